@@ -1,0 +1,23 @@
+# FindCudaHeaders.cmake -- cuda.h from the toolkit or from the nvidia-cuda-runtime wheel.
+# Only the header is used, and only at build time: nothing links against CUDA.
+#
+#   CudaHeaders::CudaHeaders   an INTERFACE target with the include directory
+#   CUDA_HEADERS_DIR           where cuda.h was found; set it to choose
+
+set(_hints ${CUDA_HEADERS_DIR} $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include)
+find_package(Python 3.9 COMPONENTS Interpreter QUIET)
+if(Python_EXECUTABLE)
+  execute_process(
+    COMMAND ${Python_EXECUTABLE} -c "import sysconfig; print(sysconfig.get_path('purelib'))"
+    OUTPUT_VARIABLE _site OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  list(APPEND _hints ${_site}/nvidia/cu13/include)
+endif()
+find_path(CUDA_HEADERS_DIR cuda.h HINTS ${_hints} PATHS /usr/local/cuda/include /usr/include)
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(CudaHeaders REQUIRED_VARS CUDA_HEADERS_DIR
+  REASON_FAILURE_MESSAGE "install the wheel nvidia-cuda-runtime (version 13) or a CUDA toolkit")
+if(CudaHeaders_FOUND AND NOT TARGET CudaHeaders::CudaHeaders)
+  add_library(CudaHeaders::CudaHeaders INTERFACE IMPORTED)
+  target_include_directories(CudaHeaders::CudaHeaders SYSTEM INTERFACE ${CUDA_HEADERS_DIR})
+endif()

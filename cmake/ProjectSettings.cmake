@@ -1,0 +1,33 @@
+# ProjectSettings.cmake -- what every target of the project is compiled with.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(PYCUDA_CCACHE ccache)
+if(PYCUDA_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PYCUDA_CCACHE})
+endif()
+include(CheckLinkerFlag)
+check_linker_flag(CXX "-fuse-ld=lld" PYCUDA_HAVE_LLD)
+if(PYCUDA_HAVE_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+
+# Our own code only: third-party headers are SYSTEM includes.
+add_library(pycuda_warnings INTERFACE)
+target_compile_options(pycuda_warnings INTERFACE -Wall -Wextra -Werror)
+
+if(PYCUDA_SANITIZE)
+  add_compile_options(-fsanitize=${PYCUDA_SANITIZE} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${PYCUDA_SANITIZE})
+endif()
+
+find_package(Threads REQUIRED)

@@ -1,0 +1,93 @@
+// program.h -- a PTX module that has been read and checked, and its kernels compiled on demand.
+//
+// This is all that device/ and api/ know of the compiler. Addresses never enter generated code:
+// module variables are reached through LaunchFrame::symbols, so one compiled kernel serves every load
+// of the same text.
+#pragma once
+
+#include "rt/kernel_abi.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace softcuda::compiler {
+
+/// One kernel parameter: where it lies in the packed parameter block. Bytes.
+struct Parameter {
+    std::uint32_t offset = 0;
+    std::uint32_t size = 0;
+    std::uint32_t align = 1;
+};
+
+/// What is known of a kernel before it is compiled for a block shape.
+struct KernelInfo {
+    std::string name;
+    std::vector<Parameter> parameters;
+    std::uint32_t parameter_bytes = 0;
+    std::uint32_t static_shared_bytes = 0;
+    std::uint32_t local_bytes_per_thread = 0;
+    std::array<std::uint32_t, 3> required_block{}; ///< .reqntid, 0 where absent
+    std::uint32_t max_threads = 1024;              ///< .maxntid's product, at most 1024
+    std::uint32_t registers = 0; ///< 32-bit registers live at once: what ptxas would about report
+};
+
+/// An address that an initialiser contains: the final value is added at `offset`, 8 bytes.
+struct Relocation {
+    std::uint64_t offset = 0;
+    std::uint32_t variable = 0; ///< index into Program::variables()
+    std::int64_t addend = 0;
+};
+
+enum class VariableSpace { Global, Constant, Managed };
+
+/// A module-level .global or .const variable. Its index is its place in LaunchFrame::symbols.
+struct Variable {
+    std::string name;
+    VariableSpace space = VariableSpace::Global;
+    std::uint64_t size = 0;
+    std::uint32_t align = 1;
+    bool visible = true;             ///< found by cuModuleGetGlobal
+    std::vector<std::byte> initial;  ///< shorter than size: the rest is zero
+    std::vector<Relocation> relocations;
+};
+
+/// Machine code for one kernel and one block shape. Stays valid while held.
+struct CompiledKernel {
+    rt::KernelEntry entry = nullptr;
+    std::uint64_t scratch_bytes = 0;      ///< WorkerState::scratch that a block needs
+    std::uint64_t instructions_per_block; ///< rough cost, loops counted once
+    bool loops = false; ///< has a loop: may run long, so never on the caller's own thread
+    std::shared_ptr<const void> code;     ///< keeps the machine code mapped
+};
+
+/// What a kernel is compiled for.
+struct Shape {
+    std::array<std::uint32_t, 3> block{1, 1, 1};
+    /// True when gridDim * blockDim stays below 2^31 in each dimension, as in nearly every launch:
+    /// global thread indices then cannot wrap, which lets them be widened to 64 bits for free.
+    bool small_grid = true;
+    friend bool operator==(const Shape &, const Shape &) = default;
+};
+
+/// A module. Immutable once made; compile() may be called from any thread.
+class Program {
+  public:
+    /// Reads, checks and lowers PTX. On failure returns null and `log` has the diagnostics, each with
+    /// line, column and the source line; on success `log` has warnings, if any.
+    static std::shared_ptr<Program> from_ptx(std::string_view ptx, std::string &log);
+
+    virtual ~Program() = default;
+    [[nodiscard]] virtual const std::vector<KernelInfo> &kernels() const = 0;
+    [[nodiscard]] virtual const std::vector<Variable> &variables() const = 0;
+
+    /// Compiles kernel `index` for `shape`, or finds it in this process or in the disk cache. Returns
+    /// null with a message in `log` when a feature is missing in this shape.
+    [[nodiscard]] virtual std::shared_ptr<const CompiledKernel>
+    compile(std::size_t index, const Shape &shape, std::string &log) = 0;
+};
+
+} // namespace softcuda::compiler

@@ -1,0 +1,202 @@
+// ir.h -- the program between PTX and machine code: SSA values, instructions, blocks, functions.
+//
+// One thread's view, as in PTX. Predicated operations with side effects have become branches, others
+// selects. Kernel code has no functions left to call but recursive, indirect or very large ones.
+// Passes are free functions over ir::Function& that leave it verifiable (verify.h).
+#pragma once
+
+#include "ir/types.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace softcuda::ir {
+
+struct Block;
+struct Function;
+struct Instruction;
+
+enum class Opcode : std::uint8_t {
+#define IR_OPCODE(Name, ...) Name,
+#include "ir/opcodes.def"
+#undef IR_OPCODE
+};
+
+/// What the opcode table says of an operation.
+struct OpcodeInfo {
+    std::string_view name;
+    int operands; ///< -1: any number
+    int results;
+    bool pure, reads, writes, convergent, terminator;
+};
+[[nodiscard]] const OpcodeInfo &info(Opcode opcode);
+
+/// A value: a result of an instruction, or a constant.
+struct Value {
+    Type type = Type::I32;
+    bool constant = false;
+    std::uint16_t index = 0;          ///< which result of `definition`
+    std::uint32_t id = 0;             ///< unique in the function, dense from 0: index for side tables
+    Instruction *definition = nullptr; ///< null for constants
+    std::uint64_t bits = 0;           ///< a constant's bits (float constants: their IEEE encoding)
+};
+
+/// A place in the user's source, from `.loc`; in PTX where there is none.
+struct Location {
+    std::uint32_t file = 0; ///< 0: the PTX text itself; else index into Module::files
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+};
+
+/// Everything about an operation that is not a value. Members that an opcode does not use stay at
+/// their defaults, and the text form leaves them out.
+struct Attributes {
+    Scalar type = Scalar::None;
+    Scalar source_type = Scalar::None;
+    Space space = Space::Generic;
+    Rounding rounding = Rounding::None;
+    Precision precision = Precision::Exact;
+    Compare compare = Compare::Eq;
+    Test test = Test::Finite;
+    AtomicOp atomic = AtomicOp::Add;
+    ShuffleMode shuffle = ShuffleMode::Up;
+    VoteMode vote = VoteMode::All;
+    MatchMode match = MatchMode::Any;
+    Order order = Order::Weak;
+    Scope scope = Scope::System;
+    BarrierReduction reduction = BarrierReduction::And;
+    PrmtMode prmt = PrmtMode::Bytes;
+    Special special = Special::None;
+    std::uint8_t vector = 1;    ///< elements of a vector load or store
+    bool ftz = false;           ///< flush denormal inputs and results to zero of the same sign
+    bool saturate = false;      ///< floats: clamp to [0, 1], NaN to 0; integers: clamp
+    bool nan = false;           ///< min/max: NaN if an operand is
+    bool xorsign_abs = false;
+    bool relu = false;
+    bool high = false;          ///< mul24.hi, dp2a.hi
+    bool wrap = false;          ///< shf/bmsk/...: amount modulo the width instead of clamped
+    bool shift_amount = false;  ///< bfind
+    bool invariant = false;     ///< ld.global.nc: memory does not change during the kernel
+    bool no_fuse = false;       ///< mul/add with an explicit rounding: never contracted
+    std::int64_t offset = 0;    ///< bytes, added to the address; parameter offset of LoadParam
+    std::uint32_t symbol = 0;   ///< variable (by space) or function index
+    std::uint32_t immediate = 0; ///< lop3's table, envreg's number, copy_async's size
+};
+
+struct Instruction {
+    Opcode opcode = Opcode::Undef;
+    Attributes attributes;
+    Block *block = nullptr;
+    std::vector<Value *> operands;
+    std::vector<Value *> results;
+    std::vector<Block *> blocks; ///< targets of a terminator; incoming blocks of a phi
+    Location location;
+
+    [[nodiscard]] Value *result(std::size_t i = 0) const { return results[i]; }
+    [[nodiscard]] Value *operand(std::size_t i) const { return operands[i]; }
+    [[nodiscard]] bool is(Opcode o) const { return opcode == o; }
+};
+
+/// A basic block: phis first, one terminator last.
+struct Block {
+    std::uint32_t id = 0; ///< dense from 0 after renumber()
+    std::string name;
+    Function *function = nullptr;
+    std::vector<Instruction *> instructions;
+    std::vector<Block *> predecessors; ///< kept by Function::update_predecessors()
+
+    [[nodiscard]] Instruction *terminator() const { return instructions.back(); }
+    [[nodiscard]] std::span<Block *const> successors() const { return terminator()->blocks; }
+};
+
+/// A function-local array: .local or .shared, or the frame of an inlined call.
+struct LocalVariable {
+    std::string name;
+    Space space = Space::Local; ///< Local or Shared
+    std::uint64_t offset = 0;   ///< bytes from the start of the thread's (block's) window
+    std::uint64_t size = 0;
+    std::uint32_t align = 1;
+};
+
+struct KernelParameter {
+    std::uint32_t offset = 0, size = 0, align = 1;
+};
+
+/// A kernel, or a function that could not be inlined.
+struct Function {
+    std::string name;
+    bool kernel = false;
+    std::vector<KernelParameter> parameters; ///< of a kernel
+    std::uint32_t parameter_bytes = 0;
+    std::vector<Value *> arguments;          ///< of a function: defined by no instruction
+    std::vector<Type> returns;
+    std::array<std::uint32_t, 3> required_block{};
+    std::uint32_t max_threads = 0; ///< 0: not stated
+    std::vector<LocalVariable> variables;
+    std::uint32_t local_bytes = 0;         ///< local memory per thread
+    std::uint32_t static_shared_bytes = 0; ///< dynamic shared memory starts there, 16-aligned
+    bool uses_dynamic_shared = false;
+    std::uint32_t registers = 0; ///< estimate: most 32-bit registers live at once
+    std::vector<Block *> blocks;           ///< entry first
+
+    Function() = default;
+    Function(const Function &) = delete;
+    Function &operator=(const Function &) = delete;
+
+    [[nodiscard]] Block *entry() const { return blocks.front(); }
+    Block *add_block(std::string name);
+    /// Makes an instruction with results of the given classes; it is not in a block yet.
+    Instruction *create(Opcode opcode, std::span<Value *const> operands,
+                        std::span<const Type> results);
+    Value *constant(Type type, std::uint64_t bits);
+    Value *argument(Type type);
+
+    /// One more than the largest Value::id.
+    [[nodiscard]] std::uint32_t value_count() const { return next_value_; }
+    void update_predecessors();
+    /// Gives blocks dense ids in their present order and drops unreachable ones.
+    void renumber();
+    void replace_all_uses(Value *from, Value *to);
+
+  private:
+    Value *new_value(Type type);
+    std::deque<Block> block_storage_;
+    std::deque<Instruction> instruction_storage_;
+    std::deque<Value> value_storage_;
+    std::uint32_t next_value_ = 0;
+};
+
+/// A module-level .global or .const variable; see compiler::Variable for the loaded form.
+struct GlobalVariable {
+    struct Address { ///< an 8-byte slot of the initialiser that holds an address
+        std::uint64_t offset = 0;
+        std::uint32_t variable = 0; ///< index into Module::variables, or function if is_function
+        bool is_function = false;
+        std::int64_t addend = 0;
+    };
+    std::string name;
+    Space space = Space::Global; ///< Global or Constant
+    bool managed = false;
+    bool visible = true;
+    bool external = false;
+    std::uint64_t size = 0;
+    std::uint32_t align = 1;
+    std::vector<std::byte> initial;
+    std::vector<Address> addresses;
+};
+
+struct Module {
+    std::vector<std::string> files; ///< index 0 is the PTX text
+    std::vector<GlobalVariable> variables;
+    std::vector<std::unique_ptr<Function>> functions;
+
+    [[nodiscard]] const Function *find(std::string_view name) const;
+};
+
+} // namespace softcuda::ir

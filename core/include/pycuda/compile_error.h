@@ -1,0 +1,37 @@
+// compile_error.h -- a compilation that failed, with everything the compiler said.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace pycuda {
+
+/// Thrown by compile(). what() is the message, then the command, stdout and stderr
+/// in brackets, each only when there is one.
+class CompileError : public std::runtime_error {
+  public:
+    explicit CompileError(std::string message, std::vector<std::string> command_line = {},
+                          std::string standard_output = {}, std::string standard_error = {});
+
+    /// One line: which compilation failed, and why when that is known.
+    [[nodiscard]] const std::string &message() const noexcept { return message_; }
+    /// The compiler and its arguments; empty when no compiler was started.
+    [[nodiscard]] const std::vector<std::string> &command_line() const noexcept {
+        return command_line_;
+    }
+    [[nodiscard]] const std::string &standard_output() const noexcept { return standard_output_; }
+    /// The compiler's messages with the user's own line numbers.
+    [[nodiscard]] const std::string &standard_error() const noexcept { return standard_error_; }
+
+    /// The folder with the compiler's files, when CompileRequest::keep asked for one.
+    std::string kept_in;
+
+  private:
+    std::string message_;
+    std::vector<std::string> command_line_;
+    std::string standard_output_;
+    std::string standard_error_;
+};
+
+} // namespace pycuda

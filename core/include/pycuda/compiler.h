@@ -1,0 +1,105 @@
+// compiler.h -- CUDA C++ to PTX or machine code, at run time.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pycuda/compile_error.h"
+#include "pycuda/compute_capability.h"
+
+namespace pycuda {
+
+/// What a compilation makes. Drivers in software take only Ptx.
+enum class ImageKind { Ptx, Cubin, Fatbin, LtoIr };
+
+/// Which compiler runs. Auto is NVRTC in this process, and nvcc for what NVRTC cannot do
+/// (host code, a fatbin, options that only nvcc has) where nvcc exists.
+enum class CompilerChoice { Auto, Nvrtc, Nvcc };
+
+/// How names of the source appear in the image. C wraps the source in extern "C",
+/// so that a kernel is found by its plain name; Cxx leaves it alone (templates, namespaces).
+enum class Linkage { C, Cxx };
+
+enum class CacheUse { Default, Off };
+
+/// One compilation. Only `source` must be set.
+struct CompileRequest {
+    std::string source;
+    /// The file's name in messages.
+    std::string name = "kernel.cu";
+
+    /// Options as they are written for nvcc: "-I dir", "--ptxas-options=-v", "-std=c++17", ...
+    std::vector<std::string> options;
+    /// Searched for #include after the -I of `options`.
+    std::vector<std::string> include_dirs;
+
+    /// "sm_86", "compute_86", "sm_90a", or empty: that of `device`.
+    std::string arch;
+    /// nvcc's -code. Where both are given the image is for `code`.
+    std::string code;
+    /// The device that the image is for. Without it and without `arch`, the oldest
+    /// architecture that the compiler knows.
+    std::optional<ComputeCapability> device;
+    ImageKind target = ImageKind::Cubin;
+
+    Linkage linkage = Linkage::C;
+    /// Names such as "scale<float, 4>" to be instantiated; see CompileResult::lowered_names.
+    /// NVRTC only, with Linkage::Cxx.
+    std::vector<std::string> name_expressions;
+
+    CompilerChoice compiler = CompilerChoice::Auto;
+    /// The program that CompilerChoice::Nvcc starts: a path, or a name to look for on PATH.
+    std::string nvcc = "nvcc";
+
+    /// Leave the compiler's input and output in a folder, CompileResult::kept_in.
+    /// The cache is then not asked.
+    bool keep = false;
+
+    /// Off: neither the cache in memory nor that on disk is read or written.
+    CacheUse cache = CacheUse::Default;
+    /// Where the cache on disk lives; empty: $PYCUDA_CACHE_DIR, or else
+    /// $XDG_CACHE_HOME/pycuda/compiler-cache-v2. Created when missing.
+    std::filesystem::path cache_dir;
+};
+
+/// Where an image came from.
+enum class ImageOrigin { Compiler, MemoryCache, DiskCache };
+
+struct CompileResult {
+    /// PTX text or the bytes of a cubin, as cuModuleLoadData takes them.
+    std::string image;
+    /// What `image` is: as asked for, but Ptx where the compiler is older than the device.
+    ImageKind kind = ImageKind::Cubin;
+    /// "sm_86" or "compute_86".
+    std::string arch;
+    /// Warnings and ptxas's output; empty when the compiler was silent.
+    std::string log;
+    /// The compiler and its arguments.
+    std::vector<std::string> command_line;
+    ImageOrigin origin = ImageOrigin::Compiler;
+    /// For each name expression, its name in the image.
+    std::vector<std::pair<std::string, std::string>> lowered_names;
+    /// With CompileRequest::keep, the folder of the compiler's files.
+    std::string kept_in;
+};
+
+/// Compiles, or finds the image in the cache in memory or on disk. Needs no driver and no GPU.
+/// Any thread may call. Throws CompileError.
+[[nodiscard]] CompileResult compile(const CompileRequest &request);
+
+/// Adds a folder in which NVRTC and the CUDA headers are looked for, after $PYCUDA_NVRTC,
+/// $CUDA_HOME and $CUDA_PATH, and before the system's folders. It may be a Python
+/// site-packages folder (with nvidia/... in it), a toolkit's root, or a folder with the library.
+/// Takes effect with the next compile() unless NVRTC is already loaded.
+void add_search_directory(const std::filesystem::path &directory);
+
+/// The folder with the headers that libpycuda ships to kernels; the last -I of each compilation.
+void set_kernel_header_directory(const std::filesystem::path &directory);
+
+/// Drops the images cached in memory; the cache on disk stays.
+void clear_memory_cache();
+
+} // namespace pycuda

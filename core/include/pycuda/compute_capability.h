@@ -1,0 +1,23 @@
+// compute_capability.h -- which generation of GPU a device is, such as 8.6.
+#pragma once
+
+#include <compare>
+
+namespace pycuda {
+
+/// A device's compute capability. {8, 6} is what NVIDIA calls 8.6, sm_86 and compute_86.
+struct ComputeCapability {
+    int major = 0;
+    int minor = 0;
+
+    /// The digits after "sm_": 86, 90, 120.
+    [[nodiscard]] int number() const noexcept { return major * 10 + minor; }
+
+    static ComputeCapability from_number(int number) noexcept {
+        return {number / 10, number % 10};
+    }
+
+    auto operator<=>(const ComputeCapability &) const = default;
+};
+
+} // namespace pycuda

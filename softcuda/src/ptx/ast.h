@@ -1,0 +1,324 @@
+// ast.h -- a PTX module as the parser leaves it: names resolved, nesting removed.
+//
+// Module owns everything. What refers to something else does so by index, not by pointer:
+//
+//   Module ── variables[]    .global .const .shared at module scope
+//          └─ functions[]    .entry and .func, prototypes and definitions merged into one
+//               ├─ parameters[], returns[]
+//               ├─ registers[]     only those used; a name `%r<100>` makes none by itself
+//               ├─ variables[]     .local .shared .param ... declared in the body
+//               ├─ labels[]        each with its place in body[]
+//               └─ body[]          labels, instructions and pragmas in order
+//
+// Nested scopes `{ ... }` are flattened: each register, variable and label of an inner scope has
+// an index of its own, and only its name may be the same as another's. So a name is for messages
+// and an index is the identity.
+//
+// Names and texts are views into Module::source; spans into Module::arena.
+#pragma once
+
+#include "ptx/modifiers.h"
+#include "support/arena.h"
+#include "support/source.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace softcuda::ptx {
+
+inline constexpr std::uint32_t no_index = ~0u;
+
+// ---- operands -------------------------------------------------------------------------------
+
+enum class SymbolKind : std::uint8_t {
+    None,
+    Global,    ///< Module::variables
+    Local,     ///< Function::variables
+    Parameter, ///< Function::parameters
+    Return,    ///< Function::returns
+    Function,  ///< Module::functions
+};
+
+/// A named thing with an address.
+struct SymbolRef {
+    SymbolKind kind = SymbolKind::None;
+    std::uint32_t index = no_index;
+    explicit operator bool() const { return kind != SymbolKind::None; }
+    bool operator==(const SymbolRef &) const = default;
+};
+
+enum class SpecialRegister : std::uint8_t {
+#define SPECIAL_REGISTER(name, text, type, count) name,
+#include "ptx/special_registers.def"
+};
+
+/// With the `%`: "%tid".
+std::string_view name_of(SpecialRegister special);
+ScalarType type_of(SpecialRegister special);
+
+/// Which part of a register an operand means: `.x` of a vector, or a video instruction's `.b2`.
+enum class Component : std::uint8_t {
+    None,
+    X,
+    Y,
+    Z,
+    W,
+    B0,
+    B1,
+    B2,
+    B3,
+    H0,
+    H1,
+    Bytes,  ///< several, as in `.b3210`: Operand::lanes
+    Halves, ///< several, as in `.h10`: Operand::lanes
+};
+
+enum class OperandKind : std::uint8_t {
+    None,            ///< left out (the fourth operand of a call without prototype)
+    Register,        ///< `%r1`, `%v.x`, `!%p1`: index, component, negated
+    Sink,            ///< `_`: the result is not wanted
+    SpecialRegister, ///< `%tid.x`: special, component; `%envreg2`: index 2
+    Integer,         ///< `-1`, `WARP_SZ`, `sizeof`-like constant expressions: integer
+    Float32,         ///< `0f3F800000`: bits in `integer`
+    Float64,         ///< `0d...`, `1.5`: bits in `integer`
+    Symbol,          ///< `buffer`, `buffer+4`, `f`: symbol, integer (byte offset)
+    Address,         ///< `[%rd1+8]`, `[buffer]`, `[64]`: index or symbol or neither, integer
+    Vector,          ///< `{%f1, _, 0f00000000}`: elements
+    Pair,            ///< `%p1|%p2`: elements
+    List,            ///< `(%r1, param0)` of a call: elements
+    Tuple,           ///< `[%rd1, {%f1, %f2}]`, `[tex, sampler, {...}]`: elements
+    Label,           ///< index in Function::labels
+    BranchTargets,   ///< index in Function::target_lists, of brx.idx
+    CallTargets,     ///< index in Function::target_lists, of an indirect call
+    Prototype,       ///< index in Function::prototypes
+};
+
+/// One operand. Which members mean something is said at OperandKind.
+struct Operand {
+    OperandKind kind = OperandKind::None;
+    Component component = Component::None;
+    bool negated = false;     ///< `!` before a predicate
+    bool is_unsigned = false; ///< an Integer written with U or too large to be signed
+    SpecialRegister special{};
+    std::uint8_t lane_count = 0; ///< digits of `.b3210`
+    std::uint16_t lanes = 0;     ///< its digits, 4 bits each, the last written one lowest
+    SymbolRef symbol;
+    std::uint32_t index = no_index; ///< register, label, list ... by kind
+    SourceLocation location;
+    std::uint64_t integer = 0; ///< value, byte offset, or the bits of a float
+    std::span<const Operand> elements;
+
+    bool is(OperandKind wanted) const { return kind == wanted; }
+    /// An Address whose base is a register.
+    bool has_register_base() const { return kind == OperandKind::Address && index != no_index; }
+    std::int64_t signed_integer() const { return static_cast<std::int64_t>(integer); }
+};
+
+/// `@%p1` or `@!%p1`; without register: always.
+struct Guard {
+    std::uint32_t reg = no_index;
+    bool negated = false;
+    explicit operator bool() const { return reg != no_index; }
+};
+
+/// An instruction. Operands stand in the order in which they are written, but for
+///   call      always four: List of results, callee (Symbol or Register), List of arguments,
+///             Prototype, CallTargets or None.
+/// Operands that were left out at the end are not there.
+struct Instruction {
+    Opcode opcode{};
+    std::uint16_t form = 0; ///< which row of instructions.def it matched: see forms.h
+    Guard guard;
+    Modifiers modifiers;
+    SourceLocation location;       ///< of the opcode
+    std::uint32_t line = no_index; ///< the .loc that is in force: Function::lines
+    std::string_view spelling;     ///< "add.s32", as written
+    std::span<const Operand> operands;
+
+    const Operand &operand(std::size_t i) const { return operands[i]; }
+};
+
+// ---- variables ------------------------------------------------------------------------------
+
+enum class Linkage : std::uint8_t { Internal, Visible, Extern, Weak, Common };
+
+/// One scalar of an initialiser that is not zero: a number or the address of something.
+struct InitialValue {
+    std::uint64_t offset = 0; ///< in bytes, in the variable
+    std::uint64_t bits = 0;   ///< a number's bits; with a symbol, what is added to its address
+    SymbolRef symbol;         ///< set: its address (never Local, Parameter, Return)
+    bool generic = false;     ///< generic(symbol): the generic address, not that in its space
+    std::uint8_t mask_byte = no_mask; ///< mask(): only this byte (0 lowest) of the value is stored
+
+    static constexpr std::uint8_t no_mask = 0xff;
+};
+
+/// What `.ptr` says of a parameter: where it points, and how aligned.
+struct PointerInfo {
+    Space space = Space::None; ///< None: generic
+    std::uint32_t alignment = 4;
+};
+
+struct Variable {
+    std::string_view name;
+    SourceLocation location;
+    Space space = Space::None;
+    ScalarType type = ScalarType::None;
+    std::uint8_t vector = 1;     ///< elements of a .v2 or .v4 variable
+    std::uint32_t alignment = 0; ///< in bytes; the type's own where none is written
+    bool explicit_alignment = false;
+    Linkage linkage = Linkage::Internal;
+    bool managed = false;
+    /// Array dimensions, outermost first; empty for a scalar. An outermost 0 is `[]`: the size is
+    /// elsewhere (.extern .shared).
+    std::vector<std::uint64_t> dimensions;
+    bool initialized = false;
+    std::vector<InitialValue> initial;  ///< all other bytes are zero; scalars of bytes_of(type)
+    std::optional<PointerInfo> pointer; ///< parameters of kernels only
+    std::uint32_t reg = no_index; ///< space Reg (a .func's parameters only): the register it is
+
+    /// Bytes of one element, vector included.
+    std::uint64_t element_bytes() const { return std::uint64_t{bytes_of(type)} * vector; }
+    /// Bytes of the whole; 0 if incomplete.
+    std::uint64_t bytes() const;
+};
+
+// ---- functions ------------------------------------------------------------------------------
+
+struct Register {
+    std::string_view stem;           ///< "%r" of `%r<100>`, else the whole name
+    std::uint32_t number = no_index; ///< 12 of `%r12` if it comes from a range
+    ScalarType type = ScalarType::None;
+    std::uint8_t vector = 1;
+    std::uint32_t scope = 0; ///< 0: the function's own; others: some inner scope
+    SourceLocation location; ///< where it is declared
+
+    std::string name() const;
+};
+
+struct Label {
+    std::string_view name;
+    SourceLocation location;
+    std::uint32_t statement = no_index; ///< its place in Function::body
+    std::uint32_t scope = 0;
+};
+
+/// `.callprototype`: the type of an indirectly called function.
+struct CallPrototype {
+    std::string_view name;
+    SourceLocation location;
+    std::vector<Variable> returns;
+    std::vector<Variable> parameters;
+    bool no_return = false;
+};
+
+/// `.branchtargets` (labels) or `.calltargets` (functions).
+struct TargetList {
+    std::string_view name;
+    SourceLocation location;
+    std::vector<std::uint32_t> targets; ///< indices in Function::labels or Module::functions
+};
+
+/// `.loc`: the place in the program's source.
+struct LineInfo {
+    std::uint32_t file = 0; ///< the number given in .file
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+    std::string_view function_name; ///< of an inlined function; empty for the kernel's own lines
+    bool inlined = false;
+    std::uint32_t inlined_file = 0, inlined_line = 0, inlined_column = 0; ///< where it is called
+};
+
+struct LabelStatement {
+    std::uint32_t label;
+};
+struct PragmaStatement {
+    std::string_view text; ///< "nounroll"
+    SourceLocation location;
+};
+using Statement = std::variant<Instruction, LabelStatement, PragmaStatement>;
+
+enum class FunctionKind : std::uint8_t { Entry, Device };
+
+/// Up to three numbers of .maxntid and its like; 0 where nothing is said.
+struct Extent {
+    std::uint32_t x = 0, y = 0, z = 0;
+    explicit operator bool() const { return x != 0; }
+};
+
+struct Function {
+    std::string_view name;
+    SourceLocation location;
+    FunctionKind kind = FunctionKind::Device;
+    Linkage linkage = Linkage::Internal;
+    bool has_body = false; ///< false: declared only, to be found elsewhere (vprintf, malloc)
+    bool no_return = false;
+    std::vector<Variable> returns;
+    std::vector<Variable> parameters;
+
+    Extent max_threads;      ///< .maxntid
+    Extent required_threads; ///< .reqntid
+    std::uint32_t min_blocks_per_sm = 0;
+    std::uint32_t max_registers = 0;
+    std::vector<std::string_view> pragmas; ///< those before the body
+
+    std::vector<Register> registers;
+    std::vector<Variable> variables;
+    std::vector<Label> labels;
+    std::vector<CallPrototype> prototypes;
+    std::vector<TargetList> target_lists;
+    std::vector<LineInfo> lines;
+    std::vector<Statement> body;
+
+    bool is_entry() const { return kind == FunctionKind::Entry; }
+};
+
+// ---- module ---------------------------------------------------------------------------------
+
+struct Target {
+    unsigned sm = 0; ///< 86 of sm_86
+    char suffix = 0; ///< 'a' or 'f' of sm_90a, sm_100f
+    bool debug = false;
+    bool texmode_independent = false;
+    bool map_f64_to_f32 = false;
+};
+
+/// `.file 1 "kernel.cu"`.
+struct DebugFile {
+    std::uint32_t index;
+    std::string_view name;
+};
+
+/// `.alias a, b;`: a is another name of the function b.
+struct Alias {
+    std::uint32_t name;
+    std::uint32_t aliasee;
+};
+
+struct Module {
+    std::shared_ptr<const SourceText> source;
+    Arena arena;
+
+    unsigned version_major = 0, version_minor = 0;
+    Target target;
+    unsigned address_bits = 64; ///< 32 or 64
+    std::vector<Variable> variables;
+    std::vector<Function> functions;
+    std::vector<Alias> aliases;
+    std::vector<DebugFile> files;
+    std::vector<std::string_view> pragmas;
+
+    /// What a symbol of `function` refers to; null for functions and None.
+    const Variable *variable(const Function &function, SymbolRef symbol) const;
+    /// Null if there is none of that name.
+    const Function *find_function(std::string_view name) const;
+    const Variable *find_variable(std::string_view name) const;
+};
+
+} // namespace softcuda::ptx

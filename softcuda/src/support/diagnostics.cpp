@@ -1,0 +1,80 @@
+// diagnostics.cpp -- what is wrong with a source text, collected and shown with the line it is in.
+#include "support/diagnostics.h"
+
+#include <algorithm>
+
+namespace softcuda {
+
+namespace {
+
+// A line of generated PTX can be megabytes long; around the caret this much is shown.
+constexpr std::size_t shown_width = 160;
+
+std::string_view name_of(Severity severity) {
+    return severity == Severity::Error ? "error" : "warning";
+}
+
+/// The source line and the caret line below it, cut to a window around the caret.
+std::string snippet(std::string_view line, std::size_t column) {
+    std::size_t caret = std::min(column - 1, line.size());
+    std::size_t begin = caret > shown_width / 2 ? caret - shown_width / 2 : 0;
+    if (line.size() <= shown_width)
+        begin = 0;
+    std::string_view shown = line.substr(begin, shown_width);
+    std::string text = "    ";
+    std::string pad = "    ";
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        auto c = static_cast<unsigned char>(shown[i]);
+        bool control = c < 0x20 || c == 0x7f;
+        text += c == '\t' ? '\t' : control ? '?' : shown[i];
+        if (begin + i < caret)
+            pad += c == '\t' ? '\t' : ' ';
+    }
+    return text + "\n" + pad + "^\n";
+}
+
+} // namespace
+
+void Diagnostics::error(SourceLocation where, std::string message, std::string note) {
+    add({Severity::Error, where, std::move(message), std::move(note)});
+}
+
+void Diagnostics::warning(SourceLocation where, std::string message, std::string note) {
+    add({Severity::Warning, where, std::move(message), std::move(note)});
+}
+
+void Diagnostics::add(Diagnostic diagnostic) {
+    if (diagnostic.severity == Severity::Error)
+        ++error_count_;
+    if (list_.size() < limit_)
+        list_.push_back(std::move(diagnostic));
+}
+
+std::string Diagnostics::headline(const Diagnostic &diagnostic) const {
+    SourceText::Position at = source_.position(diagnostic.location);
+    return source_.name() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
+           std::string(name_of(diagnostic.severity)) + ": " + diagnostic.message;
+}
+
+std::string Diagnostics::render() const {
+    std::vector<const Diagnostic *> ordered;
+    for (const Diagnostic &diagnostic : list_)
+        ordered.push_back(&diagnostic);
+    std::stable_sort(ordered.begin(), ordered.end(), [](const Diagnostic *a, const Diagnostic *b) {
+        return a->location.offset < b->location.offset;
+    });
+    std::string text;
+    std::size_t shown_errors = 0;
+    for (const Diagnostic *diagnostic : ordered) {
+        SourceText::Position at = source_.position(diagnostic->location);
+        text += headline(*diagnostic) + "\n" + snippet(source_.line(at.line), at.column);
+        if (!diagnostic->note.empty())
+            text += "    note: " + diagnostic->note + "\n";
+        shown_errors += diagnostic->severity == Severity::Error;
+    }
+    if (error_count_ > shown_errors)
+        text += "... and " + std::to_string(error_count_ - shown_errors) + " more errors\n";
+    return text;
+}
+
+} // namespace softcuda

@@ -1,0 +1,143 @@
+"""The layout's checker: it finds each kind of breach, and passes what keeps the rules."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import check_layers  # noqa: E402
+
+
+def breaches_of(folder, files):
+    """Write `files` (path -> text) under `folder` and return the checker's breaches."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return check_layers.check_repository(folder.resolve()).breaches
+
+
+def header(name, body=""):
+    return f"// {name} -- a test.\n#pragma once\n{body}"
+
+
+GOOD = {
+    "abi/include/abi/types.h": header("types.h", "#include <cuda.h>\n"),
+    "core/include/pycuda/device.h": header("device.h", '#include "abi/types.h"\n'),
+    "core/src/device.cpp": "// device.cpp -- a test.\n#include <pycuda/device.h>\n",
+    "softcuda/src/support/text.h": header("text.h"),
+    "softcuda/src/jit/engine.cpp": "// engine.cpp -- a test.\n#include <llvm/IR/Module.h>\n",
+    "python/pycuda/driver.py": '"""A test."""\nimport numpy\nfrom pycuda import _driver\n',
+}
+
+
+def test_what_keeps_the_rules_passes(tmp_path):
+    assert breaches_of(tmp_path, GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "message"),
+    [
+        (
+            "core/src/bad.cpp",
+            '// bad.cpp -- a test.\n#include "support/text.h"\n',
+            "core/src/bad.cpp:2: core may not include from softcuda/src/support (support/text.h)",
+        ),
+        (
+            "softcuda/src/support/bad.cpp",
+            '// bad.cpp -- a test.\n#include "../../../core/include/pycuda/device.h"\n',
+            "softcuda/src/support may not include from core",
+        ),
+        (
+            "softcuda/src/ir/bad.cpp",
+            "// bad.cpp -- a test.\n\n#include <llvm/IR/Value.h>\n",
+            "softcuda/src/ir/bad.cpp:3: <llvm/IR/Value.h> may be included in softcuda/src/codegen",
+        ),
+        (
+            "core/src/bad.cpp",
+            "// bad.cpp -- a test.\n#include <Python.h>\n",
+            "<Python.h> may be included",
+        ),
+        (
+            "core/src/bad.cpp",
+            "// other.cpp -- a test.\n",
+            "the first line must read '// bad.cpp -- what it is'",
+        ),
+        ("core/src/bad.cpp", "", "the first line must read"),
+        ("core/src/bad.h", "// bad.h -- a test.\n", "a header needs '#pragma once'"),
+        (
+            "core/src/bad.h",
+            header("bad.h", "\n" * 400),
+            "402 lines, more than the 300 that a .h file may have",
+        ),
+        (
+            "core/src/bad.cpp",
+            "// bad.cpp -- a test." + "\n" * 601,
+            "601 lines, more than the 600",
+        ),
+        (
+            "python/pycuda/bad.py",
+            '"""A test."""\nimport torch.cuda\n',
+            "bad.py:2: pycuda may not import torch",
+        ),
+        ("python/pycuda/bad.py", "import numpy\n", "a module needs a docstring"),
+    ],
+)
+def test_each_breach_is_named(tmp_path, path, text, message):
+    breaches = breaches_of(tmp_path, {**GOOD, path: text})
+    assert len(breaches) == 1, breaches
+    assert message in breaches[0]
+
+
+def test_circle_of_headers(tmp_path):
+    files = {
+        "core/src/a.h": header("a.h", '#include "b.h"\n'),
+        "core/src/b.h": header("b.h", '#include "a.h"\n'),
+    }
+    (breach,) = breaches_of(tmp_path, files)
+    assert "includes go round: core/src/a.h -> core/src/b.h -> core/src/a.h" in breach
+
+
+def test_circle_of_python_modules(tmp_path):
+    files = {
+        "python/pycuda/a.py": '"""A test."""\nfrom . import b\n',
+        "python/pycuda/b.py": '"""A test."""\nimport pycuda.a\n',
+    }
+    (breach,) = breaches_of(tmp_path, files)
+    assert "includes go round: python/pycuda/a.py -> python/pycuda/b.py" in breach
+
+
+def test_import_for_a_type_checker_makes_no_circle(tmp_path):
+    files = {
+        "python/pycuda/a.py": '"""A test."""\nfrom . import b\n',
+        "python/pycuda/b.py": '"""A test."""\nfrom typing import TYPE_CHECKING\n'
+        "if TYPE_CHECKING:\n    import pycuda.a\n",
+    }
+    assert breaches_of(tmp_path, files) == []
+
+
+def test_commented_include_does_not_count(tmp_path):
+    text = '// ok.cpp -- a test.\n// #include "support/text.h"\n/*\n#include <Python.h>\n*/\n'
+    assert breaches_of(tmp_path, {**GOOD, "core/src/ok.cpp": text}) == []
+
+
+def test_long_file_named_with_a_reason_passes(tmp_path, monkeypatch):
+    monkeypatch.setitem(check_layers.LONGER, "core/src/long.cpp", (700, "a table"))
+    assert (
+        breaches_of(
+            tmp_path, {"core/src/long.cpp": "// long.cpp -- a test." + "\n" * 650}
+        )
+        == []
+    )
+
+
+def test_table_without_circles(monkeypatch):
+    report = check_layers.Report()
+    check_layers.check_table(report)
+    assert report.breaches == []
+    monkeypatch.setitem(check_layers.LAYERS, "abi", {"core"})
+    check_layers.check_table(report)
+    assert "the layers go round" in report.breaches[0]

@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+"""Check the rules of the repository's layout that a compiler does not.
+
+    tools/check_layers.py [FOLDER]      the repository's root, by default the one this file is in
+
+For each C++ and Python file: what it includes or imports against the table of layers, circles,
+its size, its first line. Prints one line for each breach and exits with 1 where there is any.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# The layers, as docs/architecture.md describes them: folder -> the folders it may include from.
+# The longest folder that contains a file counts; every folder may include from itself.
+LAYERS: dict[str, set[str]] = {
+    "abi": set(),
+    "core": {"abi"},
+    "softcuda/src/support": {"abi"},
+    "softcuda/src/ptx": {"abi", "softcuda/src/support"},
+    "softcuda/src/ir": {"abi", "softcuda/src/support", "softcuda/src/ptx"},
+    "softcuda/src/analysis": {"abi", "softcuda/src/support", "softcuda/src/ir"},
+    "softcuda/src/transform": {
+        "abi",
+        "softcuda/src/support",
+        "softcuda/src/ir",
+        "softcuda/src/analysis",
+    },
+    "softcuda/src/rt": {"abi", "softcuda/src/support"},
+    "softcuda/src/codegen": {
+        "abi",
+        "softcuda/src/support",
+        "softcuda/src/ir",
+        "softcuda/src/analysis",
+        "softcuda/src/transform",
+        "softcuda/src/rt",
+    },
+    "softcuda/src/jit": {
+        "abi",
+        "softcuda/src/support",
+        "softcuda/src/rt",
+        "softcuda/src/codegen",
+    },
+    "softcuda/src/compiler": {
+        "abi",
+        "softcuda/src/support",
+        "softcuda/src/ptx",
+        "softcuda/src/ir",
+        "softcuda/src/analysis",
+        "softcuda/src/transform",
+        "softcuda/src/codegen",
+        "softcuda/src/jit",
+        "softcuda/src/rt",
+    },
+    "softcuda/src/device": {
+        "abi",
+        "softcuda/src/support",
+        "softcuda/src/rt",
+        "softcuda/src/compiler",
+    },
+    "softcuda/src/api": {
+        "abi",
+        "softcuda/src/support",
+        "softcuda/src/rt",
+        "softcuda/src/compiler",
+        "softcuda/src/device",
+    },
+    "python/src": {"abi", "core"},
+    "tests": {"abi", "core", "softcuda"},
+    "benchmarks": {"abi", "core"},
+    "examples": {"core"},
+}
+
+# Where `#include "a/b.h"` is looked for beside the file's own folder.
+INCLUDE_ROOTS = [
+    "abi/include",
+    "abi",
+    "core/include",
+    "core/src",
+    "softcuda/src",
+    "softcuda/include",
+    "python/src",
+    "tests",
+    ".",
+]
+
+# Headers of others that only some folders may see.
+FOREIGN = [
+    (
+        re.compile(r"^(llvm|llvm-c|clang|lld)/"),
+        ("softcuda/src/codegen", "softcuda/src/jit"),
+    ),
+    (re.compile(r"^(nanobind/|Python\.h$|pybind11/)"), ("python/src",)),
+    (re.compile(r"^(gtest|gmock)/"), ("tests",)),
+]
+
+MAX_LINES = {".cpp": 600, ".h": 300, ".cuh": 600, ".py": 600}
+
+# Named exceptions to the sizes, each with its reason and its own limit.
+LONGER: dict[str, tuple[int, str]] = {}
+
+CPP_SUFFIXES = (".h", ".cpp", ".cuh", ".def")
+TOP_FOLDERS = (
+    "abi",
+    "core",
+    "softcuda",
+    "python",
+    "tests",
+    "benchmarks",
+    "examples",
+    "tools",
+)
+
+# What the package may import beside itself and the standard library.
+PYTHON_FOREIGN = {"numpy"}
+
+
+@dataclass
+class Report:
+    """The breaches found so far, one line each."""
+
+    breaches: list[str] = field(default_factory=list)
+    files: int = 0
+
+    def add(self, path: Path, line: int, message: str) -> None:
+        self.breaches.append(f"{path.as_posix()}:{line}: {message}")
+
+
+def layer_of(path: Path) -> str | None:
+    """The longest folder of the table that contains `path`."""
+    for folder in [path.as_posix(), *(parent.as_posix() for parent in path.parents)]:
+        if folder in LAYERS:
+            return folder
+    return None
+
+
+def is_within(path: Path, folders: tuple[str, ...] | set[str]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def resolve_include(root: Path, path: Path, name: str) -> Path | None:
+    """The repository's file that an include names, or None where it is no file of ours."""
+    for folder in [path.parent, *map(Path, INCLUDE_ROOTS)]:
+        candidate = root / folder / name
+        if candidate.is_file():
+            return candidate.resolve().relative_to(root)
+    return None
+
+
+def check_include(
+    path: Path, line: int, name: str, target: Path | None, report: Report
+) -> None:
+    """One include against the table."""
+    if target is None:
+        for pattern, folders in FOREIGN:
+            if pattern.search(name) and not is_within(path, folders):
+                report.add(
+                    path,
+                    line,
+                    f"<{name}> may be included in {' and '.join(folders)} only",
+                )
+        return
+    layer, other = layer_of(path), layer_of(target)
+    if layer is None or other is None:
+        missing = path if layer is None else target
+        report.add(
+            path,
+            line,
+            f"{missing.parent} is in no layer; name it in tools/check_layers.py",
+        )
+    elif layer != other and not is_within(target, LAYERS[layer]):
+        report.add(path, line, f"{layer} may not include from {other} ({name})")
+
+
+def strip_comments(text: str) -> str:
+    """The C++ text without comments, with the same lines."""
+    keep_lines = lambda match: "\n" * match.group().count("\n")  # noqa: E731
+    return re.sub(r"/\*.*?\*/|//[^\n]*", keep_lines, text, flags=re.DOTALL)
+
+
+def check_cpp_form(path: Path, lines: list[str], report: Report) -> None:
+    """First line and include guard."""
+    first = lines[0] if lines else ""
+    # "//", the file's own name, and what it is.
+    if not re.match(rf"// {re.escape(path.name)} -- \S", first):
+        report.add(path, 1, f"the first line must read '// {path.name} -- what it is'")
+    if path.suffix in (".h", ".cuh") and "#pragma once" not in lines:
+        report.add(path, 1, "a header needs '#pragma once'")
+
+
+def check_size(path: Path, lines: int, report: Report) -> None:
+    limit = MAX_LINES.get(path.suffix)
+    if path.as_posix() in LONGER:
+        limit = LONGER[path.as_posix()][0]
+    if limit is not None and lines > limit:
+        report.add(
+            path,
+            lines,
+            f"{lines} lines, more than the {limit} that a {path.suffix} file may have",
+        )
+
+
+def check_cpp(root: Path, path: Path, report: Report) -> list[Path]:
+    """All rules for one C++ file; the repository's files that it includes."""
+    text = (root / path).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    check_cpp_form(path, lines, report)
+    check_size(path, len(lines), report)
+    includes = []
+    for number, line in enumerate(strip_comments(text).splitlines(), start=1):
+        if match := re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line):
+            target = resolve_include(root, path, match.group(1))
+            check_include(path, number, match.group(1), target, report)
+            if target is not None:
+                includes.append(target)
+    return includes
+
+
+def imported_names(tree: ast.AST, package: str) -> list[tuple[int, str]]:
+    """(line, dotted name) of all imports under `tree`, relative ones made absolute."""
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = (
+                package.split(".")[: len(package.split(".")) - node.level + 1]
+                if node.level
+                else []
+            )
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names += [(node.lineno, f"{module}.{alias.name}") for alias in node.names]
+    return names
+
+
+def check_python(root: Path, path: Path, report: Report) -> list[Path]:
+    """All rules for one Python file; the package's files that it imports when it is imported."""
+    text = (root / path).read_text(encoding="utf-8")
+    check_size(path, len(text.splitlines()), report)
+    tree = ast.parse(text, filename=path.as_posix())
+    if not is_within(path, {"python/pycuda"}):
+        return []
+    if text.strip() and ast.get_docstring(tree) is None:
+        report.add(path, 1, "a module needs a docstring that says what it is")
+    parts = path.relative_to("python").with_suffix("").parts
+    package = ".".join(parts[:-1])
+    for line, name in imported_names(tree, package):
+        top = name.split(".")[0]
+        if (
+            top != "pycuda"
+            and top not in sys.stdlib_module_names
+            and top not in PYTHON_FOREIGN
+        ):
+            report.add(path, line, f"pycuda may not import {top}")
+    at_import = ast.Module(
+        body=[node for node in tree.body if is_import_time(node)], type_ignores=[]
+    )
+    files = [python_file(root, name) for _, name in imported_names(at_import, package)]
+    return [file for file in files if file is not None and file != path]
+
+
+def is_import_time(node: ast.stmt) -> bool:
+    """Whether a top-level statement runs its imports at import, for more than a type checker."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return False
+    return not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
+
+
+def python_file(root: Path, name: str) -> Path | None:
+    """The package's file that holds the dotted name `pycuda.a.b`, where b may be a name in a."""
+    parts = name.split(".")
+    if parts[0] != "pycuda":
+        return None
+    for count in range(len(parts), 1, -1):
+        base = Path("python", *parts[:count])
+        for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+            if (root / candidate).is_file():
+                return candidate
+    return None
+
+
+def find_circle(edges: dict[Path, list[Path]]) -> list[Path] | None:
+    """One circle of the graph, its first file repeated at the end; None where there is none."""
+    done: set[Path] = set()
+
+    def visit(node: Path, trail: list[Path]) -> list[Path] | None:
+        if node in trail:
+            return [*trail[trail.index(node) :], node]
+        if node in done:
+            return None
+        for target in edges.get(node, []):
+            if circle := visit(target, [*trail, node]):
+                return circle
+        done.add(node)
+        return None
+
+    for start in sorted(edges):
+        if circle := visit(start, []):
+            return circle
+    return None
+
+
+def check_table(report: Report) -> None:
+    """The table itself: every folder it allows is a row or a parent of rows, and no circle."""
+    edges = {}
+    for folder, allowed in LAYERS.items():
+        edges[Path(folder)] = sorted(
+            Path(row) for row in LAYERS if is_within(Path(row), allowed)
+        )
+    if circle := find_circle(edges):
+        report.add(
+            Path("tools/check_layers.py"),
+            1,
+            "the layers go round: " + " -> ".join(map(str, circle)),
+        )
+
+
+def check_repository(root: Path) -> Report:
+    """All rules for all files under `root`."""
+    report = Report()
+    check_table(report)
+    edges: dict[Path, list[Path]] = {}
+    for top in TOP_FOLDERS:
+        for file in sorted((root / top).rglob("*")):
+            path = file.relative_to(root)
+            if not file.is_file() or "__pycache__" in path.parts:
+                continue
+            if path.suffix in CPP_SUFFIXES:
+                edges[path] = check_cpp(root, path, report)
+            elif path.suffix == ".py":
+                edges[path] = check_python(root, path, report)
+            else:
+                continue
+            report.files += 1
+    if circle := find_circle(edges):
+        report.add(circle[0], 1, "includes go round: " + " -> ".join(map(str, circle)))
+    return report
+
+
+def main() -> int:
+    root = Path(
+        sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent
+    ).resolve()
+    report = check_repository(root)
+    for breach in report.breaches:
+        print(breach)
+    print(f"layers: {report.files} files checked, {len(report.breaches)} breaches")
+    return 1 if report.breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,10 +7,12 @@
 set(_hints ${CUDA_HEADERS_DIR} $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include)
 find_package(Python 3.9 COMPONENTS Interpreter QUIET)
 if(Python_EXECUTABLE)
+  # All of sys.path: while pip builds a wheel, what the build needs lies beside site-packages.
   execute_process(
-    COMMAND ${Python_EXECUTABLE} -c "import sysconfig; print(sysconfig.get_path('purelib'))"
-    OUTPUT_VARIABLE _site OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  list(APPEND _hints ${_site}/nvidia/cu13/include)
+    COMMAND ${Python_EXECUTABLE} -c
+      "import os, sys; print(';'.join(os.path.join(p, 'nvidia/cu13/include') for p in sys.path if p))"
+    OUTPUT_VARIABLE _wheels OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  list(APPEND _hints ${_wheels})
 endif()
 find_path(CUDA_HEADERS_DIR cuda.h HINTS ${_hints} PATHS /usr/local/cuda/include /usr/include)
 

@@ -1,0 +1,26 @@
+# Install.cmake -- libpycuda for C++ programs (component "development"): headers, library, and the
+# files that make find_package(pycuda) work. The Python package's own files are in python/.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+if(TARGET pycuda)
+  set(_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pycuda)
+  install(TARGETS pycuda pycuda_abi pycuda_warnings EXPORT pycudaTargets COMPONENT development)
+  install(DIRECTORY core/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/abi/include)
+    install(DIRECTORY abi/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+  endif()
+  install(EXPORT pycudaTargets NAMESPACE pycuda:: DESTINATION ${_config_dir} COMPONENT development)
+  configure_package_config_file(cmake/pycudaConfig.cmake.in ${CMAKE_BINARY_DIR}/pycudaConfig.cmake
+    INSTALL_DESTINATION ${_config_dir})
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/pycudaConfigVersion.cmake
+    COMPATIBILITY SameMajorVersion)
+  install(
+    FILES ${CMAKE_BINARY_DIR}/pycudaConfig.cmake ${CMAKE_BINARY_DIR}/pycudaConfigVersion.cmake
+          cmake/FindCudaHeaders.cmake
+    DESTINATION ${_config_dir} COMPONENT development)
+endif()
+if(TARGET softcuda)
+  install(TARGETS softcuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()

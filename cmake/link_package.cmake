@@ -1,0 +1,21 @@
+# link_package.cmake -- make the folder TO hold a link to each file of FROM, and no stale link.
+# Run as a script at each build: cmake -DFROM=... -DTO=... -P link_package.cmake
+
+file(GLOB_RECURSE wanted RELATIVE ${FROM} ${FROM}/*)
+list(FILTER wanted EXCLUDE REGEX "__pycache__|\\.so$")
+file(MAKE_DIRECTORY ${TO})
+
+file(GLOB_RECURSE present RELATIVE ${TO} ${TO}/*)
+foreach(file IN LISTS present)
+  if(IS_SYMLINK ${TO}/${file} AND NOT file IN_LIST wanted)
+    file(REMOVE ${TO}/${file})
+  endif()
+endforeach()
+
+foreach(file IN LISTS wanted)
+  if(NOT IS_SYMLINK ${TO}/${file})
+    get_filename_component(folder ${TO}/${file} DIRECTORY)
+    file(MAKE_DIRECTORY ${folder})
+    file(CREATE_LINK ${FROM}/${file} ${TO}/${file} SYMBOLIC)
+  endif()
+endforeach()

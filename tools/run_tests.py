@@ -1,0 +1,339 @@
+"""Run the parts of the test suite and sum them up. Started by ./test, which does the set-up.
+
+    ./test                      all parts
+    ./test fast                 what takes a minute: all but the sanitizers, the installations and
+                                what is marked slow
+    ./test PART...              the named parts
+    ./test PART OPTIONS...      one part, with options for its tool:  ./test ctest -R parser
+    ./test PYTEST ARGUMENTS...  pytest alone:  ./test tests/python/test_x.py -k name
+    ./test fix                  format all sources; tests nothing
+
+Parts: layers format ctest pytest asan tsan install wheel
+
+Each part's full output goes to build/test-logs/PART.log as well.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+LOGS = BUILD / "test-logs"
+CPP_SUFFIXES = {".h", ".cpp", ".cuh"}
+CPP_FOLDERS = ("abi", "core", "softcuda", "python", "tests", "benchmarks", "examples")
+
+
+@dataclass
+class Outcome:
+    """How many tests of a part passed, failed and were skipped."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(
+            self.passed + other.passed,
+            self.failed + other.failed,
+            self.skipped + other.skipped,
+        )
+
+    def __str__(self) -> str:
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        return f"{self.passed} passed, {self.failed} failed{skipped}"
+
+
+class Part:
+    """One part while it runs: its log, and the commands that speak to it."""
+
+    def __init__(self, name: str, options: list[str], fast: bool):
+        self.name = name
+        self.options = options
+        self.fast = fast
+        LOGS.mkdir(parents=True, exist_ok=True)
+        self.log = (LOGS / f"{name}.log").open("w", encoding="utf-8")
+
+    def run(self, *command: str | Path, **environment: str) -> int:
+        """Run a command, its output both shown and logged; its exit status."""
+        words = [str(word) for word in command]
+        self.show(f"$ {' '.join(words)}\n")
+        process = subprocess.Popen(
+            words,
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            self.show(line)
+        return process.wait()
+
+    def check(self, *command: str | Path, **environment: str) -> Outcome:
+        """A command that is one test: passed where its exit status is 0."""
+        return (
+            Outcome(passed=1)
+            if self.run(*command, **environment) == 0
+            else Outcome(failed=1)
+        )
+
+    def show(self, text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        self.log.write(text)
+
+    def build(self, preset: str, *arguments: str) -> bool:
+        return self.run(ROOT / "tools/build", preset, *arguments) == 0
+
+
+def read_junit(path: Path, status: int) -> Outcome:
+    """The counts of a JUnit file; a tool that failed without a failed test counts as one."""
+    outcome = Outcome()
+    if path.exists():
+        for case in ElementTree.parse(path).getroot().iter("testcase"):
+            tags = {child.tag for child in case}
+            if tags & {"failure", "error"} or case.get("status") == "fail":
+                outcome.failed += 1
+            elif "skipped" in tags or case.get("status") in ("notrun", "disabled"):
+                outcome.skipped += 1
+            else:
+                outcome.passed += 1
+    if status != 0 and outcome.failed == 0:
+        outcome.failed = 1
+    return outcome
+
+
+def cpp_files() -> list[str]:
+    """The C++ files that git knows or would know."""
+    command = [
+        "git",
+        "ls-files",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+        "--",
+        *CPP_FOLDERS,
+    ]
+    names = subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    files = [
+        ROOT / name for name in names.splitlines() if Path(name).suffix in CPP_SUFFIXES
+    ]
+    return [str(file) for file in files if file.exists()]
+
+
+def tool(name: str) -> str:
+    """A program of the Python environment that runs this."""
+    return str(Path(sys.executable).parent / name)
+
+
+def layers(part: Part) -> Outcome:
+    return part.check(sys.executable, "tools/check_layers.py")
+
+
+def format_sources(part: Part) -> Outcome:
+    """ruff's rules and formats; the log names each file that ./test fix would change."""
+    outcome = part.check(tool("ruff"), "check")
+    outcome += part.check(tool("ruff"), "format", "--check")
+    if files := cpp_files():
+        outcome += part.check(tool("clang-format"), "--dry-run", "-Werror", *files)
+    return outcome
+
+
+def fix_formats() -> int:
+    status = subprocess.call([tool("ruff"), "check", "--fix"], cwd=ROOT)
+    status |= subprocess.call([tool("ruff"), "format"], cwd=ROOT)
+    if files := cpp_files():
+        status |= subprocess.call([tool("clang-format"), "-i", *files], cwd=ROOT)
+    return status
+
+
+def run_ctest(
+    part: Part, preset: str, *options: str, prefix: tuple[str, ...] = ()
+) -> Outcome:
+    report = LOGS / f"{part.name}.xml"
+    report.unlink(missing_ok=True)
+    status = part.run(
+        *prefix,
+        "ctest",
+        "--test-dir",
+        BUILD / preset,
+        "--output-on-failure",
+        "--output-junit",
+        report,
+        "--timeout",
+        "300",
+        "-j",
+        str(os.cpu_count() or 2),
+        *options,
+        *part.options,
+    )
+    return read_junit(report, status)
+
+
+def ctest(part: Part) -> Outcome:
+    if not part.build("release", "-DPYCUDA_TESTS=ON"):
+        return Outcome(failed=1)
+    return run_ctest(part, "release", *(["-LE", "slow"] if part.fast else []))
+
+
+def pytest(part: Part) -> Outcome:
+    # Through ./run, as a user starts a program: that is a test of its own.
+    report = LOGS / "pytest.xml"
+    report.unlink(missing_ok=True)
+    options = part.options or (["-m", "not slow"] if part.fast else [])
+    command = ["-m", "pytest", "-q", "-ra", f"--junitxml={report}", *options]
+    status = part.run(ROOT / "run", *command)
+    return read_junit(report, 0 if status == 5 else status)  # 5: nothing was selected
+
+
+def asan(part: Part) -> Outcome:
+    if not part.build("asan", "-DPYCUDA_TESTS=ON"):
+        return Outcome(failed=1)
+    return run_ctest(part, "asan")
+
+
+def tsan(part: Part) -> Outcome:
+    if not part.build("tsan", "-DPYCUDA_TESTS=ON"):
+        return Outcome(failed=1)
+    # Some kernels lay out memory in a way that GCC 12's runtime does not know.
+    fixed = ("setarch", platform.machine(), "-R") if shutil.which("setarch") else ()
+    return run_ctest(part, "tsan", "-L", "threads", prefix=fixed)
+
+
+def install(part: Part) -> Outcome:
+    """Install libpycuda, then build and run C++ programs that only find_package() it."""
+    if not part.build("release", "-DPYCUDA_TESTS=ON"):
+        return Outcome(failed=1)
+    prefix, build = BUILD / "installed", BUILD / "install-test"
+    for folder in (prefix, build):
+        shutil.rmtree(folder, ignore_errors=True)
+    steps = (
+        [
+            "cmake",
+            "--install",
+            BUILD / "release",
+            "--component",
+            "development",
+            "--prefix",
+            prefix,
+        ],
+        [
+            *("cmake", "-S", ROOT / "tests/install", "-B", build, "-G", "Ninja"),
+            *("-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_PREFIX_PATH={prefix}"),
+            f"-DPython_EXECUTABLE={sys.executable}",
+        ],
+        ["cmake", "--build", build],
+    )
+    for step in steps:
+        if part.run(*step) != 0:
+            return Outcome(failed=1)
+    return run_ctest(part, "install-test")
+
+
+def wheel(part: Part) -> Outcome:
+    """Build the wheel, install it into an empty environment, run a tutorial from there."""
+    folder, environment = BUILD / "wheel-test", BUILD / "wheel-test/venv"
+    shutil.rmtree(folder, ignore_errors=True)
+    python = environment / "bin/python"
+    constraints = ROOT / "tools/requirements/run.txt"
+    steps = (
+        [
+            *(
+                sys.executable,
+                "-m",
+                "pip",
+                "wheel",
+                "-v",
+                "--no-deps",
+                "--no-build-isolation",
+            ),
+            *("-w", folder, ROOT),
+        ],
+        [sys.executable, "-m", "venv", environment],
+        [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "-c",
+            constraints,
+            "--find-links",
+            folder,
+            "pycuda",
+        ],
+        [python, ROOT / "examples/tutorials/calculate_pi.py"],
+    )
+    outcome = Outcome()
+    for step in steps:
+        if part.run(*step, PYTHONPATH="", PYCUDA_CACHE_DIR=str(folder / "cache")) != 0:
+            return outcome + Outcome(failed=1)
+        outcome.passed += 1
+    return outcome
+
+
+PARTS: dict[str, Callable[[Part], Outcome]] = {
+    "layers": layers,
+    "format": format_sources,
+    "ctest": ctest,
+    "pytest": pytest,
+    "asan": asan,
+    "tsan": tsan,
+    "install": install,
+    "wheel": wheel,
+}
+FAST = ("layers", "format", "ctest", "pytest")
+
+
+def choose(arguments: list[str]) -> tuple[list[str], list[str], bool]:
+    """The parts to run, the options for them, and whether slow tests are left out."""
+    if not arguments:
+        return list(PARTS), [], False
+    if arguments[0] == "fast":
+        return list(FAST), arguments[1:], True
+    count = next(
+        (i for i, word in enumerate(arguments) if word not in PARTS), len(arguments)
+    )
+    if count == 0:
+        return ["pytest"], arguments, False
+    return arguments[:count], arguments[count:], False
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["fix"]:
+        return fix_formats()
+    names, options, fast = choose(arguments)
+    if options and len(names) != 1:
+        print(
+            f"options ({' '.join(options)}) need exactly one part, not {' '.join(names)}"
+        )
+        return 2
+    total, summary = Outcome(), []
+    for name in names:
+        print(f"\n=== {name}", flush=True)
+        start = time.monotonic()
+        outcome = PARTS[name](Part(name, options, fast))
+        total += outcome
+        summary.append(f"{name:8} {outcome!s:36} {time.monotonic() - start:6.1f} s")
+    print("\n" + "\n".join(summary))
+    print(total)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

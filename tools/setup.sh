@@ -1,0 +1,289 @@
+# setup.sh -- sourced by ./run and ./test: system packages, Python environment, build.
+#
+# Each stage asks first whether its work is done already, says in one line what it does and why,
+# and sends the full output of the commands to build/log. All stages run under one lock, so that
+# any number of ./run may start at once.
+# shellcheck shell=bash
+
+# shellcheck disable=SC2154  # $root is set by the script that sources this one
+build=$root/build/release
+log=$root/build/log
+softcuda=${PYCUDA_SOFTCUDA:-auto}
+llvm_dir=${PYCUDA_LLVM_DIR:-/usr/lib/llvm-19/lib/cmake/llvm}
+
+# Where the checkout lies must not matter to ccache.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
+
+say() { printf 'pycuda: %s\n' "$*" >&2; }
+
+fail() {
+    printf 'pycuda: error: %s\n' "$*" >&2
+    exit 1
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# logged COMMAND...: output to the log; on failure show the log's tail and stop.
+logged() {
+    printf '\n$ %s\n' "$*" >>"$log"
+    "$@" >>"$log" 2>&1 </dev/null || show_failure "$*"
+}
+
+show_failure() {
+    {
+        printf 'pycuda: error: this failed: %s\n\n' "$1"
+        # A compiler's first error is worth more than its last.
+        if tac "$log" | sed '/^\$ /q' | tac | grep -n -m1 '^FAILED:' >/dev/null; then
+            tac "$log" | sed '/^\$ /q' | tac | sed -n '/^FAILED:/,$p' | head -n 40
+        else
+            tail -n 30 "$log"
+        fi
+        printf '\npycuda: the full log is %s\n' "$log"
+    } >&2
+    exit 1
+}
+
+# ---------------------------------------------------------------------------------------------
+# Is everything there and newer than the sources? Decided without starting cmake, ninja or Python.
+
+case ${PYCUDA_VENV:-} in
+"") python=$root/.venv/bin/python ;;
+system) python=$(command -v python3 || true) ;;
+*) python=${PYCUDA_VENV%/}/bin/python ;;
+esac
+stamp=$build/.built
+stamp_key="$root $python $softcuda"
+
+is_current() {
+    [[ -f $stamp && -x $python && $(<"$stamp") == "$stamp_key" ]] || return 1
+    # Python files are linked into the build, not copied: only new or removed ones matter, and
+    # those change their folder's time.
+    [[ -z $(find "$root"/{CMakeLists.txt,CMakePresets.json,cmake,abi,core,softcuda,python} \
+        "$root"/tools/{setup.sh,requirements/run.txt} \
+        -newer "$stamp" ! -name '*.py' -print -quit 2>&1) ]]
+}
+
+# ---------------------------------------------------------------------------------------------
+# System packages
+
+python_is_recent() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; }
+
+# The newest Python that is at least 3.10, python3 first.
+find_python() {
+    local name
+    for name in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do
+        if have "$name" && python_is_recent "$name"; then
+            command -v "$name"
+            return
+        fi
+    done
+}
+
+python_has_headers() {
+    "$1" -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))'
+}
+
+cmake_is_recent() {
+    local version
+    have cmake || return 1
+    version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')
+    [[ $(printf '%s\n' 3.25 "$version" | sort -V | head -n 1) == 3.25 ]]
+}
+
+base_packages() {
+    local found
+    have g++ || echo g++
+    cmake_is_recent || echo cmake
+    have ninja || echo ninja-build
+    have ld.lld || echo lld
+    if [[ -z ${PYCUDA_VENV:-} ]]; then
+        found=$(find_python)
+        [[ -n $found ]] || echo python3
+        [[ -n $found ]] && "$found" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+        [[ -n $found ]] && python_has_headers "$found" || echo python3-dev
+    fi
+}
+
+llvm_packages() {
+    [[ $softcuda != OFF ]] || return 0
+    [[ -e $llvm_dir/LLVMConfig.cmake ]] || echo llvm-19-dev
+    [[ -e /usr/include/zstd.h ]] || echo libzstd-dev
+    [[ -e /usr/include/zlib.h ]] || echo zlib1g-dev
+}
+
+test_packages() {
+    [[ -e /usr/include/gtest/gtest.h ]] || echo libgtest-dev
+    have mpirun || echo openmpi-bin
+}
+
+has_gpu() {
+    [[ -e /dev/nvidiactl || -e /dev/dxg ]] || ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'
+}
+
+# install_packages NAME...: false where it may not be done, or fails.
+install_packages() {
+    local as_root=()
+    have apt-get || return 1
+    if [[ $(id -u) != 0 ]]; then
+        have sudo && sudo -n true 2>/dev/null || return 1
+        as_root=(sudo -n)
+    fi
+    say "installing system packages with apt-get: $*"
+    printf '\n$ apt-get install %s\n' "$*" >>"$log"
+    local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends)
+    { "${as_root[@]}" "${install[@]}" "$@" || {
+        "${as_root[@]}" apt-get update && "${as_root[@]}" "${install[@]}" "$@"
+    }; } >>"$log" 2>&1 </dev/null
+}
+
+# ensure_packages [FUNCTION...]: what the named functions list beside the build's own needs.
+ensure_packages() {
+    local base llvm missing
+    base=$(base_packages; for list in "$@"; do "$list"; done)
+    llvm=$(llvm_packages)
+    missing=$(echo $base $llvm)
+    [[ -n $missing ]] || return 0
+    # shellcheck disable=SC2086  # a list of names
+    if install_packages $missing; then
+        base=$(base_packages; for list in "$@"; do "$list"; done)
+        llvm=$(llvm_packages)
+    fi
+    if [[ -z $base && -n $llvm && $softcuda == auto ]] && has_gpu; then
+        say "no LLVM 19 here: building for the GPU only, without softcuda"
+        softcuda=OFF
+        return 0
+    fi
+    missing=$(echo $base $llvm)
+    [[ -z $missing ]] || packages_message "$missing"
+}
+
+packages_message() {
+    say "these system packages are missing and could not be installed (not root, or apt-get failed): $1"
+    if have apt-get; then
+        say "install them yourself, then start again:"
+        printf '\n    sudo apt-get update && sudo apt-get install -y --no-install-recommends %s\n\n' "$1" >&2
+    else
+        say "the names are Debian's and Ubuntu's; install what your system calls them, then start again"
+    fi
+    case " $1 " in *" llvm-19-dev "*)
+        say "with an NVIDIA GPU, PYCUDA_SOFTCUDA=OFF builds without LLVM" ;;
+    esac
+    fail "cannot build yet (log: $log)"
+}
+
+# ---------------------------------------------------------------------------------------------
+# Python
+
+# ensure_python LIST...: a virtual environment with the packages of tools/requirements/LIST.txt.
+ensure_python() {
+    local list
+    if [[ -n ${PYCUDA_VENV:-} ]]; then
+        [[ -x $python ]] || fail "PYCUDA_VENV=$PYCUDA_VENV names no Python: '$python' is not there"
+        "$python" -c 'import numpy, nanobind' 2>>"$log" ||
+            fail "$python must have numpy and nanobind (PYCUDA_VENV is set, so nothing is installed)"
+        return
+    fi
+    if [[ -x $python ]] && ! "$python" -c 'import pip' 2>/dev/null; then
+        say "the virtual environment $root/.venv is broken; making it anew"
+        rm -rf "$root/.venv"
+    fi
+    if [[ ! -x $python ]]; then
+        say "making the virtual environment .venv with $("$(find_python)" --version)"
+        logged "$(find_python)" -m venv "$root/.venv"
+    fi
+    for list in "$@"; do
+        # The copy is made after the installation: it says what is in the environment.
+        cmp -s "$root/tools/requirements/$list.txt" "$root/.venv/$list.txt" && continue
+        say "installing Python packages into .venv (tools/requirements/$list.txt)"
+        logged "$python" -m pip install --disable-pip-version-check -r "$root/tools/requirements/$list.txt"
+        cp "$root/tools/requirements/$list.txt" "$root/.venv/$list.txt"
+    done
+}
+
+# ---------------------------------------------------------------------------------------------
+# Build
+
+build_jobs() {
+    # A file that includes LLVM's headers takes about 1 GB to compile.
+    local cores memory
+    cores=$(nproc)
+    memory=$(awk '/MemAvailable/ {print int($2 / 1048576)}' /proc/meminfo)
+    [[ $memory -ge 1 ]] || memory=1
+    echo "${PYCUDA_JOBS:-$((cores < memory ? cores : memory))}"
+}
+
+# configure PRESET [ARGUMENT...]: run cmake unless it ran with the same arguments before.
+configure() {
+    local preset=$1 folder=$root/build/$1 key
+    shift
+    local arguments=("-DPython_EXECUTABLE=$python" "$@")
+    if [[ $softcuda == OFF || ! -e $llvm_dir/LLVMConfig.cmake ]]; then
+        arguments+=(-DPYCUDA_SOFTCUDA=OFF)
+    else
+        arguments+=(-DPYCUDA_SOFTCUDA=ON "-DLLVM_DIR=$llvm_dir")
+    fi
+    key="$root ${arguments[*]}"
+    [[ -f $folder/build.ninja && -f $folder/.configured && $(<"$folder/.configured") == "$key" ]] && return
+    # A build folder that was made for another place or another Python is of no use.
+    if [[ -f $folder/CMakeCache.txt ]] &&
+        ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt" &&
+            grep -qE "^Python_EXECUTABLE:[A-Z]*=$python\$" "$folder/CMakeCache.txt"; }; then
+        rm -rf "$folder"
+    fi
+    say "configuring build/$preset"
+    logged cmake -S "$root" --preset "$preset" "${arguments[@]}"
+    printf '%s\n' "$key" >"$folder/.configured"
+}
+
+# compile PRESET TARGET...: ninja, with one moving line on a terminal and a line a minute elsewhere.
+compile() {
+    local preset=$1 line last=$SECONDS width
+    shift
+    printf '\n$ ninja -C build/%s %s\n' "$preset" "$*" >>"$log"
+    width=$(tput cols 2>/dev/null || echo 80)
+    export NINJA_STATUS='[%f/%t %es] '
+    if ! { ninja -C "$root/build/$preset" -j "$(build_jobs)" "$@" 2>&1 </dev/null || echo "ninja failed"; } |
+        while IFS= read -r line; do
+            [[ $line != "ninja failed" ]] || exit 1
+            printf '%s\n' "$line" >>"$log"
+            if [[ $line == \[* ]]; then
+                if [[ -t 2 ]]; then
+                    printf '\r\033[K%s' "${line:0:width-1}" >&2
+                elif ((SECONDS - last >= 60)); then
+                    say "building $line"
+                    last=$SECONDS
+                fi
+            fi
+        done; then
+        [[ -t 2 ]] && printf '\r\033[K' >&2
+        show_failure "ninja -C build/$preset $*"
+    fi
+    [[ -t 2 ]] && printf '\r\033[K' >&2
+    return 0
+}
+
+# prepare_log: a fresh log for this start; the one before is kept.
+prepare_log() {
+    mkdir -p "$root/build"
+    [[ ! -s $log ]] || mv -f "$log" "$log.old"
+    printf '# %s, in %s\n' "$(date)" "$root" >"$log"
+}
+
+# build_runtime: all that a program needs, with the caller holding the lock.
+build_runtime() {
+    is_current && return
+    prepare_log
+    ensure_packages
+    ensure_python run
+    mkdir -p "$build"
+    # Written before the build, so that an edit made meanwhile counts as newer.
+    printf '%s\n' "$stamp_key" >"$stamp.new"
+    local tests=OFF
+    # The tests' own choice stands: they share this build folder.
+    grep -qs '^PYCUDA_TESTS:BOOL=ON' "$build/CMakeCache.txt" && tests=ON
+    configure release "-DPYCUDA_TESTS=$tests"
+    say "building (log: build/log)"
+    compile release runtime
+    mv -f "$stamp.new" "$stamp"
+}

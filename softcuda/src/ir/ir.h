@@ -1,19 +1,24 @@
 // ir.h -- the program between PTX and machine code: SSA values, instructions, blocks, functions.
 //
-// One thread's view, as in PTX. Predicated operations with side effects have become branches, others
-// selects. Kernel code has no functions left to call but recursive, indirect or very large ones.
-// Passes are free functions over ir::Function& that leave it verifiable (verify.h).
+// One thread's view, as in PTX. Predicated operations with side effects have become branches,
+// others selects. Kernel code has no functions left to call but recursive, indirect or very large
+// ones. Passes are free functions over ir::Function& that leave it verifiable (verify.h).
 #pragma once
 
 #include "ir/types.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace softcuda::ir {
@@ -31,20 +36,22 @@ enum class Opcode : std::uint8_t {
 /// What the opcode table says of an operation.
 struct OpcodeInfo {
     std::string_view name;
-    int operands; ///< -1: any number
+    std::string_view signature; ///< see opcodes.def
+    int operands;               ///< -1: any number
     int results;
     bool pure, reads, writes, convergent, terminator;
 };
 [[nodiscard]] const OpcodeInfo &info(Opcode opcode);
+[[nodiscard]] bool from_text(std::string_view word, Opcode &out);
 
 /// A value: a result of an instruction, or a constant.
 struct Value {
     Type type = Type::I32;
     bool constant = false;
-    std::uint16_t index = 0;          ///< which result of `definition`
-    std::uint32_t id = 0;             ///< unique in the function, dense from 0: index for side tables
+    std::uint16_t index = 0; ///< which result of `definition`
+    std::uint32_t id = 0;    ///< unique in the function, dense from 0: index for side tables
     Instruction *definition = nullptr; ///< null for constants
-    std::uint64_t bits = 0;           ///< a constant's bits (float constants: their IEEE encoding)
+    std::uint64_t bits = 0;            ///< a constant's bits (float constants: their IEEE encoding)
 };
 
 /// A place in the user's source, from `.loc`; in PTX where there is none.
@@ -73,19 +80,19 @@ struct Attributes {
     BarrierReduction reduction = BarrierReduction::And;
     PrmtMode prmt = PrmtMode::Bytes;
     Special special = Special::None;
-    std::uint8_t vector = 1;    ///< elements of a vector load or store
-    bool ftz = false;           ///< flush denormal inputs and results to zero of the same sign
-    bool saturate = false;      ///< floats: clamp to [0, 1], NaN to 0; integers: clamp
-    bool nan = false;           ///< min/max: NaN if an operand is
+    std::uint8_t vector = 1; ///< elements of a vector load or store
+    bool ftz = false;        ///< flush denormal inputs and results to zero of the same sign
+    bool saturate = false;   ///< floats: clamp to [0, 1], NaN to 0; integers: clamp
+    bool nan = false;        ///< min/max: NaN if an operand is
     bool xorsign_abs = false;
     bool relu = false;
-    bool high = false;          ///< mul24.hi, dp2a.hi
-    bool wrap = false;          ///< shf/bmsk/...: amount modulo the width instead of clamped
-    bool shift_amount = false;  ///< bfind
-    bool invariant = false;     ///< ld.global.nc: memory does not change during the kernel
-    bool no_fuse = false;       ///< mul/add with an explicit rounding: never contracted
-    std::int64_t offset = 0;    ///< bytes, added to the address; parameter offset of LoadParam
-    std::uint32_t symbol = 0;   ///< variable (by space) or function index
+    bool high = false;           ///< mul24.hi, dp2a.hi
+    bool wrap = false;           ///< shf/bmsk/...: amount modulo the width instead of clamped
+    bool shift_amount = false;   ///< bfind
+    bool invariant = false;      ///< ld.global.nc: memory does not change during the kernel
+    bool no_fuse = false;        ///< mul/add with an explicit rounding: never contracted
+    std::int64_t offset = 0;     ///< bytes, added to the address; parameter offset of LoadParam
+    std::uint32_t symbol = 0;    ///< variable (by space) or function index
     std::uint32_t immediate = 0; ///< lop3's table, envreg's number, copy_async's size
 };
 
@@ -102,6 +109,11 @@ struct Instruction {
     [[nodiscard]] Value *operand(std::size_t i) const { return operands[i]; }
     [[nodiscard]] bool is(Opcode o) const { return opcode == o; }
 };
+
+/// The class that result `i` must have by the opcode's signature; none where anything goes.
+[[nodiscard]] std::optional<Type> result_type(const Instruction &instruction, std::size_t i);
+/// True for an operation whose attribute `space` means something.
+[[nodiscard]] bool has_space(Opcode opcode);
 
 /// A basic block: phis first, one terminator last.
 struct Block {
@@ -134,7 +146,7 @@ struct Function {
     bool kernel = false;
     std::vector<KernelParameter> parameters; ///< of a kernel
     std::uint32_t parameter_bytes = 0;
-    std::vector<Value *> arguments;          ///< of a function: defined by no instruction
+    std::vector<Value *> arguments; ///< of a function: defined by no instruction
     std::vector<Type> returns;
     std::array<std::uint32_t, 3> required_block{};
     std::uint32_t max_threads = 0; ///< 0: not stated
@@ -143,25 +155,29 @@ struct Function {
     std::uint32_t static_shared_bytes = 0; ///< dynamic shared memory starts there, 16-aligned
     bool uses_dynamic_shared = false;
     std::uint32_t registers = 0; ///< estimate: most 32-bit registers live at once
-    std::vector<Block *> blocks;           ///< entry first
+    std::vector<Block *> blocks; ///< entry first
 
     Function() = default;
     Function(const Function &) = delete;
     Function &operator=(const Function &) = delete;
 
     [[nodiscard]] Block *entry() const { return blocks.front(); }
+    /// Makes the last block. The name is made unique in the function, and fit for the text form.
     Block *add_block(std::string name);
     /// Makes an instruction with results of the given classes; it is not in a block yet.
     Instruction *create(Opcode opcode, std::span<Value *const> operands,
                         std::span<const Type> results);
+    /// The one value for these bits; those above the type's width are dropped.
     Value *constant(Type type, std::uint64_t bits);
     Value *argument(Type type);
 
     /// One more than the largest Value::id.
     [[nodiscard]] std::uint32_t value_count() const { return next_value_; }
     void update_predecessors();
-    /// Gives blocks dense ids in their present order and drops unreachable ones.
+    /// Gives blocks dense ids in their present order and drops unreachable ones, also from phis.
     void renumber();
+    /// Gives values dense ids: arguments, results in their order, then constants in use.
+    void renumber_values();
     void replace_all_uses(Value *from, Value *to);
 
   private:
@@ -169,6 +185,8 @@ struct Function {
     std::deque<Block> block_storage_;
     std::deque<Instruction> instruction_storage_;
     std::deque<Value> value_storage_;
+    std::map<std::pair<Type, std::uint64_t>, Value *> constants_;
+    std::set<std::string, std::less<>> block_names_;
     std::uint32_t next_value_ = 0;
 };
 

@@ -13,6 +13,8 @@ enum class Type : std::uint8_t { I1, I8, I16, I32, I64, I128, F32, F64 };
 [[nodiscard]] unsigned bits(Type type);
 [[nodiscard]] bool is_float(Type type);
 
+// clang-format off
+
 /// What an operation takes its operands for, in PTX's words.
 enum class Scalar : std::uint8_t {
     None,
@@ -24,10 +26,18 @@ enum class Scalar : std::uint8_t {
     E4M3, E5M2, E4M3x2, E5M2x2, F32x2, U16x2, S16x2,
 };
 
+// clang-format on
+
 [[nodiscard]] unsigned bits(Scalar type);
-[[nodiscard]] bool is_signed(Scalar type);    ///< S8..S64
-[[nodiscard]] bool is_floating(Scalar type);  ///< any floating format, packed ones included
+[[nodiscard]] bool is_signed(Scalar type);      ///< S8..S64
+[[nodiscard]] bool is_floating(Scalar type);    ///< any floating format, packed ones included
 [[nodiscard]] Type register_class(Scalar type); ///< F32 -> F32, F16x2 -> I32, Pred -> I1, ...
+
+/// The class of a special register: 64 bits for clock64, globaltimer and gridid, else 32.
+enum class Special : std::uint8_t;
+[[nodiscard]] Type register_class(Special special);
+
+// clang-format off
 
 enum class Space : std::uint8_t { Generic, Global, Shared, Local, Constant, Param };
 enum class Rounding : std::uint8_t { None, Nearest, Zero, Down, Up, NearestAway,
@@ -54,6 +64,8 @@ enum class Special : std::uint8_t {
     EnvReg, ///< the number is in Attributes::immediate
 };
 
+// clang-format on
+
 // Each word's text as the IR prints it, and back; from_text returns false for an unknown word.
 [[nodiscard]] std::string_view text(Type);
 [[nodiscard]] std::string_view text(Scalar);
@@ -71,5 +83,22 @@ enum class Special : std::uint8_t {
 [[nodiscard]] std::string_view text(BarrierReduction);
 [[nodiscard]] std::string_view text(PrmtMode);
 [[nodiscard]] std::string_view text(Special);
+
+[[nodiscard]] bool from_text(std::string_view word, Type &out);
+[[nodiscard]] bool from_text(std::string_view word, Scalar &out);
+[[nodiscard]] bool from_text(std::string_view word, Space &out);
+[[nodiscard]] bool from_text(std::string_view word, Rounding &out);
+[[nodiscard]] bool from_text(std::string_view word, Precision &out);
+[[nodiscard]] bool from_text(std::string_view word, Compare &out);
+[[nodiscard]] bool from_text(std::string_view word, Test &out);
+[[nodiscard]] bool from_text(std::string_view word, AtomicOp &out);
+[[nodiscard]] bool from_text(std::string_view word, ShuffleMode &out);
+[[nodiscard]] bool from_text(std::string_view word, VoteMode &out);
+[[nodiscard]] bool from_text(std::string_view word, MatchMode &out);
+[[nodiscard]] bool from_text(std::string_view word, Order &out);
+[[nodiscard]] bool from_text(std::string_view word, Scope &out);
+[[nodiscard]] bool from_text(std::string_view word, BarrierReduction &out);
+[[nodiscard]] bool from_text(std::string_view word, PrmtMode &out);
+[[nodiscard]] bool from_text(std::string_view word, Special &out);
 
 } // namespace softcuda::ir

@@ -9,11 +9,9 @@
 
 #include "pycuda/compile_error.h"
 #include "pycuda/compute_capability.h"
+#include "pycuda/image_kind.h"
 
 namespace pycuda {
-
-/// What a compilation makes. Drivers in software take only Ptx.
-enum class ImageKind { Ptx, Cubin, Fatbin, LtoIr };
 
 /// Which compiler runs. Auto is NVRTC in this process, and nvcc for what NVRTC cannot do
 /// (host code, a fatbin, options that only nvcc has) where nvcc exists.

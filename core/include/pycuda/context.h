@@ -1,0 +1,103 @@
+// context.h -- what a program does on one device lives in a context.
+#pragma once
+
+#include <pycuda/device.h>
+#include <pycuda/wait.h>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+namespace pycuda {
+
+namespace detail {
+struct ContextOwner;
+}
+
+/// A shared reference to a context. Each object made in a context holds one, so that the context
+/// outlives it. Which context is current is the driver's own knowledge: contexts that other
+/// libraries made current are seen here, and the other way round.
+class Context {
+  public:
+    /// Retains the primary context, the one that torch, CuPy and the CUDA runtime use too. It is
+    /// not made current. Flags other than 0 are set before it is first used.
+    static Context primary(const Device &device, unsigned flags = 0);
+    /// A new context beside the primary one. It is not made current.
+    static Context create(const Device &device, unsigned flags = 0);
+    /// Takes over a context made with cuCtxCreate; destroys it at the end.
+    static Context adopt(CUcontext handle);
+    /// Uses a context that someone else keeps alive.
+    static Context borrow(CUcontext handle);
+
+    /// The one that is current in this thread, whoever made it so.
+    static std::optional<Context> current();
+    /// The same; throws Error (invalid context) where there is none.
+    static Context require_current();
+
+    CUcontext get() const noexcept;
+    Device device() const;
+    unsigned api_version() const;
+
+    /// Makes it current on top of this thread's stack.
+    void push() const;
+    /// Takes the top off this thread's stack and returns it. Throws where the stack is empty.
+    static Context pop();
+    /// Replaces the top of this thread's stack.
+    void make_current() const;
+    bool is_current() const;
+
+    /// Gives up this reference: takes it off this thread's stack where it is on top, and destroys
+    /// a context of our own at once, or releases a primary one when the last object in it is
+    /// gone. Throws when called twice.
+    void detach();
+    /// False after detach().
+    bool attached() const noexcept;
+
+    /// Waits for all work in this context.
+    void synchronize(const KeepWaiting &keep_waiting = {}) const;
+
+    std::size_t limit(CUlimit limit) const;
+    void set_limit(CUlimit limit, std::size_t value) const;
+    CUfunc_cache cache_config() const;
+    void set_cache_config(CUfunc_cache config) const;
+    CUsharedconfig shared_config() const;
+    void set_shared_config(CUsharedconfig config) const;
+    /// Lets kernels and copies of this context reach memory of `peer`.
+    void enable_peer_access(const Context &peer, unsigned flags = 0) const;
+    void disable_peer_access(const Context &peer) const;
+
+    struct MemoryInfo {
+        std::size_t free = 0;
+        std::size_t total = 0;
+    };
+    MemoryInfo memory_info() const;
+
+    /// Equal where it is the same context of the driver.
+    bool operator==(const Context &other) const noexcept { return get() == other.get(); }
+
+  private:
+    explicit Context(std::shared_ptr<detail::ContextOwner> owner) : owner_(std::move(owner)) {}
+    std::shared_ptr<detail::ContextOwner> owner_;
+};
+
+/// Makes a context current for a scope, and restores what was current before.
+class [[nodiscard]] ScopedContext {
+  public:
+    explicit ScopedContext(const Context &context);
+    ~ScopedContext();
+    ScopedContext(const ScopedContext &) = delete;
+    ScopedContext &operator=(const ScopedContext &) = delete;
+
+  private:
+    bool pushed_ = false;
+};
+
+} // namespace pycuda
+
+template <> struct std::hash<pycuda::Context> {
+    std::size_t operator()(const pycuda::Context &context) const noexcept {
+        return std::hash<CUcontext>{}(context.get());
+    }
+};

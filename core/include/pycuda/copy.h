@@ -1,0 +1,91 @@
+// copy.h -- copies between host and device, and filling of memory.
+//
+// A function without a stream is done with its host memory when it returns. One with a stream only
+// puts the copy into the stream: the host memory must live until the stream has got there.
+#pragma once
+
+#include <pycuda/context.h>
+#include <pycuda/memory.h>
+#include <pycuda/stream.h>
+#include <pycuda/wait.h>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace pycuda {
+
+/// `keep_waiting`, where given, is asked while earlier work of the default stream still runs.
+void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes,
+                    const KeepWaiting &keep_waiting = {});
+void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes,
+                  const KeepWaiting &keep_waiting = {});
+void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes);
+void copy_to_peer(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
+                  const Context &from_context, std::size_t bytes);
+
+void copy_to_device_async(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream);
+void copy_to_host_async(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream);
+void copy_on_device_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, StreamRef stream);
+void copy_to_peer_async(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
+                        const Context &from_context, std::size_t bytes, StreamRef stream);
+
+/// Whether rows must start where the device likes them, or may start anywhere (slower).
+enum class RowAlignment { Aligned, Any };
+
+void copy_2d(const CUDA_MEMCPY2D &what, RowAlignment alignment = RowAlignment::Any);
+void copy_2d_async(const CUDA_MEMCPY2D &what, StreamRef stream);
+void copy_3d(const CUDA_MEMCPY3D &what);
+void copy_3d_async(const CUDA_MEMCPY3D &what, StreamRef stream);
+void copy_3d_to_peer(const CUDA_MEMCPY3D_PEER &what);
+void copy_3d_to_peer_async(const CUDA_MEMCPY3D_PEER &what, StreamRef stream);
+
+/// Sets `count` elements of 1, 2 or 4 bytes.
+void fill_8(CUdeviceptr to, std::uint8_t value, std::size_t count);
+void fill_16(CUdeviceptr to, std::uint16_t value, std::size_t count);
+void fill_32(CUdeviceptr to, std::uint32_t value, std::size_t count);
+void fill_8_async(CUdeviceptr to, std::uint8_t value, std::size_t count, StreamRef stream);
+void fill_16_async(CUdeviceptr to, std::uint16_t value, std::size_t count, StreamRef stream);
+void fill_32_async(CUdeviceptr to, std::uint32_t value, std::size_t count, StreamRef stream);
+
+/// `height` rows of `width` elements; `pitch` is the bytes from one row to the next.
+struct Rows {
+    CUdeviceptr to = 0;
+    std::size_t pitch = 0;
+    std::size_t width = 0;
+    std::size_t height = 0;
+};
+void fill_rows_8(const Rows &rows, std::uint8_t value);
+void fill_rows_16(const Rows &rows, std::uint16_t value);
+void fill_rows_32(const Rows &rows, std::uint32_t value);
+void fill_rows_8_async(const Rows &rows, std::uint8_t value, StreamRef stream);
+void fill_rows_16_async(const Rows &rows, std::uint16_t value, StreamRef stream);
+void fill_rows_32_async(const Rows &rows, std::uint32_t value, StreamRef stream);
+
+namespace detail {
+/// Throws Error (invalid value) where `wanted` bytes do not fit into `memory`.
+void check_fits(const DeviceMemory &memory, std::size_t wanted, const char *function);
+} // namespace detail
+
+/// The usual cases, with the length known and checked.
+template <class T> void copy(const DeviceMemory &to, std::span<const T> from) {
+    detail::check_fits(to, from.size_bytes(), "cuMemcpyHtoD");
+    copy_to_device(to.get(), from.data(), from.size_bytes());
+}
+template <class T>
+    requires(!std::is_const_v<T>)
+void copy(std::span<T> to, const DeviceMemory &from) {
+    detail::check_fits(from, to.size_bytes(), "cuMemcpyDtoH");
+    copy_to_host(to.data(), from.get(), to.size_bytes());
+}
+
+/// New device memory with a copy of `from`.
+template <class T> DeviceMemory to_device(std::span<const T> from) {
+    DeviceMemory memory(from.size_bytes());
+    copy_to_device(memory.get(), from.data(), from.size_bytes());
+    return memory;
+}
+
+} // namespace pycuda

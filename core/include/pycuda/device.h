@@ -1,0 +1,58 @@
+// device.h -- a GPU, or softcuda's picture of one, and what it can do.
+#pragma once
+
+#include <pycuda/compute_capability.h>
+
+#include <cuda.h>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace pycuda {
+
+/// A device of the driver. A plain value: copy it freely.
+class Device {
+  public:
+    /// The device with this number, from 0.
+    explicit Device(int ordinal);
+    /// The device at this PCI bus address, "0000:01:00.0".
+    explicit Device(const std::string &pci_bus_id);
+    static Device from_handle(CUdevice handle) noexcept { return Device(Handle{handle}); }
+
+    /// How many devices there are.
+    static int count();
+
+    CUdevice get() const noexcept { return handle_; }
+    std::string name() const;
+    std::string pci_bus_id() const;
+    std::array<std::byte, 16> uuid() const;
+    ComputeCapability compute_capability() const;
+    /// In bytes.
+    std::size_t total_memory() const;
+
+    int attribute(CUdevice_attribute attribute) const;
+    /// Empty where the driver does not know the attribute.
+    std::optional<int> attribute_if_known(CUdevice_attribute attribute) const;
+
+    bool can_access_peer(const Device &peer) const;
+
+    bool operator==(const Device &) const = default;
+
+  private:
+    struct Handle {
+        CUdevice value;
+    };
+    explicit Device(Handle handle) noexcept : handle_(handle.value) {}
+    CUdevice handle_;
+};
+
+} // namespace pycuda
+
+template <> struct std::hash<pycuda::Device> {
+    std::size_t operator()(const pycuda::Device &device) const noexcept {
+        return std::hash<int>{}(device.get());
+    }
+};

@@ -1,0 +1,96 @@
+// driver.h -- the table of driver functions; a call throws, `.status()` returns the code.
+//
+//     driver().cuMemFree(pointer);                           // throws Error on failure
+//     CUresult r = driver().cuEventQuery.status(event);      // pending is an answer here
+#pragma once
+
+#include <pycuda/error.h>
+#include <pycuda/image_kind.h>
+
+#include <abi/driver_types.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace pycuda {
+
+class Library;
+
+/// One function of the driver library.
+template <class Pointer> class DriverFunction;
+
+template <class... Args> class DriverFunction<CUresult(CUDAAPI *)(Args...)> {
+  public:
+    using Pointer = CUresult(CUDAAPI *)(Args...);
+
+    /// Throws Error on any result but success.
+    void operator()(Args... args) const { check(pointer_(args...), name_); }
+
+    /// The result as it is. Throws only where the driver lacks the function.
+    [[nodiscard]] CUresult status(Args... args) const { return pointer_(args...); }
+
+    /// The function's name as NVIDIA's manual has it: "cuMemAlloc".
+    const char *name() const noexcept { return name_; }
+
+    /// False where the driver is too old for it; calling it then throws DriverNotFound.
+    bool available() const noexcept { return available_; }
+
+    Pointer get() const noexcept { return pointer_; }
+
+  private:
+    friend struct DriverLoader;
+    Pointer pointer_ = nullptr;
+    const char *name_ = "";
+    bool available_ = false;
+};
+
+/// The functions as members: driver().cuMemAlloc, and so on for each row of abi/driver.def.
+struct DriverTable {
+#define PYCUDA_FUNCTION(name, symbol, version) DriverFunction<PFN_##name##_v##version> name;
+#include <abi/driver.def>
+};
+
+/// The driver library of this process: its functions and where they came from.
+class Driver : public DriverTable {
+  public:
+    /// The path of the library, as it was opened.
+    const std::string &path() const noexcept { return path_; }
+
+    /// CUDA version of the driver: 12040 is 12.4.
+    int version() const noexcept { return version_; }
+
+    /// Which kind of code to compile to. The only question that tells drivers apart.
+    ImageKind image_kind() const noexcept { return image_kind_; }
+
+    /// Address of an optional extra symbol of the library; null where it has none.
+    void *symbol(const char *name) const noexcept;
+
+  private:
+    friend struct DriverLoader;
+    Driver() = default;
+    std::shared_ptr<Library> library_;
+    std::string path_;
+    int version_ = 0;
+    ImageKind image_kind_ = ImageKind::Cubin;
+};
+
+namespace detail {
+extern std::atomic<const Driver *> loaded_driver;
+const Driver &load_driver();
+} // namespace detail
+
+/// The driver, opened on the first call as PYCUDA_DRIVER says: auto (NVIDIA's where it reports a
+/// device, else softcuda), nvidia, softcuda, or a path. Throws DriverNotFound; also in a process
+/// forked after CUDA was used. Any thread may call.
+inline const Driver &driver() {
+    if (const Driver *loaded = detail::loaded_driver.load(std::memory_order_acquire)) [[likely]]
+        return *loaded;
+    return detail::load_driver();
+}
+
+/// The driver where calls still make sense; null before the first use, after a fork and once
+/// set_finalizing() was called. Destructors ask this.
+const Driver *driver_for_cleanup() noexcept;
+
+} // namespace pycuda

@@ -1,0 +1,65 @@
+// handle.h -- the one way in which an object of the driver is owned and given back.
+#pragma once
+
+#include <pycuda/context.h>
+
+#include <cuda.h>
+
+#include <utility>
+
+namespace pycuda {
+
+/// Runs `destroy(handle)` with `context` current; for destructors. Does nothing once the process
+/// is going away or the context is gone; a failure is one line on stderr.
+template <class Raw>
+void destroy_in_context(const Context &context, Raw handle, CUresult (*destroy)(Raw)) noexcept;
+
+/// Owns one driver object and keeps its context alive, or borrows an object of someone else.
+template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
+  public:
+    static Handle adopt(Raw raw, Context context) { return {raw, std::move(context), true}; }
+    static Handle borrow(Raw raw, Context context) { return {raw, std::move(context), false}; }
+
+    Handle(Handle &&other) noexcept
+        : raw_(std::exchange(other.raw_, Raw{})), context_(std::move(other.context_)),
+          owned_(std::exchange(other.owned_, false)) {}
+    Handle &operator=(Handle &&other) noexcept {
+        if (this != &other) {
+            reset();
+            raw_ = std::exchange(other.raw_, Raw{});
+            context_ = std::move(other.context_);
+            owned_ = std::exchange(other.owned_, false);
+        }
+        return *this;
+    }
+    Handle(const Handle &) = delete;
+    Handle &operator=(const Handle &) = delete;
+    ~Handle() { reset(); }
+
+    Raw get() const noexcept { return raw_; }
+    const Context &context() const noexcept { return context_; }
+    bool owned() const noexcept { return owned_; }
+
+    /// Gives the object away undestroyed.
+    Raw release() noexcept {
+        owned_ = false;
+        return std::exchange(raw_, Raw{});
+    }
+
+    /// Destroys the object now.
+    void reset() noexcept {
+        if (owned_)
+            destroy_in_context(context_, raw_, Destroy);
+        owned_ = false;
+        raw_ = Raw{};
+    }
+
+  private:
+    Handle(Raw raw, Context context, bool owned)
+        : raw_(raw), context_(std::move(context)), owned_(owned) {}
+    Raw raw_;
+    Context context_;
+    bool owned_;
+};
+
+} // namespace pycuda

@@ -1,0 +1,158 @@
+// memory.h -- memory of the device, and memory of the host that the device can reach.
+#pragma once
+
+#include <pycuda/context.h>
+#include <pycuda/stream.h>
+
+#include <cuda.h>
+
+#include <cstddef>
+
+namespace pycuda {
+
+/// Memory on the device. Owns it and keeps its context alive.
+class DeviceMemory {
+  public:
+    /// In the current context. 0 bytes is an error of the driver, as in PyCUDA.
+    explicit DeviceMemory(std::size_t bytes);
+    DeviceMemory(const Context &context, std::size_t bytes);
+    /// Takes over memory from cuMemAlloc; frees it at the end.
+    static DeviceMemory adopt(CUdeviceptr address, std::size_t bytes, Context context);
+    /// Uses memory that someone else frees.
+    static DeviceMemory borrow(CUdeviceptr address, std::size_t bytes, Context context);
+
+    DeviceMemory(DeviceMemory &&other) noexcept;
+    DeviceMemory &operator=(DeviceMemory &&other) noexcept;
+    ~DeviceMemory();
+
+    /// The address. Throws Error (invalid handle) after free().
+    CUdeviceptr get() const {
+        if (address_ == 0) [[unlikely]]
+            throw_freed("device_allocation::get");
+        return address_;
+    }
+    /// In bytes, as it was asked for.
+    std::size_t size() const noexcept { return bytes_; }
+    const Context &context() const noexcept { return context_; }
+    bool freed() const noexcept { return address_ == 0; }
+
+    /// Gives the memory back now. Throws where that was done before.
+    void free();
+    /// Gives the memory away unfreed.
+    CUdeviceptr release();
+
+  private:
+    DeviceMemory(CUdeviceptr address, std::size_t bytes, Context context, bool owned);
+    [[noreturn]] void throw_freed(const char *function) const;
+    void reset() noexcept;
+
+    CUdeviceptr address_ = 0;
+    std::size_t bytes_ = 0;
+    Context context_;
+    bool owned_ = true;
+    CUdeviceptr freed_address_ = 0; // for the message
+};
+
+/// Rows of `width` bytes, each starting `pitch` bytes after the one before.
+struct PitchedMemory {
+    DeviceMemory memory;
+    std::size_t pitch = 0;
+};
+
+/// Rows laid out so that accesses of `access_bytes` (4, 8 or 16) coalesce.
+PitchedMemory allocate_pitched(std::size_t width, std::size_t height, unsigned access_bytes);
+
+struct AddressRange {
+    CUdeviceptr base = 0;
+    std::size_t size = 0;
+};
+/// The allocation that an address lies in.
+AddressRange address_range(CUdeviceptr address);
+
+/// Host memory that the device copies from and to without a detour; visible to kernels when
+/// allocated with CU_MEMHOSTALLOC_DEVICEMAP. Owns it.
+class PinnedMemory {
+  public:
+    /// In the current context; flags are CU_MEMHOSTALLOC_*.
+    explicit PinnedMemory(std::size_t bytes, unsigned flags = 0);
+    PinnedMemory(PinnedMemory &&other) noexcept;
+    PinnedMemory &operator=(PinnedMemory &&other) noexcept;
+    ~PinnedMemory();
+
+    /// Throws Error (invalid handle) after free().
+    void *data() const;
+    std::size_t size() const noexcept { return bytes_; }
+    const Context &context() const noexcept { return context_; }
+    CUdeviceptr device_pointer() const;
+    unsigned flags() const;
+    void free();
+
+  private:
+    void reset() noexcept;
+    void *data_ = nullptr;
+    std::size_t bytes_ = 0;
+    Context context_;
+};
+
+/// Memory with one address for host and device, moved to where it is used. Owns it.
+class ManagedMemory {
+  public:
+    /// In the current context; attach is CU_MEM_ATTACH_GLOBAL, _HOST or _SINGLE.
+    explicit ManagedMemory(std::size_t bytes, unsigned attach = CU_MEM_ATTACH_GLOBAL);
+
+    CUdeviceptr get() const { return memory_.get(); }
+    void *data() const { return reinterpret_cast<void *>(memory_.get()); }
+    std::size_t size() const noexcept { return memory_.size(); }
+    const Context &context() const noexcept { return memory_.context(); }
+    bool freed() const noexcept { return memory_.freed(); }
+
+    /// Ties the memory to a stream, or to all of them (CU_MEM_ATTACH_GLOBAL).
+    void attach(unsigned attach, StreamRef stream = {}) const;
+    void free() { memory_.free(); }
+
+  private:
+    DeviceMemory memory_;
+};
+
+/// Host memory of our own that starts at a multiple of `alignment`, a power of two. Knows nothing
+/// of any device; register it to copy from it fast.
+class AlignedHostMemory {
+  public:
+    AlignedHostMemory(std::size_t bytes, std::size_t alignment = 4096);
+    AlignedHostMemory(AlignedHostMemory &&other) noexcept;
+    AlignedHostMemory &operator=(AlignedHostMemory &&other) noexcept;
+    ~AlignedHostMemory();
+
+    void *data() const;
+    std::size_t size() const noexcept { return bytes_; }
+    void free();
+
+  private:
+    void *data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+/// Someone else's host memory, pinned while this lives. The memory must outlive it.
+class RegisteredHostMemory {
+  public:
+    /// In the current context; flags are CU_MEMHOSTREGISTER_*.
+    RegisteredHostMemory(void *data, std::size_t bytes, unsigned flags = 0);
+    RegisteredHostMemory(RegisteredHostMemory &&other) noexcept;
+    RegisteredHostMemory &operator=(RegisteredHostMemory &&other) noexcept;
+    ~RegisteredHostMemory();
+
+    /// Throws Error (invalid handle) after unregister().
+    void *data() const;
+    std::size_t size() const noexcept { return bytes_; }
+    const Context &context() const noexcept { return context_; }
+    CUdeviceptr device_pointer() const;
+    void unregister();
+
+  private:
+    void reset() noexcept;
+    void *data_ = nullptr;
+    std::size_t bytes_ = 0;
+    Context context_;
+};
+
+} // namespace pycuda

@@ -1,0 +1,94 @@
+// memory_pool.h -- keeps freed blocks for the next allocation of about the same size.
+//
+// Sizes fall into bins: 16 bins per power of two, so that rounding up wastes less than 1/16. A
+// block that is given back waits in its bin; an allocation takes the block that came back last.
+// Only an empty bin asks the driver, and only when that is out of memory are waiting blocks freed.
+//
+//     size 100:  floor(log2) = 6, next four bits 1001  ->  bin 6*16+9, blocks of 103 bytes
+#pragma once
+
+#include <pycuda/context.h>
+#include <pycuda/memory.h>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace pycuda {
+
+/// The bin that allocations of `size` bytes are served from.
+unsigned pool_bin_number(std::size_t size) noexcept;
+/// The size of a bin's blocks: the largest size that falls into it.
+std::size_t pool_block_size(unsigned bin) noexcept;
+
+namespace detail {
+class BlockPool;
+}
+
+struct PoolStatistics {
+    std::size_t held_blocks = 0;   ///< waiting for the next allocation
+    std::size_t active_blocks = 0; ///< in use
+    std::size_t managed_bytes = 0; ///< both, as allocated from the driver
+    std::size_t active_bytes = 0;  ///< in use, as asked for
+};
+
+/// A block of a pool; goes back to it at the end. May outlive the pool object.
+class PooledMemory {
+  public:
+    PooledMemory(PooledMemory &&other) noexcept;
+    PooledMemory &operator=(PooledMemory &&other) noexcept;
+    ~PooledMemory();
+
+    /// The address on the device, or on the host of a pinned pool. Throws after free().
+    CUdeviceptr get() const {
+        if (pool_ == nullptr) [[unlikely]]
+            throw_freed("pooled_device_allocation::get");
+        return address_;
+    }
+    void *data() const { return reinterpret_cast<void *>(get()); }
+    /// In bytes, as it was asked for.
+    std::size_t size() const noexcept { return bytes_; }
+    bool freed() const noexcept { return pool_ == nullptr; }
+    /// Gives the block back now. Throws where that was done before.
+    void free();
+
+  private:
+    friend class MemoryPool;
+    PooledMemory(std::shared_ptr<detail::BlockPool> pool, CUdeviceptr address,
+                 std::size_t bytes) noexcept;
+    [[noreturn]] void throw_freed(const char *function) const;
+
+    std::shared_ptr<detail::BlockPool> pool_;
+    CUdeviceptr address_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+/// A pool of device memory or of pinned host memory. Any thread may call anything.
+class MemoryPool {
+  public:
+    /// Of the current context.
+    static MemoryPool device();
+    /// Of the current context; flags are CU_MEMHOSTALLOC_*.
+    static MemoryPool pinned(unsigned flags = 0);
+
+    PooledMemory allocate(std::size_t bytes);
+    PoolStatistics statistics() const noexcept;
+    const Context &context() const noexcept;
+
+    /// Gives the waiting blocks back to the driver.
+    void free_held();
+    /// From now on, blocks that come back are freed.
+    void stop_holding();
+
+    /// Called when the driver is out of memory, before waiting blocks are freed: a chance for the
+    /// caller to drop what holds blocks of this pool. Set it before the pool is shared.
+    void on_out_of_memory(std::function<void()> reclaim);
+
+  private:
+    explicit MemoryPool(std::shared_ptr<detail::BlockPool> pool) noexcept;
+    std::shared_ptr<detail::BlockPool> pool_;
+};
+
+} // namespace pycuda

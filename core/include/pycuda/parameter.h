@@ -1,0 +1,73 @@
+// parameter.h -- what a kernel takes: place, size and kind of each of its parameters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pycuda {
+
+/// What the bytes of a parameter or argument mean. The driver knows sizes only; the kinds come
+/// from the kernel's source or PTX (see Module::describe), and are Unknown without one.
+enum class ValueKind : std::uint8_t {
+    Unknown,
+    Pointer,
+    Signed,   ///< integers and enums
+    Unsigned, ///< integers and bool
+    Float,    ///< of 2 bytes: half
+    BFloat16,
+    Bytes, ///< structs, vectors, unions
+};
+
+/// One parameter, as the launch path needs it.
+struct Parameter {
+    std::uint32_t offset = 0;
+    std::uint32_t size = 0;
+    ValueKind kind = ValueKind::Unknown;
+    /// What a pointer points to, where known.
+    ValueKind element_kind = ValueKind::Unknown;
+    std::uint16_t element_size = 0;
+};
+
+/// One parameter, as the kernel's source declares it.
+struct ParameterDescription {
+    std::string type; ///< as written, for messages: "const float *"
+    std::uint32_t size = 0;
+    std::uint32_t alignment = 0;
+    ValueKind kind = ValueKind::Unknown;
+    ValueKind element_kind = ValueKind::Unknown;
+    std::uint16_t element_size = 0;
+};
+
+/// The parameters of one kernel and where each lies in the argument block.
+class ParameterLayout {
+  public:
+    /// Nothing is known: the driver is too old to say and nobody described the kernel.
+    ParameterLayout() = default;
+    explicit ParameterLayout(std::vector<Parameter> parameters);
+    /// From a description alone: places by C's alignment rules.
+    static ParameterLayout from_description(const std::vector<ParameterDescription> &description);
+
+    /// False where even the number of parameters is unknown; arguments are then laid out by their
+    /// own sizes and only the driver can check them.
+    bool known() const noexcept { return known_; }
+    std::size_t count() const noexcept { return parameters_.size(); }
+    const Parameter &operator[](std::size_t index) const noexcept { return parameters_[index]; }
+    const Parameter *data() const noexcept { return parameters_.data(); }
+    /// Bytes of the whole argument block.
+    std::size_t block_size() const noexcept { return block_size_; }
+    /// The declared type of a parameter, "" where unknown.
+    const std::string &type(std::size_t index) const noexcept;
+
+    /// Adds kinds and types. Ignored where count or sizes do not agree with what the driver said.
+    void describe(const std::vector<ParameterDescription> &description);
+
+  private:
+    std::vector<Parameter> parameters_;
+    std::vector<std::string> types_;
+    std::size_t block_size_ = 0;
+    bool known_ = false;
+};
+
+} // namespace pycuda

@@ -1,0 +1,57 @@
+// staging.h -- host data as kernel arguments: copied in before the launch, out after it.
+//
+//     launch(doublify, {.block = {4, 4}}, InOut(a));   // a: any contiguous range of the host
+#pragma once
+
+#include <pycuda/copy.h>
+#include <pycuda/memory.h>
+
+#include <cstddef>
+#include <optional>
+#include <ranges>
+#include <span>
+
+namespace pycuda {
+
+/// Host data and its stand-in on the device, for one launch or several. The host data must
+/// outlive it.
+class StagedArgument {
+  public:
+    enum class Direction { In, Out, InOut };
+
+    StagedArgument(Direction direction, void *host, std::size_t bytes) noexcept
+        : direction_(direction), host_(host), bytes_(bytes) {}
+
+    /// The device memory, allocated in the current context when first asked for.
+    const DeviceMemory &device();
+    Direction direction() const noexcept { return direction_; }
+    void *host() const noexcept { return host_; }
+    std::size_t size() const noexcept { return bytes_; }
+
+    void before_launch();
+    void after_launch(const KeepWaiting &keep_waiting = {});
+
+  private:
+    Direction direction_;
+    void *host_;
+    std::size_t bytes_;
+    std::optional<DeviceMemory> memory_;
+};
+
+/// The kernel reads it.
+template <std::ranges::contiguous_range Range> StagedArgument In(const Range &range) {
+    std::span bytes = std::as_bytes(std::span(range));
+    return {StagedArgument::Direction::In, const_cast<std::byte *>(bytes.data()), bytes.size()};
+}
+/// The kernel writes all of it.
+template <std::ranges::contiguous_range Range> StagedArgument Out(Range &range) {
+    std::span bytes = std::as_writable_bytes(std::span(range));
+    return {StagedArgument::Direction::Out, bytes.data(), bytes.size()};
+}
+/// The kernel reads and writes it.
+template <std::ranges::contiguous_range Range> StagedArgument InOut(Range &range) {
+    std::span bytes = std::as_writable_bytes(std::span(range));
+    return {StagedArgument::Direction::InOut, bytes.data(), bytes.size()};
+}
+
+} // namespace pycuda

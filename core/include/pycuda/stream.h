@@ -1,0 +1,64 @@
+// stream.h -- a queue of work on a device.
+#pragma once
+
+#include <pycuda/context.h>
+#include <pycuda/handle.h>
+#include <pycuda/wait.h>
+
+#include <cuda.h>
+
+namespace pycuda {
+
+class Event;
+
+namespace detail {
+CUresult destroy_stream(CUstream stream);
+}
+
+/// A queue of work. Owns its CUstream and keeps its context alive.
+class Stream {
+  public:
+    /// In the current context. A lower priority number is more urgent.
+    explicit Stream(unsigned flags = CU_STREAM_DEFAULT, int priority = 0);
+    explicit Stream(const Context &context, unsigned flags = CU_STREAM_DEFAULT, int priority = 0);
+    static Stream adopt(CUstream handle, Context context);
+    static Stream borrow(CUstream handle, Context context);
+
+    CUstream get() const noexcept { return handle_.get(); }
+    const Context &context() const noexcept { return handle_.context(); }
+
+    void synchronize(const KeepWaiting &keep_waiting = {}) const;
+
+    /// True once all work in the stream is done.
+    [[nodiscard]] bool query() const;
+
+    /// Work put in after this waits for `event`.
+    void wait(const Event &event) const;
+
+    int priority() const;
+    unsigned flags() const;
+
+  private:
+    using Owner = Handle<CUstream, detail::destroy_stream>;
+    explicit Stream(Owner handle) : handle_(std::move(handle)) {}
+    Owner handle_;
+};
+
+/// The stream that a call is to use: a Stream, a raw handle, or the default stream.
+class StreamRef {
+  public:
+    /// The legacy default stream, which waits for all blocking streams and they for it.
+    constexpr StreamRef() noexcept = default;
+    constexpr StreamRef(CUstream handle) noexcept : handle_(handle) {}
+    StreamRef(const Stream &stream) noexcept : handle_(stream.get()) {}
+
+    constexpr CUstream get() const noexcept { return handle_; }
+
+  private:
+    CUstream handle_ = nullptr;
+};
+
+/// Waits for a stream that is known by its handle only; the current context must be its own.
+void synchronize(StreamRef stream, const KeepWaiting &keep_waiting = {});
+
+} // namespace pycuda

@@ -1,0 +1,13 @@
+// wait.h -- waiting for the device in a way that can be given up.
+#pragma once
+
+#include <functional>
+
+namespace pycuda {
+
+/// Asked every few milliseconds during a wait, in the waiting thread. False ends the wait: the
+/// device is asked to stop (see interrupt_device_work) and Interrupted is thrown. What it throws
+/// passes through. Empty: wait in the driver, without polling.
+using KeepWaiting = std::function<bool()>;
+
+} // namespace pycuda

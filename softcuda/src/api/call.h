@@ -1,0 +1,67 @@
+// call.h -- what each driver function does around its own work: check the state, turn exceptions
+// into results.
+#pragma once
+
+// The functions that cuda.h declares are what this library exports, so it comes first here.
+#pragma GCC visibility push(default)
+#include <cuda.h>
+#include <cudaProfiler.h>
+#pragma GCC visibility pop
+
+#include "device/context.h"
+#include "device/error.h"
+#include "device/system.h"
+
+#include <new>
+#include <system_error>
+#include <type_traits>
+
+/// For exports that cuda.h does not declare.
+#define SCU_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace softcuda::api {
+
+/// Runs `body`, which returns nothing or a CUresult; lets no exception out.
+template <class Body> CUresult guarded(Body &&body) noexcept {
+    try {
+        if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
+            body();
+            return CUDA_SUCCESS;
+        } else {
+            return body();
+        }
+    } catch (const device::Error &error) {
+        return error.result();
+    } catch (const std::bad_alloc &) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    } catch (const std::system_error &) {
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    } catch (...) {
+        return CUDA_ERROR_UNKNOWN;
+    }
+}
+
+/// A call that needs the driver to be initialised: body(system).
+template <class Body> CUresult with_system(Body &&body) noexcept {
+    return guarded([&] { return body(device::System::get()); });
+}
+
+/// A call that needs a usable current context: body(context).
+template <class Body> CUresult with_context(Body &&body) noexcept {
+    return guarded([&] {
+        device::System::get();
+        return body(device::current_context::require_usable());
+    });
+}
+
+/// A call about one device: body(device).
+template <class Body> CUresult with_device(CUdevice ordinal, Body &&body) noexcept {
+    return guarded([&] { return body(device::System::get().device(ordinal)); });
+}
+
+/// Throws Error(invalid value) for a null among the pointers.
+template <class... Pointers> void require_non_null(const Pointers *...pointers) {
+    device::require(((pointers != nullptr) && ...), CUDA_ERROR_INVALID_VALUE);
+}
+
+} // namespace softcuda::api

@@ -1,0 +1,183 @@
+// copy.cpp -- memory copies in one, two and three dimensions.
+#include "api/transfer.h"
+
+using namespace softcuda;
+using api::start_copy;
+using api::Wait;
+using device::Copy;
+using device::Side;
+
+namespace {
+
+std::uint64_t address_of(const void *pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+Copy linear(std::uint64_t destination, std::uint64_t source, std::size_t bytes) {
+    return {.destination = {destination, bytes, bytes},
+            .source = {source, bytes, bytes},
+            .width = bytes};
+}
+
+/// One end of a two- or three-dimensional copy as cuda.h describes it.
+struct DescribedEnd {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    std::size_t x, y, z; ///< where the box starts: bytes, rows, slices
+    std::size_t pitch;   ///< 0: rows are dense
+    std::size_t height;  ///< rows of a slice; 0: as many as are copied
+};
+
+Side side_of(CUmemorytype type) {
+    switch (type) {
+    case CU_MEMORYTYPE_HOST:
+        return Side::Host;
+    case CU_MEMORYTYPE_DEVICE:
+        return Side::Device;
+    case CU_MEMORYTYPE_UNIFIED:
+        return Side::Either;
+    case CU_MEMORYTYPE_ARRAY:
+        throw device::Error(CUDA_ERROR_NOT_SUPPORTED);
+    default:
+        throw device::Error(CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+Copy::End end_of(const DescribedEnd &end, std::size_t width, std::size_t height) {
+    const std::size_t pitch = end.pitch ? end.pitch : end.x + width;
+    const std::size_t rows = end.height ? end.height : end.y + height;
+    device::require(pitch >= end.x + width, CUDA_ERROR_INVALID_VALUE);
+    const std::uint64_t base =
+        end.type == CU_MEMORYTYPE_HOST ? address_of(end.host) : std::uint64_t{end.device};
+    const std::uint64_t slice = pitch * rows;
+    return {base + end.z * slice + end.y * pitch + end.x, pitch, slice};
+}
+
+struct CheckedCopy {
+    Copy copy;
+    Side destination;
+    Side source;
+};
+
+CheckedCopy describe(const CUDA_MEMCPY2D &p) {
+    const DescribedEnd destination = {p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes,
+                                      p.dstY,          0,         p.dstPitch,  0};
+    const DescribedEnd source = {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes,
+                                 p.srcY,          0,         p.srcPitch,  0};
+    return {.copy = {.destination = end_of(destination, p.WidthInBytes, p.Height),
+                     .source = end_of(source, p.WidthInBytes, p.Height),
+                     .width = p.WidthInBytes,
+                     .height = p.Height},
+            .destination = side_of(p.dstMemoryType),
+            .source = side_of(p.srcMemoryType)};
+}
+
+/// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these members alike.
+template <class Parameters> CheckedCopy describe_3d(const Parameters &p) {
+    device::require(p.srcLOD == 0 && p.dstLOD == 0, CUDA_ERROR_INVALID_VALUE);
+    const DescribedEnd destination = {p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes,
+                                      p.dstY,          p.dstZ,    p.dstPitch,  p.dstHeight};
+    const DescribedEnd source = {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes,
+                                 p.srcY,          p.srcZ,    p.srcPitch,  p.srcHeight};
+    return {.copy = {.destination = end_of(destination, p.WidthInBytes, p.Height),
+                     .source = end_of(source, p.WidthInBytes, p.Height),
+                     .width = p.WidthInBytes,
+                     .height = p.Height,
+                     .depth = p.Depth},
+            .destination = side_of(p.dstMemoryType),
+            .source = side_of(p.srcMemoryType)};
+}
+
+template <class Parameters>
+CUresult start_described(CheckedCopy (*describe)(const Parameters &), const Parameters *parameters,
+                         CUstream stream, Wait wait) {
+    return api::guarded([&] {
+        api::require_non_null(parameters);
+        const CheckedCopy checked = describe(*parameters);
+        return start_copy(checked.copy, checked.destination, checked.source, stream, wait);
+    });
+}
+
+} // namespace
+
+CUresult cuMemcpy(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
+    return start_copy(linear(destination, source, bytes), Side::Either, Side::Either, nullptr,
+                      Wait::UntilDone);
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes,
+                       CUstream stream) {
+    return start_copy(linear(destination, source, bytes), Side::Either, Side::Either, stream,
+                      Wait::No);
+}
+
+// All devices share one address space: a copy between two of them is a copy.
+CUresult cuMemcpyPeer(CUdeviceptr destination, CUcontext, CUdeviceptr source, CUcontext,
+                      std::size_t bytes) {
+    return cuMemcpyDtoD(destination, source, bytes);
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext, CUdeviceptr source, CUcontext,
+                           std::size_t bytes, CUstream stream) {
+    return cuMemcpyDtoDAsync(destination, source, bytes, stream);
+}
+
+CUresult cuMemcpyHtoD(CUdeviceptr destination, const void *source, std::size_t bytes) {
+    return start_copy(linear(destination, address_of(source), bytes), Side::Device, Side::Host,
+                      nullptr, Wait::UntilDone);
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr destination, const void *source, std::size_t bytes,
+                           CUstream stream) {
+    return start_copy(linear(destination, address_of(source), bytes), Side::Device, Side::Host,
+                      stream, Wait::No);
+}
+
+CUresult cuMemcpyDtoH(void *destination, CUdeviceptr source, std::size_t bytes) {
+    return start_copy(linear(address_of(destination), source, bytes), Side::Host, Side::Device,
+                      nullptr, Wait::UntilDone);
+}
+
+CUresult cuMemcpyDtoHAsync(void *destination, CUdeviceptr source, std::size_t bytes,
+                           CUstream stream) {
+    return start_copy(linear(address_of(destination), source, bytes), Side::Host, Side::Device,
+                      stream, Wait::No);
+}
+
+CUresult cuMemcpyDtoD(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
+    return start_copy(linear(destination, source, bytes), Side::Device, Side::Device, nullptr,
+                      Wait::UntilDone);
+}
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes,
+                           CUstream stream) {
+    return start_copy(linear(destination, source, bytes), Side::Device, Side::Device, stream,
+                      Wait::No);
+}
+
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D *parameters) {
+    return start_described(describe, parameters, nullptr, Wait::UntilDone);
+}
+
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *parameters) {
+    return start_described(describe, parameters, nullptr, Wait::UntilDone);
+}
+
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *parameters, CUstream stream) {
+    return start_described(describe, parameters, stream, Wait::No);
+}
+
+CUresult cuMemcpy3D(const CUDA_MEMCPY3D *parameters) {
+    return start_described(describe_3d<CUDA_MEMCPY3D>, parameters, nullptr, Wait::UntilDone);
+}
+
+CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *parameters, CUstream stream) {
+    return start_described(describe_3d<CUDA_MEMCPY3D>, parameters, stream, Wait::No);
+}
+
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *parameters) {
+    return start_described(describe_3d<CUDA_MEMCPY3D_PEER>, parameters, nullptr, Wait::UntilDone);
+}
+
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *parameters, CUstream stream) {
+    return start_described(describe_3d<CUDA_MEMCPY3D_PEER>, parameters, stream, Wait::No);
+}

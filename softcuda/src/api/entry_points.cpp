@@ -1,0 +1,72 @@
+// entry_points.cpp -- cuGetProcAddress: a function's address by its name and the version wanted.
+//
+// A function may exist in several forms, each introduced by some CUDA version. A client names the
+// version that it was built for and gets the newest form that is not newer than that.
+#include "api/call.h"
+#include "api/exports.h"
+
+#include <cstring>
+
+using namespace softcuda;
+
+namespace {
+
+struct Lookup {
+    void *function = nullptr;
+    CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+};
+
+Lookup look_up(const char *name, int version) {
+    Lookup result;
+    int newest = -1;
+    for (const api::Export &row : api::exports()) {
+        if (std::strcmp(row.name, name) != 0)
+            continue;
+        if (result.status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)
+            result.status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+        if (row.version > version || row.version <= newest)
+            continue;
+        newest = row.version;
+        result = {row.function, CU_GET_PROC_ADDRESS_SUCCESS};
+    }
+    return result;
+}
+
+constexpr cuuint64_t kKnownFlags =
+    CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+
+Lookup checked_look_up(const char *symbol, void **function, int version, cuuint64_t flags) {
+    api::require_non_null(symbol, function);
+    *function = nullptr;
+    // A version above the driver's own is no error: the newest form serves such a client, too.
+    device::require(version > 0 && *symbol != '\0', CUDA_ERROR_INVALID_VALUE);
+    device::require((flags & ~kKnownFlags) == 0 && flags != kKnownFlags, CUDA_ERROR_INVALID_VALUE);
+    Lookup result = look_up(symbol, version);
+    if (result.function && flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+        if (void *form = api::per_thread_form(result.function))
+            result.function = form;
+    *function = result.function;
+    return result;
+}
+
+} // namespace
+
+#undef cuGetProcAddress
+SCU_EXPORT CUresult CUDAAPI cuGetProcAddress(const char *symbol, void **function, int version,
+                                             cuuint64_t flags) {
+    return api::guarded([&] {
+        const Lookup result = checked_look_up(symbol, function, version, flags);
+        device::require(result.function != nullptr, CUDA_ERROR_NOT_FOUND);
+    });
+}
+
+// The second form tells by its status what it did not find, not by its result.
+SCU_EXPORT CUresult CUDAAPI cuGetProcAddress_v2(const char *symbol, void **function, int version,
+                                                cuuint64_t flags,
+                                                CUdriverProcAddressQueryResult *status) {
+    return api::guarded([&] {
+        const Lookup result = checked_look_up(symbol, function, version, flags);
+        if (status)
+            *status = result.status;
+    });
+}

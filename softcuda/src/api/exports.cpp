@@ -1,0 +1,20 @@
+// exports.cpp -- driver.def as a table of addresses. cuda.h must not be seen here: the names of
+// many functions are macros there.
+#include "api/exports.h"
+
+#define PYCUDA_FUNCTION(name, symbol, version) extern "C" int symbol();
+#define PYCUDA_EXPORT PYCUDA_FUNCTION
+#include "abi/driver.def"
+
+namespace softcuda::api {
+
+std::span<const Export> exports() {
+    static const Export table[] = {
+#define PYCUDA_FUNCTION(name, symbol, version) {#name, version, reinterpret_cast<void *>(&symbol)},
+#define PYCUDA_EXPORT PYCUDA_FUNCTION
+#include "abi/driver.def"
+    };
+    return table;
+}
+
+} // namespace softcuda::api

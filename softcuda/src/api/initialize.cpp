@@ -1,0 +1,49 @@
+// initialize.cpp -- initialisation, version, errors, the profiler's switches.
+#include "api/call.h"
+
+namespace {
+
+constexpr int kDriverVersion = 13000; // CUDA 13.0
+
+} // namespace
+
+using namespace softcuda;
+
+CUresult cuInit(unsigned int flags) {
+    return api::guarded([&] {
+        device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
+        device::System::start();
+    });
+}
+
+CUresult cuDriverGetVersion(int *version) {
+    return api::guarded([&] {
+        api::require_non_null(version);
+        *version = kDriverVersion;
+    });
+}
+
+CUresult cuGetErrorName(CUresult error, const char **name) {
+    return api::guarded([&] {
+        api::require_non_null(name);
+        *name = device::result_name(error);
+        device::require(*name != nullptr, CUDA_ERROR_INVALID_VALUE);
+    });
+}
+
+CUresult cuGetErrorString(CUresult error, const char **text) {
+    return api::guarded([&] {
+        api::require_non_null(text);
+        *text = device::result_text(error);
+        device::require(*text != nullptr, CUDA_ERROR_INVALID_VALUE);
+    });
+}
+
+// There is no profiler to switch: CUDA, too, takes these calls when none is attached.
+CUresult cuProfilerStart() {
+    return api::with_context([](device::Context &) {});
+}
+
+CUresult cuProfilerStop() {
+    return api::with_context([](device::Context &) {});
+}

@@ -1,0 +1,184 @@
+// memory.cpp -- allocation of device, host and managed memory.
+#include "api/call.h"
+
+#include <climits>
+
+using namespace softcuda;
+using device::Allocation;
+using device::Context;
+using device::MemoryKind;
+
+namespace {
+
+device::AddressSpace &memory() { return device::System::get().memory(); }
+
+std::uint64_t allocate(Context &context, std::size_t bytes, MemoryKind kind, unsigned flags = 0) {
+    return memory().allocate({.size = bytes,
+                              .kind = kind,
+                              .device = &context.device(),
+                              .context = &context,
+                              .flags = flags});
+}
+
+/// The allocation that contains `address`. Throws Error(invalid value).
+Allocation find(std::uint64_t address) {
+    const std::optional<Allocation> allocation = memory().find(address);
+    device::require(allocation.has_value(), CUDA_ERROR_INVALID_VALUE);
+    return *allocation;
+}
+
+} // namespace
+
+CUresult cuMemGetInfo(std::size_t *free, std::size_t *total) {
+    return api::with_context([&](Context &context) {
+        if (free)
+            *free = context.device().free_memory();
+        if (total)
+            *total = context.device().total_memory();
+    });
+}
+
+CUresult cuMemAlloc(CUdeviceptr *result, std::size_t bytes) {
+    return api::with_context([&](Context &context) {
+        api::require_non_null(result);
+        *result = allocate(context, bytes, MemoryKind::Device);
+    });
+}
+
+CUresult cuMemAllocPitch(CUdeviceptr *result, std::size_t *pitch, std::size_t width,
+                         std::size_t height, unsigned int element_bytes) {
+    return api::with_context([&](Context &context) {
+        api::require_non_null(result, pitch);
+        device::require(element_bytes == 4 || element_bytes == 8 || element_bytes == 16,
+                        CUDA_ERROR_INVALID_VALUE);
+        device::require(width > 0 && height > 0 && width <= INT_MAX, CUDA_ERROR_INVALID_VALUE);
+        const std::size_t rounded = rt::round_up(width, 512);
+        device::require(height <= SIZE_MAX / rounded, CUDA_ERROR_OUT_OF_MEMORY);
+        *result = allocate(context, rounded * height, MemoryKind::Device);
+        *pitch = rounded;
+    });
+}
+
+CUresult cuMemFree(CUdeviceptr address) {
+    return api::with_context([&](Context &context) {
+        if (address == 0)
+            return; // as free() does, and CUDA
+        const Allocation allocation = find(address);
+        device::require(allocation.address == address, CUDA_ERROR_INVALID_VALUE);
+        context.synchronize(); // kernels in flight may use it
+        const MemoryKind kind =
+            allocation.kind == MemoryKind::Managed ? MemoryKind::Managed : MemoryKind::Device;
+        memory().free(address, kind);
+    });
+}
+
+CUresult cuMemGetAddressRange(CUdeviceptr *base, std::size_t *size, CUdeviceptr address) {
+    return api::with_context([&](Context &) {
+        const std::optional<Allocation> allocation = memory().find(address);
+        device::require(allocation.has_value(), CUDA_ERROR_NOT_FOUND);
+        if (base)
+            *base = allocation->address;
+        if (size)
+            *size = allocation->size;
+    });
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *result, std::size_t bytes, unsigned int flags) {
+    return api::with_context([&](Context &context) {
+        api::require_non_null(result);
+        device::require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST,
+                        CUDA_ERROR_INVALID_VALUE);
+        *result = allocate(context, bytes, MemoryKind::Managed, flags);
+    });
+}
+
+CUresult cuMemHostAlloc(void **result, std::size_t bytes, unsigned int flags) {
+    return api::with_context([&](Context &context) {
+        constexpr unsigned known =
+            CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+        api::require_non_null(result);
+        device::require((flags & ~known) == 0, CUDA_ERROR_INVALID_VALUE);
+        *result = reinterpret_cast<void *>(allocate(context, bytes, MemoryKind::Host, flags));
+    });
+}
+
+CUresult cuMemAllocHost(void **result, std::size_t bytes) {
+    return cuMemHostAlloc(result, bytes, 0);
+}
+
+CUresult cuMemFreeHost(void *pointer) {
+    return api::with_context([&](Context &context) {
+        if (!pointer)
+            return;
+        context.synchronize();
+        memory().free(reinterpret_cast<std::uint64_t>(pointer), MemoryKind::Host);
+    });
+}
+
+CUresult cuMemHostGetDevicePointer(CUdeviceptr *result, void *pointer, unsigned int flags) {
+    return api::with_context([&](Context &) {
+        api::require_non_null(result);
+        device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
+        const auto address = reinterpret_cast<std::uint64_t>(pointer);
+        const MemoryKind kind = find(address).kind;
+        device::require(kind == MemoryKind::Host || kind == MemoryKind::Registered,
+                        CUDA_ERROR_INVALID_VALUE);
+        *result = address;
+    });
+}
+
+CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer) {
+    return api::with_context([&](Context &) {
+        api::require_non_null(flags);
+        const Allocation allocation = find(reinterpret_cast<std::uint64_t>(pointer));
+        device::require(allocation.kind == MemoryKind::Host, CUDA_ERROR_INVALID_VALUE);
+        *flags = allocation.flags | CU_MEMHOSTALLOC_DEVICEMAP; // unified addressing maps all of it
+    });
+}
+
+CUresult cuMemHostRegister(void *pointer, std::size_t bytes, unsigned int flags) {
+    return api::with_context([&](Context &context) {
+        constexpr unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                                   CU_MEMHOSTREGISTER_READ_ONLY;
+        device::require((flags & CU_MEMHOSTREGISTER_IOMEMORY) == 0, CUDA_ERROR_NOT_SUPPORTED);
+        device::require((flags & ~known) == 0, CUDA_ERROR_INVALID_VALUE);
+        memory().register_host({.size = bytes,
+                                .kind = MemoryKind::Registered,
+                                .device = &context.device(),
+                                .context = &context,
+                                .flags = flags},
+                               reinterpret_cast<std::uint64_t>(pointer));
+    });
+}
+
+CUresult cuMemHostUnregister(void *pointer) {
+    return api::with_context([&](Context &context) {
+        context.synchronize();
+        memory().unregister_host(reinterpret_cast<std::uint64_t>(pointer));
+    });
+}
+
+// Managed memory is the same memory for host and device: hints about where to keep it hold already.
+#undef cuMemAdvise
+SCU_EXPORT CUresult CUDAAPI cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise,
+                                        CUdevice) {
+    return api::with_context([&](Context &) {
+        device::require(memory().contains(address, bytes), CUDA_ERROR_INVALID_VALUE);
+    });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuMemAdvise_v2(CUdeviceptr address, std::size_t bytes, CUmem_advise,
+                                           CUmemLocation) {
+    return cuMemAdvise(address, bytes, CU_MEM_ADVISE_SET_READ_MOSTLY, 0);
+}
+
+#undef cuMemPrefetchAsync
+SCU_EXPORT CUresult CUDAAPI cuMemPrefetchAsync(CUdeviceptr address, std::size_t bytes, CUdevice,
+                                               CUstream) {
+    return cuMemAdvise(address, bytes, CU_MEM_ADVISE_SET_READ_MOSTLY, 0);
+}
+
+SCU_EXPORT CUresult CUDAAPI cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t bytes,
+                                                  CUmemLocation, unsigned int, CUstream) {
+    return cuMemAdvise(address, bytes, CU_MEM_ADVISE_SET_READ_MOSTLY, 0);
+}

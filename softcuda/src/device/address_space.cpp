@@ -1,0 +1,213 @@
+// address_space.cpp -- allocation, and the questions that can be asked about an address.
+#include "device/address_space.h"
+
+#include "device/device.h"
+#include "device/error.h"
+
+#include <cstring>
+#include <iterator>
+
+namespace softcuda::device {
+namespace {
+
+constexpr std::uint64_t kAlignment = 256;
+
+// Each allocation with pages of its own costs the process up to two mappings, of which Linux allows
+// 65,530. Beyond this many, small allocations share slabs and lose their red zones.
+constexpr std::uint64_t kMaxPageRuns = 16384;
+constexpr std::uint64_t kSlabBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxSlabPiece = kSlabBytes / 16;
+constexpr std::size_t kRememberedFrees = 64;
+
+std::uint64_t piece_bytes(std::uint64_t size) {
+    std::uint64_t bytes = kAlignment;
+    while (bytes < size)
+        bytes *= 2;
+    return bytes;
+}
+
+std::string hex(std::uint64_t address) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+    return text;
+}
+
+std::string bytes_text(std::uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
+std::string allocation_text(const Allocation &allocation) {
+    return "the " + std::to_string(allocation.size) + "-byte allocation at " +
+           hex(allocation.address);
+}
+
+} // namespace
+
+AddressSpace::AddressSpace(std::uint64_t arena_bytes) : arena_(arena_bytes) {}
+
+std::uint64_t AddressSpace::allocate(const Request &request) {
+    require(request.size > 0, CUDA_ERROR_INVALID_VALUE);
+    require(request.size <= arena_.size(), CUDA_ERROR_OUT_OF_MEMORY);
+    Allocation allocation;
+    allocation.size = request.size;
+    allocation.kind = request.kind;
+    allocation.device = request.device;
+    allocation.context = request.context;
+    allocation.flags = request.flags;
+
+    const bool on_device = request.kind != MemoryKind::Host;
+    if (on_device)
+        require(request.device->take_memory(request.size), CUDA_ERROR_OUT_OF_MEMORY);
+    std::unique_lock lock(mutex_);
+    try {
+        place(allocation);
+        allocation.id = next_id_++;
+        map_.emplace(allocation.address, allocation);
+    } catch (...) {
+        if (on_device)
+            request.device->return_memory(request.size);
+        throw;
+    }
+    return allocation.address;
+}
+
+void AddressSpace::place(Allocation &allocation) {
+    if (page_runs_ >= kMaxPageRuns && allocation.size <= kMaxSlabPiece)
+        return place_in_slab(allocation);
+    std::byte *run = arena_.take(allocation.size);
+    require(run != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+    page_runs_++;
+    allocation.run = reinterpret_cast<std::uint64_t>(run);
+    allocation.run_bytes = Arena::run_bytes(allocation.size);
+    // As far right as the alignment allows, so that running past the end meets the red zone soon.
+    allocation.address =
+        allocation.run + allocation.run_bytes - rt::round_up(allocation.size, kAlignment);
+}
+
+void AddressSpace::place_in_slab(Allocation &allocation) {
+    const std::uint64_t bytes = piece_bytes(allocation.size);
+    std::vector<std::uint64_t> &pieces = free_pieces_[bytes];
+    if (pieces.empty()) {
+        std::byte *slab = arena_.take(kSlabBytes);
+        require(slab != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+        for (std::uint64_t offset = kSlabBytes; offset >= bytes; offset -= bytes)
+            pieces.push_back(reinterpret_cast<std::uint64_t>(slab) + offset - bytes);
+    }
+    allocation.address = pieces.back();
+    pieces.pop_back();
+    std::memset(reinterpret_cast<void *>(allocation.address), 0, allocation.size);
+}
+
+void AddressSpace::free(std::uint64_t address, MemoryKind kind) {
+    std::unique_lock lock(mutex_);
+    const auto position = map_.find(address);
+    require(position != map_.end() && position->second.kind == kind, CUDA_ERROR_INVALID_VALUE);
+    remove(position);
+}
+
+void AddressSpace::free_all(const Context *context) {
+    std::unique_lock lock(mutex_);
+    for (auto position = map_.begin(); position != map_.end();) {
+        const auto next = std::next(position);
+        if (position->second.context == context)
+            remove(position);
+        position = next;
+    }
+}
+
+void AddressSpace::remove(Map::iterator position) {
+    const Allocation allocation = position->second;
+    map_.erase(position);
+    remember_freed(allocation);
+    if (allocation.kind == MemoryKind::Registered)
+        return;
+    if (allocation.run_bytes > 0) {
+        page_runs_--;
+        arena_.give_back(reinterpret_cast<std::byte *>(allocation.run), allocation.size);
+    } else {
+        free_pieces_[piece_bytes(allocation.size)].push_back(allocation.address);
+    }
+    if (allocation.kind != MemoryKind::Host)
+        allocation.device->return_memory(allocation.size);
+}
+
+void AddressSpace::register_host(const Request &request, std::uint64_t address) {
+    require(address != 0 && request.size > 0 && address + request.size > address,
+            CUDA_ERROR_INVALID_VALUE);
+    std::unique_lock lock(mutex_);
+    const auto next = map_.lower_bound(address);
+    const bool overlaps_next = next != map_.end() && next->first < address + request.size;
+    const bool overlaps_previous = locate(address) != map_.end();
+    require(!overlaps_next && !overlaps_previous, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    Allocation allocation;
+    allocation.address = address;
+    allocation.size = request.size;
+    allocation.kind = MemoryKind::Registered;
+    allocation.device = request.device;
+    allocation.context = request.context;
+    allocation.flags = request.flags;
+    allocation.id = next_id_++;
+    map_.emplace(address, allocation);
+}
+
+void AddressSpace::unregister_host(std::uint64_t address) {
+    std::unique_lock lock(mutex_);
+    const auto position = map_.find(address);
+    require(position != map_.end() && position->second.kind == MemoryKind::Registered,
+            CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    remove(position);
+}
+
+AddressSpace::Map::const_iterator AddressSpace::locate(std::uint64_t address) const {
+    auto position = map_.upper_bound(address);
+    if (position == map_.begin())
+        return map_.end();
+    --position;
+    return address - position->first < position->second.size ? position : map_.end();
+}
+
+std::optional<Allocation> AddressSpace::find(std::uint64_t address) const {
+    std::shared_lock lock(mutex_);
+    const auto position = locate(address);
+    if (position == map_.end())
+        return std::nullopt;
+    return position->second;
+}
+
+bool AddressSpace::contains(std::uint64_t address, std::uint64_t bytes) const {
+    std::shared_lock lock(mutex_);
+    const auto position = locate(address);
+    return position != map_.end() &&
+           bytes <= position->second.size - (address - position->second.address);
+}
+
+void AddressSpace::remember_freed(const Allocation &allocation) {
+    if (freed_.size() < kRememberedFrees)
+        freed_.push_back(allocation);
+    else
+        freed_[freed_next_++ % kRememberedFrees] = allocation;
+}
+
+std::string AddressSpace::describe(std::uint64_t address) const {
+    std::shared_lock lock(mutex_);
+    if (address < rt::page_size())
+        return "a null pointer";
+    if (const auto position = locate(address); position != map_.end())
+        return bytes_text(address - position->first) + " into " + allocation_text(position->second);
+    for (const Allocation &old : freed_)
+        if (address - old.address < old.size)
+            return bytes_text(address - old.address) + " into " + allocation_text(old) +
+                   ", which was freed";
+    const auto next = map_.upper_bound(address);
+    const bool has_next = next != map_.end();
+    const bool has_previous = next != map_.begin();
+    if (!has_next && !has_previous)
+        return "there are no allocations";
+    const Allocation *previous = has_previous ? &std::prev(next)->second : nullptr;
+    const std::uint64_t after = previous ? address - (previous->address + previous->size) : 0;
+    if (!has_next || (previous && after <= next->first - address))
+        return bytes_text(after) + " after " + allocation_text(*previous);
+    return bytes_text(next->first - address) + " before " + allocation_text(next->second);
+}
+
+} // namespace softcuda::device

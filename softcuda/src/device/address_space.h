@@ -1,0 +1,113 @@
+// address_space.h -- all memory that kernels may reach: who owns which bytes.
+//
+// A device pointer is a host address. Everything that the driver allocates (device, pinned host and
+// managed memory, module variables) lies in one arena, so that generated code tells "may be device
+// memory" from "cannot be" with one comparison; an access between two allocations faults. Host
+// memory that the client registered lies elsewhere and is looked up.
+#pragma once
+
+#include "device/arena.h"
+
+#include <cstdint>
+#include <cuda.h>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace softcuda::device {
+
+class Context;
+class Device;
+
+enum class MemoryKind {
+    Device,     ///< cuMemAlloc and its like
+    Host,       ///< page-locked memory from cuMemHostAlloc
+    Managed,    ///< cuMemAllocManaged
+    Registered, ///< the client's own memory, after cuMemHostRegister
+    Variables,  ///< .global and .const variables of a module
+    Pool,       ///< cuMemAllocAsync
+    Heap,       ///< what malloc() in kernels hands out
+};
+
+/// Some bytes with one owner. `address` and `size` are what the client asked for.
+struct Allocation {
+    std::uint64_t address = 0;
+    std::uint64_t size = 0;
+    MemoryKind kind = MemoryKind::Device;
+    Device *device = nullptr;
+    Context *context = nullptr;  ///< never followed here: it may be gone in a copy of this struct
+    unsigned flags = 0;          ///< as given to the allocating call
+    std::uint64_t id = 0;        ///< unique in the process: CU_POINTER_ATTRIBUTE_BUFFER_ID
+    std::uint64_t run = 0;       ///< the pages behind it
+    std::uint64_t run_bytes = 0; ///< 0: a piece of a slab, or not in the arena
+};
+
+/// The allocator and the map of all allocations. Any thread may call any function.
+class AddressSpace {
+  public:
+    /// `arena_bytes` of addresses are reserved, or fewer where the process may not have as many.
+    explicit AddressSpace(std::uint64_t arena_bytes);
+
+    /// What a new allocation is made for.
+    struct Request {
+        std::uint64_t size = 0;
+        MemoryKind kind = MemoryKind::Device;
+        Device *device = nullptr;
+        Context *context = nullptr;
+        unsigned flags = 0;
+    };
+
+    /// Zeroed memory at a multiple of 256. Its end lies as close before an inaccessible page as the
+    /// alignment allows. Throws Error: invalid value for no bytes, out of memory.
+    std::uint64_t allocate(const Request &request);
+
+    /// Frees the allocation that starts at `address`. Throws Error(invalid value) when there is
+    /// none, or when it is of another kind.
+    void free(std::uint64_t address, MemoryKind kind);
+
+    /// Frees all that `context` owns.
+    void free_all(const Context *context);
+
+    /// Makes the client's own memory reachable for kernels. Throws Error: already registered.
+    void register_host(const Request &request, std::uint64_t address);
+    void unregister_host(std::uint64_t address);
+
+    /// The allocation that contains `address`.
+    [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
+
+    /// Whether all `bytes` from `address` on belong to one allocation.
+    [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t bytes) const;
+
+    /// Where `address` lies, for a person: "12 bytes after the 400-byte allocation at 0x7f...".
+    [[nodiscard]] std::string describe(std::uint64_t address) const;
+
+    [[nodiscard]] std::uint64_t arena_base() const noexcept { return arena_.base(); }
+    [[nodiscard]] std::uint64_t arena_size() const noexcept { return arena_.size(); }
+
+  private:
+    using Map = std::map<std::uint64_t, Allocation>; // by address
+
+    void place(Allocation &allocation);
+    void place_in_slab(Allocation &allocation);
+    void remove(Map::iterator position);
+    Map::const_iterator locate(std::uint64_t address) const;
+
+    /// Remembers what was freed lately, to name it in a report.
+    void remember_freed(const Allocation &allocation);
+
+    mutable std::shared_mutex mutex_;
+    Arena arena_;
+    Map map_;
+    std::uint64_t page_runs_ = 0; ///< allocations that have pages of their own
+    std::uint64_t next_id_ = 1;
+    std::map<std::uint64_t, std::vector<std::uint64_t>> free_pieces_; ///< slab pieces by their size
+    std::vector<Allocation> freed_;                                   ///< a ring of the latest
+    std::size_t freed_next_ = 0;
+};
+
+} // namespace softcuda::device

@@ -1,0 +1,52 @@
+// arena.h -- runs of pages inside one large reserved range of addresses.
+#pragma once
+
+#include "rt/reserved_range.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+namespace softcuda::device {
+
+/// Hands out runs of pages. On both sides of each run lies at least one inaccessible page, and a
+/// run that was given back stays inaccessible for as long as addresses allow: the search for the
+/// next run starts where the last one ended. Not synchronised.
+class Arena {
+  public:
+    /// Reserves `wanted` bytes, or as much of it as the process may have. Throws std::bad_alloc.
+    explicit Arena(std::uint64_t wanted);
+
+    [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
+    [[nodiscard]] std::uint64_t size() const noexcept { return range_->size(); }
+    [[nodiscard]] bool contains(std::uint64_t address) const noexcept {
+        return address - base_ < size();
+    }
+
+    /// A run of at least `bytes` bytes, readable, writable and zero, or null when there is none.
+    [[nodiscard]] std::byte *take(std::uint64_t bytes);
+
+    /// Gives back a run; its pages become inaccessible. `bytes` as they were asked for.
+    void give_back(std::byte *run, std::uint64_t bytes);
+
+    /// How many bytes of pages a run of `bytes` occupies.
+    [[nodiscard]] static std::uint64_t run_bytes(std::uint64_t bytes) noexcept;
+
+  private:
+    using FreeRanges = std::map<std::uint64_t, std::uint64_t>; // begin -> end
+
+    struct Place {
+        FreeRanges::iterator range; ///< end() when there is none
+        std::uint64_t address = 0;
+    };
+    Place find(std::uint64_t bytes, std::uint64_t align, std::uint64_t from);
+    void carve(const Place &place, std::uint64_t bytes);
+    void release(std::uint64_t begin, std::uint64_t end);
+
+    std::unique_ptr<rt::ReservedRange> range_;
+    std::uint64_t base_ = 0;
+    std::uint64_t cursor_ = 0; ///< where the search for the next run starts
+    FreeRanges free_;
+};
+
+} // namespace softcuda::device

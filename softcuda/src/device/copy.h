@@ -1,0 +1,56 @@
+// copy.h -- copies and fills of memory in one to three dimensions.
+#pragma once
+
+#include "device/address_space.h"
+
+#include <cstdint>
+
+namespace softcuda::device {
+
+/// What kind of memory one side of a copy is, which decides how it is checked.
+enum class Side {
+    Host,   ///< the client's: cannot be checked before it is touched
+    Device, ///< must lie in one allocation
+    Either, ///< device memory where the address is one's, else the client's
+};
+
+/// A box of bytes to be copied. Rows are `pitch` bytes apart, slices `slice` bytes.
+struct Copy {
+    struct End {
+        std::uint64_t address = 0;
+        std::uint64_t pitch = 0;
+        std::uint64_t slice = 0;
+    };
+    End destination;
+    End source;
+    std::uint64_t width = 0; ///< bytes
+    std::uint64_t height = 1;
+    std::uint64_t depth = 1;
+
+    [[nodiscard]] bool empty() const noexcept { return width == 0 || height == 0 || depth == 0; }
+};
+
+/// A plane of elements of 1, 2 or 4 bytes to be set to one value.
+struct Fill {
+    std::uint64_t address = 0;
+    std::uint64_t pitch = 0;
+    std::uint32_t value = 0;
+    unsigned element_bytes = 1;
+    std::uint64_t width = 0; ///< elements
+    std::uint64_t height = 1;
+
+    [[nodiscard]] bool empty() const noexcept { return width == 0 || height == 0; }
+};
+
+/// Throw Error(invalid value) where a side that must be device memory is not, or ends too early.
+void check_copy(const AddressSpace &memory, const Copy &copy, Side destination, Side source);
+void check_fill(const AddressSpace &memory, const Fill &fill);
+
+/// A copy or fill is done in pieces of about `kPieceBytes`, in any order and by several threads.
+inline constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
+[[nodiscard]] std::uint64_t piece_count(const Copy &copy);
+[[nodiscard]] std::uint64_t piece_count(const Fill &fill);
+void run_pieces(const Copy &copy, std::uint64_t first, std::uint64_t count);
+void run_pieces(const Fill &fill, std::uint64_t first, std::uint64_t count);
+
+} // namespace softcuda::device

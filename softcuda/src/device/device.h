@@ -1,0 +1,77 @@
+// device.h -- one software device: its size, its attributes, its primary context.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cuda.h>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace softcuda::device {
+
+class Context;
+
+/// Limits that a launch is checked against, and that attributes and occupancy report. Bytes.
+struct DeviceLimits {
+    unsigned threads_per_block = 1024;
+    unsigned threads_per_multiprocessor = 1536;
+    unsigned blocks_per_multiprocessor = 16;
+    unsigned registers_per_block = 65536;
+    unsigned shared_per_block = 48 * 1024;
+    unsigned shared_per_block_optin = 99 * 1024;
+    unsigned shared_per_multiprocessor = 100 * 1024;
+    unsigned reserved_shared_per_block = 1024;
+};
+
+/// One device. Lives as long as the process.
+class Device {
+  public:
+    Device(int ordinal, std::uint64_t memory_bytes, int architecture, unsigned multiprocessors);
+    ~Device();
+
+    [[nodiscard]] int ordinal() const noexcept { return ordinal_; }
+    [[nodiscard]] const std::string &name() const noexcept { return name_; }
+    [[nodiscard]] int architecture() const noexcept { return architecture_; } ///< 86 for sm_86
+    [[nodiscard]] unsigned multiprocessors() const noexcept { return multiprocessors_; }
+    [[nodiscard]] const DeviceLimits &limits() const noexcept { return limits_; }
+    [[nodiscard]] CUuuid uuid() const;
+    [[nodiscard]] std::string pci_bus_id() const; ///< "0000:01:00.0"
+
+    /// The value of an attribute, or nothing for a number that is no attribute.
+    [[nodiscard]] std::optional<int> attribute(CUdevice_attribute attribute) const;
+
+    [[nodiscard]] std::uint64_t total_memory() const noexcept { return total_memory_; }
+    [[nodiscard]] std::uint64_t free_memory() const noexcept {
+        return total_memory_ - used_.load();
+    }
+
+    /// Counts `bytes` as used; false where the device has not as many left.
+    [[nodiscard]] bool take_memory(std::uint64_t bytes) noexcept;
+    void return_memory(std::uint64_t bytes) noexcept { used_ -= bytes; }
+
+    /// The primary context: always the same object, active while somebody retains it.
+    Context &retain_primary();
+    void release_primary();
+    void reset_primary();
+    void set_primary_flags(unsigned flags);
+    [[nodiscard]] unsigned primary_flags() const;
+    [[nodiscard]] bool primary_active() const;
+
+  private:
+    int ordinal_;
+    int architecture_;
+    unsigned multiprocessors_;
+    std::uint64_t total_memory_;
+    DeviceLimits limits_;
+    std::string name_;
+    std::atomic<std::uint64_t> used_{0};
+
+    mutable std::mutex primary_mutex_;
+    std::shared_ptr<Context> primary_;
+    unsigned primary_uses_ = 0;
+    unsigned primary_flags_ = 0;
+};
+
+} // namespace softcuda::device

@@ -1,0 +1,68 @@
+// registry.h -- the handles of one kind that are alive.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace softcuda::device {
+
+/// Maps a handle, which is its object's address, to the object while it is alive. A handle that was
+/// destroyed or never was one is told from a good one without following it, and an object that one
+/// thread destroys stays alive for the calls of others that are using it.
+template <class T> class Registry {
+  public:
+    void add(std::shared_ptr<T> object) {
+        std::unique_lock lock(mutex_);
+        const void *handle = object.get();
+        objects_.emplace(handle, std::move(object));
+    }
+
+    /// The object behind `handle`, or null.
+    [[nodiscard]] std::shared_ptr<T> find(const void *handle) const {
+        std::shared_lock lock(mutex_);
+        const auto position = objects_.find(handle);
+        return position == objects_.end() ? nullptr : position->second;
+    }
+
+    /// Takes `handle` out and returns its object, or null.
+    std::shared_ptr<T> remove(const void *handle) {
+        std::unique_lock lock(mutex_);
+        const auto position = objects_.find(handle);
+        if (position == objects_.end())
+            return nullptr;
+        std::shared_ptr<T> object = std::move(position->second);
+        objects_.erase(position);
+        return object;
+    }
+
+    /// Takes out all objects for which `predicate` holds. They die with the result, outside the
+    /// lock.
+    template <class Predicate> std::vector<std::shared_ptr<T>> remove_if(Predicate predicate) {
+        std::vector<std::shared_ptr<T>> removed;
+        std::unique_lock lock(mutex_);
+        for (auto position = objects_.begin(); position != objects_.end();) {
+            if (!predicate(*position->second)) {
+                ++position;
+                continue;
+            }
+            removed.push_back(std::move(position->second));
+            position = objects_.erase(position);
+        }
+        return removed;
+    }
+
+  private:
+    mutable std::shared_mutex mutex_;
+    std::unordered_map<const void *, std::shared_ptr<T>> objects_;
+};
+
+/// The process's registry of objects of class T; never destroyed.
+template <class T> Registry<T> &registry() {
+    static auto *const instance = new Registry<T>;
+    return *instance;
+}
+
+} // namespace softcuda::device

@@ -1,0 +1,35 @@
+// system.h -- the driver's process-wide state: devices, memory, and who is alive.
+#pragma once
+
+#include "device/address_space.h"
+#include "device/device.h"
+
+#include <memory>
+#include <vector>
+
+namespace softcuda::device {
+
+/// Made by cuInit and never destroyed: worker threads and clients' own destructors may still use it
+/// while the process exits.
+class System {
+  public:
+    /// Makes the system on the first call. Throws Error(not initialized) in a forked child.
+    static System &start();
+
+    /// The running system. Throws Error(not initialized) before start(), and in a child that was
+    /// forked from a process that had started it: threads and locks do not survive fork.
+    static System &get();
+
+    [[nodiscard]] int device_count() const noexcept { return static_cast<int>(devices_.size()); }
+    /// Throws Error(invalid device).
+    [[nodiscard]] Device &device(int ordinal) const;
+    [[nodiscard]] AddressSpace &memory() noexcept { return memory_; }
+
+  private:
+    System();
+
+    AddressSpace memory_;
+    std::vector<std::unique_ptr<Device>> devices_;
+};
+
+} // namespace softcuda::device

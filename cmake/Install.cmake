@@ -4,13 +4,11 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-if(TARGET pycuda)
+if(TARGET pycuda_core)
   set(_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pycuda)
-  install(TARGETS pycuda pycuda_abi pycuda_warnings EXPORT pycudaTargets COMPONENT development)
-  install(DIRECTORY core/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/abi/include)
-    install(DIRECTORY abi/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-  endif()
+  install(TARGETS pycuda_core pycuda_abi EXPORT pycudaTargets COMPONENT development)
+  install(DIRECTORY core/include/ abi/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    COMPONENT development)
   install(EXPORT pycudaTargets NAMESPACE pycuda:: DESTINATION ${_config_dir} COMPONENT development)
   configure_package_config_file(cmake/pycudaConfig.cmake.in ${CMAKE_BINARY_DIR}/pycudaConfig.cmake
     INSTALL_DESTINATION ${_config_dir})

@@ -20,6 +20,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -163,24 +164,22 @@ def fix_formats() -> int:
 
 
 def run_ctest(
-    part: Part, preset: str, *options: str, prefix: tuple[str, ...] = ()
+    part: Part,
+    preset: str,
+    *options: str,
+    prefix: tuple[str, ...] = (),
+    environment: dict[str, str] | None = None,
 ) -> Outcome:
+    """The C++ tests of build/`preset`, started through `prefix` (another program's words)."""
     report = LOGS / f"{part.name}.xml"
     report.unlink(missing_ok=True)
     status = part.run(
         *prefix,
-        "ctest",
-        "--test-dir",
-        BUILD / preset,
-        "--output-on-failure",
-        "--output-junit",
-        report,
-        "--timeout",
-        "300",
-        "-j",
-        str(os.cpu_count() or 2),
+        *("ctest", "--test-dir", BUILD / preset, "--output-on-failure"),
+        *("--output-junit", report, "--timeout", "300", "-j", str(os.cpu_count() or 2)),
         *options,
         *part.options,
+        **(environment or {}),
     )
     return read_junit(report, status)
 
@@ -224,16 +223,11 @@ def install(part: Part) -> Outcome:
         shutil.rmtree(folder, ignore_errors=True)
     steps = (
         [
-            "cmake",
-            "--install",
-            BUILD / "release",
-            "--component",
-            "development",
-            "--prefix",
-            prefix,
+            *("cmake", "--install", BUILD / "release"),
+            *("--component", "development", "--prefix", prefix),
         ],
         [
-            *("cmake", "-S", ROOT / "tests/install", "-B", build, "-G", "Ninja"),
+            *("cmake", "-S", ROOT / "examples/cpp", "-B", build, "-G", "Ninja"),
             *("-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_PREFIX_PATH={prefix}"),
             f"-DPython_EXECUTABLE={sys.executable}",
         ],
@@ -242,7 +236,15 @@ def install(part: Part) -> Outcome:
     for step in steps:
         if part.run(*step) != 0:
             return Outcome(failed=1)
-    return run_ctest(part, "install-test")
+    return run_ctest(part, "install-test", environment=nvrtc_setting())
+
+
+def nvrtc_setting() -> dict[str, str]:
+    """Where a C++ program finds NVRTC: the wheel, unless a toolkit is what this uses."""
+    packages = Path(sysconfig.get_path("purelib"))
+    if (packages / "nvidia/cu13").exists():
+        return {"PYCUDA_NVRTC": str(packages)}
+    return {}
 
 
 def wheel(part: Part) -> Outcome:

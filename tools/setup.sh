@@ -137,25 +137,27 @@ install_packages() {
     }; } >>"$log" 2>&1 </dev/null
 }
 
-# ensure_packages [FUNCTION...]: what the named functions list beside the build's own needs.
+# missing_packages [FUNCTION...]: the build's own, and what the named functions list; one line.
+missing_packages() {
+    local list
+    for list in base_packages llvm_packages "$@"; do "$list"; done | xargs
+}
+
+# ensure_packages [FUNCTION...]: install what is missing, or stop and say what to install.
+# shellcheck disable=SC2120  # ./test gives a function
 ensure_packages() {
-    local base llvm missing
-    base=$(base_packages; for list in "$@"; do "$list"; done)
-    llvm=$(llvm_packages)
-    missing=$(echo $base $llvm)
+    local missing
+    missing=$(missing_packages "$@")
     [[ -n $missing ]] || return 0
     # shellcheck disable=SC2086  # a list of names
-    if install_packages $missing; then
-        base=$(base_packages; for list in "$@"; do "$list"; done)
-        llvm=$(llvm_packages)
-    fi
-    if [[ -z $base && -n $llvm && $softcuda == auto ]] && has_gpu; then
+    ! install_packages $missing || missing=$(missing_packages "$@")
+    [[ -n $missing ]] || return 0
+    if [[ $softcuda == auto && $missing == "$(llvm_packages | xargs)" ]] && has_gpu; then
         say "no LLVM 19 here: building for the GPU only, without softcuda"
         softcuda=OFF
         return 0
     fi
-    missing=$(echo $base $llvm)
-    [[ -z $missing ]] || packages_message "$missing"
+    packages_message "$missing"
 }
 
 packages_message() {
@@ -274,6 +276,7 @@ prepare_log() {
 build_runtime() {
     is_current && return
     prepare_log
+    # shellcheck disable=SC2119  # this script's own arguments are no packages
     ensure_packages
     ensure_python run
     mkdir -p "$build"

@@ -76,12 +76,20 @@ def test_manual_context():
     assert "ok: device 0" in tutorial("manual_context.py").stdout
 
 
+def count_devices(**environment):
+    program = "import pycuda.driver as d; d.init(); print(d.Device.count())"
+    return int(run(sys.executable, "-c", program, **environment).stdout)
+
+
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="mpirun is not installed")
 def test_mpi_scale():
+    if (devices := count_devices(SOFTCUDA_DEVICES="4")) < 4:
+        pytest.skip(
+            f"the program wants a device for each of 4 ranks, here are {devices}"
+        )
     done = run(
         *("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4"),
         *(sys.executable, TUTORIALS / "mpi_scale.py"),
         SOFTCUDA_DEVICES="4",
-        PYCUDA_DRIVER=os.environ.get("PYCUDA_DRIVER", "softcuda"),
     )
     assert "ok: 4 ranks scaled 4194304 numbers" in done.stdout

@@ -33,7 +33,7 @@ template <class... Args> class DriverFunction<CUresult(CUDAAPI *)(Args...)> {
     /// The function's name as NVIDIA's manual has it: "cuMemAlloc".
     const char *name() const noexcept { return name_; }
 
-    /// False where the driver is too old for it; calling it then throws DriverNotFound.
+    /// False where the driver is too old for it; calling it then throws an Error.
     bool available() const noexcept { return available_; }
 
     Pointer get() const noexcept { return pointer_; }
@@ -81,8 +81,8 @@ const Driver &load_driver();
 } // namespace detail
 
 /// The driver, opened on the first call as PYCUDA_DRIVER says: auto (NVIDIA's where it reports a
-/// device, else softcuda), nvidia, softcuda, or a path. Throws DriverNotFound; also in a process
-/// forked after CUDA was used. Any thread may call.
+/// device, else softcuda), nvidia, softcuda, or a path. Throws DriverNotFound; an Error in a process
+/// that was forked after CUDA was used. Any thread may call.
 inline const Driver &driver() {
     if (const Driver *loaded = detail::loaded_driver.load(std::memory_order_acquire)) [[likely]]
         return *loaded;

@@ -35,7 +35,7 @@ class Error : public std::runtime_error {
     std::string extra_;
 };
 
-/// No driver library could be opened, or it lacks a function. what() lists what was tried.
+/// No driver library could be opened. what() lists what was tried and what to do.
 class DriverNotFound : public Error {
   public:
     DriverNotFound(std::string function, std::string explanation);

@@ -1,0 +1,187 @@
+// driver.cpp -- opens the driver library once and fills the table from driver.def.
+//
+// Each entry ends up as one of three things: the library's own function; with PYCUDA_TRACE, a
+// thunk that logs and calls it; where the driver is too old to have it, a thunk that throws.
+#include <pycuda/driver.h>
+
+#include "driver/library.h"
+#include "driver/trace.h"
+
+#include <abi/extensions.h>
+#include <pycuda/init.h>
+
+#include <pthread.h>
+
+#include <cstring>
+#include <mutex>
+
+namespace pycuda {
+
+namespace detail {
+std::atomic<const Driver *> loaded_driver{nullptr};
+}
+
+namespace {
+
+std::atomic<bool> is_finalizing{false};
+std::atomic<bool> is_forked_child{false};
+
+[[noreturn]] void throw_missing(const char *name, int introduced);
+
+std::string version_text(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+} // namespace
+
+/// Fills a Driver; the only one who may write to the table.
+struct DriverLoader {
+    /// The driver of this process. Never destroyed: destructors of static objects may still call.
+    static Driver &instance() {
+        static Driver *driver = new Driver();
+        return *driver;
+    }
+
+    /// The library's functions where the table holds thunks.
+    static DriverTable &traced_functions() {
+        static DriverTable *table = new DriverTable();
+        return *table;
+    }
+
+    template <auto Member, int Version, class Pointer> struct Thunk;
+    template <auto Member, int Version, class... Args>
+    struct Thunk<Member, Version, CUresult(CUDAAPI *)(Args...)> {
+        static CUresult CUDAAPI missing(Args...) {
+            throw_missing((instance().*Member).name(), Version);
+        }
+        static CUresult CUDAAPI traced(Args... args) {
+            const auto &function = traced_functions().*Member;
+            return trace::call(function.name(), function.get(), args...);
+        }
+    };
+
+    explicit DriverLoader(const Library &library)
+        : library_(library), tracing_(trace_wanted()),
+          get_proc_address_(reinterpret_cast<PFN_cuGetProcAddress_v12000>(
+              library.symbol("cuGetProcAddress_v2"))) {}
+
+    void *find(const char *name, const char *symbol, int version) const {
+        void *pointer = nullptr;
+        CUdriverProcAddressQueryResult found{};
+        if (get_proc_address_ &&
+            get_proc_address_(name, &pointer, version, CU_GET_PROC_ADDRESS_DEFAULT, &found) ==
+                CUDA_SUCCESS &&
+            pointer)
+            return pointer;
+        return library_.symbol(symbol);
+    }
+
+    template <auto Member, int Version>
+    void load_row(Driver &driver, const char *name, const char *symbol) const {
+        auto &entry = driver.*Member;
+        using Pointer = typename std::remove_reference_t<decltype(entry)>::Pointer;
+        entry.name_ = name;
+        entry.pointer_ = reinterpret_cast<Pointer>(find(name, symbol, Version));
+        entry.available_ = entry.pointer_ != nullptr;
+        if (!entry.available_)
+            entry.pointer_ = Thunk<Member, Version, Pointer>::missing;
+        else if (tracing_) {
+            traced_functions().*Member = entry;
+            entry.pointer_ = Thunk<Member, Version, Pointer>::traced;
+        }
+    }
+
+    static ImageKind image_kind(const Library &library) {
+        auto ask = reinterpret_cast<PFN_scuImageKind>(library.symbol("scuImageKind"));
+        return ask && std::strcmp(ask(), "ptx") == 0 ? ImageKind::Ptx : ImageKind::Cubin;
+    }
+
+    static const Driver &load(std::shared_ptr<Library> library) {
+        Driver &driver = instance();
+        DriverLoader loader(*library);
+#define PYCUDA_FUNCTION(name, symbol, version)                                                     \
+    loader.load_row<&DriverTable::name, version>(driver, #name, #symbol);
+#include <abi/driver.def>
+        driver.path_ = library->path();
+        driver.library_ = std::move(library);
+        driver.image_kind_ = image_kind(*driver.library_);
+        int version = 0;
+        driver.cuDriverGetVersion(&version);
+        driver.version_ = version;
+        return driver;
+    }
+
+  private:
+    const Library &library_;
+    bool tracing_;
+    PFN_cuGetProcAddress_v12000 get_proc_address_;
+};
+
+namespace {
+
+void throw_missing(const char *name, int introduced) {
+    const Driver &driver = DriverLoader::instance();
+    throw Error(name, CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER,
+                "the driver " + driver.path() + " (CUDA " + version_text(driver.version()) +
+                    ") has no " + name + ", which came with CUDA " + version_text(introduced));
+}
+
+/// A driver's threads and mappings do not survive fork(): the child must not touch it.
+void after_fork_in_child() {
+    if (detail::loaded_driver.exchange(nullptr) != nullptr)
+        is_forked_child.store(true);
+}
+
+[[noreturn]] void throw_forked() {
+    throw Error("driver", CUDA_ERROR_NOT_INITIALIZED,
+                "CUDA was initialised before fork and cannot be used in the child process; use "
+                "multiprocessing's \"spawn\" start method, or fork before the first use of CUDA");
+}
+
+} // namespace
+
+const Driver &detail::load_driver() {
+    if (is_forked_child.load())
+        throw_forked();
+    static std::mutex mutex;
+    std::lock_guard lock(mutex);
+    if (const Driver *loaded = loaded_driver.load())
+        return *loaded;
+    const Driver &driver = DriverLoader::load(find_library(LibrarySearch::from_environment()));
+    static int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    check(registered == 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM, "pthread_atfork");
+    loaded_driver.store(&driver, std::memory_order_release);
+    return driver;
+}
+
+void *Driver::symbol(const char *name) const noexcept { return library_->symbol(name); }
+
+const Driver *driver_for_cleanup() noexcept {
+    return is_finalizing.load(std::memory_order_relaxed)
+               ? nullptr
+               : detail::loaded_driver.load(std::memory_order_acquire);
+}
+
+void init(unsigned flags) { driver().cuInit(flags); }
+
+int driver_version() { return driver().version(); }
+
+int header_version() noexcept { return CUDA_VERSION; }
+
+void set_finalizing() noexcept { is_finalizing.store(true); }
+
+bool finalizing() noexcept { return is_finalizing.load(std::memory_order_relaxed); }
+
+bool interrupt_device_work() noexcept {
+    const Driver *loaded = driver_for_cleanup();
+    if (!loaded)
+        return false;
+    static auto interrupt =
+        reinterpret_cast<PFN_scuCtxInterrupt>(loaded->symbol("scuCtxInterrupt"));
+    CUcontext context = nullptr;
+    if (!interrupt || loaded->cuCtxGetCurrent.get()(&context) != CUDA_SUCCESS || !context)
+        return false;
+    return interrupt(context) == CUDA_SUCCESS;
+}
+
+} // namespace pycuda

@@ -1,0 +1,174 @@
+// library.cpp -- which driver library this process uses.
+//
+//     PYCUDA_DRIVER    libraries tried, in this order
+//     auto             NVIDIA's, if cuInit succeeds and it reports a device; else softcuda
+//     nvidia           NVIDIA's only
+//     softcuda         softcuda only
+//     a path           that library only
+#include "driver/library.h"
+
+#include <abi/driver_types.h>
+#include <pycuda/error.h>
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+namespace pycuda {
+namespace {
+
+std::string environment(const char *name, const char *otherwise = "") {
+    const char *value = std::getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+/// The folder of the program or shared object that this code was linked into.
+std::filesystem::path own_folder() {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void *>(&own_folder), &info) == 0 || !info.dli_fname)
+        return {};
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path();
+}
+
+/// Beside us, in an installation's lib folder, in a build tree, and where the system looks.
+std::vector<std::string> softcuda_candidates() {
+    constexpr const char *name = "libsoftcuda.so";
+    std::vector<std::string> candidates;
+    if (std::string chosen = environment("PYCUDA_SOFTCUDA_LIBRARY"); !chosen.empty())
+        return {chosen};
+    if (std::filesystem::path folder = own_folder(); !folder.empty()) {
+        for (const char *relative :
+             {".", "../lib", "../softcuda", "../../softcuda", "../../../softcuda"})
+            candidates.push_back((folder / relative / name).lexically_normal().string());
+    }
+    candidates.push_back(name);
+    return candidates;
+}
+
+/// The attempts of one search, for the message when all of them fail.
+class Attempts {
+  public:
+    void add(const std::string &what, const std::string &why) {
+        // dlopen's own message often starts with the path already
+        list_ += "\n  " + (why.starts_with(what) ? why : what + ": " + why);
+        last_ = why;
+    }
+    const std::string &list() const { return list_; }
+    const std::string &last() const { return last_; }
+
+  private:
+    std::string list_;
+    std::string last_;
+};
+
+std::shared_ptr<Library> open_first(const std::vector<std::string> &paths, Attempts &attempts) {
+    for (const std::string &path : paths) {
+        std::string why;
+        if (auto library = Library::open(path, why))
+            return library;
+        attempts.add(path, why);
+    }
+    return nullptr;
+}
+
+/// Why a library that opened is of no use; empty where it is of use.
+std::string why_unusable(const Library &library) {
+    auto init = reinterpret_cast<PFN_cuInit_v2000>(library.symbol("cuInit"));
+    auto count_devices =
+        reinterpret_cast<PFN_cuDeviceGetCount_v2000>(library.symbol("cuDeviceGetCount"));
+    if (!init || !count_devices)
+        return "is not a CUDA driver";
+    if (CUresult result = init(0); result != CUDA_SUCCESS)
+        return "cuInit failed: " + result_text(result);
+    int count = 0;
+    if (CUresult result = count_devices(&count); result != CUDA_SUCCESS)
+        return "cuDeviceGetCount failed: " + result_text(result);
+    return count > 0 ? "" : "reports no device";
+}
+
+void announce_software(const std::string &why_no_gpu) {
+    std::string line = "pycuda: no NVIDIA GPU found (" + why_no_gpu +
+                       "); running on the CPU with softcuda. PYCUDA_DRIVER=softcuda chooses it "
+                       "silently, PYCUDA_DRIVER=nvidia insists on a GPU.\n";
+    std::fputs(line.c_str(), stderr);
+}
+
+[[noreturn]] void throw_not_found(const char *wanted, const Attempts &attempts,
+                                  const char *remedy) {
+    throw DriverNotFound("driver library", std::string(wanted) + "; tried:" + attempts.list() +
+                                               "\n" + remedy);
+}
+
+constexpr const char *install_driver = "install NVIDIA's driver";
+constexpr const char *point_to_softcuda =
+    "set PYCUDA_SOFTCUDA_LIBRARY to the path of libsoftcuda.so";
+
+std::shared_ptr<Library> find_automatically(const LibrarySearch &search) {
+    Attempts attempts;
+    if (auto library = open_first(search.nvidia, attempts)) {
+        std::string why = why_unusable(*library);
+        if (why.empty())
+            return library;
+        attempts.add(library->path(), why);
+    }
+    std::string why_no_gpu = attempts.last();
+    auto library = open_first(search.softcuda, attempts);
+    if (!library)
+        throw_not_found("no CUDA driver with a device, and no softcuda", attempts,
+                        "install NVIDIA's driver, or set PYCUDA_SOFTCUDA_LIBRARY to the path of "
+                        "libsoftcuda.so to run on the CPU");
+    if (!search.quiet)
+        announce_software(why_no_gpu);
+    return library;
+}
+
+} // namespace
+
+std::shared_ptr<Library> Library::open(const std::string &path, std::string &why) {
+    void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *message = dlerror();
+        why = message ? message : "cannot be opened";
+        return nullptr;
+    }
+    return std::shared_ptr<Library>(new Library(handle, path));
+}
+
+void *Library::symbol(const char *name) const noexcept { return dlsym(handle_, name); }
+
+LibrarySearch LibrarySearch::from_environment() {
+    LibrarySearch search;
+    search.choice = environment("PYCUDA_DRIVER", "auto");
+    // The second is where Windows' Linux subsystem keeps it.
+    search.nvidia = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+    search.softcuda = softcuda_candidates();
+    search.quiet = !environment("PYCUDA_QUIET").empty() && environment("PYCUDA_QUIET") != "0";
+    return search;
+}
+
+std::shared_ptr<Library> find_library(const LibrarySearch &search) {
+    if (search.choice == "auto")
+        return find_automatically(search);
+    Attempts attempts;
+    if (search.choice == "nvidia") {
+        if (auto library = open_first(search.nvidia, attempts))
+            return library;
+        throw_not_found("PYCUDA_DRIVER=nvidia, but there is no NVIDIA driver", attempts,
+                        install_driver);
+    }
+    if (search.choice == "softcuda") {
+        if (auto library = open_first(search.softcuda, attempts))
+            return library;
+        throw_not_found("PYCUDA_DRIVER=softcuda, but there is no libsoftcuda.so", attempts,
+                        point_to_softcuda);
+    }
+    if (auto library = open_first({search.choice}, attempts))
+        return library;
+    throw_not_found("PYCUDA_DRIVER names a library that cannot be opened", attempts,
+                    "PYCUDA_DRIVER is auto, nvidia, softcuda, or the path of a CUDA driver");
+}
+
+} // namespace pycuda

@@ -1,0 +1,60 @@
+// trace.h -- the log of driver calls that PYCUDA_TRACE=1 asks for.
+//
+// The loader puts a thunk between the table and the library's function where tracing is wanted,
+// so that it costs nothing where it is not:
+//
+//     pycuda: cuMemcpyHtoD(0x7f2a40000000, 0x55d0c8f2, 4096) = CUDA_SUCCESS  3.1 us
+#pragma once
+
+#include <cuda.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace pycuda {
+
+/// True where PYCUDA_TRACE is set to anything but 0.
+bool trace_wanted();
+
+namespace trace {
+
+void append_pointer(std::string &text, const void *pointer);
+void append_address(std::string &text, std::uint64_t address);
+void append_string(std::string &text, const char *string);
+void write_line(const char *function, const std::string &arguments, CUresult result,
+                std::chrono::nanoseconds took);
+
+template <class T> void append_argument(std::string &text, const T &argument) {
+    if (!text.empty())
+        text += ", ";
+    if constexpr (std::is_same_v<T, const char *>)
+        append_string(text, argument);
+    else if constexpr (std::is_pointer_v<T> && std::is_function_v<std::remove_pointer_t<T>>)
+        append_pointer(text, reinterpret_cast<const void *>(argument));
+    else if constexpr (std::is_pointer_v<T>)
+        append_pointer(text, argument);
+    else if constexpr (std::is_same_v<T, CUdeviceptr>)
+        append_address(text, argument);
+    else if constexpr (std::is_enum_v<T>)
+        text += std::to_string(static_cast<long long>(argument));
+    else if constexpr (std::is_arithmetic_v<T>)
+        text += std::to_string(argument);
+    else
+        text += "{...}"; // a struct passed by value
+}
+
+/// Calls `function` and logs the call.
+template <class Pointer, class... Args>
+CUresult call(const char *name, Pointer function, Args... args) {
+    std::string arguments;
+    (append_argument(arguments, args), ...);
+    auto start = std::chrono::steady_clock::now();
+    CUresult result = function(args...);
+    write_line(name, arguments, result, std::chrono::steady_clock::now() - start);
+    return result;
+}
+
+} // namespace trace
+} // namespace pycuda

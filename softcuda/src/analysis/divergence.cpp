@@ -1,0 +1,169 @@
+// divergence.cpp -- shapes and divergent control flow, found together by iteration.
+//
+// The two feed each other: a branch on a value that differs between lanes is divergent; where lanes
+// that took different ways meet again, a phi picks a different operand per lane and so differs between
+// lanes itself. Shapes only ever get worse, so the iteration ends.
+
+#include "analysis/shape.h"
+#include "analysis/shape_rules.h"
+
+#include <algorithm>
+
+namespace softcuda::analysis {
+
+namespace {
+
+constexpr std::uint32_t kNoLabel = ~0u;
+
+class DivergenceFinder {
+  public:
+    DivergenceFinder(const ir::Function &function, const LaunchShape &launch,
+                     const LoopForest &loops, const DominatorTree &post_dominators)
+        : function_(function), loops_(loops), post_dominators_(post_dominators),
+          ranges_(find_ranges(function, launch)), order_(reverse_post_order(function)),
+          rules_(launch, ranges_, found_.shapes, found_.patterns) {
+        found_.shapes.resize(function.value_count());
+        found_.divergent_branch.assign(function.blocks.size(), false);
+        found_.divergent_join.assign(function.blocks.size(), false);
+        found_.divergent_loop.assign(loops.loops().size(), false);
+        rank_.resize(function.blocks.size());
+        for (std::uint32_t i = 0; i < order_.size(); ++i)
+            rank_[order_[i]->id] = i;
+        for (const ir::Value *argument : function.arguments)
+            found_.shapes[argument->id] = Shape{.groups = kLanes};
+    }
+
+    // The rules hold references into found_, so it is moved out only at the end.
+    Divergence run() {
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (const ir::Block *block : order_) {
+                for (const ir::Instruction *i : block->instructions)
+                    changed |= update(*i);
+                changed |= update_branch(*block);
+            }
+        }
+        return std::move(found_);
+    }
+
+  private:
+    bool update(const ir::Instruction &i) {
+        bool changed = false;
+        for (const ir::Value *result : i.results) {
+            Shape shape = i.is(ir::Opcode::Phi) ? phi(i) : rules_.evaluate(i, *result);
+            Shape &old = found_.shapes[result->id];
+            shape = meet(old, shape, found_.patterns);
+            if (shape == old)
+                continue;
+            old = shape;
+            changed = true;
+        }
+        return changed;
+    }
+
+    Shape phi(const ir::Instruction &i) {
+        Shape joined;
+        const ir::Value *only = nullptr;
+        bool several = false;
+        for (const ir::Value *operand : i.operands) {
+            if (operand == i.result() || is_undef(operand))
+                continue;
+            several |= only && only != operand;
+            only = operand;
+            joined = meet(joined, rules_.operand(operand), found_.patterns);
+        }
+        if (!only)
+            return Shape{.groups = 1};
+        // A single value that leaves a divergent loop still differs: each lane kept its own iteration's.
+        bool leaves_loop = only && loops_.innermost(i.block) != loop_of(only);
+        if (found_.divergent_join[i.block->id] && (several || leaves_loop) && joined.known())
+            return Shape{.groups = kLanes};
+        return joined;
+    }
+
+    static bool is_undef(const ir::Value *value) {
+        return value->definition && value->definition->is(ir::Opcode::Undef);
+    }
+
+    int loop_of(const ir::Value *value) const {
+        return value->definition ? loops_.innermost(value->definition->block) : -1;
+    }
+
+    bool update_branch(const ir::Block &block) {
+        const ir::Instruction &end = *block.terminator();
+        if (end.blocks.size() < 2 || found_.divergent_branch[block.id])
+            return false;
+        Shape condition = rules_.operand(end.operand(0));
+        if (!condition.known() || condition.uniform())
+            return false;
+        found_.divergent_branch[block.id] = true;
+        mark_joins(block.successors(), post_dominators_.parent(&block));
+        for (int loop = loops_.innermost(&block); loop != -1; loop = loops_.loops()[loop].parent) {
+            const ir::Block *reconverged = post_dominators_.parent(&block);
+            if (reconverged && loops_.contains(loop, reconverged))
+                break;
+            mark_loop(loop);
+        }
+        return true;
+    }
+
+    // Lanes leave this loop in different iterations, and perhaps to different places.
+    void mark_loop(int index) {
+        if (found_.divergent_loop[index])
+            return;
+        found_.divergent_loop[index] = true;
+        const Loop &loop = loops_.loops()[index];
+        for (const ir::Block *exit : loop.exits)
+            found_.divergent_join[exit->id] = true;
+        mark_joins(loop.exits, post_dominators_.parent(loop.header));
+    }
+
+    // Sends a different label along each way and marks the blocks where two labels meet, up to the
+    // block where all ways have met again. Back edges are left out: lanes that go round a loop are
+    // dealt with by mark_loop.
+    void mark_joins(std::span<ir::Block *const> starts, const ir::Block *end) {
+        std::vector<std::uint32_t> label(function_.blocks.size(), kNoLabel);
+        std::vector<std::uint32_t> work;
+        auto reach = [&](const ir::Block *block, std::uint32_t with) {
+            std::uint32_t &at = label[block->id];
+            if (at == kNoLabel) {
+                at = with;
+                work.push_back(rank_[block->id]);
+                std::ranges::push_heap(work, std::greater{});
+            } else if (at != with) {
+                found_.divergent_join[block->id] = true;
+                at = block->id;
+            }
+        };
+        for (const ir::Block *start : starts)
+            reach(start, start->id);
+        while (!work.empty()) {
+            std::ranges::pop_heap(work, std::greater{});
+            const ir::Block *block = order_[work.back()];
+            work.pop_back();
+            if (block == end)
+                continue;
+            for (const ir::Block *successor : block->successors())
+                if (!loops_.back_edge(block, successor))
+                    reach(successor, label[block->id]);
+        }
+    }
+
+    const ir::Function &function_;
+    const LoopForest &loops_;
+    const DominatorTree &post_dominators_;
+    std::vector<Range> ranges_;
+    std::vector<ir::Block *> order_;
+    std::vector<std::uint32_t> rank_;
+    Divergence found_;
+    ShapeRules rules_;
+};
+
+} // namespace
+
+Divergence find_divergence(const ir::Function &function, const LaunchShape &launch,
+                           const LoopForest &loops, const DominatorTree &post_dominators) {
+    return DivergenceFinder(function, launch, loops, post_dominators).run();
+}
+
+} // namespace softcuda::analysis

@@ -1,0 +1,81 @@
+// shape.h -- how a value varies over the lanes of a warp, and where control flow diverges.
+//
+// A warp's 32 lanes are cut into equal groups. Within a group a value is a *base*, the value in the
+// group's first lane, plus an offset per lane that is known at compile time. One description covers
+// what is usually kept apart:
+//
+//     groups  offsets           lanes                             called
+//     1       none              b b b b b b b b                   uniform
+//     1       0 4 8 12 ...      b b+4 b+8 b+12 ...                affine, contiguous for floats
+//     1       0 1 .. 15 0 1 ..  threadIdx.x of a 16-wide block    a pattern
+//     2       none              b0 b0 ... b1 b1 ...               row * width in a 16-wide block
+//     2       0 1 .. 15         b0 b0+1 ... b1 b1+1 ...           row * width + column
+//     32      none              anything                          divergent
+//
+// Generated code computes only the bases (a scalar, or a short vector) and adds the offsets when
+// somebody needs all lanes; a memory access whose offsets are contiguous is one vector load a group.
+#pragma once
+
+#include "analysis/cfg.h"
+#include "analysis/range.h"
+#include "ir/ir.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace softcuda::analysis {
+
+inline constexpr unsigned kLanes = 32;
+
+/// Offsets of the lanes from the first lane of their group, modulo 2^64.
+using LanePattern = std::array<std::int64_t, kLanes>;
+
+struct Shape {
+    std::uint8_t groups = 0;              ///< 1 2 4 8 16 32; 0: no value has reached it yet
+    /// Integer: the base of every group is a multiple of 2^align; 64 where it is known to be 0.
+    std::uint8_t align = 0;
+    /// The offsets hold unless the value wrapped when it was widened, which code finds out at run time.
+    bool checked = false;
+    const LanePattern *offsets = nullptr; ///< null: all zero
+
+    [[nodiscard]] bool known() const { return groups != 0; }
+    [[nodiscard]] bool uniform() const { return groups == 1 && !offsets; }
+    [[nodiscard]] bool divergent() const { return groups == kLanes; }
+    [[nodiscard]] unsigned group_size() const { return kLanes / groups; }
+    [[nodiscard]] std::int64_t offset(unsigned lane) const { return offsets ? (*offsets)[lane] : 0; }
+    friend bool operator==(const Shape &, const Shape &) = default;
+};
+
+/// Keeps each distinct pattern once, so that equal patterns have equal addresses.
+class PatternTable {
+  public:
+    /// Null for the pattern that is zero everywhere.
+    const LanePattern *intern(const LanePattern &pattern);
+
+  private:
+    std::map<LanePattern, LanePattern> patterns_;
+};
+
+/// The same value in more, smaller groups.
+[[nodiscard]] Shape refine(const Shape &shape, unsigned groups, PatternTable &patterns);
+/// In groups just small enough for all offsets to be zero.
+[[nodiscard]] Shape flatten(const Shape &shape, PatternTable &patterns);
+
+/// Result of the analysis for one function and launch shape.
+struct Divergence {
+    std::vector<Shape> shapes;             ///< by Value::id
+    std::vector<bool> divergent_branch;    ///< by Block::id: its lanes may leave to different targets
+    std::vector<bool> divergent_join;      ///< lanes may arrive from different predecessors at once
+    std::vector<bool> divergent_loop;      ///< by loop: lanes may leave in different iterations
+    PatternTable patterns;
+
+    [[nodiscard]] const Shape &of(const ir::Value *value) const { return shapes[value->id]; }
+};
+
+[[nodiscard]] Divergence find_divergence(const ir::Function &function, const LaunchShape &launch,
+                                         const LoopForest &loops, const DominatorTree &post_dominators);
+
+} // namespace softcuda::analysis

@@ -1,0 +1,310 @@
+// shape_rules.cpp -- one rule a kind of operation; what no rule knows is constant where its operands are.
+//
+// The base of a result is always the operation applied to the bases of its operands, since a base is
+// simply the value in the first lane. So a rule only has to tell how the other lanes differ from it.
+
+#include "analysis/shape_rules.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+namespace softcuda::analysis {
+
+namespace {
+
+using ir::Opcode;
+using ir::Special;
+
+constexpr Shape kUniform{.groups = 1};
+constexpr Shape kDivergent{.groups = kLanes};
+
+std::int64_t wrap(std::int64_t value, unsigned bits) {
+    if (bits >= 64)
+        return value;
+    unsigned unused = 64 - bits;
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << unused) >> unused;
+}
+
+std::uint8_t trailing_zeros(std::uint64_t value) {
+    return static_cast<std::uint8_t>(value ? std::countr_zero(value) : 64);
+}
+
+std::optional<std::uint64_t> constant_bits(const ir::Value *value) {
+    return value->constant ? std::optional(value->bits) : std::nullopt;
+}
+
+// Offsets that occupy bits which the base leaves at zero, so that base + offset is base | offset.
+std::optional<std::int64_t> largest_separate_offset(const Shape &shape) {
+    if (!shape.offsets)
+        return 0;
+    std::int64_t largest = 0;
+    for (std::int64_t offset : *shape.offsets) {
+        if (offset < 0 || (shape.align < 63 && offset >> shape.align != 0))
+            return std::nullopt;
+        largest = std::max(largest, offset);
+    }
+    return largest;
+}
+
+} // namespace
+
+ShapeRules::ShapeRules(const LaunchShape &launch, const std::vector<Range> &ranges,
+                       std::vector<Shape> &shapes, PatternTable &patterns)
+    : launch_(launch), ranges_(ranges), shapes_(shapes), patterns_(patterns) {}
+
+Shape ShapeRules::operand(const ir::Value *value) const {
+    if (!value->constant)
+        return shapes_[value->id];
+    Shape shape = kUniform;
+    if (!ir::is_float(value->type))
+        shape.align = trailing_zeros(value->bits);
+    return shape;
+}
+
+Shape ShapeRules::special(const ir::Instruction &i) const {
+    auto lanes = [&](auto &&of_lane) {
+        LanePattern pattern{};
+        for (unsigned lane = 0; lane < kLanes; ++lane)
+            pattern[lane] = of_lane(lane) - of_lane(0u);
+        return Shape{.groups = 1, .align = 0, .offsets = patterns_.intern(pattern)};
+    };
+    switch (i.attributes.special) {
+    case Special::TidX: return thread_index_shape(launch_, 0, patterns_);
+    case Special::TidY: return thread_index_shape(launch_, 1, patterns_);
+    case Special::TidZ: return thread_index_shape(launch_, 2, patterns_);
+    case Special::LaneId: {
+        Shape shape = lanes([](unsigned l) { return static_cast<std::int64_t>(l); });
+        shape.align = 64;
+        return shape;
+    }
+    case Special::LanemaskEq: return lanes([](unsigned l) { return std::int64_t{1} << l; });
+    case Special::LanemaskLt: return lanes([](unsigned l) { return (std::int64_t{1} << l) - 1; });
+    case Special::LanemaskLe: return lanes([](unsigned l) { return (std::int64_t{2} << l) - 1; });
+    case Special::LanemaskGt:
+        return lanes([](unsigned l) { return 0xffffffff & ~((std::int64_t{2} << l) - 1); });
+    case Special::LanemaskGe:
+        return lanes([](unsigned l) { return 0xffffffff & ~((std::int64_t{1} << l) - 1); });
+    default: return kUniform;
+    }
+}
+
+Shape ShapeRules::sum(const Shape &a, const Shape &b, int sign, unsigned bits) const {
+    unsigned groups = std::max(a.groups, b.groups);
+    Shape x = refine(a, groups, patterns_), y = refine(b, groups, patterns_);
+    LanePattern pattern;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        pattern[lane] = wrap(x.offset(lane) + sign * y.offset(lane), bits);
+    Shape result;
+    result.groups = static_cast<std::uint8_t>(groups);
+    result.align = std::min(x.align, y.align);
+    result.checked = a.checked || b.checked;
+    result.offsets = patterns_.intern(pattern);
+    return result;
+}
+
+Shape ShapeRules::scaled(const Shape &a, std::int64_t factor, unsigned bits) const {
+    LanePattern pattern;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        pattern[lane] = wrap(a.offset(lane) * factor, bits);
+    Shape result = a;
+    result.align = static_cast<std::uint8_t>(
+        std::min<unsigned>(64, a.align + trailing_zeros(static_cast<std::uint64_t>(factor))));
+    result.offsets = patterns_.intern(pattern);
+    return result;
+}
+
+// cvt to a wider type and mul.wide. The offsets survive if base + offset does not wrap in the narrow
+// type: known when the value cannot be negative (two non-negative 32-bit values differ by less than
+// 2^31, so that neither is the other plus 2^32), else to be checked by the code.
+Shape ShapeRules::widened(const ir::Instruction &i) const {
+    Shape a = operand(i.operand(0));
+    bool multiplies = i.is(Opcode::MulWide);
+    unsigned narrow = ir::bits(multiplies ? i.attributes.type : i.attributes.source_type);
+    if (multiplies && !i.operand(1)->constant)
+        return flat(i);
+    if (!a.offsets)
+        return multiplies ? flat(i) : a;
+    if (a.checked || narrow < 32)
+        return flat(i);
+    Shape result = a;
+    if (!ranges_[i.operand(0)->id].non_negative())
+        result.checked = true;
+    if (!multiplies)
+        return result;
+    std::int64_t factor = static_cast<std::int64_t>(i.operand(1)->bits);
+    return scaled(result, ir::is_signed(i.attributes.type) ? wrap(factor, narrow) : factor,
+                  2 * narrow);
+}
+
+// and, or, xor with a constant, and shifts right by one, when offsets and base share no bits.
+Shape ShapeRules::bitwise(const ir::Instruction &i) const {
+    Shape a = operand(i.operand(0));
+    auto c = constant_bits(i.operand(1));
+    auto largest = largest_separate_offset(a);
+    unsigned bits = ir::bits(i.result()->type);
+    if (!c || !largest || a.checked || bits < 8)
+        return flat(i);
+    auto apply = [&](std::int64_t offset) -> std::int64_t {
+        std::uint64_t o = static_cast<std::uint64_t>(offset);
+        std::uint64_t low = a.align >= 64 ? ~0ull : (1ull << a.align) - 1; // bits the base leaves alone
+        switch (i.opcode) {
+        case Opcode::And: return static_cast<std::int64_t>(o & *c);
+        case Opcode::Or: return static_cast<std::int64_t>((o | *c) & low);
+        case Opcode::Xor: return static_cast<std::int64_t>((o ^ *c) & low);
+        default: return *c >= bits ? 0 : offset >> *c;
+        }
+    };
+    LanePattern pattern;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        pattern[lane] = wrap(apply(a.offset(lane)) - apply(0), bits);
+    Shape result = a;
+    result.offsets = patterns_.intern(pattern);
+    switch (i.opcode) {
+    case Opcode::And:
+        result.align = a.align < 64 && *c >> a.align == 0 ? 64 : std::max(a.align, trailing_zeros(*c));
+        break;
+    case Opcode::Or:
+    case Opcode::Xor: result.align = std::min(a.align, trailing_zeros(*c)); break;
+    default:
+        result.align = a.align == 64 ? 64 : static_cast<std::uint8_t>(a.align > *c ? a.align - *c : 0);
+    }
+    return result;
+}
+
+// tid < 64: the same for a whole warp, whose indices start at a multiple of 32.
+Shape ShapeRules::compared(const ir::Instruction &i) const {
+    Shape a = operand(i.operand(0));
+    auto c = constant_bits(i.operand(1));
+    if (ir::is_floating(i.attributes.type) || !a.offsets || a.checked || !c || a.align >= 64 ||
+        !largest_separate_offset(a))
+        return flat(i);
+    std::uint64_t unit = std::uint64_t{1} << a.align;
+    bool splits_at_unit = false;
+    switch (i.attributes.compare) {
+    case ir::Compare::Lt:
+    case ir::Compare::Ge: splits_at_unit = *c % unit == 0; break;
+    case ir::Compare::Le:
+    case ir::Compare::Gt: splits_at_unit = (*c + 1) % unit == 0; break;
+    default: break;
+    }
+    return splits_at_unit ? Shape{.groups = a.groups} : flat(i);
+}
+
+Shape ShapeRules::selected(const ir::Instruction &i) const {
+    Shape condition = operand(i.operand(0));
+    if (condition.offsets || !condition.known())
+        return flat(i);
+    Shape joined = meet(operand(i.operand(1)), operand(i.operand(2)), patterns_);
+    if (joined.groups < condition.groups)
+        joined = refine(joined, condition.groups, patterns_);
+    return joined;
+}
+
+Shape ShapeRules::arithmetic(const ir::Instruction &i) const {
+    unsigned bits = ir::bits(i.result()->type);
+    switch (i.opcode) {
+    case Opcode::Add: return sum(operand(i.operand(0)), operand(i.operand(1)), 1, bits);
+    case Opcode::Sub: return sum(operand(i.operand(0)), operand(i.operand(1)), -1, bits);
+    case Opcode::Neg: return scaled(operand(i.operand(0)), -1, bits);
+    case Opcode::Mul:
+        for (int side : {0, 1})
+            if (auto c = constant_bits(i.operand(side)))
+                return scaled(operand(i.operand(1 - side)), static_cast<std::int64_t>(*c), bits);
+        return flat(i);
+    case Opcode::Shl:
+        if (auto c = constant_bits(i.operand(1)); c && *c < bits)
+            return scaled(operand(i.operand(0)), static_cast<std::int64_t>(1ull << *c), bits);
+        return flat(i);
+    default: return flat(i);
+    }
+}
+
+Shape ShapeRules::convergent(const ir::Instruction &i, const ir::Value &result) const {
+    switch (i.opcode) {
+    case Opcode::ActiveMask: return kUniform;
+    case Opcode::Vote: return flatten(operand(i.operand(1)), patterns_);
+    case Opcode::WarpReduce: return flatten(operand(i.operand(1)), patterns_);
+    case Opcode::ElectOne: return result.index == 0 ? flatten(operand(i.operand(0)), patterns_) : kDivergent;
+    case Opcode::BarrierReduce: return kUniform;
+    case Opcode::Shuffle: {
+        // Every lane reads the same one.
+        bool whole_warp = i.operand(2)->constant && (i.operand(2)->bits & 0x1f1f) == 0x1f;
+        bool broadcast = i.attributes.shuffle == ir::ShuffleMode::Index && whole_warp &&
+                         operand(i.operand(1)).uniform();
+        return broadcast ? kUniform : kDivergent;
+    }
+    default: return kDivergent;
+    }
+}
+
+// Equal operands give equal results: constant wherever all operands are.
+Shape ShapeRules::flat(const ir::Instruction &i) const {
+    Shape result = kUniform;
+    for (const ir::Value *value : i.operands) {
+        Shape shape = operand(value);
+        bool was_checked = shape.checked;
+        shape = flatten(shape, patterns_);
+        if (was_checked)
+            return kDivergent;
+        result.groups = std::max(result.groups, shape.groups);
+    }
+    return result;
+}
+
+Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) const {
+    for (const ir::Value *value : i.operands)
+        if (!operand(value).known())
+            return {};
+    const ir::OpcodeInfo &opcode = ir::info(i.opcode);
+    if (opcode.convergent)
+        return convergent(i, result);
+    switch (i.opcode) {
+    case Opcode::Special: return special(i);
+    case Opcode::Load: return flat(i);
+    case Opcode::Undef:
+    case Opcode::Clock:
+    case Opcode::SymbolAddress:
+    case Opcode::FunctionAddress:
+    case Opcode::LoadParam:
+    case Opcode::ParamAddress: return kUniform;
+    case Opcode::Bitcast: return ir::is_float(result.type) || ir::is_float(i.operand(0)->type)
+                                     ? flat(i)
+                                     : operand(i.operand(0));
+    case Opcode::Select: return selected(i);
+    case Opcode::Compare: return compared(i);
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor:
+    case Opcode::Shr: return bitwise(i);
+    case Opcode::MulWide: return widened(i);
+    default: break;
+    }
+    // A shared or local address is the same number in its window and a constant away from it outside.
+    if (i.is(Opcode::ToGeneric) || i.is(Opcode::FromGeneric)) {
+        if (ir::bits(i.operand(0)->type) == ir::bits(result.type) &&
+            i.attributes.space != ir::Space::Local)
+            return operand(i.operand(0));
+        return i.attributes.space == ir::Space::Local ? kDivergent : flat(i);
+    }
+    if (!opcode.pure)
+        return kDivergent;
+    if (ir::is_float(result.type) || ir::bits(result.type) < 16)
+        return flat(i);
+    if (i.is(Opcode::Convert)) {
+        if (ir::is_floating(i.attributes.source_type) || ir::is_floating(i.attributes.type) ||
+            i.attributes.saturate)
+            return flat(i);
+        unsigned from = ir::bits(i.attributes.source_type), to = ir::bits(i.attributes.type);
+        if (to > from)
+            return widened(i);
+        if (to < ir::bits(result.type)) // the register is wider than the type: cut and extended again
+            return flat(i);
+        return scaled(operand(i.operand(0)), 1, to);
+    }
+    if (ir::is_floating(i.attributes.type) || i.attributes.saturate)
+        return flat(i);
+    return arithmetic(i);
+}
+
+} // namespace softcuda::analysis

@@ -1,0 +1,265 @@
+// prepare.cpp -- barriers end blocks; loops have one latch, own exits, and closed values.
+
+#include "transform/prepare.h"
+
+#include "analysis/cfg.h"
+
+#include <algorithm>
+#include <map>
+
+namespace softcuda::transform {
+
+namespace {
+
+using analysis::DominatorTree;
+using analysis::Loop;
+using analysis::LoopForest;
+using ir::Block;
+using ir::Function;
+using ir::Instruction;
+using ir::Opcode;
+using ir::Value;
+
+bool is_block_barrier(const Instruction &i) {
+    return i.is(Opcode::Barrier) || i.is(Opcode::BarrierReduce) || i.is(Opcode::BarrierArrive);
+}
+
+void append_jump(Function &function, Block *from, Block *to) {
+    Instruction *jump = function.create(Opcode::Jump, {}, {});
+    jump->blocks.push_back(to);
+    jump->block = from;
+    from->instructions.push_back(jump);
+}
+
+void redirect(Block *from, Block *old_target, Block *new_target) {
+    std::ranges::replace(from->terminator()->blocks, old_target, new_target);
+}
+
+std::span<Instruction *> phis(Block *block) {
+    auto end = std::ranges::find_if(block->instructions,
+                                    [](const Instruction *i) { return !i->is(Opcode::Phi); });
+    return {block->instructions.data(), static_cast<std::size_t>(end - block->instructions.begin())};
+}
+
+void replace_incoming(Block *block, const Block *old_source, Block *new_source) {
+    for (Instruction *phi : phis(block))
+        for (Block *&source : phi->blocks)
+            if (source == old_source)
+                source = new_source;
+}
+
+void split_after(Function &function, Block *block, std::size_t index) {
+    Block *rest = function.add_block(block->name + ".after");
+    auto first = block->instructions.begin() + static_cast<std::ptrdiff_t>(index) + 1;
+    rest->instructions.assign(first, block->instructions.end());
+    block->instructions.erase(first, block->instructions.end());
+    for (Instruction *i : rest->instructions)
+        i->block = rest;
+    for (Block *successor : rest->successors())
+        replace_incoming(successor, block, rest);
+    append_jump(function, block, rest);
+}
+
+void refresh(Function &function) {
+    function.renumber();
+    function.update_predecessors();
+}
+
+// A phi in `merged` that gathers what `phi` received from the latches; phi keeps the rest.
+void gather(Function &function, Instruction *phi, Block *merged, const std::vector<Block *> &latches) {
+    Instruction *inner = function.create(Opcode::Phi, {}, std::array{phi->result()->type});
+    inner->block = merged;
+    for (std::size_t i = phi->blocks.size(); i-- > 0;) {
+        if (std::ranges::find(latches, phi->blocks[i]) == latches.end())
+            continue;
+        inner->operands.push_back(phi->operands[i]);
+        inner->blocks.push_back(phi->blocks[i]);
+        phi->operands.erase(phi->operands.begin() + static_cast<std::ptrdiff_t>(i));
+        phi->blocks.erase(phi->blocks.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    merged->instructions.push_back(inner);
+    phi->operands.push_back(inner->result());
+    phi->blocks.push_back(merged);
+}
+
+void merge_latches(Function &function, const Loop &loop) {
+    Block *merged = function.add_block(loop.header->name + ".latch");
+    for (Instruction *phi : phis(loop.header))
+        gather(function, phi, merged, loop.latches);
+    append_jump(function, merged, loop.header);
+    for (Block *latch : loop.latches)
+        redirect(latch, loop.header, merged);
+}
+
+void split_edge(Function &function, Block *from, Block *to) {
+    Block *between = function.add_block(from->name + ".exit");
+    append_jump(function, between, to);
+    redirect(from, to, between);
+    // Several edges may have led from `from` to `to`; they are one now.
+    for (Instruction *phi : phis(to)) {
+        bool seen = false;
+        for (std::size_t i = 0; i < phi->blocks.size();) {
+            if (phi->blocks[i] != from) {
+                ++i;
+            } else if (!seen) {
+                phi->blocks[i++] = between;
+                seen = true;
+            } else {
+                phi->blocks.erase(phi->blocks.begin() + static_cast<std::ptrdiff_t>(i));
+                phi->operands.erase(phi->operands.begin() + static_cast<std::ptrdiff_t>(i));
+            }
+        }
+    }
+}
+
+// Rewrites the uses of one value outside of a loop to phis in the loop's exits, joined where needed.
+class ValueCloser {
+  public:
+    ValueCloser(Function &function, Value *value, const Loop &loop, const DominatorTree &dominators,
+                const std::vector<bool> &inside)
+        : function_(function), value_(value), inside_(inside) {
+        Block *home = value->definition->block;
+        for (Block *exit : loop.exits) {
+            Block *source = exit->predecessors.front();
+            if (dominators.dominates(home, source))
+                at_start_[exit] = add_phi(exit, {{source, value}});
+        }
+    }
+
+    void rewrite(Instruction *user) {
+        for (std::size_t i = 0; i < user->operands.size(); ++i) {
+            if (user->operands[i] != value_)
+                continue;
+            Block *where = user->is(Opcode::Phi) ? user->blocks[i] : user->block;
+            if (!inside_[where->id] && !is_own_phi(user))
+                user->operands[i] = at_end_of(where);
+        }
+    }
+
+  private:
+    bool is_own_phi(const Instruction *user) const {
+        auto at = at_start_.find(user->block);
+        return at != at_start_.end() && at->second->definition == user;
+    }
+
+    // The value as it is where `block` starts; the same at its end, since it is defined inside the loop.
+    Value *at_end_of(Block *block) {
+        if (auto found = at_start_.find(block); found != at_start_.end())
+            return found->second;
+        if (block->predecessors.empty() || inside_[block->id])
+            return at_start_[block] = undefined(block);
+        if (block->predecessors.size() == 1)
+            return at_start_[block] = at_end_of(block->predecessors.front());
+        Value *joined = add_phi(block, {});
+        at_start_[block] = joined;
+        for (Block *predecessor : block->predecessors) {
+            Value *incoming = at_end_of(predecessor);
+            joined->definition->operands.push_back(incoming);
+            joined->definition->blocks.push_back(predecessor);
+        }
+        return joined;
+    }
+
+    Value *add_phi(Block *block, std::vector<std::pair<Block *, Value *>> incoming) {
+        Instruction *phi = function_.create(Opcode::Phi, {}, std::array{value_->type});
+        phi->block = block;
+        for (auto &[source, value] : incoming) {
+            phi->operands.push_back(value);
+            phi->blocks.push_back(source);
+        }
+        block->instructions.insert(block->instructions.begin(), phi);
+        return phi->result();
+    }
+
+    Value *undefined(Block *block) {
+        Instruction *undef = function_.create(Opcode::Undef, {}, std::array{value_->type});
+        undef->block = block;
+        block->instructions.insert(block->instructions.begin() +
+                                       static_cast<std::ptrdiff_t>(phis(block).size()),
+                                   undef);
+        return undef->result();
+    }
+
+    Function &function_;
+    Value *value_;
+    const std::vector<bool> &inside_;
+    std::map<Block *, Value *> at_start_;
+};
+
+using Uses = std::map<Value *, std::vector<Instruction *>>;
+
+Uses uses_outside(const Function &function, const std::vector<bool> &inside) {
+    Uses uses;
+    for (const Block *block : function.blocks)
+        for (Instruction *user : block->instructions)
+            for (std::size_t i = 0; i < user->operands.size(); ++i) {
+                Value *operand = user->operands[i];
+                const Block *where = user->is(Opcode::Phi) ? user->blocks[i] : user->block;
+                if (operand->definition && inside[operand->definition->block->id] &&
+                    !inside[where->id])
+                    uses[operand].push_back(user);
+            }
+    return uses;
+}
+
+} // namespace
+
+void split_at_barriers(Function &function) {
+    for (std::size_t b = 0; b < function.blocks.size(); ++b) {
+        Block *block = function.blocks[b];
+        for (std::size_t i = 0; i + 1 < block->instructions.size(); ++i)
+            if (is_block_barrier(*block->instructions[i])) {
+                split_after(function, block, i);
+                break; // the rest is a later block now
+            }
+    }
+    refresh(function);
+}
+
+void simplify_loops(Function &function) {
+    refresh(function);
+    {
+        DominatorTree dominators(function, DominatorTree::Direction::Forward);
+        LoopForest forest(function, dominators);
+        for (const Loop &loop : forest.loops())
+            if (loop.latches.size() > 1)
+                merge_latches(function, loop);
+    }
+    refresh(function);
+    DominatorTree dominators(function, DominatorTree::Direction::Forward);
+    LoopForest forest(function, dominators);
+    std::vector<std::pair<Block *, Block *>> exits;
+    for (Block *block : function.blocks)
+        for (Block *successor : block->successors())
+            if (forest.innermost(block) != -1 &&
+                !forest.contains(forest.innermost(block), successor) &&
+                std::ranges::find(exits, std::pair{block, successor}) == exits.end())
+                exits.emplace_back(block, successor);
+    for (auto [from, to] : exits)
+        split_edge(function, from, to);
+    refresh(function);
+}
+
+void close_loops(Function &function) {
+    DominatorTree dominators(function, DominatorTree::Direction::Forward);
+    LoopForest forest(function, dominators);
+    // Inner loops first: their phis may have to leave an outer loop in turn.
+    for (auto loop = forest.loops().rbegin(); loop != forest.loops().rend(); ++loop) {
+        std::vector<bool> inside(function.blocks.size(), false);
+        for (const Block *block : loop->blocks)
+            inside[block->id] = true;
+        for (auto &[value, users] : uses_outside(function, inside)) {
+            ValueCloser closer(function, value, *loop, dominators, inside);
+            for (Instruction *user : users)
+                closer.rewrite(user);
+        }
+    }
+}
+
+void prepare(Function &function) {
+    split_at_barriers(function);
+    simplify_loops(function);
+    close_loops(function);
+}
+
+} // namespace softcuda::transform

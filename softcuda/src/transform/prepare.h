@@ -1,0 +1,21 @@
+// prepare.h -- bring a function into the form that code generation expects.
+#pragma once
+
+#include "ir/ir.h"
+
+namespace softcuda::transform {
+
+/// Ends a block after each barrier, so that what follows one starts a block of its own.
+void split_at_barriers(ir::Function &function);
+
+/// Gives each loop one back edge and each edge out of a loop a block of its own.
+void simplify_loops(ir::Function &function);
+
+/// Routes every value that leaves a loop through a phi in the block that its exit edge leads to
+/// (loop-closed SSA): there, lanes that left in different iterations keep their own value.
+void close_loops(ir::Function &function);
+
+/// All of the above, in order. The control flow must be reducible.
+void prepare(ir::Function &function);
+
+} // namespace softcuda::transform

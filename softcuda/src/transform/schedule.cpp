@@ -1,0 +1,243 @@
+// schedule.cpp -- topological order, pending blocks, masks that need not be computed.
+
+#include "transform/schedule.h"
+
+#include <algorithm>
+
+namespace softcuda::transform {
+
+namespace {
+
+using analysis::DominatorTree;
+using analysis::LoopForest;
+using ir::Block;
+using ir::Opcode;
+
+// Orders the blocks level by level: at each level a loop counts as one node, and is ordered inside.
+class LevelOrder {
+  public:
+    LevelOrder(const ir::Function &function, const LoopForest &loops)
+        : loops_(loops), seen_(function.blocks.size(), false) {
+        emit_level(-1, function.entry());
+    }
+    std::vector<const Block *> take() { return std::move(order_); }
+
+  private:
+    // The node at `level` that stands for the block: itself, or the header of the loop it is in. Null
+    // if the block is not inside the level's loop.
+    const Block *node_at(int level, const Block *block) const {
+        int loop = loops_.innermost(block);
+        const Block *node = block;
+        while (loop != level) {
+            if (loop == -1)
+                return nullptr;
+            node = loops_.loops()[loop].header;
+            loop = loops_.loops()[loop].parent;
+        }
+        return node;
+    }
+
+    std::vector<const Block *> successors(int level, const Block *node) const {
+        int loop = loops_.innermost(node);
+        std::vector<const Block *> targets;
+        auto add = [&](const Block *target) {
+            if (const Block *n = node_at(level, target))
+                targets.push_back(n);
+        };
+        if (loop == level)
+            for (const Block *successor : node->successors())
+                add(successor);
+        else
+            for (const Block *exit : loops_.loops()[loop].exits)
+                add(exit);
+        return targets;
+    }
+
+    void emit_level(int level, const Block *entry) {
+        std::vector<const Block *> post_order;
+        std::vector<std::pair<const Block *, std::vector<const Block *>>> stack;
+        auto push = [&](const Block *node) {
+            seen_[node->id] = true;
+            stack.emplace_back(node, successors(level, node)); // the last is visited first
+        };
+        push(entry);
+        while (!stack.empty()) {
+            auto &[node, targets] = stack.back();
+            if (targets.empty()) {
+                post_order.push_back(node);
+                stack.pop_back();
+                continue;
+            }
+            const Block *target = targets.back();
+            targets.pop_back();
+            if (target != entry && !seen_[target->id])
+                push(target);
+        }
+        for (auto it = post_order.rbegin(); it != post_order.rend(); ++it) {
+            int loop = loops_.innermost(*it);
+            if (loop == level)
+                order_.push_back(*it);
+            else
+                emit_level(loop, *it);
+        }
+    }
+
+    const LoopForest &loops_;
+    std::vector<bool> seen_;
+    std::vector<const Block *> order_;
+};
+
+bool is_barrier(const ir::Instruction &i) {
+    return i.is(Opcode::Barrier) || i.is(Opcode::BarrierReduce) || i.is(Opcode::BarrierArrive);
+}
+
+class Planner {
+  public:
+    Planner(const ir::Function &function, const analysis::Divergence &divergence,
+            const LoopForest &loops, const DominatorTree &dominators,
+            const DominatorTree &post_dominators)
+        : function_(function), divergence_(divergence), loops_(loops), dominators_(dominators),
+          post_dominators_(post_dominators) {
+        schedule_.order = LevelOrder(function, loops).take();
+        schedule_.plans.resize(function.blocks.size());
+        rank_.resize(function.blocks.size());
+        for (std::size_t i = 0; i < schedule_.order.size(); ++i)
+            rank_[schedule_.order[i]->id] = i;
+    }
+
+    Schedule run() {
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (const Block *block : schedule_.order)
+                changed |= route(block);
+        }
+        for (const Block *block : schedule_.order)
+            plan(block).mask_owner = find_mask_owner(block);
+        place_guards();
+        find_divergent_barrier();
+        return std::move(schedule_);
+    }
+
+  private:
+    BlockPlan &plan(const Block *block) { return schedule_.plans[block->id]; }
+    bool divergent(const Block *block) const { return divergence_.divergent_branch[block->id]; }
+
+    // Decides where the warp goes after `block` and hands what remains pending to that place.
+    bool route(const Block *block) {
+        std::span<Block *const> targets = block->successors();
+        BlockPlan &here = plan(block);
+        here.next.assign(targets.size(), nullptr);
+        bool changed = false;
+        if (divergent(block)) {
+            std::vector<const Block *> todo;
+            for (const Block *target : targets)
+                if (!only_exits(target))
+                    todo.push_back(target);
+            std::ranges::fill(here.next, go_on(block, todo, changed));
+            return changed;
+        }
+        for (std::size_t i = 0; i < targets.size(); ++i)
+            here.next[i] = go_on(block, {targets[i]}, changed);
+        if (targets.empty()) {
+            here.next.assign(1, nullptr);
+            here.next[0] = go_on(block, {}, changed);
+        }
+        return changed;
+    }
+
+    // A back edge of a loop comes first of all: what is pending inside the loop has been visited by
+    // then, and the rest waits until the loop is over.
+    std::size_t rank_from(const Block *from, const Block *to) const {
+        return loops_.back_edge(from, to) ? 0 : rank_[to->id] + 1;
+    }
+
+    const Block *go_on(const Block *from, std::vector<const Block *> todo, bool &changed) {
+        for (const Block *waiting : plan(from).pending)
+            if (std::ranges::find(todo, waiting) == todo.end())
+                todo.push_back(waiting);
+        if (todo.empty())
+            return nullptr;
+        std::ranges::sort(todo, {}, [&](const Block *b) { return rank_from(from, b); });
+        const Block *next = todo.front();
+        std::vector<const Block *> &pending = plan(next).pending;
+        for (std::size_t i = 1; i < todo.size(); ++i) {
+            if (todo[i] == next || std::ranges::find(pending, todo[i]) != pending.end())
+                continue;
+            pending.push_back(todo[i]);
+            changed = true;
+        }
+        std::ranges::sort(pending, {}, [&](const Block *b) { return rank_[b->id]; });
+        return next;
+    }
+
+    // Climbs to a dominator in the same loop all of whose lanes come here.
+    const Block *find_mask_owner(const Block *block) {
+        int loop = loops_.innermost(block);
+        bool header = loop != -1 && loops_.loops()[loop].header == block;
+        if (header && divergence_.divergent_loop[loop])
+            return block;
+        int home = header ? loops_.loops()[loop].parent : loop;
+        for (const Block *up = dominators_.parent(block); up; up = dominators_.parent(up)) {
+            if (loops_.innermost(up) != home)
+                continue; // inside a loop that is over by now
+            if (!post_dominators_.dominates(block, up))
+                return block;
+            return plan(up).mask_owner ? plan(up).mask_owner : up;
+        }
+        return block;
+    }
+
+    // A block needs a guard if the warp can come with no lane at all: after a divergent branch, or
+    // because lanes might have been waiting.
+    void place_guards() {
+        for (const Block *block : schedule_.order)
+            for (const Block *waiting : plan(block).pending)
+                plan(waiting).waited = true;
+        for (const Block *block : schedule_.order) {
+            for (const Block *next : plan(block).next) {
+                if (!next)
+                    continue;
+                bool direct = !divergent(block) && std::ranges::find(block->successors(), next) !=
+                                                       block->successors().end();
+                if (!direct)
+                    plan(next).guarded = true;
+            }
+        }
+        for (const Block *block : schedule_.order) {
+            BlockPlan &here = plan(block);
+            here.guarded |= here.waited;
+            if (here.mask_owner != block)
+                here.guarded = here.waited = false;
+        }
+    }
+
+    void find_divergent_barrier() {
+        for (const Block *block : schedule_.order)
+            for (const ir::Instruction *i : block->instructions)
+                if (is_barrier(*i) && !plan(block).pending.empty() && !schedule_.divergent_barrier)
+                    schedule_.divergent_barrier = i;
+    }
+
+    const ir::Function &function_;
+    const analysis::Divergence &divergence_;
+    const LoopForest &loops_;
+    const DominatorTree &dominators_;
+    const DominatorTree &post_dominators_;
+    Schedule schedule_;
+    std::vector<std::size_t> rank_;
+};
+
+} // namespace
+
+bool only_exits(const ir::Block *block) {
+    return block->instructions.size() == 1 &&
+           (block->terminator()->is(Opcode::Exit) || block->terminator()->is(Opcode::Return));
+}
+
+Schedule plan_schedule(const ir::Function &function, const analysis::Divergence &divergence,
+                       const LoopForest &loops, const DominatorTree &dominators,
+                       const DominatorTree &post_dominators) {
+    return Planner(function, divergence, loops, dominators, post_dominators).run();
+}
+
+} // namespace softcuda::transform

@@ -1,6 +1,8 @@
 # link_package.cmake -- make the folder TO hold a link to each file of FROM, and no stale link.
 # Run as a script at each build: cmake -DFROM=... -DTO=... -P link_package.cmake
 
+cmake_minimum_required(VERSION 3.25)
+
 file(GLOB_RECURSE wanted RELATIVE ${FROM} ${FROM}/*)
 list(FILTER wanted EXCLUDE REGEX "__pycache__|\\.so$")
 file(MAKE_DIRECTORY ${TO})

@@ -54,6 +54,8 @@ class Context {
     void detach();
     /// False after detach().
     bool attached() const noexcept;
+    /// False once the driver has it back: nothing can be done in it any more.
+    bool usable() const noexcept;
 
     /// Waits for all work in this context.
     void synchronize(const KeepWaiting &keep_waiting = {}) const;

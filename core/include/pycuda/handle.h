@@ -9,10 +9,14 @@
 
 namespace pycuda {
 
-/// Runs `destroy(handle)` with `context` current; for destructors. Does nothing once the process
-/// is going away or the context is gone; a failure is one line on stderr.
-template <class Raw>
-void destroy_in_context(const Context &context, Raw handle, CUresult (*destroy)(Raw)) noexcept;
+namespace detail {
+
+/// Runs `call(data)` with `context` current; for destructors. Does nothing once the process is
+/// going away or the context is gone; a failure is one line on stderr that names `function`.
+void run_cleanup(const Context &context, const char *function, CUresult (*call)(void *),
+                 void *data) noexcept;
+
+} // namespace detail
 
 /// Owns one driver object and keeps its context alive, or borrows an object of someone else.
 template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
@@ -49,7 +53,9 @@ template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
     /// Destroys the object now.
     void reset() noexcept {
         if (owned_)
-            destroy_in_context(context_, raw_, Destroy);
+            detail::run_cleanup(
+                context_, "releasing an object of the driver",
+                [](void *raw) { return Destroy(*static_cast<Raw *>(raw)); }, &raw_);
         owned_ = false;
         raw_ = Raw{};
     }

@@ -1,0 +1,186 @@
+// argument_block.cpp -- the slow and the failing paths of packing arguments.
+#include <pycuda/argument_block.h>
+
+#include "objects/half.h"
+
+#include <pycuda/launch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace pycuda {
+namespace {
+
+std::string plural(std::size_t count, const char *noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// "float (4 bytes)" as far as it is known.
+std::string describe_wanted(const ParameterLayout &layout, std::size_t index) {
+    const Parameter &parameter = layout[index];
+    const std::string &type = layout.type(index);
+    if (!type.empty())
+        return type + " (" + plural(parameter.size, "byte") + ")";
+    return detail::describe_value(parameter.kind, parameter.size);
+}
+
+/// Whether an integer parameter of `size` bytes holds the value.
+bool fits_signed(std::int64_t value, std::size_t size) {
+    if (size >= 8)
+        return size == 8;
+    const std::int64_t half = std::int64_t{1} << (8 * size - 1);
+    return value >= -half && value < half;
+}
+
+bool fits_unsigned(std::uint64_t value, std::size_t size) {
+    return size == 8 || (size < 8 && value >> (8 * size) == 0);
+}
+
+bool is_number_size(std::size_t size) {
+    return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+} // namespace
+
+ArgumentError::ArgumentError(const std::string &kernel, std::size_t index, std::string explanation)
+    : Error("function::launch_kernel", CUDA_ERROR_INVALID_VALUE,
+            "kernel '" + kernel + "'" + std::move(explanation)),
+      kernel_(kernel), index_(index) {}
+
+std::string detail::describe_value(ValueKind kind, std::size_t size) {
+    const char *name = "a value";
+    switch (kind) {
+    case ValueKind::Unknown:
+        return plural(size, "byte");
+    case ValueKind::Pointer:
+        name = "a pointer";
+        break;
+    case ValueKind::Signed:
+        name = "an integer";
+        break;
+    case ValueKind::Unsigned:
+        name = "an unsigned integer";
+        break;
+    case ValueKind::Float:
+        name = size == 2 ? "half" : size == 4 ? "float" : "double";
+        break;
+    case ValueKind::BFloat16:
+        name = "bfloat16";
+        break;
+    case ValueKind::Bytes:
+        name = "a struct";
+        break;
+    }
+    return std::string(name) + " of " + plural(size, "byte");
+}
+
+bool ArgumentBlock::try_push_integer(std::int64_t value) noexcept {
+    const Parameter *parameter = next_parameter();
+    if (!parameter || !is_number_size(parameter->size))
+        return false;
+    switch (parameter->kind) {
+    case ValueKind::Signed:
+        return fits_signed(value, parameter->size) &&
+               try_push(&value, parameter->size, ValueKind::Signed); // little-endian: low bytes
+    case ValueKind::Unsigned:
+    case ValueKind::Pointer:
+        return value >= 0 && try_push_integer(static_cast<std::uint64_t>(value));
+    case ValueKind::Float:
+    case ValueKind::BFloat16:
+        return try_push_real(static_cast<double>(value));
+    default:
+        return false;
+    }
+}
+
+bool ArgumentBlock::try_push_integer(std::uint64_t value) noexcept {
+    const Parameter *parameter = next_parameter();
+    if (!parameter || !is_number_size(parameter->size))
+        return false;
+    switch (parameter->kind) {
+    case ValueKind::Signed:
+        return value <= std::uint64_t{std::numeric_limits<std::int64_t>::max()} &&
+               try_push_integer(static_cast<std::int64_t>(value));
+    case ValueKind::Unsigned:
+    case ValueKind::Pointer:
+        return fits_unsigned(value, parameter->size) &&
+               try_push(&value, parameter->size, ValueKind::Unsigned);
+    case ValueKind::Float:
+    case ValueKind::BFloat16:
+        return try_push_real(static_cast<double>(value));
+    default:
+        return false;
+    }
+}
+
+bool ArgumentBlock::try_push_real(double value) noexcept {
+    const Parameter *parameter = next_parameter();
+    if (!parameter)
+        return false;
+    if (parameter->kind == ValueKind::BFloat16) {
+        std::uint16_t bits = detail::to_bfloat16(static_cast<float>(value));
+        return try_push(&bits, sizeof bits, ValueKind::BFloat16);
+    }
+    if (parameter->kind != ValueKind::Float)
+        return false;
+    if (parameter->size == 8)
+        return try_push(&value, sizeof value, ValueKind::Float);
+    const float single = static_cast<float>(value);
+    if (parameter->size == 4)
+        return try_push(&single, sizeof single, ValueKind::Float);
+    std::uint16_t bits = detail::to_half(value);
+    return try_push(&bits, sizeof bits, ValueKind::Float);
+}
+
+void ArgumentBlock::reject(std::string_view given) const {
+    std::string got = ", got " + std::string(given);
+    if (!layout_.known())
+        throw ArgumentError(function_.name(), next_,
+                            ", argument " + std::to_string(next_) +
+                                ": the kernel's parameters are unknown, so a value must say its "
+                                "own type and size" +
+                                got);
+    if (next_ >= layout_.count())
+        throw ArgumentError(function_.name(), next_,
+                            " takes " + plural(layout_.count(), "argument") + got +
+                                " as argument " + std::to_string(next_));
+    std::string text = ", argument " + std::to_string(next_) + ": expected " +
+                       describe_wanted(layout_, next_) + got;
+    if (layout_[next_].kind == ValueKind::Unknown)
+        text += " (the kernel's source is not known, so a number must be of exactly that size: "
+                "numpy.int32, numpy.float32, ...)";
+    throw ArgumentError(function_.name(), next_, text);
+}
+
+void ArgumentBlock::reject_count(std::size_t given) const {
+    std::string text = " takes " + plural(layout_.count(), "argument") + ", got " +
+                       std::to_string(given);
+    if (given < layout_.count()) {
+        text += "; missing is argument " + std::to_string(given) + ", " +
+                describe_wanted(layout_, given);
+    }
+    throw ArgumentError(function_.name(), given, text);
+}
+
+void ArgumentBlock::allocate() {
+    heap_storage_ = std::make_unique_for_overwrite<std::byte[]>(layout_.block_size() + 16);
+    auto address = reinterpret_cast<std::uintptr_t>(heap_storage_.get());
+    bytes_ = heap_storage_.get() + (16 - address % 16) % 16;
+}
+
+/// Where the driver does not tell the layout: C's rules, each value aligned to its size.
+bool ArgumentBlock::try_append(const void *value, std::size_t size) noexcept {
+    if (layout_.known() || size == 0)
+        return false;
+    std::size_t alignment = size % 16 == 0 ? 16 : size & (~size + 1);
+    std::size_t offset = (end_ + alignment - 1) / alignment * alignment;
+    if (offset + size > inline_bytes)
+        return false;
+    std::memcpy(bytes_ + offset, value, size);
+    end_ = offset + size;
+    ++next_;
+    return true;
+}
+
+} // namespace pycuda

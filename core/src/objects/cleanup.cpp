@@ -1,0 +1,73 @@
+// cleanup.cpp -- giving objects back to the driver from destructors.
+//
+// A destructor may run in any thread, with any context current or none, after its context was
+// detached, in a forked child, or while the process goes away. None of that may throw or abort.
+#include "objects/cleanup.h"
+
+#include "objects/context_owner.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/handle.h>
+
+#include <cstdio>
+
+namespace pycuda::detail {
+namespace {
+
+/// Errors that stay with a context after a kernel failed: every later call returns them.
+bool is_left_by_kernel(CUresult result) noexcept {
+    switch (result) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool is_of_dead_context(CUresult result) noexcept {
+    return result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_NOT_INITIALIZED ||
+           result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+} // namespace
+
+void report_cleanup(const char *function, CUresult result) noexcept {
+    if (result == CUDA_SUCCESS || is_of_dead_context(result) || is_left_by_kernel(result))
+        return;
+    const char *text = "unknown error";
+    if (const Driver *loaded = driver_for_cleanup())
+        loaded->cuGetErrorString.get()(result, &text);
+    std::fprintf(stderr,
+                 "PyCUDA WARNING: a clean-up operation failed (dead context maybe?)\n"
+                 "%s failed: %s\n",
+                 function, text);
+}
+
+void run_cleanup(const Context &context, const char *function, CUresult (*call)(void *),
+                 void *data) noexcept {
+    const Driver *loaded = driver_for_cleanup();
+    if (!loaded || !context.usable())
+        return;
+    CUcontext current = nullptr;
+    if (loaded->cuCtxGetCurrent.get()(&current) != CUDA_SUCCESS)
+        return;
+    const bool elsewhere = current != context.get();
+    CUresult result = elsewhere ? loaded->cuCtxPushCurrent.get()(context.get()) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS) {
+        result = call(data);
+        if (elsewhere)
+            loaded->cuCtxPopCurrent.get()(&current);
+    }
+    report_cleanup(function, result);
+}
+
+} // namespace pycuda::detail

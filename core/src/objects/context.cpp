@@ -1,0 +1,316 @@
+// context.cpp -- contexts, and the rules of who keeps them alive.
+//
+// The driver's own stack of each thread says what is current; nothing is kept beside it but a
+// registry from handle to the shared owner, so that an object made "in the current context" finds
+// the owner to hold. A context that another library made current gets an owner when it is first
+// seen: a retain, if it is a primary context, so that it cannot vanish under our objects.
+//
+// A context that is given back may still lie deeper in some thread's stack. It is remembered as
+// retired, and pop() skips it.
+#include <pycuda/context.h>
+
+#include "objects/cleanup.h"
+#include "objects/context_owner.h"
+#include "objects/wait_loop.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/event.h>
+
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace pycuda {
+namespace {
+
+using detail::ContextOwner;
+
+class Registry {
+  public:
+    void add(const std::shared_ptr<ContextOwner> &owner) {
+        std::lock_guard lock(mutex_);
+        owners_[owner->handle] = owner;
+        retired_.erase(owner->handle);
+    }
+    std::shared_ptr<ContextOwner> find(CUcontext handle) {
+        std::lock_guard lock(mutex_);
+        auto found = owners_.find(handle);
+        std::shared_ptr<ContextOwner> owner =
+            found == owners_.end() ? nullptr : found->second.lock();
+        return owner && owner->attached && !owner->gone ? owner : nullptr;
+    }
+    void retire(CUcontext handle) noexcept {
+        try {
+            std::lock_guard lock(mutex_);
+            retired_.insert(handle);
+        } catch (...) { // out of host memory: pop() will not skip it, no more
+        }
+    }
+    bool retired(CUcontext handle) {
+        std::lock_guard lock(mutex_);
+        return retired_.contains(handle);
+    }
+
+  private:
+    std::mutex mutex_;
+    std::unordered_map<CUcontext, std::weak_ptr<ContextOwner>> owners_;
+    std::unordered_set<CUcontext> retired_;
+};
+
+/// Never destroyed: contexts of static objects outlive everything.
+Registry &registry() {
+    static Registry *registry = new Registry();
+    return *registry;
+}
+
+std::shared_ptr<ContextOwner> make_owner(CUcontext handle, CUdevice device,
+                                         ContextOwner::Hold hold) {
+    auto owner = std::make_shared<ContextOwner>(handle, device, hold);
+    registry().add(owner);
+    return owner;
+}
+
+CUcontext current_handle() {
+    CUcontext handle = nullptr;
+    driver().cuCtxGetCurrent(&handle);
+    return handle;
+}
+
+bool primary_is_active(CUdevice device) noexcept {
+    const Driver *loaded = driver_for_cleanup();
+    unsigned flags = 0;
+    int active = 0;
+    return loaded &&
+           loaded->cuDevicePrimaryCtxGetState.get()(device, &flags, &active) == CUDA_SUCCESS &&
+           active;
+}
+
+/// An owner for the current context, which somebody else made.
+std::shared_ptr<ContextOwner> own_foreign(CUcontext handle) {
+    CUdevice device = 0;
+    driver().cuCtxGetDevice(&device);
+    if (primary_is_active(device)) {
+        CUcontext primary = nullptr;
+        driver().cuDevicePrimaryCtxRetain(&primary, device);
+        if (primary == handle)
+            return make_owner(handle, device, ContextOwner::Hold::Primary);
+        driver().cuDevicePrimaryCtxRelease(device);
+    }
+    return make_owner(handle, device, ContextOwner::Hold::Borrowed);
+}
+
+/// Takes contexts that are gone off the top of the stack.
+void skip_retired() {
+    CUcontext handle = current_handle();
+    while (handle && registry().retired(handle)) {
+        driver().cuCtxPopCurrent(&handle);
+        handle = current_handle();
+    }
+}
+
+CUdevice device_of(CUcontext handle) {
+    driver().cuCtxPushCurrent(handle);
+    CUdevice device = 0;
+    CUresult result = driver().cuCtxGetDevice.status(&device);
+    driver().cuCtxPopCurrent(&handle);
+    check(result, "cuCtxGetDevice");
+    return device;
+}
+
+} // namespace
+
+detail::ContextOwner::~ContextOwner() { report_cleanup("cuCtxDestroy", give_back()); }
+
+CUresult detail::ContextOwner::give_back() noexcept {
+    const Driver *loaded = driver_for_cleanup();
+    if (!loaded || hold == Hold::Borrowed || gone.exchange(true))
+        return CUDA_SUCCESS;
+    if (hold == Hold::Own) {
+        registry().retire(handle);
+        return loaded->cuCtxDestroy.get()(handle);
+    }
+    CUresult result = loaded->cuDevicePrimaryCtxRelease.get()(device);
+    if (!primary_is_active(device))
+        registry().retire(handle);
+    return result;
+}
+
+Context Context::primary(const Device &device, unsigned flags) {
+    if (flags != 0)
+        driver().cuDevicePrimaryCtxSetFlags(device.get(), flags);
+    CUcontext handle = nullptr;
+    driver().cuDevicePrimaryCtxRetain(&handle, device.get());
+    return Context(make_owner(handle, device.get(), ContextOwner::Hold::Primary));
+}
+
+Context Context::create(const Device &device, unsigned flags) {
+    CUcontext handle = nullptr;
+    driver().cuCtxCreate(&handle, flags, device.get());
+    CUcontext popped = nullptr; // the driver has made it current
+    driver().cuCtxPopCurrent(&popped);
+    return Context(make_owner(handle, device.get(), ContextOwner::Hold::Own));
+}
+
+Context Context::adopt(CUcontext handle) {
+    return Context(make_owner(handle, device_of(handle), ContextOwner::Hold::Own));
+}
+
+Context Context::borrow(CUcontext handle) {
+    if (auto owner = registry().find(handle))
+        return Context(std::move(owner));
+    return Context(make_owner(handle, device_of(handle), ContextOwner::Hold::Borrowed));
+}
+
+std::optional<Context> Context::current() {
+    CUcontext handle = current_handle();
+    if (!handle)
+        return std::nullopt;
+    if (auto owner = registry().find(handle))
+        return Context(std::move(owner));
+    return Context(own_foreign(handle));
+}
+
+Context Context::require_current() {
+    if (auto context = current())
+        return *std::move(context);
+    throw Error("explicit_context_dependent", CUDA_ERROR_INVALID_CONTEXT,
+                "no currently active context?");
+}
+
+CUcontext Context::get() const noexcept { return owner_ ? owner_->handle : nullptr; }
+
+bool Context::usable() const noexcept { return owner_ && !owner_->gone; }
+
+Device Context::device() const { return Device::from_handle(owner_->device); }
+
+unsigned Context::api_version() const {
+    unsigned version = 0;
+    driver().cuCtxGetApiVersion(get(), &version);
+    return version;
+}
+
+void Context::push() const {
+    if (!usable())
+        throw Error("context::push", CUDA_ERROR_INVALID_CONTEXT, "the context was detached");
+    driver().cuCtxPushCurrent(get());
+}
+
+Context Context::pop() {
+    std::optional<Context> top = current();
+    if (!top)
+        throw Error("context::pop", CUDA_ERROR_INVALID_CONTEXT, "cannot pop non-current context");
+    CUcontext popped = nullptr;
+    driver().cuCtxPopCurrent(&popped);
+    skip_retired();
+    return *std::move(top);
+}
+
+void Context::make_current() const {
+    if (!usable())
+        throw Error("context::set_current", CUDA_ERROR_INVALID_CONTEXT,
+                    "the context was detached");
+    driver().cuCtxSetCurrent(get());
+}
+
+bool Context::is_current() const { return owner_ && current_handle() == get(); }
+
+bool Context::attached() const noexcept { return owner_ && owner_->attached; }
+
+void Context::detach() {
+    if (!owner_ || !owner_->attached.exchange(false))
+        throw Error("context::detach", CUDA_ERROR_INVALID_CONTEXT,
+                    "cannot detach from invalid context");
+    if (is_current()) {
+        CUcontext popped = nullptr;
+        driver().cuCtxPopCurrent(&popped);
+    }
+    if (owner_->hold == ContextOwner::Hold::Own)
+        check(owner_->give_back(), "cuCtxDestroy");
+    // What is left here is the name of the context only; it no longer holds it.
+    auto name = std::make_shared<ContextOwner>(owner_->handle, owner_->device,
+                                               ContextOwner::Hold::Borrowed);
+    name->attached = false;
+    name->gone = true;
+    owner_ = std::move(name);
+    skip_retired();
+}
+
+void Context::synchronize(const KeepWaiting &keep_waiting) const {
+    ScopedContext scope(*this);
+    if (keep_waiting) {
+        // The default stream's next event comes after all work of blocking streams.
+        Event reached(*this, CU_EVENT_DISABLE_TIMING);
+        if (driver().cuEventRecord.status(reached.get(), nullptr) == CUDA_SUCCESS)
+            detail::wait_loop("cuCtxSynchronize", keep_waiting,
+                              [&] { return driver().cuEventQuery.status(reached.get()); });
+    }
+    driver().cuCtxSynchronize();
+}
+
+std::size_t Context::limit(CUlimit limit) const {
+    ScopedContext scope(*this);
+    std::size_t value = 0;
+    driver().cuCtxGetLimit(&value, limit);
+    return value;
+}
+
+void Context::set_limit(CUlimit limit, std::size_t value) const {
+    ScopedContext scope(*this);
+    driver().cuCtxSetLimit(limit, value);
+}
+
+CUfunc_cache Context::cache_config() const {
+    ScopedContext scope(*this);
+    CUfunc_cache config{};
+    driver().cuCtxGetCacheConfig(&config);
+    return config;
+}
+
+void Context::set_cache_config(CUfunc_cache config) const {
+    ScopedContext scope(*this);
+    driver().cuCtxSetCacheConfig(config);
+}
+
+CUsharedconfig Context::shared_config() const {
+    ScopedContext scope(*this);
+    CUsharedconfig config{};
+    driver().cuCtxGetSharedMemConfig(&config);
+    return config;
+}
+
+void Context::set_shared_config(CUsharedconfig config) const {
+    ScopedContext scope(*this);
+    driver().cuCtxSetSharedMemConfig(config);
+}
+
+void Context::enable_peer_access(const Context &peer, unsigned flags) const {
+    ScopedContext scope(*this);
+    driver().cuCtxEnablePeerAccess(peer.get(), flags);
+}
+
+void Context::disable_peer_access(const Context &peer) const {
+    ScopedContext scope(*this);
+    driver().cuCtxDisablePeerAccess(peer.get());
+}
+
+Context::MemoryInfo Context::memory_info() const {
+    ScopedContext scope(*this);
+    MemoryInfo info;
+    driver().cuMemGetInfo(&info.free, &info.total);
+    return info;
+}
+
+ScopedContext::ScopedContext(const Context &context) {
+    if (context.is_current())
+        return;
+    context.push();
+    pushed_ = true;
+}
+
+ScopedContext::~ScopedContext() {
+    CUcontext popped = nullptr;
+    if (const Driver *loaded = pushed_ ? driver_for_cleanup() : nullptr)
+        detail::report_cleanup("cuCtxPopCurrent", loaded->cuCtxPopCurrent.get()(&popped));
+}
+
+} // namespace pycuda

@@ -1,0 +1,73 @@
+// event.cpp -- points in a stream that can be waited for and timed.
+#include <pycuda/event.h>
+
+#include "objects/wait_loop.h"
+
+#include <pycuda/driver.h>
+
+namespace pycuda {
+
+CUresult detail::destroy_event(CUevent event) { return driver().cuEventDestroy.status(event); }
+
+namespace {
+
+CUevent create_event(const Context &context, unsigned flags) {
+    ScopedContext scope(context);
+    CUevent handle = nullptr;
+    driver().cuEventCreate(&handle, flags);
+    return handle;
+}
+
+} // namespace
+
+Event::Event(unsigned flags) : Event(Context::require_current(), flags) {}
+
+Event::Event(const Context &context, unsigned flags)
+    : handle_(Owner::adopt(create_event(context, flags), context)) {}
+
+Event Event::adopt(CUevent handle, Context context) {
+    return Event(Owner::adopt(handle, std::move(context)));
+}
+
+Event Event::borrow(CUevent handle, Context context) {
+    return Event(Owner::borrow(handle, std::move(context)));
+}
+
+Event Event::from_ipc_handle(const CUipcEventHandle &handle) {
+    Context context = Context::require_current();
+    CUevent event = nullptr;
+    driver().cuIpcOpenEventHandle(&event, handle);
+    return adopt(event, std::move(context));
+}
+
+void Event::record(StreamRef stream) const { driver().cuEventRecord(get(), stream.get()); }
+
+void Event::synchronize(const KeepWaiting &keep_waiting) const {
+    if (keep_waiting)
+        detail::wait_loop("cuEventSynchronize", keep_waiting,
+                          [&] { return driver().cuEventQuery.status(get()); });
+    else
+        driver().cuEventSynchronize(get());
+}
+
+bool Event::query() const {
+    CUresult result = driver().cuEventQuery.status(get());
+    if (result == CUDA_ERROR_NOT_READY)
+        return false; // pending is an answer, not a failure
+    check(result, driver().cuEventQuery.name());
+    return true;
+}
+
+float Event::milliseconds_since(const Event &start) const {
+    float milliseconds = 0;
+    driver().cuEventElapsedTime(&milliseconds, start.get(), get());
+    return milliseconds;
+}
+
+CUipcEventHandle Event::ipc_handle() const {
+    CUipcEventHandle handle{};
+    driver().cuIpcGetEventHandle(&handle, get());
+    return handle;
+}
+
+} // namespace pycuda

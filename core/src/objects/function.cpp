@@ -1,0 +1,36 @@
+// function.cpp -- a kernel's attributes.
+#include <pycuda/function.h>
+
+#include <pycuda/driver.h>
+
+namespace pycuda {
+
+Function Function::borrow(CUfunction handle, std::string name, Context context) {
+    return Function(std::make_shared<const detail::FunctionState>(
+        detail::FunctionState{handle, std::move(name), {}, nullptr, std::move(context)}));
+}
+
+int Function::attribute(CUfunction_attribute attribute) const {
+    int value = 0;
+    check(driver().cuFuncGetAttribute.status(&value, attribute, get()), "cuFuncGetAttribute", [&] {
+        return "kernel '" + name() + "', attribute " + std::to_string(static_cast<int>(attribute));
+    });
+    return value;
+}
+
+void Function::set_attribute(CUfunction_attribute attribute, int value) const {
+    check(driver().cuFuncSetAttribute.status(get(), attribute, value), "cuFuncSetAttribute", [&] {
+        return "kernel '" + name() + "', attribute " + std::to_string(static_cast<int>(attribute)) +
+               ", value " + std::to_string(value);
+    });
+}
+
+void Function::set_cache_config(CUfunc_cache config) const {
+    driver().cuFuncSetCacheConfig(get(), config);
+}
+
+void Function::set_shared_config(CUsharedconfig config) const {
+    driver().cuFuncSetSharedMemConfig(get(), config);
+}
+
+} // namespace pycuda

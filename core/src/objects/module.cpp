@@ -1,0 +1,199 @@
+// module.cpp -- loading device code and finding what is in it.
+#include <pycuda/module.h>
+
+#include "objects/module_state.h"
+
+#include <pycuda/driver.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+namespace pycuda {
+
+CUresult detail::unload_module(CUmodule module) { return driver().cuModuleUnload.status(module); }
+
+namespace {
+
+constexpr std::size_t log_bytes = 32 * 1024;
+
+/// A buffer that the driver's compiler writes its log to.
+class LogBuffer {
+  public:
+    LogBuffer() : text_(log_bytes, '\0') {}
+    void *data() { return text_.data(); }
+    std::string text() const {
+        std::string_view whole(text_.data(), strnlen(text_.data(), text_.size()));
+        while (!whole.empty() && (whole.back() == '\n' || whole.back() == ' '))
+            whole.remove_suffix(1);
+        return std::string(whole);
+    }
+
+  private:
+    std::string text_;
+};
+
+/// ELF is a cubin; the other is a fatbin's magic number. Both say their own length.
+bool is_binary(std::span<const std::byte> image) {
+    constexpr unsigned char elf[] = {0x7f, 'E', 'L', 'F'};
+    constexpr unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};
+    return image.size() >= 4 && (std::memcmp(image.data(), elf, 4) == 0 ||
+                                 std::memcmp(image.data(), fatbin, 4) == 0);
+}
+
+CUresult load_data(CUmodule &handle, const void *image, const JitOptions &user_options,
+                   JitLog &log) {
+    LogBuffer info;
+    LogBuffer error;
+    JitOptions options = {
+        {CU_JIT_INFO_LOG_BUFFER, reinterpret_cast<std::uintptr_t>(info.data())},
+        {CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, log_bytes},
+        {CU_JIT_ERROR_LOG_BUFFER, reinterpret_cast<std::uintptr_t>(error.data())},
+        {CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, log_bytes},
+    };
+    options.insert(options.end(), user_options.begin(), user_options.end());
+    std::vector<CUjit_option> names;
+    std::vector<void *> values;
+    for (auto [name, value] : options) {
+        names.push_back(name);
+        values.push_back(reinterpret_cast<void *>(value));
+    }
+    CUresult result = driver().cuModuleLoadDataEx.status(
+        &handle, image, static_cast<unsigned>(names.size()), names.data(), values.data());
+    log = {info.text(), error.text()};
+    return result;
+}
+
+std::string list_names(std::vector<std::string> names) {
+    constexpr std::size_t most = 20;
+    std::sort(names.begin(), names.end());
+    std::string list;
+    for (std::size_t i = 0; i < names.size() && i < most; ++i)
+        list += (i ? ", " : "") + names[i];
+    if (names.size() > most)
+        list += " and " + std::to_string(names.size() - most) + " more";
+    return list;
+}
+
+std::string explain_unknown(const char *what, const std::string &name,
+                            const std::vector<std::string> &known) {
+    std::string text = std::string("no ") + what + " \"" + name + "\" in the module";
+    return known.empty() ? text : text + ", which has: " + list_names(known);
+}
+
+/// The driver's answer; empty where it cannot tell.
+std::optional<ParameterLayout> ask_layout(CUfunction function) {
+    if (!driver().cuFuncGetParamInfo.available())
+        return std::nullopt;
+    std::vector<Parameter> parameters;
+    for (;;) {
+        std::size_t offset = 0;
+        std::size_t size = 0;
+        CUresult result =
+            driver().cuFuncGetParamInfo.status(function, parameters.size(), &offset, &size);
+        if (result == CUDA_ERROR_INVALID_VALUE)
+            return ParameterLayout(std::move(parameters)); // past the last
+        check(result, driver().cuFuncGetParamInfo.name());
+        parameters.push_back({.offset = static_cast<std::uint32_t>(offset),
+                              .size = static_cast<std::uint32_t>(size)});
+    }
+}
+
+} // namespace
+
+Module Module::load(std::span<const std::byte> image, const JitOptions &options, JitLog *log) {
+    Context context = Context::require_current();
+    std::string text; // PTX must end with a zero byte
+    const void *data = image.data();
+    if (!is_binary(image) && (image.empty() || image.back() != std::byte{0})) {
+        text.assign(reinterpret_cast<const char *>(image.data()), image.size());
+        data = text.c_str();
+    }
+    CUmodule handle = nullptr;
+    JitLog said;
+    CUresult result = load_data(handle, data, options, said);
+    if (log)
+        *log = said;
+    check(result, driver().cuModuleLoadDataEx.name(), [&] { return said.error; });
+    return adopt(handle, std::move(context));
+}
+
+Module Module::load_file(const std::filesystem::path &path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string image{std::istreambuf_iterator<char>(file), {}};
+    if (!file)
+        throw Error("cuModuleLoad", CUDA_ERROR_FILE_NOT_FOUND, path.string());
+    return load(std::as_bytes(std::span(image)));
+}
+
+Module Module::adopt(CUmodule handle, Context context) {
+    return Module(std::make_shared<detail::ModuleState>(
+        Handle<CUmodule, detail::unload_module>::adopt(handle, std::move(context))));
+}
+
+Module Module::borrow(CUmodule handle, Context context) {
+    return Module(std::make_shared<detail::ModuleState>(
+        Handle<CUmodule, detail::unload_module>::borrow(handle, std::move(context))));
+}
+
+CUmodule Module::get() const noexcept { return state_->handle.get(); }
+
+const Context &Module::context() const noexcept { return state_->handle.context(); }
+
+Function Module::function(const std::string &name) const {
+    ScopedContext scope(context());
+    CUfunction handle = nullptr;
+    check(driver().cuModuleGetFunction.status(&handle, get(), name.c_str()), "cuModuleGetFunction",
+          [&] { return explain_unknown("kernel", name, function_names()); });
+
+    auto state = std::make_shared<detail::FunctionState>(
+        detail::FunctionState{handle, name, {}, state_, context()});
+    std::optional<ParameterLayout> asked = ask_layout(handle);
+    std::lock_guard lock(state_->mutex);
+    auto described = state_->descriptions.find(name);
+    if (asked) {
+        state->layout = *std::move(asked);
+        if (described != state_->descriptions.end())
+            state->layout.describe(described->second);
+    } else if (described != state_->descriptions.end())
+        state->layout = ParameterLayout::from_description(described->second);
+    return Function(std::move(state));
+}
+
+std::vector<std::string> Module::function_names() const {
+    const Driver &api = driver();
+    if (!api.cuModuleGetFunctionCount.available() || !api.cuModuleEnumerateFunctions.available() ||
+        !api.cuFuncGetName.available())
+        return {};
+    unsigned count = 0;
+    if (api.cuModuleGetFunctionCount.status(&count, get()) != CUDA_SUCCESS)
+        return {};
+    std::vector<CUfunction> functions(count);
+    if (count == 0 ||
+        api.cuModuleEnumerateFunctions.status(functions.data(), count, get()) != CUDA_SUCCESS)
+        return {};
+    std::vector<std::string> names;
+    for (CUfunction function : functions) {
+        const char *name = nullptr;
+        if (api.cuFuncGetName.status(&name, function) == CUDA_SUCCESS && name)
+            names.emplace_back(name);
+    }
+    return names;
+}
+
+AddressRange Module::global(const std::string &name) const {
+    ScopedContext scope(context());
+    AddressRange range;
+    check(driver().cuModuleGetGlobal.status(&range.base, &range.size, get(), name.c_str()),
+          "cuModuleGetGlobal", [&] { return explain_unknown("global variable", name, {}); });
+    return range;
+}
+
+void Module::describe(const std::string &name, std::vector<ParameterDescription> parameters) const {
+    std::lock_guard lock(state_->mutex);
+    state_->descriptions[name] = std::move(parameters);
+}
+
+} // namespace pycuda

@@ -1,0 +1,22 @@
+// module_state.h -- what the copies of a Module share.
+#pragma once
+
+#include <pycuda/handle.h>
+#include <pycuda/parameter.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace pycuda::detail {
+
+CUresult unload_module(CUmodule module);
+
+struct ModuleState {
+    Handle<CUmodule, unload_module> handle;
+    std::mutex mutex; // guards what is below
+    std::map<std::string, std::vector<ParameterDescription>> descriptions;
+};
+
+} // namespace pycuda::detail

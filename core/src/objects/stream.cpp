@@ -1,0 +1,79 @@
+// stream.cpp -- a queue of work on a device.
+#include <pycuda/stream.h>
+
+#include "objects/wait_loop.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/event.h>
+
+namespace pycuda {
+
+CUresult detail::destroy_stream(CUstream stream) { return driver().cuStreamDestroy.status(stream); }
+
+namespace {
+
+CUstream create_stream(unsigned flags, int priority) {
+    CUstream handle = nullptr;
+    if (priority == 0)
+        driver().cuStreamCreate(&handle, flags);
+    else
+        driver().cuStreamCreateWithPriority(&handle, flags, priority);
+    return handle;
+}
+
+CUstream create_stream(const Context &context, unsigned flags, int priority) {
+    ScopedContext scope(context);
+    return create_stream(flags, priority);
+}
+
+} // namespace
+
+Stream::Stream(unsigned flags, int priority)
+    : Stream(Context::require_current(), flags, priority) {}
+
+Stream::Stream(const Context &context, unsigned flags, int priority)
+    : handle_(Owner::adopt(create_stream(context, flags, priority), context)) {}
+
+Stream Stream::adopt(CUstream handle, Context context) {
+    return Stream(Owner::adopt(handle, std::move(context)));
+}
+
+Stream Stream::borrow(CUstream handle, Context context) {
+    return Stream(Owner::borrow(handle, std::move(context)));
+}
+
+void Stream::synchronize(const KeepWaiting &keep_waiting) const {
+    pycuda::synchronize(*this, keep_waiting);
+}
+
+bool Stream::query() const {
+    CUresult result = driver().cuStreamQuery.status(get());
+    if (result == CUDA_ERROR_NOT_READY)
+        return false; // pending is an answer, not a failure
+    check(result, driver().cuStreamQuery.name());
+    return true;
+}
+
+void Stream::wait(const Event &event) const { driver().cuStreamWaitEvent(get(), event.get(), 0); }
+
+int Stream::priority() const {
+    int priority = 0;
+    driver().cuStreamGetPriority(get(), &priority);
+    return priority;
+}
+
+unsigned Stream::flags() const {
+    unsigned flags = 0;
+    driver().cuStreamGetFlags(get(), &flags);
+    return flags;
+}
+
+void synchronize(StreamRef stream, const KeepWaiting &keep_waiting) {
+    if (keep_waiting)
+        detail::wait_loop("cuStreamSynchronize", keep_waiting,
+                          [&] { return driver().cuStreamQuery.status(stream.get()); });
+    else
+        driver().cuStreamSynchronize(stream.get());
+}
+
+} // namespace pycuda

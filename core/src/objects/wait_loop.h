@@ -1,0 +1,46 @@
+// wait_loop.h -- waiting by asking, so that the caller is asked now and then whether to go on.
+//
+// The first 100 microseconds spin, since most waits end there. Later pauses are 1/16 of the time
+// waited so far, which bounds what polling adds to a long wait to 6 %, and at most a millisecond.
+#pragma once
+
+#include <pycuda/driver.h>
+#include <pycuda/init.h>
+#include <pycuda/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace pycuda::detail {
+
+/// Until `query()` is no longer CUDA_ERROR_NOT_READY; any other failure is thrown.
+template <class Query>
+void wait_loop(const char *function, const KeepWaiting &keep_waiting, Query &&query) {
+    using namespace std::chrono_literals;
+    using Clock = std::chrono::steady_clock;
+    constexpr auto spin = 100us;
+    constexpr auto ask_every = 5ms;
+
+    const Clock::time_point start = Clock::now();
+    Clock::time_point next_question = start + ask_every;
+    for (;;) {
+        CUresult result = query();
+        if (result != CUDA_ERROR_NOT_READY)
+            return check(result, function);
+        const Clock::time_point now = Clock::now();
+        if (now - start < spin)
+            continue;
+        if (now >= next_question) {
+            if (!keep_waiting()) {
+                interrupt_device_work();
+                throw Interrupted(function);
+            }
+            next_question = now + ask_every;
+        }
+        std::this_thread::sleep_for(
+            std::clamp<Clock::duration>((now - start) / 16, 20us, 1ms));
+    }
+}
+
+} // namespace pycuda::detail

@@ -1,0 +1,135 @@
+// device_memory.cpp -- memory of the device, and managed memory.
+#include <pycuda/memory.h>
+
+#include "memory/freed.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/handle.h>
+
+#include <utility>
+
+namespace pycuda {
+namespace {
+
+CUresult free_address(void *address) {
+    return driver().cuMemFree.status(*static_cast<CUdeviceptr *>(address));
+}
+
+std::string describe_shortage(std::size_t bytes) {
+    std::string text = std::to_string(bytes) + " bytes wanted";
+    std::size_t free = 0;
+    std::size_t total = 0;
+    if (driver().cuMemGetInfo.status(&free, &total) == CUDA_SUCCESS)
+        text += ", " + std::to_string(free) + " of " + std::to_string(total) + " are free";
+    return text;
+}
+
+void check_allocation(CUresult result, const char *function, std::size_t bytes) {
+    check(result, function, [&] {
+        return result == CUDA_ERROR_OUT_OF_MEMORY ? describe_shortage(bytes)
+                                                  : std::to_string(bytes) + " bytes wanted";
+    });
+}
+
+CUdeviceptr allocate(const Context &context, std::size_t bytes) {
+    ScopedContext scope(context);
+    CUdeviceptr address = 0;
+    check_allocation(driver().cuMemAlloc.status(&address, bytes), "cuMemAlloc", bytes);
+    return address;
+}
+
+DeviceMemory allocate_managed(std::size_t bytes, unsigned attach) {
+    Context context = Context::require_current();
+    CUdeviceptr address = 0;
+    check_allocation(driver().cuMemAllocManaged.status(&address, bytes, attach),
+                     "cuMemAllocManaged", bytes);
+    return DeviceMemory::adopt(address, bytes, std::move(context));
+}
+
+} // namespace
+
+DeviceMemory::DeviceMemory(std::size_t bytes) : DeviceMemory(Context::require_current(), bytes) {}
+
+DeviceMemory::DeviceMemory(const Context &context, std::size_t bytes)
+    : DeviceMemory(allocate(context, bytes), bytes, context, true) {}
+
+DeviceMemory::DeviceMemory(CUdeviceptr address, std::size_t bytes, Context context, bool owned)
+    : address_(address), bytes_(bytes), context_(std::move(context)), owned_(owned) {}
+
+DeviceMemory DeviceMemory::adopt(CUdeviceptr address, std::size_t bytes, Context context) {
+    return DeviceMemory(address, bytes, std::move(context), true);
+}
+
+DeviceMemory DeviceMemory::borrow(CUdeviceptr address, std::size_t bytes, Context context) {
+    return DeviceMemory(address, bytes, std::move(context), false);
+}
+
+DeviceMemory::DeviceMemory(DeviceMemory &&other) noexcept
+    : address_(std::exchange(other.address_, 0)), bytes_(other.bytes_),
+      context_(std::move(other.context_)), owned_(other.owned_),
+      freed_address_(other.freed_address_) {}
+
+DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
+    if (this != &other) {
+        reset();
+        address_ = std::exchange(other.address_, 0);
+        bytes_ = other.bytes_;
+        context_ = std::move(other.context_);
+        owned_ = other.owned_;
+        freed_address_ = other.freed_address_;
+    }
+    return *this;
+}
+
+DeviceMemory::~DeviceMemory() { reset(); }
+
+void DeviceMemory::reset() noexcept {
+    if (address_ != 0 && owned_)
+        detail::run_cleanup(context_, "cuMemFree", free_address, &address_);
+    address_ = 0;
+}
+
+void DeviceMemory::free() {
+    if (freed())
+        throw_freed("device_allocation::free");
+    freed_address_ = std::exchange(address_, 0);
+    if (!owned_ || !context_.usable())
+        return; // its context took the memory with it
+    ScopedContext scope(context_);
+    driver().cuMemFree(freed_address_);
+}
+
+CUdeviceptr DeviceMemory::release() {
+    CUdeviceptr address = get();
+    freed_address_ = std::exchange(address_, 0);
+    return address;
+}
+
+void DeviceMemory::throw_freed(const char *function) const {
+    detail::throw_use_of_freed(function,
+                               detail::describe_memory("device memory", freed_address_, bytes_));
+}
+
+PitchedMemory allocate_pitched(std::size_t width, std::size_t height, unsigned access_bytes) {
+    Context context = Context::require_current();
+    CUdeviceptr address = 0;
+    std::size_t pitch = 0;
+    check_allocation(driver().cuMemAllocPitch.status(&address, &pitch, width, height, access_bytes),
+                     "cuMemAllocPitch", width * height);
+    return {DeviceMemory::adopt(address, pitch * height, std::move(context)), pitch};
+}
+
+AddressRange address_range(CUdeviceptr address) {
+    AddressRange range;
+    driver().cuMemGetAddressRange(&range.base, &range.size, address);
+    return range;
+}
+
+ManagedMemory::ManagedMemory(std::size_t bytes, unsigned attach)
+    : memory_(allocate_managed(bytes, attach)) {}
+
+void ManagedMemory::attach(unsigned attach, StreamRef stream) const {
+    driver().cuStreamAttachMemAsync(stream.get(), get(), 0, attach);
+}
+
+} // namespace pycuda

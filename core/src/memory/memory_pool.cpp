@@ -1,0 +1,303 @@
+// memory_pool.cpp -- keeps freed blocks for the next allocation of about the same size.
+//
+// The hot path, a block taken from a bin and given back to it, makes no driver call and takes one
+// lock that is held for a few instructions and shared only with users of the same bin.
+#include <pycuda/memory_pool.h>
+
+#include "memory/freed.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/handle.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace pycuda {
+namespace {
+
+constexpr unsigned mantissa_bits = 4;
+constexpr unsigned bin_count = 64 << mantissa_bits;
+
+/// For sections of a few instructions.
+class SpinLock {
+  public:
+    void lock() noexcept {
+        while (locked_.test_and_set(std::memory_order_acquire))
+            std::this_thread::yield();
+    }
+    void unlock() noexcept { locked_.clear(std::memory_order_release); }
+
+  private:
+    std::atomic_flag locked_;
+};
+
+/// Where blocks come from and go to.
+struct BlockSource {
+    CUresult (*allocate)(CUdeviceptr *address, std::size_t bytes, unsigned flags);
+    CUresult (*free)(CUdeviceptr address);
+    const char *allocate_name;
+    const char *free_name;
+};
+
+constexpr BlockSource device_source = {
+    [](CUdeviceptr *address, std::size_t bytes, unsigned) {
+        return driver().cuMemAlloc.status(address, bytes);
+    },
+    [](CUdeviceptr address) { return driver().cuMemFree.status(address); },
+    "cuMemAlloc",
+    "cuMemFree",
+};
+
+constexpr BlockSource pinned_source = {
+    [](CUdeviceptr *address, std::size_t bytes, unsigned flags) {
+        void *data = nullptr;
+        CUresult result = driver().cuMemHostAlloc.status(&data, bytes, flags);
+        *address = reinterpret_cast<CUdeviceptr>(data);
+        return result;
+    },
+    [](CUdeviceptr address) {
+        return driver().cuMemFreeHost.status(reinterpret_cast<void *>(address));
+    },
+    "cuMemHostAlloc",
+    "cuMemFreeHost",
+};
+
+} // namespace
+
+// Read as a floating-point number: the exponent, then the four bits after the leading one. The
+// shift goes left for sizes below 16, whose bins have one size each.
+unsigned pool_bin_number(std::size_t size) noexcept {
+    if (size == 0)
+        return 0;
+    const auto exponent = static_cast<unsigned>(std::bit_width(size)) - 1;
+    const std::size_t leading = exponent >= mantissa_bits ? size >> (exponent - mantissa_bits)
+                                                          : size << (mantissa_bits - exponent);
+    return exponent << mantissa_bits | static_cast<unsigned>(leading & ((1 << mantissa_bits) - 1));
+}
+
+std::size_t pool_block_size(unsigned bin) noexcept {
+    const unsigned exponent = bin >> mantissa_bits;
+    const std::size_t leading = (std::size_t{1} << mantissa_bits) | (bin & ((1 << mantissa_bits) - 1));
+    if (exponent < mantissa_bits)
+        return leading >> (mantissa_bits - exponent);
+    const std::size_t below = (std::size_t{1} << (exponent - mantissa_bits)) - 1;
+    return leading << (exponent - mantissa_bits) | below;
+}
+
+namespace detail {
+
+class BlockPool {
+  public:
+    BlockPool(const BlockSource &source, unsigned flags, Context context)
+        : source_(source), flags_(flags), context_(std::move(context)) {}
+    ~BlockPool() { free_held(); }
+
+    CUdeviceptr allocate(std::size_t bytes);
+    void give_back(CUdeviceptr address, std::size_t bytes) noexcept;
+    void free_held() noexcept;
+    void stop_holding() noexcept;
+
+    PoolStatistics statistics() const noexcept {
+        return {held_blocks_, active_blocks_, managed_bytes_, active_bytes_};
+    }
+    const Context &context() const noexcept { return context_; }
+
+    std::function<void()> reclaim;
+
+  private:
+    struct Bin {
+        SpinLock lock;
+        std::vector<CUdeviceptr> blocks; // the last to come back is the first to go
+    };
+
+    CUdeviceptr take(unsigned bin) noexcept;
+    bool put(unsigned bin, CUdeviceptr address) noexcept;
+    CUresult ask_driver(CUdeviceptr &address, std::size_t block_size);
+    CUdeviceptr allocate_block(unsigned bin);
+    bool free_largest_held() noexcept;
+    void free_block(CUdeviceptr address, std::size_t block_size) noexcept;
+
+    const BlockSource &source_;
+    const unsigned flags_;
+    const Context context_;
+    std::array<Bin, bin_count> bins_;
+    std::atomic<bool> holding_{true};
+    std::atomic<std::size_t> held_blocks_{0};
+    std::atomic<std::size_t> active_blocks_{0};
+    std::atomic<std::size_t> managed_bytes_{0};
+    std::atomic<std::size_t> active_bytes_{0};
+};
+
+CUdeviceptr BlockPool::take(unsigned bin) noexcept {
+    Bin &place = bins_[bin];
+    std::lock_guard lock(place.lock);
+    if (place.blocks.empty())
+        return 0;
+    CUdeviceptr address = place.blocks.back();
+    place.blocks.pop_back();
+    --held_blocks_;
+    return address;
+}
+
+bool BlockPool::put(unsigned bin, CUdeviceptr address) noexcept {
+    Bin &place = bins_[bin];
+    std::lock_guard lock(place.lock);
+    try {
+        place.blocks.push_back(address);
+    } catch (...) {
+        return false; // no host memory for one more entry: the caller frees the block
+    }
+    ++held_blocks_;
+    return true;
+}
+
+CUresult BlockPool::ask_driver(CUdeviceptr &address, std::size_t block_size) {
+    ScopedContext scope(context_);
+    CUresult result = source_.allocate(&address, block_size, flags_);
+    if (result == CUDA_SUCCESS)
+        managed_bytes_ += block_size;
+    else if (result != CUDA_ERROR_OUT_OF_MEMORY)
+        throw Error(source_.allocate_name, result, std::to_string(block_size) + " bytes wanted");
+    return result;
+}
+
+/// From the driver, giving back what waits in other bins as far as needed.
+CUdeviceptr BlockPool::allocate_block(unsigned bin) {
+    const std::size_t block_size = pool_block_size(bin);
+    CUdeviceptr address = 0;
+    if (ask_driver(address, block_size) == CUDA_SUCCESS)
+        return address;
+    if (reclaim)
+        reclaim();
+    if (CUdeviceptr reclaimed = take(bin))
+        return reclaimed;
+    while (free_largest_held())
+        if (ask_driver(address, block_size) == CUDA_SUCCESS)
+            return address;
+    // The caller may have freed memory that this pool never held.
+    if (reclaim && ask_driver(address, block_size) == CUDA_SUCCESS)
+        return address;
+    throw Error("memory_pool::allocate", CUDA_ERROR_OUT_OF_MEMORY,
+                "failed to free memory for allocation: " + std::to_string(block_size) +
+                    " bytes wanted, the pool has " + std::to_string(active_bytes_) +
+                    " in use and none left to free");
+}
+
+CUdeviceptr BlockPool::allocate(std::size_t bytes) {
+    const unsigned bin = pool_bin_number(bytes);
+    CUdeviceptr address = take(bin);
+    if (address == 0) [[unlikely]]
+        address = allocate_block(bin);
+    ++active_blocks_;
+    active_bytes_ += bytes;
+    return address;
+}
+
+void BlockPool::give_back(CUdeviceptr address, std::size_t bytes) noexcept {
+    --active_blocks_;
+    active_bytes_ -= bytes;
+    const unsigned bin = pool_bin_number(bytes);
+    if (!holding_.load(std::memory_order_relaxed) || !put(bin, address))
+        free_block(address, pool_block_size(bin));
+}
+
+void BlockPool::free_block(CUdeviceptr address, std::size_t block_size) noexcept {
+    managed_bytes_ -= block_size;
+    struct Call {
+        const BlockSource &source;
+        CUdeviceptr address;
+    } call{source_, address};
+    run_cleanup(
+        context_, source_.free_name,
+        [](void *data) {
+            const Call &call = *static_cast<Call *>(data);
+            return call.source.free(call.address);
+        },
+        &call);
+}
+
+bool BlockPool::free_largest_held() noexcept {
+    for (unsigned bin = bin_count; bin-- > 0;)
+        if (CUdeviceptr address = take(bin)) {
+            free_block(address, pool_block_size(bin));
+            return true;
+        }
+    return false;
+}
+
+void BlockPool::free_held() noexcept {
+    for (unsigned bin = 0; bin < bin_count; ++bin)
+        while (CUdeviceptr address = take(bin))
+            free_block(address, pool_block_size(bin));
+}
+
+void BlockPool::stop_holding() noexcept {
+    holding_ = false;
+    free_held();
+}
+
+} // namespace detail
+
+PooledMemory::PooledMemory(std::shared_ptr<detail::BlockPool> pool, CUdeviceptr address,
+                           std::size_t bytes) noexcept
+    : pool_(std::move(pool)), address_(address), bytes_(bytes) {}
+
+PooledMemory::PooledMemory(PooledMemory &&other) noexcept = default;
+
+PooledMemory &PooledMemory::operator=(PooledMemory &&other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(address_, other.address_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+}
+
+PooledMemory::~PooledMemory() {
+    if (pool_)
+        pool_->give_back(address_, bytes_);
+}
+
+void PooledMemory::free() {
+    if (freed())
+        throw_freed("pooled_device_allocation::free");
+    pool_->give_back(address_, bytes_);
+    pool_ = nullptr;
+}
+
+void PooledMemory::throw_freed(const char *function) const {
+    detail::throw_use_of_freed(function,
+                               detail::describe_memory("pooled memory", address_, bytes_));
+}
+
+MemoryPool::MemoryPool(std::shared_ptr<detail::BlockPool> pool) noexcept : pool_(std::move(pool)) {}
+
+MemoryPool MemoryPool::device() {
+    return MemoryPool(
+        std::make_shared<detail::BlockPool>(device_source, 0, Context::require_current()));
+}
+
+MemoryPool MemoryPool::pinned(unsigned flags) {
+    return MemoryPool(
+        std::make_shared<detail::BlockPool>(pinned_source, flags, Context::require_current()));
+}
+
+PooledMemory MemoryPool::allocate(std::size_t bytes) {
+    return PooledMemory(pool_, pool_->allocate(bytes), bytes);
+}
+
+PoolStatistics MemoryPool::statistics() const noexcept { return pool_->statistics(); }
+
+const Context &MemoryPool::context() const noexcept { return pool_->context(); }
+
+void MemoryPool::free_held() { pool_->free_held(); }
+
+void MemoryPool::stop_holding() { pool_->stop_holding(); }
+
+void MemoryPool::on_out_of_memory(std::function<void()> reclaim) {
+    pool_->reclaim = std::move(reclaim);
+}
+
+} // namespace pycuda

@@ -1,0 +1,22 @@
+// staging.cpp -- host data as kernel arguments.
+#include <pycuda/staging.h>
+
+namespace pycuda {
+
+const DeviceMemory &StagedArgument::device() {
+    if (!memory_)
+        memory_.emplace(bytes_);
+    return *memory_;
+}
+
+void StagedArgument::before_launch() {
+    if (direction_ != Direction::Out)
+        copy_to_device(device().get(), host_, bytes_);
+}
+
+void StagedArgument::after_launch(const KeepWaiting &keep_waiting) {
+    if (direction_ != Direction::In)
+        copy_to_host(host_, device().get(), bytes_, keep_waiting);
+}
+
+} // namespace pycuda

@@ -38,13 +38,9 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/analysis",
         "softcuda/src/transform",
         "softcuda/src/rt",
+        "softcuda/src/jit",
     },
-    "softcuda/src/jit": {
-        "abi",
-        "softcuda/src/support",
-        "softcuda/src/rt",
-        "softcuda/src/codegen",
-    },
+    "softcuda/src/jit": {"abi", "softcuda/src/support"},
     "softcuda/src/compiler": {
         "abi",
         "softcuda/src/support",
@@ -92,7 +88,7 @@ INCLUDE_ROOTS = [
 FOREIGN = [
     (
         re.compile(r"^(llvm|llvm-c|clang|lld)/"),
-        ("softcuda/src/codegen", "softcuda/src/jit"),
+        ("softcuda/src/codegen", "softcuda/src/jit", "tests/softcuda"),
     ),
     (re.compile(r"^(nanobind/|Python\.h$|pybind11/)"), ("python/src",)),
     (re.compile(r"^(gtest|gmock)/"), ("tests",)),

@@ -1,0 +1,36 @@
+// elementwise.h -- LLVM IR for every operation that treats each lane by itself.
+#pragma once
+
+#include "ir/ir.h"
+
+#include <span>
+#include <vector>
+
+namespace llvm {
+class IRBuilderBase;
+class Value;
+} // namespace llvm
+
+namespace softcuda::jit {
+class Target;
+} // namespace softcuda::jit
+
+namespace softcuda::codegen {
+
+/// True for what emit_elementwise() emits: pure, and lane i of a result depends on lane i of the
+/// operands only.
+[[nodiscard]] bool is_elementwise(ir::Opcode opcode);
+
+/// Emits `instruction` at the builder's place. `operands` are LLVM values of the operands' register
+/// classes (I1 as i1, F32 as float, ...), all scalars or all vectors of one length; so are the
+/// results that are appended to `results`. Lanes may hold garbage: no operation traps.
+/// Throws std::runtime_error, naming the instruction, for a form that is not supported.
+void emit_elementwise(llvm::IRBuilderBase &builder, const jit::Target &target,
+                      const ir::Instruction &instruction, std::span<llvm::Value *const> operands,
+                      std::vector<llvm::Value *> &results);
+
+/// The one NaN that NVIDIA's hardware makes (0x7fffffff in f32, 0x7fffffffffffffff in f64) wherever
+/// `value`, floats or doubles, is NaN. x86 makes others; only stores and bitcasts can tell.
+[[nodiscard]] llvm::Value *canonicalize_nan(llvm::IRBuilderBase &builder, llvm::Value *value);
+
+} // namespace softcuda::codegen

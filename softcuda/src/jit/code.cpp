@@ -1,0 +1,154 @@
+// code.cpp -- links objects into this process with JITLink.
+//
+// JITLink is used directly, without ORC's sessions: an object has no dependency on other objects,
+// and loading one from the disk cache should cost next to nothing.
+#include "jit/code.h"
+
+#include "jit/llvm.h"
+
+#include <llvm/ExecutionEngine/JITLink/JITLink.h>
+#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+namespace softcuda::jit {
+
+namespace {
+
+namespace jitlink = llvm::jitlink;
+
+jitlink::JITLinkMemoryManager &memory_manager() {
+    static const std::unique_ptr<jitlink::InProcessMemoryManager> manager =
+        llvm::cantFail(jitlink::InProcessMemoryManager::Create());
+    return *manager;
+}
+
+template <typename Function> void *address(Function *function) {
+    return reinterpret_cast<void *>(function);
+}
+
+/// What LLVM turns IR into calls of, where the processor has no instruction for it.
+const RuntimeFunction kLibrary[] = {
+    {"memcpy", address(&::memcpy)},
+    {"memmove", address(&::memmove)},
+    {"memset", address(&::memset)},
+    {"fmaf", address(static_cast<float (*)(float, float, float)>(&::fmaf))},
+    {"fma", address(static_cast<double (*)(double, double, double)>(&::fma))},
+};
+
+bool is_executable(const jitlink::Section &section) {
+    const auto bits = [](llvm::orc::MemProt protection) {
+        return static_cast<unsigned>(protection);
+    };
+    return (bits(section.getMemProt()) & bits(llvm::orc::MemProt::Exec)) != 0;
+}
+
+void *find_function(std::span<const RuntimeFunction> functions, llvm::StringRef name) {
+    for (const RuntimeFunction &function : functions)
+        if (name == llvm::StringRef(function.name))
+            return function.address;
+    return nullptr;
+}
+
+} // namespace
+
+struct Code::Loaded {
+    std::map<std::string, void *, std::less<>> symbols;
+    std::uint64_t begin = UINT64_MAX, end = 0; ///< executable memory
+    jitlink::JITLinkMemoryManager::FinalizedAlloc memory;
+    std::string error;
+
+    ~Loaded() {
+        if (memory)
+            llvm::consumeError(memory_manager().deallocate(std::move(memory)));
+    }
+};
+
+/// JITLink's questions and reports about one object.
+class Code::Context : public jitlink::JITLinkContext {
+  public:
+    Context(Loaded &loaded, std::span<const RuntimeFunction> functions)
+        : JITLinkContext(nullptr), loaded_(loaded), functions_(functions) {}
+
+    jitlink::JITLinkMemoryManager &getMemoryManager() override { return memory_manager(); }
+
+    void notifyFailed(llvm::Error error) override {
+        loaded_.error = llvm::toString(std::move(error));
+    }
+
+    void lookup(const LookupMap &wanted,
+                std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> next) override {
+        jitlink::AsyncLookupResult found;
+        for (const auto &[name, flags] : wanted) {
+            void *function = find_function(functions_, name);
+            if (!function)
+                function = find_function(kLibrary, name);
+            if (!function && flags == jitlink::SymbolLookupFlags::RequiredSymbol)
+                return next->run(llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                                         "generated code calls unknown function '" +
+                                                             name.str() + "'"));
+            found[name] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                           llvm::JITSymbolFlags::Exported};
+        }
+        next->run(std::move(found));
+    }
+
+    llvm::Error notifyResolved(jitlink::LinkGraph &graph) override {
+        for (const jitlink::Symbol *symbol : graph.defined_symbols())
+            if (symbol->hasName() && symbol->getScope() != jitlink::Scope::Local)
+                loaded_.symbols.emplace(symbol->getName().str(),
+                                        symbol->getAddress().toPtr<void *>());
+        for (const jitlink::Section &section : graph.sections()) {
+            const jitlink::SectionRange range(section);
+            if (range.empty() || !is_executable(section))
+                continue;
+            loaded_.begin = std::min(loaded_.begin, range.getStart().getValue());
+            loaded_.end = std::max(loaded_.end, range.getEnd().getValue());
+        }
+        return llvm::Error::success();
+    }
+
+    void notifyFinalized(jitlink::JITLinkMemoryManager::FinalizedAlloc memory) override {
+        loaded_.memory = std::move(memory);
+    }
+
+  private:
+    Loaded &loaded_;
+    std::span<const RuntimeFunction> functions_;
+};
+
+Code::Code(std::span<const char> object, std::span<const RuntimeFunction> functions)
+    : loaded_(std::make_unique<Loaded>()) {
+    const llvm::MemoryBufferRef buffer(llvm::StringRef(object.data(), object.size()), "kernel");
+    auto graph = jitlink::createLinkGraphFromObject(buffer);
+    if (!graph)
+        throw std::runtime_error("cannot load generated code: " +
+                                 llvm::toString(graph.takeError()));
+    // With this memory manager and these lookups, all is done when link() returns.
+    jitlink::link(std::move(*graph), std::make_unique<Context>(*loaded_, functions));
+    if (!loaded_->error.empty())
+        throw std::runtime_error("cannot load generated code: " + loaded_->error);
+}
+
+Code::~Code() = default;
+Code::Code(Code &&) noexcept = default;
+Code &Code::operator=(Code &&) noexcept = default;
+
+void *Code::find(std::string_view name) const {
+    const auto found = loaded_->symbols.find(name);
+    return found == loaded_->symbols.end() ? nullptr : found->second;
+}
+
+std::span<const std::byte> Code::range() const {
+    if (loaded_->begin >= loaded_->end)
+        return {};
+    return {reinterpret_cast<const std::byte *>(loaded_->begin), loaded_->end - loaded_->begin};
+}
+
+} // namespace softcuda::jit

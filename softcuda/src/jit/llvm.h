@@ -1,0 +1,58 @@
+// llvm.h -- the LLVM headers that code generation uses, and everything that differs between
+// versions.
+//
+// Compiled once, as a precompiled header of jit/ and codegen/. No other file asks for LLVM's
+// version.
+#pragma once
+
+#include <llvm/ADT/APFloat.h>
+#include <llvm/ADT/APInt.h>
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringRef.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/BasicBlock.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/Error.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <span>
+#include <string>
+
+namespace softcuda::jit {
+
+/// The declaration of an intrinsic in `module`, overloaded on `types`.
+inline llvm::Function *intrinsic(llvm::Module &module, llvm::Intrinsic::ID id,
+                                 llvm::ArrayRef<llvm::Type *> types = {}) {
+#if LLVM_VERSION_MAJOR >= 20
+    return llvm::Intrinsic::getOrInsertDeclaration(&module, id, types);
+#else
+    return llvm::Intrinsic::getDeclaration(&module, id, types);
+#endif
+}
+
+/// The module's target: a string until LLVM 20, then a Triple.
+inline void set_triple(llvm::Module &module, const llvm::TargetMachine &machine) {
+#if LLVM_VERSION_MAJOR >= 21
+    module.setTargetTriple(machine.getTargetTriple());
+#else
+    module.setTargetTriple(machine.getTargetTriple().str());
+#endif
+}
+
+} // namespace softcuda::jit

@@ -1,0 +1,104 @@
+// optimize.cpp -- the pass pipeline for vectorised kernels, and object emission.
+//
+// The IR that arrives was written by codegen/: whole warps in <32 x T> values, masks explicit,
+// every mutable value in an alloca. What is left to do is what a scalar compiler does for scalar
+// code: registers from allocas, common subexpressions (addresses and masks above all), loop
+// invariants out of loops, dead stores and branches away. Compile time counts, so each pass runs as
+// few times as pays; LLVM's default pipelines run three times as many.
+#include "jit/optimize.h"
+
+#include "jit/llvm.h"
+#include "jit/target.h"
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/JumpThreading.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Scalar/Sink.h>
+
+#include <stdexcept>
+
+namespace softcuda::jit {
+
+namespace {
+
+llvm::FunctionPassManager scalar_passes() {
+    llvm::FunctionPassManager passes;
+    passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
+    passes.addPass(llvm::InstCombinePass());
+    passes.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(llvm::JumpThreadingPass());
+
+    llvm::LoopPassManager loops;
+    loops.addPass(llvm::LoopRotatePass());
+    loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+
+    passes.addPass(llvm::GVNPass());
+    passes.addPass(llvm::DSEPass());
+    passes.addPass(llvm::InstCombinePass());
+    passes.addPass(llvm::SinkingPass());
+    passes.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(llvm::ADCEPass());
+    return passes;
+}
+
+void require_valid(const llvm::Module &module, const char *stage) {
+    std::string report;
+    llvm::raw_string_ostream out(report);
+    if (llvm::verifyModule(module, &out))
+        throw std::logic_error(std::string("invalid LLVM IR ") + stage + ": " + report);
+}
+
+} // namespace
+
+void optimize(llvm::Module &module, const Target &target) {
+    require_valid(module, "from code generation");
+    const std::unique_ptr<llvm::TargetMachine> machine = target.make_machine();
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = false;
+    tuning.SLPVectorization = false;
+    llvm::PassBuilder builder(machine.get(), tuning);
+
+    llvm::LoopAnalysisManager loop_analyses;
+    llvm::FunctionAnalysisManager function_analyses;
+    llvm::CGSCCAnalysisManager graph_analyses;
+    llvm::ModuleAnalysisManager module_analyses;
+    builder.registerModuleAnalyses(module_analyses);
+    builder.registerCGSCCAnalyses(graph_analyses);
+    builder.registerFunctionAnalyses(function_analyses);
+    builder.registerLoopAnalyses(loop_analyses);
+    builder.crossRegisterProxies(loop_analyses, function_analyses, graph_analyses, module_analyses);
+
+    llvm::ModulePassManager passes;
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(scalar_passes()));
+    passes.run(module, module_analyses);
+}
+
+std::vector<char> emit_object(llvm::Module &module, const Target &target) {
+    const std::unique_ptr<llvm::TargetMachine> machine = target.make_machine();
+    llvm::SmallVector<char, 0> object;
+    llvm::raw_svector_ostream out(object);
+    llvm::legacy::PassManager passes;
+    llvm::MCContext *context = nullptr;
+    if (machine->addPassesToEmitMC(passes, context, out, /*DisableVerify=*/true))
+        throw std::logic_error("the target cannot emit object files");
+    passes.run(module);
+    return {object.begin(), object.end()};
+}
+
+std::vector<char> compile(llvm::Module &module, const Target &target) {
+    optimize(module, target);
+    return emit_object(module, target);
+}
+
+} // namespace softcuda::jit

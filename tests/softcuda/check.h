@@ -1,0 +1,26 @@
+// check.h -- the few words that C++ tests here are written in.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace test {
+
+/// Counts what failed; main returns status().
+inline int failures = 0;
+
+inline int status() {
+    std::printf(failures ? "%d FAILED\n" : "all passed\n", failures);
+    return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+} // namespace test
+
+/// Reports a false condition and goes on.
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            ++test::failures;                                                                      \
+            std::printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);                    \
+        }                                                                                          \
+    } while (false)

@@ -1,0 +1,237 @@
+// jit_test.cpp -- compiling, loading and caching machine code.
+#include "check.h"
+
+#include "jit/code.h"
+#include "jit/llvm.h"
+#include "jit/object_cache.h"
+#include "jit/optimize.h"
+#include "jit/target.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+using namespace softcuda;
+namespace fs = std::filesystem;
+
+namespace {
+
+float doubled(float x) { return x + x; }
+
+/// void kernel(float *p): p[0..31] = fma(p, p, doubled(1.5)).
+std::vector<char> compile_kernel(const jit::Target &target) {
+    llvm::LLVMContext context;
+    llvm::Module module("test", context);
+    target.apply(module);
+    llvm::IRBuilder<> builder(context);
+    llvm::Type *f32 = builder.getFloatTy();
+    auto *type = llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false);
+    auto *kernel = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "kernel", module);
+    target.apply(*kernel);
+    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", kernel));
+    const llvm::FunctionCallee callee = module.getOrInsertFunction("doubled", f32, f32);
+    llvm::Value *three = builder.CreateCall(callee, {llvm::ConstantFP::get(f32, 1.5)});
+    auto *vector = llvm::FixedVectorType::get(f32, 32);
+    llvm::Value *x = builder.CreateAlignedLoad(vector, kernel->getArg(0), llvm::Align(4));
+    llvm::Value *y = builder.CreateIntrinsic(llvm::Intrinsic::fma, {vector},
+                                             {x, x, builder.CreateVectorSplat(32, three)});
+    builder.CreateAlignedStore(y, kernel->getArg(0), llvm::Align(4));
+    builder.CreateRetVoid();
+    return jit::compile(module, target);
+}
+
+void run_kernel(const jit::Target &target) {
+    const jit::RuntimeFunction functions[] = {{"doubled", reinterpret_cast<void *>(&doubled)}};
+    const jit::Code code(compile_kernel(target), functions);
+    CHECK(code.find("nothing") == nullptr);
+    const auto kernel = code.find_as<void (*)(float *)>("kernel");
+    CHECK(kernel != nullptr);
+    const auto *at = reinterpret_cast<const std::byte *>(kernel);
+    CHECK(at >= code.range().data() && at < code.range().data() + code.range().size());
+    float values[32];
+    for (int i = 0; i < 32; ++i)
+        values[i] = static_cast<float>(i);
+    kernel(values);
+    for (int i = 0; i < 32; ++i)
+        CHECK(values[i] == static_cast<float>(i * i + 3));
+}
+
+void test_every_instruction_set() {
+    for (const char *isa : {"native", "avx512", "avx2", "sse4"}) {
+        setenv("SOFTCUDA_ISA", isa, 1);
+        try {
+            run_kernel(jit::Target::from_environment());
+        } catch (const std::runtime_error &error) {
+            std::printf("skipped %s: %s\n", isa, error.what()); // this machine lacks it
+            CHECK(std::strcmp(isa, "avx512") == 0 || std::strcmp(isa, "avx2") == 0);
+        }
+    }
+    CHECK(jit::Target(jit::Target::Isa::Sse4).key() != jit::Target().key());
+    setenv("SOFTCUDA_ISA", "mmx", 1);
+    std::string message;
+    try {
+        jit::Target::from_environment();
+    } catch (const std::runtime_error &error) {
+        message = error.what();
+    }
+    CHECK(message == "SOFTCUDA_ISA is 'mmx', expected native, avx512, avx2 or sse4");
+    unsetenv("SOFTCUDA_ISA");
+}
+
+std::string load_error(std::span<const char> object) {
+    try {
+        const jit::Code code(object, {});
+    } catch (const std::runtime_error &error) {
+        return error.what();
+    }
+    return "";
+}
+
+void test_bad_objects() {
+    const std::vector<char> object = compile_kernel(jit::Target());
+    CHECK(load_error(object).find("'doubled'") != std::string::npos);
+    CHECK(!load_error(std::span(object).first(100)).empty());
+    CHECK(!load_error(std::string("not an object")).empty());
+    CHECK(!load_error({}).empty());
+}
+
+void test_loading_in_many_threads() {
+    const std::vector<char> object = compile_kernel(jit::Target());
+    const jit::RuntimeFunction functions[] = {{"doubled", reinterpret_cast<void *>(&doubled)}};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 50; ++i) {
+                jit::Code code(object, functions);
+                float values[32] = {};
+                code.find_as<void (*)(float *)>("kernel")(values);
+                CHECK(values[31] == 3);
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+}
+
+// The cache.
+
+struct Folder {
+    fs::path path = fs::temp_directory_path() / ("softcuda-cache-test." + std::to_string(getpid()));
+    Folder() { fs::remove_all(path); }
+    ~Folder() { fs::remove_all(path); }
+
+    fs::path only_file() const {
+        CHECK(std::distance(fs::directory_iterator(path), {}) == 1);
+        return fs::directory_iterator(path)->path();
+    }
+};
+
+bool holds(const jit::ObjectCache &cache, std::string_view key, std::string_view object) {
+    const std::optional<std::vector<char>> found = cache.load(key);
+    return found && std::string_view(found->data(), found->size()) == object;
+}
+
+void test_cache_keeps_entries() {
+    const Folder folder;
+    const jit::ObjectCache cache(folder.path / "deep");
+    CHECK(!cache.load("key"));
+    cache.store("key", std::string("object"));
+    cache.store("empty", {});
+    CHECK(holds(cache, "key", "object"));
+    CHECK(holds(cache, "empty", ""));
+    CHECK(!cache.load("other"));
+    cache.store("key", std::string("newer"));
+    CHECK(holds(jit::ObjectCache(folder.path / "deep"), "key", "newer"));
+}
+
+void test_damaged_entries_are_misses() {
+    const Folder folder;
+    const jit::ObjectCache cache(folder.path);
+    const std::string object(1000, 'x');
+    cache.store("key", object);
+    const fs::path file = folder.only_file();
+    const std::uintmax_t size = fs::file_size(file);
+    for (std::uintmax_t at = 0; at < size; at += 7) {
+        std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+        stream.seekg(static_cast<std::streamoff>(at));
+        const char old = static_cast<char>(stream.get());
+        stream.seekp(static_cast<std::streamoff>(at));
+        stream.put(static_cast<char>(old ^ 0x10)).flush();
+        CHECK(!cache.load("key"));
+        stream.seekp(static_cast<std::streamoff>(at));
+        stream.put(old);
+    }
+    CHECK(holds(cache, "key", object));
+    for (const std::uintmax_t length : {size - 1, size / 2, std::uintmax_t{8}, std::uintmax_t{0}}) {
+        fs::resize_file(file, length);
+        CHECK(!cache.load("key"));
+    }
+    cache.store("key", object);
+    CHECK(holds(cache, "key", object));
+}
+
+void test_cache_is_trimmed_by_use() {
+    const Folder folder;
+    const jit::ObjectCache cache(folder.path, 100'000);
+    const std::string object(10'000, 'x');
+    const auto start = fs::file_time_type::clock::now() - std::chrono::hours(2);
+    for (int i = 0; i < 20; ++i) {
+        cache.store(std::to_string(i), object);
+        for (const fs::directory_entry &entry : fs::directory_iterator(folder.path))
+            if (entry.last_write_time() > start + std::chrono::hours(1))
+                fs::last_write_time(entry, start + std::chrono::seconds(i));
+    }
+    CHECK(holds(cache, "0", object)); // and so used last
+    cache.trim();
+    std::uintmax_t total = 0;
+    for (const fs::directory_entry &entry : fs::directory_iterator(folder.path))
+        total += entry.file_size();
+    CHECK(total <= 75'000 && total > 50'000);
+    CHECK(holds(cache, "0", object));
+    CHECK(!cache.load("1"));
+    CHECK(holds(cache, "19", object));
+}
+
+void test_unusable_folders_are_misses() {
+    const Folder folder;
+    std::ofstream(folder.path) << "a file where the folder should be";
+    const jit::ObjectCache cache(folder.path);
+    cache.store("key", std::string("object"));
+    CHECK(!cache.load("key"));
+    const jit::ObjectCache nowhere("/proc/softcuda");
+    nowhere.store("key", std::string("object"));
+    CHECK(!nowhere.load("key"));
+    const jit::ObjectCache none;
+    none.store("key", std::string("object"));
+    CHECK(!none.load("key"));
+}
+
+void test_cache_environment() {
+    setenv("SOFTCUDA_CACHE_DIR", "/a/b", 1);
+    CHECK(jit::ObjectCache::from_environment().directory() == "/a/b");
+    setenv("SOFTCUDA_DISABLE_CACHE", "1", 1);
+    CHECK(jit::ObjectCache::from_environment().directory().empty());
+    unsetenv("SOFTCUDA_DISABLE_CACHE");
+    unsetenv("SOFTCUDA_CACHE_DIR");
+    setenv("XDG_CACHE_HOME", "/x", 1);
+    CHECK(jit::ObjectCache::from_environment().directory() == "/x/softcuda");
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", "/h", 1);
+    CHECK(jit::ObjectCache::from_environment().directory() == "/h/.cache/softcuda");
+}
+
+} // namespace
+
+int main() {
+    test_every_instruction_set();
+    test_bad_objects();
+    test_loading_in_many_threads();
+    test_cache_keeps_entries();
+    test_damaged_entries_are_misses();
+    test_cache_is_trimmed_by_use();
+    test_unusable_folders_are_misses();
+    test_cache_environment();
+    return test::status();
+}

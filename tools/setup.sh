@@ -51,7 +51,7 @@ case ${PYCUDA_VENV:-} in
 system) python=$(command -v python3 || true) ;;
 *) python=${PYCUDA_VENV%/}/bin/python ;;
 esac
-stamp=$build/.built
+stamp=$root/build/.built
 stamp_key="$root $python $softcuda"
 
 is_current() {
@@ -279,7 +279,6 @@ build_runtime() {
     # shellcheck disable=SC2119  # this script's own arguments are no packages
     ensure_packages
     ensure_python run
-    mkdir -p "$build"
     # Written before the build, so that an edit made meanwhile counts as newer.
     printf '%s\n' "$stamp_key" >"$stamp.new"
     local tests=OFF

@@ -1,0 +1,45 @@
+// architecture.h -- the GPU architecture that an image is for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pycuda/compiler.h"
+
+namespace pycuda::compile_detail {
+
+/// "sm_90a" is {90, "a", Real}; "compute_86" is {86, "", Virtual}.
+struct Architecture {
+    enum class Kind {
+        Virtual, ///< PTX: compute_86
+        Real     ///< machine code: sm_86
+    };
+    int number = 0;
+    std::string suffix; ///< "a" or "f" for code that only one GPU or one family runs
+    Kind kind = Kind::Real;
+
+    [[nodiscard]] std::string name() const;
+    bool operator==(const Architecture &) const = default;
+};
+
+/// Throws CompileError for a text that names no architecture.
+[[nodiscard]] Architecture parse_architecture(std::string_view text);
+
+/// What a request says about the architecture.
+struct ArchitectureWish {
+    std::string arch;
+    std::string code;
+    std::optional<ComputeCapability> device;
+    ImageKind target = ImageKind::Cubin;
+};
+
+/// The architecture to compile for with a compiler that knows those in `supported` (ascending).
+/// A device newer than the compiler gets PTX for the newest that the compiler knows, which the
+/// driver finishes. Throws CompileError when the device is too old, or a named one unknown.
+[[nodiscard]] Architecture choose_architecture(const ArchitectureWish &wish,
+                                               const std::vector<int> &supported,
+                                               std::string_view compiler_name);
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,39 @@
+// compile_job.cpp -- what both compilers need of a request.
+#include "compile_job.h"
+
+#include <filesystem>
+
+#include "architecture.h"
+#include "source_wrap.h"
+
+namespace pycuda::compile_detail {
+
+ArchitectureWish wished_architecture(const CompileJob &job) {
+    const CompileRequest &request = job.request;
+    ArchitectureWish wish{request.arch, request.code, request.device, request.target};
+    if (wish.arch.empty() && wish.code.empty()) {
+        wish.arch = job.options.arch;
+        wish.code = job.options.code;
+    }
+    return wish;
+}
+
+std::string prepare_source(const CompileJob &job, bool all_outside) {
+    const CompileRequest &request = job.request;
+    if (request.linkage == Linkage::Cxx)
+        return name_source(request.source, request.name);
+    const IncludeDirectory here{job.working_directory, IncludeDirectory::Owner::User};
+    auto is_outside = [&](const IncludeDirective &include) {
+        if (all_outside)
+            return true;
+        if (include.form == IncludeDirective::Form::Computed)
+            return false;
+        const IncludeDirectory *owner = find_include_owner(include, here, job.include_path);
+        return !owner || owner->owner != IncludeDirectory::Owner::User;
+    };
+    return wrap_in_extern_c(request.source, request.name, is_outside);
+}
+
+std::string stem_of(const std::string &name) { return std::filesystem::path(name).stem().string(); }
+
+} // namespace pycuda::compile_detail

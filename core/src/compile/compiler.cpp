@@ -1,0 +1,257 @@
+// compiler.cpp -- compile(): the cache in memory, the cache on disk, a compiler.
+#include "pycuda/compiler.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include "byte_stream.h"
+#include "compile_job.h"
+#include "compiler_search.h"
+#include "disk_cache.h"
+#include "memory_cache.h"
+
+namespace fs = std::filesystem;
+
+namespace pycuda {
+namespace compile_detail {
+namespace {
+
+constexpr std::size_t memory_cache_bytes = std::size_t{256} << 20;
+
+// Never destroyed, like all that a compilation needs: it may outlive main().
+MemoryCache &memory_cache() {
+    static auto *cache = new MemoryCache(memory_cache_bytes);
+    return *cache;
+}
+
+struct KernelHeaders {
+    std::mutex mutex;
+    std::string directory;
+};
+
+KernelHeaders &kernel_headers() {
+    static auto *headers = new KernelHeaders;
+    return *headers;
+}
+
+std::string kernel_header_directory() {
+    std::scoped_lock lock(kernel_headers().mutex);
+    return kernel_headers().directory;
+}
+
+bool caches_are_on(const CompileRequest &request) {
+    return request.cache == CacheUse::Default && !std::getenv("PYCUDA_DISABLE_CACHE");
+}
+
+std::string home_directory() {
+    if (std::string home = environment("HOME"); !home.empty())
+        return home;
+    const passwd *user = ::getpwuid(::getuid());
+    return user && user->pw_dir ? user->pw_dir : "";
+}
+
+/// Empty when there is no place for it.
+fs::path cache_directory(const CompileRequest &request) {
+    if (!request.cache_dir.empty())
+        return request.cache_dir;
+    if (std::string chosen = environment("PYCUDA_CACHE_DIR"); !chosen.empty())
+        return chosen;
+    std::string base = environment("XDG_CACHE_HOME");
+    if (base.empty()) {
+        base = home_directory();
+        if (base.empty())
+            return {};
+        base += "/.cache";
+    }
+    return fs::path(base) / "pycuda" / "compiler-cache-v2";
+}
+
+void put_texts(ByteWriter &key, const std::vector<std::string> &texts) {
+    key.put<std::uint64_t>(texts.size());
+    for (const std::string &text : texts)
+        key.put(text);
+}
+
+/// What the request says, but for where the cache is and whether files are kept.
+void put_request(ByteWriter &key, const CompileRequest &request) {
+    key.put(request.source).put(request.name);
+    put_texts(key, request.options);
+    put_texts(key, request.include_dirs);
+    key.put(request.arch).put(request.code);
+    key.put(request.device ? request.device->number() : -1);
+    key.put(static_cast<int>(request.target));
+    key.put(static_cast<int>(request.linkage));
+    put_texts(key, request.name_expressions);
+    key.put(static_cast<int>(request.compiler)).put(request.nvcc);
+}
+
+/// Relative folders, and headers beside the source, depend on the current folder.
+std::string working_directory_of(const CompileRequest &request) {
+    const bool matters = !request.options.empty() || !request.include_dirs.empty() ||
+                         request.source.find("include") != std::string::npos;
+    std::error_code failed;
+    return matters ? fs::current_path(failed).string() : "";
+}
+
+std::string memory_key(const CompileRequest &request) {
+    ByteWriter key;
+    put_request(key, request);
+    key.put(working_directory_of(request)).put(search_settings()).put(kernel_header_directory());
+    return key.bytes();
+}
+
+Sha256::Digest disk_key(const CompileJob &job) {
+    ByteWriter key;
+    key.put("image 1");
+    put_request(key, job.request);
+    key.put(job.working_directory).put(job.compiler_identity);
+    for (const IncludeDirectory &directory : job.include_path)
+        key.put(directory.path).put(static_cast<int>(directory.owner));
+    return sha256(key.bytes());
+}
+
+CompileJob make_job(const CompileRequest &request, CompilerOptions options) {
+    using Owner = IncludeDirectory::Owner;
+    CompileJob job{request, std::move(options), {}, working_directory_of(request), "", "", false};
+    job.keep = request.keep || job.options.keep;
+    for (const std::string &path : job.options.include_dirs)
+        job.include_path.push_back({path, Owner::User});
+    for (const std::string &path : request.include_dirs)
+        job.include_path.push_back({fs::absolute(path).lexically_normal(), Owner::User});
+    if (fs::path folder = cache_directory(request); !folder.empty())
+        job.header_store = folder / "cuda-headers";
+    return job;
+}
+
+void add_nvrtc(CompileJob &job) {
+    NvrtcLocation nvrtc = find_nvrtc();
+    job.compiler_identity = nvrtc.identity;
+    for (const std::string &path : nvrtc.header_dirs)
+        job.include_path.push_back({path, IncludeDirectory::Owner::Toolkit});
+}
+
+void add_kernel_headers(CompileJob &job) {
+    if (std::string path = kernel_header_directory(); !path.empty())
+        job.include_path.push_back({path, IncludeDirectory::Owner::Kernels});
+}
+
+bool wants_nvcc(const CompileRequest &request, const CompilerOptions &options) {
+    if (request.compiler != CompilerChoice::Auto)
+        return request.compiler == CompilerChoice::Nvcc;
+    return request.target == ImageKind::Fatbin || !options.only_nvcc.empty();
+}
+
+/// Why nvcc is wanted, for the message when there is none.
+std::string reason_for_nvcc(const CompileRequest &request, const CompilerOptions &options) {
+    if (request.compiler == CompilerChoice::Nvcc)
+        return "nvcc was asked for";
+    if (request.target == ImageKind::Fatbin)
+        return "the target fatbin needs nvcc";
+    return "compiler option '" + options.only_nvcc.front() + "' needs nvcc";
+}
+
+std::string require_nvcc(const CompileRequest &request, const CompilerOptions &options) {
+    if (std::optional<std::string> nvcc = find_nvcc(request.nvcc))
+        return *nvcc;
+    throw CompileError(reason_for_nvcc(request, options) + ", but '" + request.nvcc +
+                       "' is not there; install the CUDA toolkit, set CUDA_HOME to it, or give "
+                       "nvcc's path");
+}
+
+void refuse_what_nvrtc_lacks(const CompileRequest &request, const CompilerOptions &options) {
+    if (request.compiler != CompilerChoice::Nvrtc)
+        return;
+    if (request.target == ImageKind::Fatbin)
+        throw CompileError("NVRTC makes no fatbin; ask for a cubin or for ptx, or for nvcc");
+    if (!options.only_nvcc.empty())
+        throw CompileError("NVRTC has no option like '" + options.only_nvcc.front() +
+                           "'; nvcc has");
+}
+
+/// NVRTC, and nvcc after it where that can do more.
+CompileOutcome compile_in_process(const CompileJob &job) {
+    try {
+        return compile_with_nvrtc(job);
+    } catch (const NeedsNvcc &) {
+        std::optional<std::string> nvcc = find_nvcc(job.request.nvcc);
+        if (job.request.compiler == CompilerChoice::Nvrtc || !nvcc)
+            throw;
+        CompileOutcome outcome = compile_with_nvcc(job, *nvcc);
+        // Not part of the key, which was made for NVRTC. The stamp decides; it is not hashed.
+        if (std::optional<FileStamp> stamp = stamp_file(*nvcc))
+            outcome.dependencies.files.push_back({*nvcc, false, *stamp, {}});
+        return outcome;
+    }
+}
+
+CompileOutcome compile_afresh(const CompileJob &job, const std::string &nvcc) {
+    return nvcc.empty() ? compile_in_process(job) : compile_with_nvcc(job, nvcc);
+}
+
+/// A request with its compiler found and its options understood.
+struct PreparedJob {
+    CompileJob job;
+    std::string nvcc; // empty: NVRTC
+};
+
+PreparedJob prepare(const CompileRequest &request) {
+    CompilerOptions options = translate_options(request.options);
+    refuse_what_nvrtc_lacks(request, options);
+    std::string nvcc = wants_nvcc(request, options) ? require_nvcc(request, options) : "";
+    PreparedJob prepared{make_job(request, std::move(options)), std::move(nvcc)};
+    if (prepared.nvcc.empty())
+        add_nvrtc(prepared.job);
+    else
+        prepared.job.compiler_identity = file_identity(prepared.nvcc);
+    add_kernel_headers(prepared.job);
+    return prepared;
+}
+
+CompileResult compile_through_disk_cache(const CompileRequest &request, const std::string &key) {
+    const PreparedJob prepared = prepare(request);
+    const fs::path folder = cache_directory(request);
+    const Sha256::Digest digest = disk_key(prepared.job);
+    const bool may_find = !prepared.job.keep && !folder.empty();
+    if (may_find) {
+        if (std::optional<CacheEntry> entry = DiskCache(folder).find(digest)) {
+            memory_cache().store(key, entry->result, entry->dependencies);
+            return std::move(entry->result);
+        }
+    }
+    CompileOutcome outcome = compile_afresh(prepared.job, prepared.nvcc);
+    if (outcome.cacheable && !prepared.job.keep) {
+        memory_cache().store(key, outcome.result, outcome.dependencies);
+        if (!folder.empty())
+            DiskCache(folder).store(digest, {outcome.result, outcome.dependencies});
+    }
+    return std::move(outcome.result);
+}
+
+} // namespace
+} // namespace compile_detail
+
+CompileResult compile(const CompileRequest &request) {
+    using namespace compile_detail;
+    if (!caches_are_on(request) || request.keep) {
+        const PreparedJob prepared = prepare(request);
+        return compile_afresh(prepared.job, prepared.nvcc).result;
+    }
+    const std::string key = memory_key(request);
+    if (std::optional<CompileResult> result = memory_cache().find(key))
+        return std::move(*result);
+    return compile_through_disk_cache(request, key);
+}
+
+void set_kernel_header_directory(const fs::path &directory) {
+    compile_detail::KernelHeaders &headers = compile_detail::kernel_headers();
+    std::scoped_lock lock(headers.mutex);
+    headers.directory = fs::absolute(directory).lexically_normal();
+}
+
+void clear_memory_cache() { compile_detail::memory_cache().clear(); }
+
+} // namespace pycuda

@@ -1,0 +1,31 @@
+// compiler_options.h -- options as users write them for nvcc, turned into NVRTC's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pycuda::compile_detail {
+
+/// What a list of nvcc options asks for.
+struct CompilerOptions {
+    /// In NVRTC's spelling, without the architecture and the include path.
+    std::vector<std::string> nvrtc;
+    /// The -I and -isystem folders, absolute, in order.
+    std::vector<std::string> include_dirs;
+    /// From -arch, -code or a single -gencode; empty when not given or "native".
+    std::string arch;
+    std::string code;
+    /// Options that only nvcc can honour, as they were written.
+    std::vector<std::string> only_nvcc;
+    /// Whether ptxas is asked to report (-Xptxas -v, --resource-usage).
+    bool wants_ptxas_report = false;
+    /// Whether -keep is among them.
+    bool keep = false;
+};
+
+/// Translates the options. Those that concern only the host compiler or the linker are dropped;
+/// unknown ones are passed on, for NVRTC to judge. Throws CompileError for an option without
+/// its value, and for one that would change what the compilation produces (-o, -E, --ptx).
+[[nodiscard]] CompilerOptions translate_options(const std::vector<std::string> &options);
+
+} // namespace pycuda::compile_detail

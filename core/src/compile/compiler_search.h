@@ -1,0 +1,37 @@
+// compiler_search.h -- where NVRTC, its headers and nvcc are on this machine.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pycuda::compile_detail {
+
+/// An NVRTC library, found without loading it.
+struct NvrtcLocation {
+    std::string library;
+    /// CUDA's headers that belong to it; may be empty.
+    std::vector<std::string> header_dirs;
+    /// Differs whenever the library does: path, size and time of change.
+    std::string identity;
+};
+
+/// Looks in $PYCUDA_NVRTC (a file or a folder; nothing else is then tried), $CUDA_HOME,
+/// $CUDA_PATH, the added search directories, the wheels beside libpycuda and in the active
+/// Python environment, and the system's folders. Throws CompileError that lists them all.
+/// The answer is remembered until a setting changes.
+[[nodiscard]] NvrtcLocation find_nvrtc();
+
+/// The path of nvcc: `program` itself when it is a path, else from PATH, or, for plain "nvcc",
+/// the toolkit's folders.
+[[nodiscard]] std::optional<std::string> find_nvcc(const std::string &program);
+
+/// "path:size:time", which changes when the file does.
+[[nodiscard]] std::string file_identity(const std::string &path);
+
+/// Everything in the environment that find_nvrtc() depends on, as one text.
+[[nodiscard]] std::string search_settings();
+
+[[nodiscard]] std::string environment(const char *name);
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,117 @@
+// include_scan.cpp -- which files a source includes, found without a preprocessor.
+#include "include_scan.h"
+
+#include <map>
+#include <utility>
+
+#include "standard_headers.h"
+
+namespace pycuda::compile_detail {
+namespace {
+
+using Owner = IncludeDirectory::Owner;
+
+std::string folder_of(const std::string &path) {
+    std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+class Scanner {
+  public:
+    explicit Scanner(const std::vector<IncludeDirectory> &path) : path_(path) {
+        scan_.dependencies.recorded_ns = now_ns();
+    }
+
+    IncludeScan run(std::string_view source, const std::string &source_directory) {
+        scan_text(source, {source_directory, Owner::User});
+        while (!pending_.empty()) {
+            IncludeDirectory file = std::move(pending_.back());
+            pending_.pop_back();
+            read_header(file);
+        }
+        return std::move(scan_);
+    }
+
+  private:
+    void scan_text(std::string_view text, const IncludeDirectory &folder) {
+        if (text.find("include") == std::string_view::npos)
+            return;
+        for (const IncludeDirective &include :
+             find_includes(text, blank_comments_and_strings(text)))
+            resolve(include, folder);
+    }
+
+    void resolve(const IncludeDirective &include, const IncludeDirectory &folder) {
+        if (include.form == IncludeDirective::Form::Computed) {
+            scan_.incomplete |= folder.owner == Owner::User;
+            return;
+        }
+        if (include.name.starts_with('/')) {
+            try_file(include.name, folder.owner);
+            return;
+        }
+        if (include.form == IncludeDirective::Form::Quoted &&
+            try_file(folder.path + "/" + include.name, folder.owner))
+            return;
+        for (const IncludeDirectory &directory : path_)
+            if (try_file(directory.path + "/" + include.name, directory.owner))
+                return;
+        if (!scan_.unresolved.insert(include.name).second)
+            return;
+        if (const char *text = standard_header(include.name))
+            scan_text(text, {"", Owner::Toolkit});
+    }
+
+    /// Whether the file exists; it is then queued, else remembered as absent.
+    bool try_file(const std::string &path, Owner owner) {
+        if (owner == Owner::Bundled)
+            return stamp_file(path).has_value();
+        auto known = exists_.find(path);
+        if (known != exists_.end())
+            return known->second;
+        bool exists = stamp_file(path).has_value();
+        exists_.emplace(path, exists);
+        if (exists)
+            pending_.push_back({path, owner});
+        else
+            scan_.dependencies.files.push_back({path, true, {}, {}});
+        return exists;
+    }
+
+    void read_header(const IncludeDirectory &file) {
+        std::optional<FileContent> content = read_file(file.path);
+        if (!content) { // unreadable: the compiler will say so, and nothing is cached
+            scan_.incomplete = true;
+            return;
+        }
+        scan_.dependencies.files.push_back(
+            {file.path, false, content->stamp, sha256(content->text)});
+        scan_text(content->text, {folder_of(file.path), file.owner});
+    }
+
+    const std::vector<IncludeDirectory> &path_;
+    std::vector<IncludeDirectory> pending_; // files, with the owner of the folder they are in
+    std::map<std::string, bool> exists_;
+    IncludeScan scan_;
+};
+
+} // namespace
+
+IncludeScan scan_includes(std::string_view source, const std::string &source_directory,
+                          const std::vector<IncludeDirectory> &path) {
+    return Scanner(path).run(source, source_directory);
+}
+
+const IncludeDirectory *find_include_owner(const IncludeDirective &include,
+                                           const IncludeDirectory &including_directory,
+                                           const std::vector<IncludeDirectory> &path) {
+    if (include.form == IncludeDirective::Form::Quoted &&
+        stamp_file(including_directory.path + "/" + include.name))
+        return &including_directory;
+    for (const IncludeDirectory &directory : path)
+        if (stamp_file(directory.path + "/" + include.name))
+            return &directory;
+    return nullptr;
+}
+
+} // namespace pycuda::compile_detail

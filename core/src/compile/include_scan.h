@@ -1,0 +1,50 @@
+// include_scan.h -- which files a source includes, found without a preprocessor.
+//
+// NVRTC cannot list the files that it read, so we look for them ourselves. The scan errs on the
+// safe side: it follows every #include, also those that an #if leaves out, and remembers the
+// places where a header was looked for in vain, since a file that appears there later would be
+// found first. The cache then asks only whether these files are still the same.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dependency.h"
+#include "source_text.h"
+
+namespace pycuda::compile_detail {
+
+/// One folder of the include path.
+struct IncludeDirectory {
+    enum class Owner {
+        User,
+        Kernels, ///< our own headers
+        Toolkit, ///< CUDA's headers
+        Bundled, ///< CUDA's headers as NVRTC unpacked them: never change, so never scanned
+    };
+    std::string path; ///< absolute
+    Owner owner = Owner::User;
+};
+
+struct IncludeScan {
+    DependencyList dependencies;
+    /// Names that no folder has; the compiler may have them built in.
+    std::set<std::string, std::less<>> unresolved;
+    /// Whether a user's file has `#include MACRO`, so that the list may be incomplete.
+    bool incomplete = false;
+};
+
+/// Scans `source`, which lies in `source_directory`. Headers that no folder has but that
+/// standard_header() stands in for are scanned too, and stay among the unresolved.
+[[nodiscard]] IncludeScan scan_includes(std::string_view source,
+                                        const std::string &source_directory,
+                                        const std::vector<IncludeDirectory> &path);
+
+/// Whose folder has the header, or nothing. `including_directory` is the including file's.
+[[nodiscard]] const IncludeDirectory *
+find_include_owner(const IncludeDirective &include, const IncludeDirectory &including_directory,
+                   const std::vector<IncludeDirectory> &path);
+
+} // namespace pycuda::compile_detail

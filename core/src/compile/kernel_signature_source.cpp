@@ -1,0 +1,450 @@
+// kernel_signature_source.cpp -- the parameters of kernels, read from CUDA C++ source.
+//
+// The reading knows no preprocessor and no templates: it looks for __global__, takes the name
+// before the next parameter list, and splits that list at its commas. Types that it does not know
+// are looked up among the source's simple typedefs and macros. What differs between two
+// declarations of one name (the branches of an #if, say) becomes unknown.
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "pycuda/kernel_signature.h"
+#include "source_text.h"
+
+namespace pycuda {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// Identifiers and single marks; "::" is one word.
+Words split_words(std::string_view text) {
+    Words words;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t begin = at;
+        if (is_word_char(text[at]))
+            while (at < text.size() && is_word_char(text[at]))
+                ++at;
+        else
+            at += text.substr(at, 2) == "::" ? 2 : 1;
+        std::string_view word = text.substr(begin, at - begin);
+        if (!std::isspace(static_cast<unsigned char>(word[0])))
+            words.emplace_back(word);
+    }
+    return words;
+}
+
+bool is_identifier(const std::string &word) {
+    return is_word_char(word[0]) && !std::isdigit(static_cast<unsigned char>(word[0]));
+}
+
+// ---- types ----------------------------------------------------------------------------------
+
+struct ValueType {
+    ValueKind kind = ValueKind::Unknown;
+    std::uint32_t size = 0;
+    std::uint32_t alignment = 0;
+    bool operator==(const ValueType &) const = default;
+};
+
+constexpr ValueType scalar(ValueKind kind, std::uint32_t size) { return {kind, size, size}; }
+
+using TypeTable = std::map<std::string, ValueType, std::less<>>;
+
+/// float4 and its like: aligned to their size, up to 16; three numbers only to one.
+void add_vectors(TypeTable &table, const std::string &base, std::uint32_t size) {
+    for (std::uint32_t lanes = 1; lanes <= 4; ++lanes)
+        table[base + std::to_string(lanes)] = {ValueKind::Bytes, size * lanes,
+                                               lanes == 3 ? size : std::min(size * lanes, 16u)};
+}
+
+TypeTable make_type_table() {
+    constexpr ValueKind s = ValueKind::Signed, u = ValueKind::Unsigned, f = ValueKind::Float;
+    TypeTable table;
+    for (const char *name : {"char", "signed char", "int8_t"})
+        table[name] = scalar(s, 1);
+    for (const char *name : {"unsigned char", "uchar", "uint8_t", "bool"})
+        table[name] = scalar(u, 1);
+    for (const char *name : {"short", "int16_t"})
+        table[name] = scalar(s, 2);
+    for (const char *name : {"unsigned short", "ushort", "uint16_t"})
+        table[name] = scalar(u, 2);
+    for (const char *name : {"int", "int32_t"})
+        table[name] = scalar(s, 4);
+    for (const char *name : {"unsigned", "uint", "uint32_t"})
+        table[name] = scalar(u, 4);
+    for (const char *name : {"long", "long long", "int64_t", "intptr_t", "ptrdiff_t", "ssize_t",
+                             "intmax_t", "clock_t"})
+        table[name] = scalar(s, 8);
+    for (const char *name :
+         {"unsigned long", "unsigned long long", "ulong", "uint64_t", "size_t", "uintptr_t",
+          "uintmax_t", "cudaTextureObject_t", "cudaSurfaceObject_t", "CUdeviceptr"})
+        table[name] = scalar(u, 8);
+    table["float"] = scalar(f, 4);
+    table["double"] = scalar(f, 8);
+    table["half"] = table["__half"] = scalar(f, 2);
+    table["__nv_bfloat16"] = table["nv_bfloat16"] = scalar(ValueKind::BFloat16, 2);
+    table["half2"] = table["__half2"] = table["__nv_bfloat162"] = {ValueKind::Bytes, 4, 4};
+    table["cuComplex"] = table["cuFloatComplex"] = {ValueKind::Bytes, 8, 8};
+    table["cuDoubleComplex"] = {ValueKind::Bytes, 16, 16};
+    table["pycuda::complex<float>"] = {ValueKind::Bytes, 8, 4};
+    table["pycuda::complex<double>"] = {ValueKind::Bytes, 16, 8};
+    for (const char *base : {"char", "uchar"})
+        add_vectors(table, base, 1);
+    for (const char *base : {"short", "ushort"})
+        add_vectors(table, base, 2);
+    for (const char *base : {"int", "uint", "float"})
+        add_vectors(table, base, 4);
+    for (const char *base : {"long", "ulong", "longlong", "ulonglong", "double"})
+        add_vectors(table, base, 8);
+    return table;
+}
+
+const TypeTable &known_types() {
+    static const auto *table = new TypeTable(make_type_table());
+    return *table;
+}
+
+/// "long unsigned int" and its other spellings as "unsigned long"; other names as they are.
+std::string usual_spelling(const Words &words) {
+    auto count = [&](std::string_view word) { return std::ranges::count(words, word); };
+    const bool is_unsigned = count("unsigned") > 0;
+    const auto longs = count("long");
+    static const std::set<std::string, std::less<>> parts = {"unsigned", "signed", "long",
+                                                             "short",    "int",    "char"};
+    const bool is_integer =
+        std::ranges::all_of(words, [](const auto &word) { return parts.contains(word); });
+    std::string name;
+    if (!is_integer || words.empty()) {
+        for (const std::string &word : words)
+            name += word;
+        return name.starts_with("std::") ? name.substr(5) : name;
+    }
+    if (count("char"))
+        name = "char";
+    else if (count("short"))
+        name = "short";
+    else if (longs)
+        name = longs > 1 ? "long long" : "long";
+    if (name == "char")
+        return is_unsigned ? "unsigned char" : "signed char";
+    if (name.empty())
+        return is_unsigned ? "unsigned" : "int";
+    return is_unsigned ? "unsigned " + name : name;
+}
+
+/// A declared type, without its name: "const float *" is {{"float"}, 1}.
+struct Declarator {
+    Words base;
+    int pointers = 0;
+    bool understood = true;
+};
+
+bool is_qualifier(const std::string &word) {
+    static const std::set<std::string, std::less<>> qualifiers = {
+        "const",      "volatile",  "restrict", "__restrict", "__restrict__",      "struct",
+        "class",      "enum",      "union",    "typename",   "__grid_constant__", "__constant__",
+        "__device__", "__global__"};
+    return qualifiers.contains(word);
+}
+
+// ---- typedefs and macros of the source --------------------------------------------------------
+
+/// Simple names for types: `typedef float real;`, `using real = float;`, `#define real float`.
+/// A name with two different meanings has none.
+using Aliases = std::map<std::string, std::optional<Words>, std::less<>>;
+
+void add_alias(Aliases &aliases, const std::string &name, Words meaning) {
+    auto [place, is_new] = aliases.emplace(name, meaning);
+    if (!is_new && place->second != meaning)
+        place->second.reset();
+}
+
+bool is_type_text(const Words &words) {
+    return !words.empty() && std::ranges::all_of(words, [](const std::string &word) {
+        return is_identifier(word) || word == "*" || word == "::" || word == "<" || word == ">";
+    });
+}
+
+/// The text from the end of `keyword` at `at` to `end_mark`.
+std::string_view rest_until(std::string_view text, std::size_t at, std::size_t keyword_size,
+                            char end_mark) {
+    std::size_t begin = at + keyword_size;
+    return text.substr(begin, std::min(text.find(end_mark, begin), text.size()) - begin);
+}
+
+/// Calls `visit(position)` for each `word` of the text that stands alone.
+template <class Visit>
+void for_each_word(std::string_view text, std::string_view word, Visit visit) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos;
+         at = text.find(word, at + word.size())) {
+        const bool begins = at == 0 || !is_word_char(text[at - 1]);
+        const bool ends = at + word.size() >= text.size() || !is_word_char(text[at + word.size()]);
+        if (begins && ends)
+            visit(at);
+    }
+}
+
+Aliases find_aliases(std::string_view text) {
+    Aliases aliases;
+    for_each_word(text, "typedef", [&](std::size_t at) {
+        Words words = split_words(rest_until(text, at, 7, ';'));
+        if (words.size() < 2 || !is_type_text(words) || !is_identifier(words.back()))
+            return;
+        std::string name = std::move(words.back());
+        words.pop_back();
+        add_alias(aliases, name, std::move(words));
+    });
+    for_each_word(text, "using", [&](std::size_t at) {
+        Words words = split_words(rest_until(text, at, 5, ';'));
+        if (words.size() < 3 || words[1] != "=")
+            return;
+        add_alias(aliases, words[0], Words(words.begin() + 2, words.end()));
+    });
+    for_each_word(text, "define", [&](std::size_t at) {
+        Words words = split_words(rest_until(text, at, 6, '\n'));
+        if (words.size() >= 2 && is_type_text(words))
+            add_alias(aliases, words[0], Words(words.begin() + 1, words.end()));
+        else if (!words.empty()) // a macro that is no type; whatever uses it is unknown
+            add_alias(aliases, words[0], {"?"});
+    });
+    return aliases;
+}
+
+Declarator read_declarator(const Words &words, const Aliases &aliases, int depth = 0) {
+    Declarator result;
+    for (const std::string &word : words) {
+        auto alias = aliases.find(word);
+        if (word == "*")
+            ++result.pointers;
+        else if (is_qualifier(word))
+            continue;
+        else if (alias != aliases.end()) {
+            if (!alias->second || depth == 8) {
+                result.understood = false;
+                continue;
+            }
+            Declarator meant = read_declarator(*alias->second, aliases, depth + 1);
+            result.understood &= meant.understood;
+            result.pointers += meant.pointers;
+            result.base.insert(result.base.end(), meant.base.begin(), meant.base.end());
+        } else if (word == "&" || word == "(" || word == "[" || word == "." || word == "?")
+            result.understood = false;
+        else
+            result.base.push_back(word);
+    }
+    return result;
+}
+
+// ---- declarations -----------------------------------------------------------------------------
+
+/// The position after the bracket that closes the one at `open`; npos when nothing does.
+std::size_t after_closing(std::string_view text, std::size_t open, char opening, char closing) {
+    int depth = 0;
+    for (std::size_t at = open; at < text.size(); ++at) {
+        depth += text[at] == opening;
+        depth -= text[at] == closing;
+        if (depth == 0)
+            return at + 1;
+    }
+    return std::string_view::npos;
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view list) {
+    std::vector<std::string_view> pieces;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < list.size(); ++at) {
+        if (std::string_view("(<[{").find(list[at]) != std::string_view::npos)
+            ++depth;
+        else if (std::string_view(")>]}").find(list[at]) != std::string_view::npos)
+            --depth;
+        else if (list[at] == ',' && depth == 0) {
+            pieces.push_back(list.substr(begin, at - begin));
+            begin = at + 1;
+        }
+    }
+    pieces.push_back(list.substr(begin));
+    return pieces;
+}
+
+/// "const float *" from its words.
+std::string spell(const Words &words) {
+    std::string text;
+    for (const std::string &word : words) {
+        const bool joins = word == "::" || word == "<" || word == ">" || word == "," ||
+                           text.ends_with("::") || text.ends_with('<') ||
+                           (word == "*" && text.ends_with('*'));
+        text += text.empty() || joins ? word : " " + word;
+    }
+    return text;
+}
+
+/// Takes the parameter's name, and `[]`, which makes it a pointer, off its words.
+void drop_name(Words &words) {
+    int arrays = 0;
+    while (!words.empty() && words.back() == "]") {
+        while (!words.empty() && words.back() != "[")
+            words.pop_back();
+        if (!words.empty())
+            words.pop_back();
+        ++arrays;
+    }
+    const bool may_be_name = words.size() > 1 && is_identifier(words.back()) &&
+                             !is_qualifier(words.back()) && words[words.size() - 2] != "::";
+    const bool follows_type =
+        may_be_name && std::ranges::any_of(words.begin(), words.end() - 1, [](const auto &word) {
+            return is_identifier(word) && !is_qualifier(word);
+        });
+    const bool is_type_word = !words.empty() && known_types().contains(words.back());
+    if (follows_type && !is_type_word)
+        words.pop_back();
+    if (arrays > 0)
+        words.push_back("*");
+}
+
+ParameterDescription describe(std::string_view text, const Aliases &aliases) {
+    Words words = split_words(text);
+    if (auto equals = std::ranges::find(words, "="); equals != words.end())
+        words.erase(equals, words.end());
+    drop_name(words);
+    ParameterDescription parameter;
+    parameter.type = spell(words);
+    const Declarator declarator = read_declarator(words, aliases);
+    if (!declarator.understood)
+        return parameter;
+    auto found = known_types().find(usual_spelling(declarator.base));
+    const ValueType type = found == known_types().end() ? ValueType{} : found->second;
+    if (declarator.pointers == 0) {
+        parameter.kind = type.kind;
+        parameter.size = type.size;
+        parameter.alignment = type.alignment;
+        return parameter;
+    }
+    parameter.kind = ValueKind::Pointer;
+    parameter.size = parameter.alignment = 8;
+    const ValueType element = declarator.pointers == 1 ? type : ValueType{ValueKind::Pointer, 8, 8};
+    parameter.element_kind = element.kind;
+    parameter.element_size = static_cast<std::uint16_t>(element.size);
+    return parameter;
+}
+
+std::vector<ParameterDescription> describe_list(std::string_view list, const Aliases &aliases) {
+    std::vector<ParameterDescription> parameters;
+    Words words = split_words(list);
+    if (words.empty() || (words.size() == 1 && words[0] == "void"))
+        return parameters;
+    for (std::string_view piece : split_at_commas(list))
+        parameters.push_back(describe(piece, aliases));
+    return parameters;
+}
+
+/// Whether the declaration that `at` is in began with `template`.
+bool is_in_template(std::string_view text, std::size_t at) {
+    std::size_t begin = text.find_last_of(";{}", at);
+    begin = begin == std::string_view::npos ? 0 : begin;
+    bool found = false;
+    for_each_word(text.substr(begin, at - begin), "template", [&](std::size_t) { found = true; });
+    return found;
+}
+
+/// The types that a template leaves open: "T" and "U" of `template <class T, typename U>`.
+Aliases with_template_parameters(std::string_view text, std::size_t at, Aliases aliases) {
+    std::size_t begin = text.rfind("template", at);
+    Words words = split_words(text.substr(begin, at - begin));
+    for (std::size_t i = 0; i + 1 < words.size(); ++i)
+        if (words[i] == "class" || words[i] == "typename")
+            aliases[words[i + 1]] = std::nullopt;
+    return aliases;
+}
+
+/// Reads the kernel whose __global__ ends at `at`; nothing when it is not understood.
+std::optional<DeclaredKernel> read_kernel(std::string_view text, std::size_t at,
+                                          const Aliases &aliases) {
+    std::string name;
+    while (at < text.size()) {
+        const char c = text[at];
+        if (is_word_char(c)) {
+            std::size_t end = at;
+            while (end < text.size() && is_word_char(text[end]))
+                ++end;
+            name = text.substr(at, end - at);
+            at = end;
+        } else if (c == '(') {
+            std::size_t after = after_closing(text, at, '(', ')');
+            if (after == std::string_view::npos || name.empty() || !is_identifier(name))
+                return std::nullopt;
+            if (!name.starts_with("__")) {
+                DeclaredKernel kernel{name, false, {}};
+                kernel.parameters = describe_list(text.substr(at + 1, after - at - 2), aliases);
+                return kernel;
+            }
+            at = after; // __launch_bounds__(256)
+        } else if (std::isspace(static_cast<unsigned char>(c)) || c == '[' || c == ']' || c == ':')
+            ++at;
+        else
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// Makes unknown what another declaration of the same kernel, with as many parameters, says
+/// differently.
+void merge(DeclaredKernel &first, const DeclaredKernel &second) {
+    for (std::size_t i = 0; i < first.parameters.size(); ++i) {
+        ParameterDescription &mine = first.parameters[i];
+        const ParameterDescription &other = second.parameters[i];
+        if (mine.kind != other.kind || mine.size != other.size)
+            mine = {mine.type, 0, 0};
+        else if (mine.element_kind != other.element_kind ||
+                 mine.element_size != other.element_size) {
+            mine.element_kind = ValueKind::Unknown;
+            mine.element_size = 0;
+        }
+    }
+}
+
+/// The kernels under construction, and the names that mean kernels of different shapes.
+struct KernelList {
+    void add(DeclaredKernel kernel) {
+        auto known = std::ranges::find(kernels, kernel.name, &DeclaredKernel::name);
+        if (known == kernels.end())
+            kernels.push_back(std::move(kernel));
+        else if (known->parameters.size() == kernel.parameters.size())
+            merge(*known, kernel);
+        else
+            ambiguous.insert(kernel.name);
+    }
+
+    std::vector<DeclaredKernel> finish() {
+        std::erase_if(kernels, [this](const auto &k) { return ambiguous.contains(k.name); });
+        return std::move(kernels);
+    }
+
+    std::vector<DeclaredKernel> kernels;
+    std::set<std::string> ambiguous;
+};
+
+} // namespace
+
+std::vector<DeclaredKernel> read_declared_kernels(std::string_view source) {
+    const std::string blanked = compile_detail::blank_comments_and_strings(source);
+    const std::string_view text = blanked;
+    const Aliases aliases = find_aliases(text);
+    KernelList list;
+    for_each_word(text, "__global__", [&](std::size_t at) {
+        const bool is_template = is_in_template(text, at);
+        std::optional<DeclaredKernel> kernel = read_kernel(
+            text, at + 10, is_template ? with_template_parameters(text, at, aliases) : aliases);
+        if (!kernel)
+            return;
+        kernel->is_template = is_template;
+        list.add(std::move(*kernel));
+    });
+    return list.finish();
+}
+
+} // namespace pycuda

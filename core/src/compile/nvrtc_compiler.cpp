@@ -1,0 +1,235 @@
+// nvrtc_compiler.cpp -- compiling with NVRTC, and helping it over what it alone refuses.
+//
+// Source that nvcc takes can fail in NVRTC for reasons that are not the author's fault. Each has
+// a remedy, tried once, when the log names the reason:
+//
+//   a CUDA header is not on this machine      unpack those that NVRTC carries with it
+//   templates in the user's own headers       take all headers out of the extern "C" wrap
+//   functions without __device__              compile them for the device
+//
+// What then still fails for such a reason throws NeedsNvcc.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "architecture.h"
+#include "compile_job.h"
+#include "nvrtc_library.h"
+#include "standard_headers.h"
+#include "subprocess.h"
+
+namespace fs = std::filesystem;
+
+namespace pycuda::compile_detail {
+namespace {
+
+using Status = NvrtcOutcome::Status;
+
+bool says(const std::string &log, std::string_view phrase) {
+    return log.find(phrase) != std::string::npos;
+}
+
+bool misses_header(const std::string &log) {
+    // NVRTC 12 and 13.0 say "could not open", later ones "cannot open".
+    return says(log, "could not open source file") || says(log, "cannot open source file");
+}
+
+bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
+
+/// Everything that a remedy changes.
+struct Attempt {
+    bool with_bundled_headers = false;
+    bool headers_outside_wrap = false;
+    bool for_device_by_default = false;
+};
+
+class NvrtcCompilation {
+  public:
+    explicit NvrtcCompilation(const CompileJob &job)
+        : job_(job), library_(NvrtcLibrary::open(find_nvrtc())), wish_(wished_architecture(job)),
+          architecture_(choose_architecture(wish_, library_.architectures(), library_.name())) {
+        bundled_folder_ = folder_for_bundled_headers();
+        attempt_.with_bundled_headers = fs::exists(bundled_folder_ + "/.nvrtc_headers_version");
+    }
+
+    CompileOutcome run() {
+        NvrtcOutcome outcome = compile();
+        NvrtcOutcome first = outcome; // what the author wrote, not what a remedy made of it
+        while (outcome.status == Status::Failed && apply_remedy(outcome.log)) {
+            const bool only_headers_changed =
+                !attempt_.headers_outside_wrap && !attempt_.for_device_by_default;
+            outcome = compile();
+            if (only_headers_changed)
+                first = outcome;
+        }
+        if (outcome.status != Status::Ok)
+            fail(first);
+        return finish(std::move(outcome));
+    }
+
+  private:
+    std::string folder_for_bundled_headers() const {
+        if (job_.header_store.empty())
+            return {};
+        std::string version = library_.name().substr(library_.name().rfind(' ') + 1);
+        return job_.header_store + "/nvrtc-" + version + "-" +
+               to_hex(sha256(job_.compiler_identity)).substr(0, 16);
+    }
+
+    std::vector<IncludeDirectory> include_path() const {
+        std::vector<IncludeDirectory> path = job_.include_path;
+        if (attempt_.with_bundled_headers)
+            for (const char *below : {"", "/cccl"})
+                path.push_back({bundled_folder_ + below, IncludeDirectory::Owner::Bundled});
+        return path;
+    }
+
+    /// Machine code, or PTX with ptxas's report, needs a real architecture; NVRTC gives the PTX
+    /// along with it.
+    Architecture compiled_architecture() const {
+        Architecture compiled = architecture_;
+        if (wish_.target == ImageKind::Ptx && job_.options.wants_ptxas_report)
+            compiled.kind = Architecture::Kind::Real;
+        return compiled;
+    }
+
+    NvrtcOutcome compile() {
+        const std::vector<IncludeDirectory> path = include_path();
+        scan_ = scan_includes(job_.request.source, job_.working_directory, path);
+
+        NvrtcJob nvrtc{prepare_source(job_, attempt_.headers_outside_wrap),
+                       job_.request.name,
+                       {"--gpu-architecture=" + compiled_architecture().name()},
+                       {},
+                       job_.request.name_expressions};
+        nvrtc.options.insert(nvrtc.options.end(), job_.options.nvrtc.begin(),
+                             job_.options.nvrtc.end());
+        if (attempt_.for_device_by_default)
+            nvrtc.options.push_back("--device-as-default-execution-space");
+        for (const IncludeDirectory &directory : path)
+            nvrtc.options.push_back("-I" + directory.path);
+        for (const std::string &name : scan_.unresolved)
+            if (const char *text = standard_header(name))
+                nvrtc.headers.push_back({name, text});
+
+        command_line_ = {"nvrtc"};
+        command_line_.insert(command_line_.end(), nvrtc.options.begin(), nvrtc.options.end());
+        command_line_.push_back(job_.request.name);
+        NvrtcOutcome outcome = library_.compile(nvrtc);
+        if (job_.keep)
+            keep_files(nvrtc, outcome);
+        return outcome;
+    }
+
+    /// Changes `attempt_` so that the next one may succeed; false when nothing is left to try.
+    bool apply_remedy(const std::string &log) {
+        if (misses_header(log) && !attempt_.with_bundled_headers && install_bundled_headers())
+            return attempt_.with_bundled_headers = true;
+        if (says(log, "may not have extern \"C\" linkage") && !attempt_.headers_outside_wrap &&
+            says(job_.request.source, "include"))
+            return attempt_.headers_outside_wrap = true;
+        if (is_host_code(log) && !attempt_.for_device_by_default)
+            return attempt_.for_device_by_default = true;
+        return false;
+    }
+
+    /// Into the cache's folder, so that the next run has them, or, where that cannot be written,
+    /// into one for this process.
+    bool install_bundled_headers() {
+        std::error_code failed; // the library tells by failing too
+        if (!bundled_folder_.empty() && fs::create_directories(bundled_folder_, failed)) {
+            if (library_.install_headers(bundled_folder_))
+                return true;
+            fs::remove(bundled_folder_, failed);
+        }
+        static const auto *for_this_process = new TemporaryDirectory;
+        static const int registered = std::atexit([] { delete for_this_process; });
+        bundled_folder_ = registered == 0 ? for_this_process->path() : "";
+        return library_.install_headers(bundled_folder_);
+    }
+
+    [[noreturn]] void fail(const NvrtcOutcome &outcome) const {
+        std::string message = "nvrtc compilation of " + job_.request.name + " failed";
+        if (outcome.status == Status::BadOption) {
+            std::string reason = outcome.log.substr(0, outcome.log.find('\n'));
+            if (std::size_t colon = reason.find("error: "); colon != std::string::npos)
+                reason = reason.substr(colon + 7);
+            throw_error<NeedsNvcc>(message + ": " + library_.name() + " says: " + reason, outcome);
+        }
+        if (is_host_code(outcome.log))
+            throw_error<NeedsNvcc>(message + ": the source has host code, which needs nvcc",
+                                   outcome);
+        if (misses_header(outcome.log))
+            throw_error<NeedsNvcc>(message + ": a header was not found", outcome);
+        throw_error<CompileError>(message, outcome);
+    }
+
+    template <class ErrorType>
+    [[noreturn]] void throw_error(const std::string &message, const NvrtcOutcome &outcome) const {
+        ErrorType error(message, command_line_, "", outcome.log);
+        error.kept_in = kept_in_;
+        throw error;
+    }
+
+    CompileOutcome finish(NvrtcOutcome outcome) {
+        CompileOutcome compiled;
+        CompileResult &result = compiled.result;
+        if (!outcome.lto_ir.empty() && outcome.cubin.empty()) {
+            result.kind = ImageKind::LtoIr;
+            result.image = std::move(outcome.lto_ir);
+        } else if (architecture_.kind == Architecture::Kind::Virtual) {
+            result.kind = ImageKind::Ptx;
+            result.image = std::move(outcome.ptx);
+        } else {
+            result.kind = ImageKind::Cubin;
+            result.image = std::move(outcome.cubin);
+        }
+        result.arch = architecture_.name();
+        result.log = std::move(outcome.log);
+        result.command_line = std::move(command_line_);
+        result.lowered_names = std::move(outcome.lowered_names);
+        result.kept_in = kept_in_;
+        compiled.dependencies = std::move(scan_.dependencies);
+        compiled.cacheable = !scan_.incomplete && compiled.dependencies.stamps_match();
+        return compiled;
+    }
+
+    void keep_files(const NvrtcJob &nvrtc, const NvrtcOutcome &outcome) {
+        if (kept_in_.empty()) {
+            TemporaryDirectory directory;
+            directory.keep();
+            kept_in_ = directory.path();
+        }
+        const std::string stem = stem_of(job_.request.name);
+        auto write = [this](const std::string &name, const std::string &content) {
+            if (!content.empty())
+                std::ofstream(kept_in_ + "/" + name, std::ios::binary) << content;
+        };
+        std::string command;
+        for (const std::string &word : command_line_)
+            command += word + "\n";
+        write(stem + ".cu", nvrtc.source);
+        write(stem + ".command", command);
+        write(stem + ".log", outcome.log);
+        write(stem + ".ptx", outcome.ptx);
+        write(stem + ".cubin", outcome.cubin);
+    }
+
+    const CompileJob &job_;
+    const NvrtcLibrary &library_;
+    ArchitectureWish wish_;
+    Architecture architecture_;
+    std::string bundled_folder_;
+    Attempt attempt_;
+    IncludeScan scan_;
+    std::vector<std::string> command_line_;
+    std::string kept_in_;
+};
+
+} // namespace
+
+CompileOutcome compile_with_nvrtc(const CompileJob &job) { return NvrtcCompilation(job).run(); }
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,178 @@
+// nvrtc_library.cpp -- NVIDIA's run-time compiler, opened when it is first used.
+#include "nvrtc_library.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include <dlfcn.h>
+
+#include "pycuda/compile_error.h"
+
+namespace pycuda::compile_detail {
+namespace {
+
+// nvrtcResult, as far as we tell its values apart.
+constexpr int success = 0;
+constexpr int error_invalid_option = 5;
+constexpr int error_compilation = 6;
+
+std::vector<const char *> c_strings(const std::vector<std::string> &texts) {
+    std::vector<const char *> pointers;
+    for (const std::string &text : texts)
+        pointers.push_back(text.c_str());
+    return pointers;
+}
+
+} // namespace
+
+class NvrtcLibrary::ProgramOwner {
+  public:
+    explicit ProgramOwner(const NvrtcLibrary &library) : library_(library) {}
+    ~ProgramOwner() {
+        if (program)
+            library_.destroy_program_(&program);
+    }
+    ProgramOwner(const ProgramOwner &) = delete;
+    ProgramOwner &operator=(const ProgramOwner &) = delete;
+
+    Program program = nullptr;
+
+  private:
+    const NvrtcLibrary &library_;
+};
+
+const NvrtcLibrary &NvrtcLibrary::open(const NvrtcLocation &location) {
+    static std::mutex mutex;
+    static auto *opened = new std::map<std::string, std::unique_ptr<NvrtcLibrary>>;
+    std::scoped_lock lock(mutex);
+    std::unique_ptr<NvrtcLibrary> &library = (*opened)[location.library];
+    if (!library)
+        library.reset(new NvrtcLibrary(location.library));
+    return *library;
+}
+
+template <class Function>
+void NvrtcLibrary::find(void *library, const char *symbol, Function *&function) {
+    function = reinterpret_cast<Function *>(::dlsym(library, symbol));
+}
+
+NvrtcLibrary::NvrtcLibrary(const std::string &path) {
+    void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        throw CompileError("cannot open NVRTC, the CUDA compiler library: " +
+                           std::string(::dlerror()));
+    find(library, "nvrtcGetErrorString", get_error_string_);
+    find(library, "nvrtcVersion", version_);
+    find(library, "nvrtcGetNumSupportedArchs", num_supported_archs_);
+    find(library, "nvrtcGetSupportedArchs", supported_archs_);
+    find(library, "nvrtcCreateProgram", create_program_);
+    find(library, "nvrtcDestroyProgram", destroy_program_);
+    find(library, "nvrtcCompileProgram", compile_program_);
+    find(library, "nvrtcGetProgramLogSize", log_size_);
+    find(library, "nvrtcGetProgramLog", log_);
+    find(library, "nvrtcGetPTXSize", ptx_size_);
+    find(library, "nvrtcGetPTX", ptx_);
+    find(library, "nvrtcGetCUBINSize", cubin_size_);
+    find(library, "nvrtcGetCUBIN", cubin_);
+    find(library, "nvrtcAddNameExpression", add_name_expression_);
+    find(library, "nvrtcGetLoweredName", lowered_name_);
+    find(library, "nvrtcGetLTOIRSize", lto_ir_size_);
+    find(library, "nvrtcGetLTOIR", lto_ir_);
+    find(library, "nvrtcInstallBundledHeaders", install_headers_);
+    // The newest of the functions that every NVRTC since 11.2 has.
+    if (!version_ || !supported_archs_ || !cubin_)
+        throw CompileError("'" + path + "' is not NVRTC 11.2 or newer");
+
+    int major = 0, minor = 0;
+    check(version_(&major, &minor), "nvrtcVersion");
+    name_ = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
+    read_architectures();
+}
+
+void NvrtcLibrary::read_architectures() {
+    int count = 0;
+    check(num_supported_archs_(&count), "nvrtcGetNumSupportedArchs");
+    architectures_.resize(static_cast<std::size_t>(count));
+    check(supported_archs_(architectures_.data()), "nvrtcGetSupportedArchs");
+    std::ranges::sort(architectures_);
+    if (architectures_.empty())
+        throw CompileError(name_ + " reports no architecture that it compiles for");
+}
+
+void NvrtcLibrary::check(Result result, const char *function) const {
+    if (result != success)
+        throw CompileError(std::string(function) + " failed: " + get_error_string_(result));
+}
+
+/// A text or image that NVRTC copies out after telling its size.
+template <class Size, class Get>
+std::string NvrtcLibrary::fetch(Program program, Size size, Get get) const {
+    std::size_t bytes = 0;
+    std::string data;
+    if (!size || size(program, &bytes) != success || bytes == 0)
+        return data; // this compilation made none
+    data.resize(bytes);
+    check(get(program, data.data()), "copying NVRTC's output");
+    return data;
+}
+
+namespace {
+
+/// Texts come with a terminating zero, which is not part of them.
+std::string without_terminator(std::string text) {
+    while (!text.empty() && text.back() == '\0')
+        text.pop_back();
+    return text;
+}
+
+} // namespace
+
+NvrtcOutcome NvrtcLibrary::compile(const NvrtcJob &job) const {
+    std::vector<const char *> header_texts, header_names;
+    for (const VirtualHeader &header : job.headers) {
+        header_texts.push_back(header.text);
+        header_names.push_back(header.name.c_str());
+    }
+    ProgramOwner owner(*this);
+    check(create_program_(&owner.program, job.source.c_str(), job.name.c_str(),
+                          static_cast<int>(job.headers.size()), header_texts.data(),
+                          header_names.data()),
+          "nvrtcCreateProgram");
+    for (const std::string &expression : job.name_expressions)
+        check(add_name_expression_(owner.program, expression.c_str()), "nvrtcAddNameExpression");
+
+    std::vector<const char *> options = c_strings(job.options);
+    Result result =
+        compile_program_(owner.program, static_cast<int>(options.size()), options.data());
+    NvrtcOutcome outcome;
+    outcome.log = without_terminator(fetch(owner.program, log_size_, log_));
+    if (result == success) {
+        outcome.status = NvrtcOutcome::Status::Ok;
+        fetch_images(owner.program, job, outcome);
+    } else if (result == error_invalid_option)
+        outcome.status = NvrtcOutcome::Status::BadOption;
+    else if (result != error_compilation)
+        outcome.log += std::string(get_error_string_(result)) + "\n";
+    return outcome;
+}
+
+void NvrtcLibrary::fetch_images(Program program, const NvrtcJob &job, NvrtcOutcome &outcome) const {
+    outcome.ptx = without_terminator(fetch(program, ptx_size_, ptx_));
+    outcome.cubin = fetch(program, cubin_size_, cubin_);
+    outcome.lto_ir = fetch(program, lto_ir_size_, lto_ir_);
+    for (const std::string &expression : job.name_expressions) {
+        const char *lowered = nullptr;
+        check(lowered_name_(program, expression.c_str(), &lowered), "nvrtcGetLoweredName");
+        outcome.lowered_names.emplace_back(expression, lowered);
+    }
+}
+
+bool NvrtcLibrary::install_headers(const std::string &folder) const {
+    // Zero is "skip what is there"; why it failed does not matter to the caller, whose
+    // compilation fails with the name of the header that is missing.
+    return install_headers_ && install_headers_(folder.c_str(), 0, nullptr) == success;
+}
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,92 @@
+// nvrtc_library.h -- NVIDIA's run-time compiler, opened when it is first used.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler_search.h"
+
+namespace pycuda::compile_detail {
+
+/// A header that the compiler finds under `name` without a file.
+struct VirtualHeader {
+    std::string name;
+    const char *text;
+};
+
+struct NvrtcJob {
+    std::string source;
+    std::string name;
+    std::vector<std::string> options;
+    std::vector<VirtualHeader> headers;
+    std::vector<std::string> name_expressions;
+};
+
+struct NvrtcOutcome {
+    enum class Status { Ok, Failed, BadOption };
+    Status status = Status::Failed;
+    std::string log;
+    std::string ptx;
+    std::string cubin;
+    std::string lto_ir;
+    std::vector<std::pair<std::string, std::string>> lowered_names;
+};
+
+/// An opened libnvrtc. Any thread may call.
+class NvrtcLibrary {
+  public:
+    /// Opens the library, or gives the one already opened from that path; it stays open.
+    /// Throws CompileError.
+    static const NvrtcLibrary &open(const NvrtcLocation &location);
+
+    /// "NVRTC 13.5"
+    [[nodiscard]] const std::string &name() const noexcept { return name_; }
+    /// Compute capabilities (86 for 8.6), ascending.
+    [[nodiscard]] const std::vector<int> &architectures() const noexcept { return architectures_; }
+
+    [[nodiscard]] NvrtcOutcome compile(const NvrtcJob &job) const;
+
+    /// Unpacks the CUDA headers that newer NVRTCs carry with them into `folder`, unless they
+    /// are there already. Safe with several processes at once. False where there are none.
+    bool install_headers(const std::string &folder) const;
+
+  private:
+    using Program = struct _nvrtcProgram *;
+    using Result = int;
+    class ProgramOwner;
+
+    explicit NvrtcLibrary(const std::string &path);
+    template <class Function> void find(void *library, const char *symbol, Function *&function);
+    void read_architectures();
+    void check(Result result, const char *function) const;
+    template <class Size, class Get> std::string fetch(Program program, Size size, Get get) const;
+    void fetch_images(Program program, const NvrtcJob &job, NvrtcOutcome &outcome) const;
+
+    std::string name_;
+    std::vector<int> architectures_;
+
+    const char *(*get_error_string_)(Result) = nullptr;
+    Result (*version_)(int *, int *) = nullptr;
+    Result (*num_supported_archs_)(int *) = nullptr;
+    Result (*supported_archs_)(int *) = nullptr;
+    Result (*create_program_)(Program *, const char *, const char *, int, const char *const *,
+                              const char *const *) = nullptr;
+    Result (*destroy_program_)(Program *) = nullptr;
+    Result (*compile_program_)(Program, int, const char *const *) = nullptr;
+    Result (*log_size_)(Program, std::size_t *) = nullptr;
+    Result (*log_)(Program, char *) = nullptr;
+    Result (*ptx_size_)(Program, std::size_t *) = nullptr;
+    Result (*ptx_)(Program, char *) = nullptr;
+    Result (*cubin_size_)(Program, std::size_t *) = nullptr;
+    Result (*cubin_)(Program, char *) = nullptr;
+    Result (*add_name_expression_)(Program, const char *) = nullptr;
+    Result (*lowered_name_)(Program, const char *, const char **) = nullptr;
+    // Not in every version; null where missing.
+    Result (*lto_ir_size_)(Program, std::size_t *) = nullptr;
+    Result (*lto_ir_)(Program, char *) = nullptr;
+    Result (*install_headers_)(const char *, unsigned, const char **) = nullptr;
+};
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,192 @@
+// source_text.cpp -- reading C++ source without being a compiler.
+#include "source_text.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace pycuda::compile_detail {
+namespace {
+
+/// Walks over the source once and writes the blanked copy.
+class Blanker {
+  public:
+    explicit Blanker(std::string_view source) : source_(source), text_(source) {}
+
+    std::string run() {
+        while (at_ < source_.size())
+            step();
+        return std::move(text_);
+    }
+
+  private:
+    void step() {
+        char c = source_[at_];
+        if (starts_with("//"))
+            blank_line_comment();
+        else if (starts_with("/*"))
+            blank_until("*/", 2);
+        else if (c == '"' && is_raw_string())
+            blank_raw_string();
+        else if (c == '"' || (c == '\'' && !is_digit_separator()))
+            blank_literal(c);
+        else
+            ++at_;
+    }
+
+    bool starts_with(std::string_view what) const { return source_.substr(at_).starts_with(what); }
+
+    // 1'000'000: a quote inside a number opens nothing.
+    bool is_digit_separator() const {
+        return at_ > 0 && at_ + 1 < source_.size() && std::isxdigit(byte(at_ - 1)) &&
+               std::isxdigit(byte(at_ + 1)) && number_begins_before();
+    }
+
+    bool number_begins_before() const {
+        std::size_t i = at_;
+        while (i > 0 && (std::isalnum(byte(i - 1)) || source_[i - 1] == '\''))
+            --i;
+        return std::isdigit(byte(i)) != 0;
+    }
+
+    bool is_raw_string() const {
+        if (at_ == 0 || source_[at_ - 1] != 'R')
+            return false;
+        std::size_t i = at_ - 1; // the prefix may be R, uR, UR, LR or u8R, and nothing longer
+        while (i > 0 && (std::isalnum(byte(i - 1)) || source_[i - 1] == '_'))
+            --i;
+        std::string_view prefix = source_.substr(i, at_ - i);
+        return prefix == "R" || prefix == "uR" || prefix == "UR" || prefix == "LR" ||
+               prefix == "u8R";
+    }
+
+    void blank_line_comment() {
+        while (at_ < source_.size() && source_[at_] != '\n') {
+            if (source_[at_] == '\\' && at_ + 1 < source_.size() && source_[at_ + 1] == '\n')
+                blank(), ++at_; // a continued comment; the line break itself stays
+            else
+                blank();
+        }
+    }
+
+    void blank_until(std::string_view end, std::size_t begin_size) {
+        std::size_t found = source_.find(end, at_ + begin_size);
+        std::size_t stop = found == std::string_view::npos ? source_.size() : found + end.size();
+        while (at_ < stop)
+            blank();
+    }
+
+    void blank_raw_string() {
+        std::size_t open = source_.find('(', at_);
+        if (open == std::string_view::npos || open - at_ > 17) {
+            ++at_;
+            return;
+        }
+        std::string end = ")" + std::string(source_.substr(at_ + 1, open - at_ - 1)) + "\"";
+        ++at_;
+        blank_until(end, 0);
+        text_[at_ - 1] = '"';
+    }
+
+    void blank_literal(char quote) {
+        ++at_;
+        while (at_ < source_.size() && source_[at_] != quote && source_[at_] != '\n') {
+            if (source_[at_] == '\\' && at_ + 1 < source_.size())
+                blank();
+            blank();
+        }
+        if (at_ < source_.size() && source_[at_] == quote)
+            ++at_;
+    }
+
+    void blank() {
+        if (at_ < source_.size() && source_[at_] != '\n')
+            text_[at_] = ' ';
+        ++at_;
+    }
+
+    unsigned char byte(std::size_t i) const { return static_cast<unsigned char>(source_[i]); }
+
+    std::string_view source_;
+    std::string text_;
+    std::size_t at_ = 0;
+};
+
+std::size_t skip_blanks(std::string_view text, std::size_t at, std::size_t end) {
+    while (at < end && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r'))
+        ++at;
+    return at;
+}
+
+/// Reads `<name>` or `"name"` at `at` of the original text.
+IncludeDirective read_operand(std::string_view source, std::size_t at, std::size_t end) {
+    IncludeDirective include;
+    at = skip_blanks(source, at, end);
+    char open = at < end ? source[at] : '\0';
+    char close = open == '<' ? '>' : '"';
+    std::size_t stop = open == '<' || open == '"' ? source.find(close, at + 1) : end;
+    if (stop >= end) {
+        include.form = IncludeDirective::Form::Computed;
+        return include;
+    }
+    include.form = open == '<' ? IncludeDirective::Form::Angled : IncludeDirective::Form::Quoted;
+    include.name = source.substr(at + 1, stop - at - 1);
+    return include;
+}
+
+void add_has_includes(std::string_view source, std::string_view blanked, std::size_t begin,
+                      std::size_t end, std::vector<IncludeDirective> &includes) {
+    constexpr std::string_view word = "__has_include";
+    for (std::size_t at = blanked.find(word, begin); at < end; at = blanked.find(word, at + 1)) {
+        std::size_t open = skip_blanks(blanked, at + word.size(), end);
+        if (open >= end || blanked[open] != '(')
+            continue; // `defined(__has_include)`
+        IncludeDirective include = read_operand(source, open + 1, end);
+        if (include.form == IncludeDirective::Form::Computed)
+            continue;
+        include.line_begin = begin;
+        include.line_end = end;
+        include.only_asks = true;
+        includes.push_back(std::move(include));
+    }
+}
+
+void add_directive(std::string_view source, std::string_view blanked, std::size_t begin,
+                   std::size_t end, std::vector<IncludeDirective> &includes) {
+    std::size_t at = skip_blanks(blanked, begin, end);
+    if (at >= end || blanked[at] != '#')
+        return;
+    at = skip_blanks(blanked, at + 1, end);
+    std::size_t word_end = at;
+    while (word_end < end && (std::isalnum(static_cast<unsigned char>(blanked[word_end])) ||
+                              blanked[word_end] == '_'))
+        ++word_end;
+    std::string_view word = blanked.substr(at, word_end - at);
+    if (word == "if" || word == "elif") {
+        add_has_includes(source, blanked, begin, end, includes);
+        return;
+    }
+    if (word != "include" && word != "include_next")
+        return;
+    // The first character after the word that is no comment, read from the original text.
+    IncludeDirective include = read_operand(source, skip_blanks(blanked, word_end, end), end);
+    include.line_begin = begin;
+    include.line_end = end;
+    includes.push_back(std::move(include));
+}
+
+} // namespace
+
+std::string blank_comments_and_strings(std::string_view source) { return Blanker(source).run(); }
+
+std::vector<IncludeDirective> find_includes(std::string_view source, std::string_view blanked) {
+    std::vector<IncludeDirective> includes;
+    std::size_t begin = 0;
+    while (begin < source.size()) {
+        std::size_t end = std::min(blanked.find('\n', begin), source.size());
+        add_directive(source, blanked, begin, end, includes);
+        begin = end + 1;
+    }
+    return includes;
+}
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,33 @@
+// source_text.h -- reading C++ source without being a compiler: comments, strings, directives.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pycuda::compile_detail {
+
+/// The source with every comment, and the inside of every string and character literal,
+/// replaced by spaces. Same length, same line breaks, so that positions carry over:
+///
+///     f("a{b", 'x'); // {        becomes
+///     f("   ", ' ');
+[[nodiscard]] std::string blank_comments_and_strings(std::string_view source);
+
+/// One `#include`, `#include_next` or `__has_include`.
+struct IncludeDirective {
+    enum class Form { Quoted, Angled, Computed };
+    Form form = Form::Quoted;
+    std::string name;           ///< empty for Computed (`#include MACRO`)
+    std::size_t line_begin = 0; ///< position of the first character of its line
+    std::size_t line_end = 0;   ///< position of that line's '\n', or the source's end
+    bool only_asks = false;     ///< `__has_include`: the file is looked for, not read
+};
+
+/// Every include of the source, also those in parts that `#if` leaves out.
+/// `blanked` is blank_comments_and_strings(source).
+[[nodiscard]] std::vector<IncludeDirective> find_includes(std::string_view source,
+                                                          std::string_view blanked);
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,306 @@
+// standard_headers.cpp -- stand-ins for host headers that device code includes.
+//
+// Types and macros are spelled as CUDA's own <cuda/std/...> spells them for NVRTC, so that both
+// may be included.
+#include "standard_headers.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pycuda::compile_detail {
+namespace {
+
+// NVRTC declares all of it (printf, malloc, memcpy, assert, clock, cudaError_t, float4, ...).
+constexpr const char *nothing = "#pragma once\n";
+
+constexpr const char *limits_h = R"(
+#ifndef CHAR_BIT
+#define CHAR_BIT 8
+#define SCHAR_MIN (-128)
+#define SCHAR_MAX 127
+#define UCHAR_MAX 255
+#define CHAR_MIN SCHAR_MIN
+#define CHAR_MAX SCHAR_MAX
+#define SHRT_MIN (-SHRT_MAX - 1)
+#define SHRT_MAX 0x7fff
+#define USHRT_MAX 0xffff
+#define INT_MIN (-INT_MAX - 1)
+#define INT_MAX 0x7fffffff
+#define UINT_MAX 0xffffffff
+#define LONG_MIN (-LONG_MAX - 1)
+#define LONG_MAX LLONG_MAX
+#define ULONG_MAX ULLONG_MAX
+#define LLONG_MIN (-LLONG_MAX - 1)
+#define LLONG_MAX 0x7fffffffffffffffLL
+#define ULLONG_MAX 0xffffffffffffffffUL
+#endif
+)";
+
+constexpr const char *stdint_h = R"(
+#ifndef INT8_MAX
+using int8_t = signed char;
+using int16_t = signed short;
+using int32_t = signed int;
+using int64_t = signed long long;
+using uint8_t = unsigned char;
+using uint16_t = unsigned short;
+using uint32_t = unsigned int;
+using uint64_t = unsigned long long;
+using int_fast8_t = int8_t;
+using int_fast16_t = int16_t;
+using int_fast32_t = int32_t;
+using int_fast64_t = int64_t;
+using uint_fast8_t = uint8_t;
+using uint_fast16_t = uint16_t;
+using uint_fast32_t = uint32_t;
+using uint_fast64_t = uint64_t;
+using int_least8_t = int8_t;
+using int_least16_t = int16_t;
+using int_least32_t = int32_t;
+using int_least64_t = int64_t;
+using uint_least8_t = uint8_t;
+using uint_least16_t = uint16_t;
+using uint_least32_t = uint32_t;
+using uint_least64_t = uint64_t;
+using intptr_t = int64_t;
+using uintptr_t = uint64_t;
+using intmax_t = int64_t;
+using uintmax_t = uint64_t;
+#define INT8_MIN SCHAR_MIN
+#define INT16_MIN SHRT_MIN
+#define INT32_MIN INT_MIN
+#define INT64_MIN LLONG_MIN
+#define INT8_MAX SCHAR_MAX
+#define INT16_MAX SHRT_MAX
+#define INT32_MAX INT_MAX
+#define INT64_MAX LLONG_MAX
+#define UINT8_MAX UCHAR_MAX
+#define UINT16_MAX USHRT_MAX
+#define UINT32_MAX UINT_MAX
+#define UINT64_MAX ULLONG_MAX
+#define INTPTR_MIN INT64_MIN
+#define INTPTR_MAX INT64_MAX
+#define UINTPTR_MAX UINT64_MAX
+#define INTMAX_MIN INT64_MIN
+#define INTMAX_MAX INT64_MAX
+#define UINTMAX_MAX UINT64_MAX
+#define PTRDIFF_MIN INT64_MIN
+#define PTRDIFF_MAX INT64_MAX
+#define SIZE_MAX UINT64_MAX
+#define INT8_C(X) ((::int_least8_t) (X))
+#define INT16_C(X) ((::int_least16_t) (X))
+#define INT32_C(X) ((::int_least32_t) (X))
+#define INT64_C(X) ((::int_least64_t) (X))
+#define UINT8_C(X) ((::uint_least8_t) (X))
+#define UINT16_C(X) ((::uint_least16_t) (X))
+#define UINT32_C(X) ((::uint_least32_t) (X))
+#define UINT64_C(X) ((::uint_least64_t) (X))
+#define INTMAX_C(X) ((::intmax_t) (X))
+#define UINTMAX_C(X) ((::uintmax_t) (X))
+#endif
+)";
+
+constexpr const char *float_h = R"(#pragma once
+#define FLT_RADIX 2
+#define FLT_MANT_DIG 24
+#define FLT_DIG 6
+#define FLT_MIN_EXP (-125)
+#define FLT_MAX_EXP 128
+#define FLT_MIN_10_EXP (-37)
+#define FLT_MAX_10_EXP 38
+#define FLT_EPSILON 1.19209290e-07f
+#define FLT_MIN 1.17549435e-38f
+#define FLT_MAX 3.40282347e+38f
+#define DBL_MANT_DIG 53
+#define DBL_DIG 15
+#define DBL_MIN_EXP (-1021)
+#define DBL_MAX_EXP 1024
+#define DBL_MIN_10_EXP (-307)
+#define DBL_MAX_10_EXP 308
+#define DBL_EPSILON 2.2204460492503131e-16
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_MAX 1.7976931348623157e+308
+)";
+
+constexpr const char *math_h = R"(#pragma once
+#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+#endif
+#define HUGE_VALF __int_as_float(0x7f800000)
+#define HUGE_VAL __longlong_as_double(0x7ff0000000000000LL)
+)";
+
+constexpr const char *std_math = R"(
+#ifndef PYCUDA_STD_MATH
+#define PYCUDA_STD_MATH
+namespace std {
+using ::abs; using ::acos; using ::acosh; using ::asin; using ::asinh; using ::atan; using ::atan2;
+using ::atanh; using ::cbrt; using ::ceil; using ::copysign; using ::cos; using ::cosh; using ::erf;
+using ::erfc; using ::exp; using ::exp2; using ::expm1; using ::fabs; using ::fdim; using ::floor;
+using ::fma; using ::fmax; using ::fmin; using ::fmod; using ::frexp; using ::hypot; using ::ilogb;
+using ::isfinite; using ::isinf; using ::isnan; using ::ldexp; using ::lgamma; using ::llrint;
+using ::llround; using ::log; using ::log10; using ::log1p; using ::log2; using ::logb;
+using ::lrint; using ::lround; using ::modf; using ::nearbyint; using ::nextafter; using ::pow;
+using ::remainder; using ::remquo; using ::rint; using ::round; using ::scalbln; using ::scalbn;
+using ::signbit; using ::sin; using ::sinh; using ::sqrt; using ::tan; using ::tanh; using ::tgamma;
+using ::trunc;
+}
+#endif
+)";
+
+constexpr const char *stddef_h = R"(#pragma once
+#ifndef offsetof
+#define offsetof(type, member) __builtin_offsetof(type, member)
+#endif
+)";
+
+constexpr const char *stdlib_h = R"(#pragma once
+#define EXIT_SUCCESS 0
+#define EXIT_FAILURE 1
+)";
+
+constexpr const char *std_int = R"(
+#ifndef PYCUDA_STD_INT
+#define PYCUDA_STD_INT
+namespace std {
+using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
+using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
+using ::intptr_t; using ::uintptr_t; using ::intmax_t; using ::uintmax_t;
+}
+#endif
+)";
+
+constexpr const char *std_io = "#pragma once\nnamespace std { using ::printf; }\n";
+constexpr const char *std_lib = "#pragma once\nnamespace std { using ::malloc; using ::free; }\n";
+constexpr const char *std_string =
+    "#pragma once\nnamespace std { using ::memcpy; using ::memset; }\n";
+constexpr const char *std_size =
+    "#pragma once\nnamespace std { using ::size_t; using ::ptrdiff_t; }\n";
+constexpr const char *std_time =
+    "#pragma once\nnamespace std { using ::clock; using ::clock_t; }\n";
+
+// What <cuda.h> has for device code.
+constexpr const char *cuda_h = "#pragma once\ntypedef unsigned long long CUdeviceptr;\n";
+
+/// A stand-in is the texts of its row, one after the other.
+struct Row {
+    const char *name;
+    std::vector<const char *> texts;
+};
+
+std::vector<Row> host_rows() {
+    return {
+        {"stdio.h", {nothing}},
+        {"cstdio", {std_io}},
+        {"stdlib.h", {stdlib_h}},
+        {"cstdlib", {stdlib_h, std_lib}},
+        {"string.h", {nothing}},
+        {"memory.h", {nothing}},
+        {"cstring", {std_string}},
+        {"math.h", {math_h}},
+        {"cmath", {math_h, std_math}},
+        {"assert.h", {nothing}},
+        {"cassert", {nothing}},
+        {"limits.h", {limits_h}},
+        {"climits", {limits_h}},
+        {"stdint.h", {limits_h, stdint_h}},
+        {"inttypes.h", {limits_h, stdint_h}},
+        {"cstdint", {limits_h, stdint_h, std_int}},
+        {"cinttypes", {limits_h, stdint_h, std_int}},
+        {"float.h", {float_h}},
+        {"cfloat", {float_h}},
+        {"stddef.h", {stddef_h}},
+        {"cstddef", {stddef_h, std_size}},
+        {"stdbool.h", {nothing}},
+        {"time.h", {nothing}},
+        {"ctime", {std_time}},
+        {"initializer_list", {nothing}},
+        {"new", {nothing}},
+        {"cuda.h", {cuda_h}},
+    };
+}
+
+// Headers whose declarations NVRTC has built in.
+constexpr const char *built_in[] = {"cuda_runtime.h",
+                                    "cuda_runtime_api.h",
+                                    "device_launch_parameters.h",
+                                    "device_functions.h",
+                                    "math_functions.h",
+                                    "host_defines.h",
+                                    "host_config.h",
+                                    "common_functions.h",
+                                    "builtin_types.h",
+                                    "device_types.h",
+                                    "driver_types.h",
+                                    "vector_functions.h",
+                                    "vector_functions.hpp",
+                                    "vector_types.h",
+                                    "channel_descriptor.h",
+                                    "texture_types.h",
+                                    "texture_fetch_functions.h",
+                                    "texture_indirect_functions.h",
+                                    "surface_types.h",
+                                    "surface_functions.h",
+                                    "surface_indirect_functions.h",
+                                    "device_atomic_functions.h",
+                                    "device_double_functions.h",
+                                    "sm_20_atomic_functions.h",
+                                    "sm_20_intrinsics.h",
+                                    "sm_30_intrinsics.h",
+                                    "sm_32_atomic_functions.h",
+                                    "sm_32_intrinsics.h",
+                                    "sm_35_atomic_functions.h",
+                                    "sm_35_intrinsics.h",
+                                    "sm_60_atomic_functions.h",
+                                    "sm_61_intrinsics.h",
+                                    "crt/host_defines.h",
+                                    "crt/host_config.h",
+                                    "crt/device_functions.h",
+                                    "crt/math_functions.h",
+                                    "crt/common_functions.h",
+                                    "crt/device_double_functions.h"};
+
+// Headers of the C++ library that CUDA has its own edition of, as <cuda/std/...>.
+constexpr const char *from_cuda[] = {"algorithm",  "array",    "atomic",      "complex",
+                                     "functional", "iterator", "limits",      "numeric",
+                                     "ratio",      "tuple",    "type_traits", "utility"};
+
+using Table = std::map<std::string, std::string, std::less<>>;
+
+Table make_table() {
+    Table table;
+    for (const Row &row : host_rows())
+        for (const char *text : row.texts)
+            table[row.name] += text;
+    for (const char *name : built_in)
+        table[name] = nothing;
+    for (std::string name : from_cuda)
+        table[name] = "#pragma once\n#include <cuda/std/" + name +
+                      ">\nnamespace std { using namespace cuda::std; }\n";
+    return table;
+}
+
+} // namespace
+
+const char *standard_header(std::string_view name) {
+    static const Table *table = new Table(make_table());
+    auto found = table->find(name);
+    return found == table->end() ? nullptr : found->second.c_str();
+}
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,14 @@
+// standard_headers.h -- stand-ins for host headers that device code includes.
+//
+// NVRTC has no <stdio.h>, <math.h> or <stdint.h>, and much device code includes them for printf,
+// M_PI or uint32_t. Where no folder of the include path has such a header, NVRTC gets ours.
+#pragma once
+
+#include <string_view>
+
+namespace pycuda::compile_detail {
+
+/// The stand-in for a header, or null where there is none.
+[[nodiscard]] const char *standard_header(std::string_view name);
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,37 @@
+// subprocess.h -- running a program and collecting what it says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pycuda::compile_detail {
+
+struct ProcessResult {
+    /// The exit status, or 128 plus the signal that ended it.
+    int status = 0;
+    std::string standard_output;
+    std::string standard_error;
+};
+
+/// Runs `words[0]` (a path) with the arguments after it in `directory`, and waits.
+/// Throws std::system_error when it cannot be started.
+[[nodiscard]] ProcessResult run_process(const std::vector<std::string> &words,
+                                        const std::string &directory);
+
+/// A new folder below $TMPDIR or /tmp, removed with all in it unless kept.
+class TemporaryDirectory {
+  public:
+    TemporaryDirectory();
+    ~TemporaryDirectory();
+    TemporaryDirectory(const TemporaryDirectory &) = delete;
+    TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
+
+    [[nodiscard]] const std::string &path() const noexcept { return path_; }
+    void keep() noexcept { kept_ = true; }
+
+  private:
+    std::string path_;
+    bool kept_ = false;
+};
+
+} // namespace pycuda::compile_detail

@@ -56,8 +56,7 @@ inline void check(CUresult result, const char *function) {
 }
 
 /// The same, where `describe()` returns the text after the dash; it is called on failure only.
-template <class Describe>
-void check(CUresult result, const char *function, Describe &&describe) {
+template <class Describe> void check(CUresult result, const char *function, Describe &&describe) {
     if (result != CUDA_SUCCESS) [[unlikely]]
         throw_error(function, result, describe());
 }

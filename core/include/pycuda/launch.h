@@ -28,10 +28,10 @@ struct Dim3 {
 
 /// How a kernel is spread over the device.
 struct LaunchConfig {
-    Dim3 grid;
-    Dim3 block;
+    Dim3 grid = {};
+    Dim3 block = {};
     unsigned shared_bytes = 0; ///< dynamic shared memory of each block
-    StreamRef stream;
+    StreamRef stream = {};
 };
 
 namespace detail {
@@ -109,9 +109,9 @@ constexpr bool any_staged = (std::is_same_v<std::remove_cvref_t<Args>, StagedArg
 /// Launches with arguments of C++: device memory, In/Out/InOut of host data, numbers and structs
 /// of exactly the kernel's type. Waits for the kernel only where host data is staged.
 template <class... Args>
-    requires(sizeof...(Args) != 1 ||
-             !(std::is_same_v<std::remove_cvref_t<Args>, ArgumentBlock> && ...))
-void launch(const Function &function, const LaunchConfig &config, Args &&...args) {
+requires(sizeof...(Args) != 1 || !(std::is_same_v<std::remove_cvref_t<Args>, ArgumentBlock> &&
+                                   ...)) void launch(const Function &function,
+                                                     const LaunchConfig &config, Args &&...args) {
     ArgumentBlock block(function);
     block.check_count(sizeof...(Args));
     (detail::push(block, args), ...);

@@ -22,7 +22,9 @@ constexpr ResultRow rows[] = {
 
 // In the order of the codes, so that a row is found by bisection.
 static_assert(std::is_sorted(std::begin(rows), std::end(rows),
-                             [](const ResultRow &a, const ResultRow &b) { return a.code < b.code; }));
+                             [](const ResultRow &a, const ResultRow &b) {
+                                 return a.code < b.code;
+                             }));
 
 const ResultRow *find_row(CUresult result) noexcept {
     int code = static_cast<int>(result);

@@ -98,8 +98,8 @@ void announce_software(const std::string &why_no_gpu) {
 
 [[noreturn]] void throw_not_found(const char *wanted, const Attempts &attempts,
                                   const char *remedy) {
-    throw DriverNotFound("driver library", std::string(wanted) + "; tried:" + attempts.list() +
-                                               "\n" + remedy);
+    throw DriverNotFound("driver library",
+                         std::string(wanted) + "; tried:" + attempts.list() + "\n" + remedy);
 }
 
 constexpr const char *install_driver = "install NVIDIA's driver";

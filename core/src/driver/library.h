@@ -27,10 +27,10 @@ class Library {
 
 /// What a search was asked to do. Filled from the environment; tests fill it themselves.
 struct LibrarySearch {
-    std::string choice = "auto";             ///< auto, nvidia, softcuda, or a path
-    std::vector<std::string> nvidia;         ///< candidates in order
-    std::vector<std::string> softcuda;       ///< candidates in order
-    bool quiet = false;                      ///< no line about falling back to softcuda
+    std::string choice = "auto";       ///< auto, nvidia, softcuda, or a path
+    std::vector<std::string> nvidia;   ///< candidates in order
+    std::vector<std::string> softcuda; ///< candidates in order
+    bool quiet = false;                ///< no line about falling back to softcuda
 
     static LibrarySearch from_environment();
 };

@@ -89,7 +89,8 @@ AlignedHostMemory::AlignedHostMemory(std::size_t bytes, std::size_t alignment) :
                         ", it must be a power of two");
     // aligned_alloc wants a multiple of an alignment that is at least a pointer's.
     alignment = std::max(alignment, alignof(std::max_align_t));
-    const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) & ~(alignment - 1);
+    const std::size_t rounded =
+        (std::max<std::size_t>(bytes, 1) + alignment - 1) & ~(alignment - 1);
     data_ = std::aligned_alloc(alignment, rounded);
     if (!data_)
         throw Error("aligned_malloc", CUDA_ERROR_OUT_OF_MEMORY,

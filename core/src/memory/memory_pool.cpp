@@ -81,7 +81,8 @@ unsigned pool_bin_number(std::size_t size) noexcept {
 
 std::size_t pool_block_size(unsigned bin) noexcept {
     const unsigned exponent = bin >> mantissa_bits;
-    const std::size_t leading = (std::size_t{1} << mantissa_bits) | (bin & ((1 << mantissa_bits) - 1));
+    const std::size_t leading =
+        (std::size_t{1} << mantissa_bits) | (bin & ((1 << mantissa_bits) - 1));
     if (exponent < mantissa_bits)
         return leading >> (mantissa_bits - exponent);
     const std::size_t below = (std::size_t{1} << (exponent - mantissa_bits)) - 1;

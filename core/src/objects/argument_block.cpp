@@ -37,9 +37,7 @@ bool fits_unsigned(std::uint64_t value, std::size_t size) {
     return size == 8 || (size < 8 && value >> (8 * size) == 0);
 }
 
-bool is_number_size(std::size_t size) {
-    return size == 1 || size == 2 || size == 4 || size == 8;
-}
+bool is_number_size(std::size_t size) { return size == 1 || size == 2 || size == 4 || size == 8; }
 
 } // namespace
 
@@ -154,8 +152,8 @@ void ArgumentBlock::reject(std::string_view given) const {
 }
 
 void ArgumentBlock::reject_count(std::size_t given) const {
-    std::string text = " takes " + plural(layout_.count(), "argument") + ", got " +
-                       std::to_string(given);
+    std::string text =
+        " takes " + plural(layout_.count(), "argument") + ", got " + std::to_string(given);
     if (given < layout_.count()) {
         text += "; missing is argument " + std::to_string(given) + ", " +
                 describe_wanted(layout_, given);

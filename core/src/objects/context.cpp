@@ -207,8 +207,7 @@ Context Context::pop() {
 
 void Context::make_current() const {
     if (!usable())
-        throw Error("context::set_current", CUDA_ERROR_INVALID_CONTEXT,
-                    "the context was detached");
+        throw Error("context::set_current", CUDA_ERROR_INVALID_CONTEXT, "the context was detached");
     driver().cuCtxSetCurrent(get());
 }
 

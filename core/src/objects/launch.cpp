@@ -35,10 +35,10 @@ std::string check_extent(const char *what, const Dim3 &extent, const Device &dev
 
 std::string check_threads(const Function &function, const Dim3 &block, const Device &device) {
     const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
-    const auto device_limit = static_cast<std::uint64_t>(
-        device.attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
-    std::string start = "block " + to_text(block) + " has " + std::to_string(threads) +
-                        " threads, the limit of ";
+    const auto device_limit =
+        static_cast<std::uint64_t>(device.attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
+    std::string start =
+        "block " + to_text(block) + " has " + std::to_string(threads) + " threads, the limit of ";
     if (threads > device_limit)
         return start + "the device is " + std::to_string(device_limit);
     const int limit = function.attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
@@ -57,8 +57,8 @@ std::string check_shared(const Function &function, unsigned dynamic_bytes, const
     return std::to_string(dynamic_bytes) + " bytes of dynamic shared memory beside " +
            std::to_string(fixed) + " of the kernel's own; its limit is " + std::to_string(limit) +
            ", which MAX_DYNAMIC_SHARED_SIZE_BYTES can raise to " +
-           std::to_string(
-               device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) - fixed);
+           std::to_string(device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
+                          fixed);
 }
 
 /// The limit that the launch passed; empty where none is found.

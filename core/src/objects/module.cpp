@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 namespace pycuda {
@@ -39,8 +40,8 @@ class LogBuffer {
 bool is_binary(std::span<const std::byte> image) {
     constexpr unsigned char elf[] = {0x7f, 'E', 'L', 'F'};
     constexpr unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};
-    return image.size() >= 4 && (std::memcmp(image.data(), elf, 4) == 0 ||
-                                 std::memcmp(image.data(), fatbin, 4) == 0);
+    return image.size() >= 4 &&
+           (std::memcmp(image.data(), elf, 4) == 0 || std::memcmp(image.data(), fatbin, 4) == 0);
 }
 
 CUresult load_data(CUmodule &handle, const void *image, const JitOptions &user_options,
@@ -95,6 +96,8 @@ std::optional<ParameterLayout> ask_layout(CUfunction function) {
             driver().cuFuncGetParamInfo.status(function, parameters.size(), &offset, &size);
         if (result == CUDA_ERROR_INVALID_VALUE)
             return ParameterLayout(std::move(parameters)); // past the last
+        if (result == CUDA_ERROR_NOT_SUPPORTED)
+            return std::nullopt;
         check(result, driver().cuFuncGetParamInfo.name());
         parameters.push_back({.offset = static_cast<std::uint32_t>(offset),
                               .size = static_cast<std::uint32_t>(size)});

@@ -38,8 +38,7 @@ void wait_loop(const char *function, const KeepWaiting &keep_waiting, Query &&qu
             }
             next_question = now + ask_every;
         }
-        std::this_thread::sleep_for(
-            std::clamp<Clock::duration>((now - start) / 16, 20us, 1ms));
+        std::this_thread::sleep_for(std::clamp<Clock::duration>((now - start) / 16, 20us, 1ms));
     }
 }
 

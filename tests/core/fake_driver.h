@@ -1,0 +1,19 @@
+// fake_driver.h -- what the fake driver library records, and what tests can set.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+struct FakeDriver {
+    int primary_retains = 0;
+    int contexts_created = 0;
+    int contexts_destroyed = 0;
+    int modules_unloaded = 0;
+    int allocations = 0; // calls, also failed ones
+    std::size_t memory_size = 1 << 20;
+    std::size_t memory_used = 0;
+    int launches = 0;
+    std::string last_arguments; // of the last launch, as bytes
+    bool stream_is_busy = false;
+    int interrupts = 0;
+};

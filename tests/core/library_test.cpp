@@ -1,0 +1,96 @@
+// library_test.cpp -- which driver library is chosen, and what is said when there is none.
+#include "driver/library.h"
+
+#include <pycuda/error.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace pycuda {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class ScopedVariable {
+  public:
+    ScopedVariable(const char *name, const char *value) : name_(name) { setenv(name, value, 1); }
+    ~ScopedVariable() { unsetenv(name_); }
+    ScopedVariable(const ScopedVariable &) = delete;
+    ScopedVariable &operator=(const ScopedVariable &) = delete;
+
+  private:
+    const char *name_;
+};
+
+std::string explanation(const LibrarySearch &search) {
+    try {
+        find_library(search);
+    } catch (const DriverNotFound &error) {
+        return error.what();
+    }
+    return "found";
+}
+
+TEST(Library, AutoListsAllThatWasTried) {
+    std::string text = explanation(
+        {.choice = "auto", .nvidia = {"libno-gpu.so.1"}, .softcuda = {"/no/libsoftcuda.so"}});
+    EXPECT_THAT(text, HasSubstr("no CUDA driver with a device, and no softcuda"));
+    EXPECT_THAT(text, HasSubstr("libno-gpu.so.1"));
+    EXPECT_THAT(text, HasSubstr("/no/libsoftcuda.so"));
+    EXPECT_THAT(text, HasSubstr("PYCUDA_SOFTCUDA_LIBRARY"));
+}
+
+TEST(Library, SaysWhatAnExplicitChoiceLacks) {
+    EXPECT_THAT(explanation({.choice = "nvidia", .nvidia = {"libno-gpu.so.1"}, .softcuda = {}}),
+                HasSubstr("PYCUDA_DRIVER=nvidia"));
+    EXPECT_THAT(explanation({.choice = "softcuda", .nvidia = {}, .softcuda = {"/no/soft.so"}}),
+                HasSubstr("PYCUDA_SOFTCUDA_LIBRARY"));
+    EXPECT_THAT(explanation({.choice = "/no/such/driver.so", .nvidia = {}, .softcuda = {}}),
+                HasSubstr("/no/such/driver.so"));
+}
+
+TEST(Library, AutoPrefersADeviceAndSaysNothing) {
+    testing::internal::CaptureStderr();
+    auto library = find_library(
+        {.choice = "auto", .nvidia = {FAKE_DRIVER}, .softcuda = {"/no/libsoftcuda.so"}});
+    EXPECT_EQ(library->path(), FAKE_DRIVER);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Library, AutoFallsBackWhereThereIsNoDevice) {
+    ScopedVariable none("FAKE_DEVICES", "0");
+    LibrarySearch search{.choice = "auto", .nvidia = {FAKE_DRIVER}, .softcuda = {FAKE_DRIVER}};
+    testing::internal::CaptureStderr();
+    find_library(search);
+    std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(said, HasSubstr("reports no device"));
+    EXPECT_THAT(said, HasSubstr("running on the CPU"));
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
+
+    search.quiet = true;
+    testing::internal::CaptureStderr();
+    find_library(search);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Library, AutoRefusesALibraryThatIsNoDriver) {
+    std::string text = explanation(
+        {.choice = "auto", .nvidia = {"libc.so.6"}, .softcuda = {"/no/libsoftcuda.so"}});
+    EXPECT_THAT(text, HasSubstr("libc.so.6: is not a CUDA driver"));
+}
+
+TEST(Library, ReadsTheEnvironment) {
+    ScopedVariable choice("PYCUDA_DRIVER", "softcuda");
+    ScopedVariable path("PYCUDA_SOFTCUDA_LIBRARY", "/my/soft.so");
+    ScopedVariable quiet("PYCUDA_QUIET", "1");
+    LibrarySearch search = LibrarySearch::from_environment();
+    EXPECT_EQ(search.choice, "softcuda");
+    EXPECT_EQ(search.softcuda, std::vector<std::string>{"/my/soft.so"});
+    EXPECT_TRUE(search.quiet);
+}
+
+} // namespace
+} // namespace pycuda

@@ -165,6 +165,12 @@ struct PointerInfo {
     std::uint32_t alignment = 4;
 };
 
+/// `filter_mode = nearest` in the initialiser of a .samplerref or .texref.
+struct Property {
+    std::string_view name;
+    std::string_view value;
+};
+
 struct Variable {
     std::string_view name;
     SourceLocation location;
@@ -180,6 +186,7 @@ struct Variable {
     std::vector<std::uint64_t> dimensions;
     bool initialized = false;
     std::vector<InitialValue> initial;  ///< all other bytes are zero; scalars of bytes_of(type)
+    std::vector<Property> properties;   ///< of an opaque variable
     std::optional<PointerInfo> pointer; ///< parameters of kernels only
     std::uint32_t reg = no_index; ///< space Reg (a .func's parameters only): the register it is
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -14,13 +15,19 @@ namespace softcuda {
 class Arena {
   public:
     /// A copy of `elements` that lives as long as the arena.
-    template <typename T> std::span<const T> copy(std::span<const T> elements) {
+    template <typename T> std::span<T> copy(std::span<const T> elements) {
         static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>);
         if (elements.empty())
             return {};
         T *place = static_cast<T *>(allocate(elements.size_bytes(), alignof(T)));
         std::uninitialized_copy(elements.begin(), elements.end(), place);
         return {place, elements.size()};
+    }
+
+    /// A copy of `text` that lives as long as the arena.
+    std::string_view copy(std::string_view text) {
+        std::span<char> place = copy(std::span<const char>(text));
+        return {place.data(), place.size()};
     }
 
   private:

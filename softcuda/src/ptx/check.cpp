@@ -1,0 +1,197 @@
+// check.cpp -- whether an instruction's operands fit its form.
+#include "ptx/check.h"
+
+#include "ptx/check_call.h"
+#include "ptx/check_operand.h"
+
+#include <algorithm>
+
+namespace softcuda::ptx {
+
+namespace {
+
+using Result = std::optional<Mismatch>;
+
+std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+std::string version_text(unsigned version) {
+    return std::to_string(version / 10) + "." + std::to_string(version % 10);
+}
+
+/// Checks one instruction against one form.
+class FormChecker {
+  public:
+    FormChecker(const Context &context, const Function &function, const Instruction &instruction,
+                const Form &form, const Modifiers &modifiers)
+        : module_(context.module), function_(function), instruction_(instruction), form_(form),
+          modifiers_(modifiers), operand_checker_(module_, function, modifiers) {}
+
+    Result check() {
+        if (Result wrong = check_availability())
+            return wrong;
+        if (Result wrong = check_operands())
+            return wrong;
+        if (modifiers_.compare != Compare::None)
+            return check_comparison();
+        if (form_.opcode == Opcode::Ld || form_.opcode == Opcode::St)
+            return check_memory_order();
+        if (form_.opcode == Opcode::Call)
+            return check_call(module_, function_, instruction_);
+        if (form_.opcode == Opcode::CpAsync)
+            return check_copy_size();
+        return std::nullopt;
+    }
+
+    /// How many operands were fine: of several forms, the one that got furthest is to be reported.
+    std::size_t progress() const { return progress_; }
+
+  private:
+    Result check_availability() const {
+        unsigned version = module_.version_major * 10 + std::min(module_.version_minor, 9u);
+        if (module_.target.sm != 0 && module_.target.sm < form_.sm)
+            return Mismatch{instruction_.location, quoted(instruction_.spelling) + " needs sm_" +
+                                                       std::to_string(form_.sm) +
+                                                       " or newer, the module's target is sm_" +
+                                                       std::to_string(module_.target.sm)};
+        if (version < form_.ptx_version)
+            return Mismatch{instruction_.location, quoted(instruction_.spelling) + " needs PTX " +
+                                                       version_text(form_.ptx_version) +
+                                                       " or newer, the module's .version is " +
+                                                       std::to_string(module_.version_major) + "." +
+                                                       std::to_string(module_.version_minor)};
+        return std::nullopt;
+    }
+
+    Result check_operands() {
+        std::span<const Operand> operands = instruction_.operands;
+        unsigned address_position = 0;
+        std::size_t checked = std::min(operands.size(), form_.operands.size());
+        if (form_.opcode == Opcode::Call)
+            return std::nullopt;
+        for (std::size_t i = 0; i < checked; ++i) {
+            const OperandRule &rule = form_.operands[i];
+            if (Result wrong = operand_checker_.check(rule, operands[i], address_position)) {
+                wrong->message = "operand " + std::to_string(i + 1) + " of " +
+                                 quoted(instruction_.spelling) + ": " + wrong->message;
+                return wrong;
+            }
+            address_position += rule.shape == OperandShape::Address;
+            progress_ = i + 1;
+        }
+        return check_count(operands.size());
+    }
+
+    Result check_count(std::size_t count) const {
+        std::size_t least = form_.min_operands(), most = form_.operands.size();
+        if (count >= least && count <= most)
+            return std::nullopt;
+        std::string wanted = std::to_string(least);
+        if (most != least)
+            wanted += (most == least + 1 ? " or " : " to ") + std::to_string(most);
+        return Mismatch{instruction_.location,
+                        quoted(instruction_.spelling) + " takes " + wanted +
+                            (wanted == "1" ? " operand, got " : " operands, got ") +
+                            std::to_string(count)};
+    }
+
+    /// Which comparisons a type has: unordered ones are for floats, `lo` and its like for unsigned.
+    Result check_comparison() const {
+        Compare compare = modifiers_.compare;
+        bool is_set = form_.opcode == Opcode::Set;
+        ScalarType type = modifiers_.types[is_set ? 1 : 0];
+        TypeClass type_class = class_of(type);
+        bool is_float = type_class == TypeClass::Float || type_class == TypeClass::PackedFloat;
+        bool allowed = true;
+        if (compare >= Compare::Equ)
+            allowed = is_float;
+        else if (compare >= Compare::Lo)
+            allowed = type_class == TypeClass::Unsigned;
+        else if (compare >= Compare::Lt)
+            allowed = type_class != TypeClass::Bits;
+        if (!allowed)
+            return Mismatch{instruction_.location, quoted(instruction_.spelling) +
+                                                       ": this comparison is not for ." +
+                                                       std::string(name_of(type))};
+        if (modifiers_.ftz && is_float && bits_of(type) == 64)
+            return Mismatch{instruction_.location,
+                            quoted(instruction_.spelling) + ": .ftz is not for .f64"};
+        return std::nullopt;
+    }
+
+    Result check_memory_order() const {
+        Order order = modifiers_.order;
+        bool is_load = form_.opcode == Opcode::Ld;
+        bool scoped = order == Order::Relaxed || order == Order::Acquire || order == Order::Release;
+        if (scoped != (modifiers_.scope != Scope::None))
+            return Mismatch{instruction_.location,
+                            quoted(instruction_.spelling) +
+                                (scoped ? " lacks a scope: `.cta`, `.gpu` or `.sys`"
+                                        : ": a scope needs `.relaxed`, `.acquire` or `.release`")};
+        bool possible = order != Order::AcqRel && order != Order::Sc &&
+                        order != (is_load ? Order::Release : Order::Acquire);
+        if (!possible)
+            return Mismatch{instruction_.location, quoted(instruction_.spelling) +
+                                                       (is_load ? ": a load can only be acquire"
+                                                                : ": a store can only be release")};
+        if (!is_load && plain_space(modifiers_.space) == Space::Const)
+            return Mismatch{instruction_.location, "constant memory cannot be written"};
+        if (modifiers_.non_coherent && plain_space(modifiers_.space) != Space::Global)
+            return Mismatch{instruction_.location,
+                            quoted(instruction_.spelling) + ": .nc is for .global only"};
+        bool has_policy = instruction_.operands.size() == 3;
+        if (has_policy != modifiers_.cache_hint)
+            return Mismatch{instruction_.location,
+                            quoted(instruction_.spelling) +
+                                (has_policy ? ": a third operand needs `.L2::cache_hint`"
+                                            : ": `.L2::cache_hint` needs a third operand")};
+        return std::nullopt;
+    }
+
+    /// cp.async copies 4, 8 or 16 bytes, with .cg only 16.
+    Result check_copy_size() const {
+        const Operand &size = instruction_.operand(2);
+        bool only_16 = modifiers_.cache == CacheOperator::Cg;
+        bool fits = size.integer == 16 || (!only_16 && (size.integer == 4 || size.integer == 8));
+        if (fits)
+            return std::nullopt;
+        return Mismatch{size.location, "cp.async copies " +
+                                           std::string(only_16 ? "16" : "4, 8 or 16") +
+                                           " bytes, got " + std::to_string(size.integer)};
+    }
+
+    const Module &module_;
+    const Function &function_;
+    const Instruction &instruction_;
+    const Form &form_;
+    const Modifiers &modifiers_;
+    OperandChecker operand_checker_;
+    std::size_t progress_ = 0;
+};
+
+} // namespace
+
+bool check_instruction(Context &context, const Function &function, const SpellingMatch &match,
+                       Instruction &instruction) {
+    Result worst;
+    std::size_t furthest = 0;
+    for (const SpellingMatch::Candidate &candidate : match.candidates) {
+        const Form &form = forms()[candidate.form];
+        FormChecker checker(context, function, instruction, form, candidate.modifiers);
+        Result wrong = checker.check();
+        if (!wrong) {
+            instruction.opcode = form.opcode;
+            instruction.form = candidate.form;
+            instruction.modifiers = candidate.modifiers;
+            return true;
+        }
+        if (!worst || checker.progress() > furthest) {
+            furthest = checker.progress();
+            worst = std::move(wrong);
+        }
+    }
+    if (worst)
+        context.diagnostics.error(worst->location, worst->message, worst->note);
+    return false;
+}
+
+} // namespace softcuda::ptx

@@ -1,0 +1,12 @@
+// check_call.h -- whether a call fits what it calls.
+#pragma once
+
+#include "ptx/check_operand.h"
+
+namespace softcuda::ptx {
+
+/// Checks a call's callee, results and arguments against the function or prototype.
+std::optional<Mismatch> check_call(const Module &module, const Function &function,
+                                   const Instruction &call);
+
+} // namespace softcuda::ptx

@@ -1,0 +1,58 @@
+// check_operand.h -- whether one operand fits its rule.
+#pragma once
+
+#include "ptx/ast.h"
+#include "ptx/forms.h"
+
+#include <optional>
+#include <string>
+
+namespace softcuda::ptx {
+
+/// What is wrong with an operand.
+struct Mismatch {
+    SourceLocation location;
+    std::string message;
+    std::string note = {};
+};
+
+/// Checks operands of one form of one instruction.
+class OperandChecker {
+  public:
+    OperandChecker(const Module &module, const Function &function, const Modifiers &modifiers)
+        : module_(module), function_(function), modifiers_(modifiers) {}
+
+    /// Nothing if `operand` fits. `position` counts addresses, for cp.async's two.
+    std::optional<Mismatch> check(const OperandRule &rule, const Operand &operand,
+                                  unsigned position) const;
+
+  private:
+    using Result = std::optional<Mismatch>;
+
+    Result check_value(const OperandRule &rule, const Operand &operand, ScalarType type) const;
+    Result check_register(const OperandRule &rule, const Operand &operand, ScalarType type) const;
+    Result check_constant(const Operand &operand, ScalarType type) const;
+    Result check_symbol(const Operand &operand, ScalarType type) const;
+    Result check_pair(const OperandRule &rule, const Operand &operand) const;
+    Result check_predicate(const OperandRule &rule, const Operand &operand) const;
+    Result check_address(const Operand &operand, unsigned position) const;
+    Result check_vector(const OperandRule &rule, const Operand &operand) const;
+    Result check_elements(const OperandRule &rule, const Operand &operand, ScalarType type) const;
+    Result check_packed(const OperandRule &rule, const Operand &operand) const;
+    Result check_texture(const Operand &operand) const;
+    Result check_coordinates(const Operand &operand) const;
+    Result check_immediate(const OperandRule &rule, const Operand &operand) const;
+
+    unsigned count_of(const OperandRule &rule) const;
+    std::string register_text(const Operand &operand) const;
+
+    const Module &module_;
+    const Function &function_;
+    const Modifiers &modifiers_;
+};
+
+/// Whether a register of type `actual` may stand where an instruction works on `expected`;
+/// `relaxed`: it may be wider.
+bool register_fits(ScalarType actual, ScalarType expected, bool relaxed);
+
+} // namespace softcuda::ptx

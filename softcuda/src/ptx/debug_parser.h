@@ -1,0 +1,34 @@
+// debug_parser.h -- what a module says about its source: .file and .section.
+#pragma once
+
+#include "ptx/context.h"
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace softcuda::ptx {
+
+/// Keeps the names of files and of inlined functions; passes over the rest of the debug data.
+class DebugParser {
+  public:
+    explicit DebugParser(Context &context) : context_(context), tokens_(context.tokens) {}
+
+    /// `.file 1 "kernel.cu", 1700000000, 1234`
+    void file();
+    /// `.section .debug_str { ... }`
+    void section();
+    /// Once the whole text is read: gives inlined lines the names of their functions.
+    void resolve_names();
+
+  private:
+    void strings();
+    void string_bytes();
+
+    Context &context_;
+    TokenStream &tokens_;
+    std::string bytes_;                                        ///< of .debug_str, so far
+    std::unordered_map<std::string_view, std::size_t> labels_; ///< their places in it
+};
+
+} // namespace softcuda::ptx

@@ -1,0 +1,127 @@
+// forms.h -- instructions.def as data: which modifiers and operands each instruction may have.
+#pragma once
+
+#include "ptx/modifiers.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace softcuda::ptx {
+
+/// One place in an instruction's spelling.
+struct ModifierRule {
+    struct Choice {
+        std::string_view text; ///< without the dot
+        std::uint8_t value;
+    };
+    static constexpr std::uint8_t no_field = 0xff;
+
+    std::vector<Choice> choices;   ///< one of these
+    std::uint8_t field = no_field; ///< the byte of Modifiers that gets the value; none: a word
+    bool is_type = false;          ///< field is one of Modifiers::types
+    bool optional = false;
+    bool implied = false; ///< not written: choices[0] holds always
+};
+
+enum class OperandShape : std::uint8_t {
+    Destination,     ///< =T
+    DestinationPair, ///< =T|p
+    PredicatePair,   ///< =p|q
+    Source,          ///< T
+    SourceOrSymbol,  ///< &T
+    Predicate,       ///< p, !p
+    Address,         ///< [m]
+    Texture,         ///< [t]
+    Vector,          ///< vT, {T:4}, nT: source; with `is_destination` a destination
+    Packed,          ///< P
+    Video,           ///< ~T
+    Immediate,       ///< #lo..hi
+    Label,
+    Targets,
+    Call,
+};
+
+/// How many elements a Vector has.
+enum class CountRule : std::uint8_t {
+    Fixed,      ///< `count`
+    FromVector, ///< as .v2 .v4 say; 1: no braces
+    FromMatrix, ///< as .x1 .x2 .x4 say
+    Any,        ///< as a texture's geometry says
+};
+
+/// What type an operand has.
+struct OperandType {
+    enum class Source : std::uint8_t { None, Slot, Named, Wide, Address };
+    Source source = Source::None;
+    std::uint8_t slot = 0;
+    ScalarType named = ScalarType::None;
+};
+
+/// What one operand must look like.
+struct OperandRule {
+    OperandShape shape{};
+    OperandType type;
+    CountRule count_rule = CountRule::Fixed;
+    std::uint8_t count = 0;
+    bool is_destination = false;
+    bool has_pair = false;  ///< a vector that may have `|p` after it
+    bool may_sink = false;  ///< `_` is allowed
+    bool negatable = false; ///< `!` is allowed
+    bool relaxed = false;   ///< the register may be wider than the type
+    bool optional = false;
+    std::int64_t low = 0, high = 0; ///< of an Immediate
+};
+
+/// One row of instructions.def.
+struct Form {
+    Opcode opcode;
+    std::string_view word; ///< the first word of the spelling: "cp"
+    std::vector<ModifierRule> modifiers;
+    std::vector<OperandRule> operands;
+    std::string_view operand_text; ///< as in the table
+    unsigned ptx_version;          ///< 70 for 7.0
+    unsigned sm;
+
+    std::size_t min_operands() const;
+};
+
+/// Every row, in the order of the table; an Instruction's `form` is an index here.
+std::span<const Form> forms();
+
+/// The rows whose spelling begins with this word; empty if there is no such instruction.
+std::span<const std::uint16_t> forms_of(std::string_view word);
+
+/// Why an instruction that we know by name only is refused; nothing if it is not one of those.
+std::optional<std::string_view> refusal_of(std::string_view spelling);
+
+/// A spelling taken apart: the rows that it fits, each with its modifiers.
+struct SpellingMatch {
+    struct Candidate {
+        std::uint16_t form;
+        Modifiers modifiers;
+    };
+    std::vector<Candidate> candidates;
+
+    // What is wrong where there are no candidates.
+    std::size_t error_offset = 0; ///< in the spelling
+    std::string error;
+    std::string note;
+};
+
+/// Fits `ld.global.f32` to the table. Takes microseconds: callers keep the answers.
+SpellingMatch match_spelling(std::string_view spelling);
+
+/// The spelling of an instruction of that form with those modifiers, in the table's order.
+std::string spell(const Form &form, const Modifiers &modifiers);
+
+/// For people: "add{.rn,.rz}{.ftz}.f32".
+std::string syntax_of(const Form &form);
+
+/// The type that a rule gives for these modifiers. `address_bits` is 32 or 64.
+ScalarType resolve(const OperandType &type, const Modifiers &modifiers, unsigned address_bits);
+
+} // namespace softcuda::ptx

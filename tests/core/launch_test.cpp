@@ -148,6 +148,34 @@ TEST_F(Launch, UnknownParametersAreAlignedByC) {
                 HasSubstr("the kernel's parameters are unknown"));
 }
 
+TEST_F(Launch, OldDriversLetPtxTellTheLayout) {
+    Function function = load(R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry kernel(.param .u64 kernel_param_0, .param .u8 kernel_param_1,
+    .param .align 16 .b8 kernel_param_2[16])
+{
+    ret;
+}
+)")
+                            .function("kernel");
+    ASSERT_EQ(function.layout().count(), 3u);
+    EXPECT_EQ(function.layout()[1].size, 1u);
+    EXPECT_EQ(function.layout()[2].offset, 16u);
+    EXPECT_EQ(function.layout().block_size(), 32u);
+}
+
+TEST_F(Launch, SourceTellsWhatParametersMean) {
+    module_.describe_from_source("__global__ void kernel(const double *x, float a, unsigned n) {}");
+    Function function = module_.function("kernel");
+    ASSERT_EQ(function.layout().count(), 3u);
+    EXPECT_EQ(function.layout()[0].element_size, 8u);
+    EXPECT_EQ(function.layout()[1].kind, ValueKind::Float);
+    EXPECT_EQ(function.layout()[2].offset, 12u);
+    EXPECT_EQ(function.layout().type(0), "const double *");
+}
+
 TEST_F(Launch, LargeBlocksLeaveTheStack) {
     ParameterDescription big{"Table", 8000, 8, ValueKind::Bytes};
     Function function = kernel({big, an_int});

@@ -75,7 +75,8 @@ template <class T> void copy(const DeviceMemory &to, std::span<const T> from) {
     copy_to_device(to.get(), from.data(), from.size_bytes());
 }
 template <class T>
-requires(!std::is_const_v<T>) void copy(std::span<T> to, const DeviceMemory &from) {
+    requires(!std::is_const_v<T>)
+void copy(std::span<T> to, const DeviceMemory &from) {
     detail::check_fits(from, to.size_bytes(), "cuMemcpyDtoH");
     copy_to_host(to.data(), from.get(), to.size_bytes());
 }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,9 @@ class Module {
 
     /// Tells what the parameters of kernel `name` mean, for its later function(name).
     void describe(const std::string &name, std::vector<ParameterDescription> parameters) const;
+    /// The same for all kernels that a CUDA C++ text defines. Then numbers are converted to what a
+    /// kernel takes, and a wrong kind of argument is noticed, not only a wrong size.
+    void describe_from_source(std::string_view source) const;
 
     bool operator==(const Module &) const = default;
 

@@ -4,6 +4,7 @@
 #include "objects/module_state.h"
 
 #include <pycuda/driver.h>
+#include <pycuda/kernel_signature.h>
 
 #include <algorithm>
 #include <cstring>
@@ -104,6 +105,32 @@ std::optional<ParameterLayout> ask_layout(CUfunction function) {
     }
 }
 
+/// For drivers before 12.4, which do not tell: the layouts of all kernels of a PTX text.
+std::map<std::string, ParameterLayout> read_ptx_layouts(std::string_view ptx) {
+    std::map<std::string, ParameterLayout> layouts;
+    for (PtxEntry &entry : read_ptx_entries(ptx))
+        layouts.emplace(std::move(entry.name), ParameterLayout(std::move(entry.parameters)));
+    return layouts;
+}
+
+/// What is known of a kernel's parameters, from the driver, the PTX, or the source alone.
+ParameterLayout find_layout(CUfunction function, const std::string &name,
+                            detail::ModuleState &module) {
+    std::optional<ParameterLayout> layout = ask_layout(function);
+    std::lock_guard lock(module.mutex);
+    if (auto read = module.ptx_layouts.find(name); !layout && read != module.ptx_layouts.end())
+        layout = read->second;
+    auto described = module.descriptions.find(name);
+    if (described == module.descriptions.end()) // C++ functions go by their linker names
+        described = module.descriptions.find(plain_name(name));
+    if (described == module.descriptions.end())
+        return layout.value_or(ParameterLayout());
+    if (!layout)
+        return ParameterLayout::from_description(described->second);
+    layout->describe(described->second);
+    return *std::move(layout);
+}
+
 } // namespace
 
 Module Module::load(std::span<const std::byte> image, const JitOptions &options, JitLog *log) {
@@ -120,7 +147,11 @@ Module Module::load(std::span<const std::byte> image, const JitOptions &options,
     if (log)
         *log = said;
     check(result, driver().cuModuleLoadDataEx.name(), [&] { return said.error; });
-    return adopt(handle, std::move(context));
+    Module module = adopt(handle, std::move(context));
+    if (!driver().cuFuncGetParamInfo.available() && !is_binary(image))
+        module.state_->ptx_layouts =
+            read_ptx_layouts({reinterpret_cast<const char *>(image.data()), image.size()});
+    return module;
 }
 
 Module Module::load_file(const std::filesystem::path &path) {
@@ -151,18 +182,8 @@ Function Module::function(const std::string &name) const {
     check(driver().cuModuleGetFunction.status(&handle, get(), name.c_str()), "cuModuleGetFunction",
           [&] { return explain_unknown("kernel", name, function_names()); });
 
-    auto state = std::make_shared<detail::FunctionState>(
-        detail::FunctionState{handle, name, {}, state_, context()});
-    std::optional<ParameterLayout> asked = ask_layout(handle);
-    std::lock_guard lock(state_->mutex);
-    auto described = state_->descriptions.find(name);
-    if (asked) {
-        state->layout = *std::move(asked);
-        if (described != state_->descriptions.end())
-            state->layout.describe(described->second);
-    } else if (described != state_->descriptions.end())
-        state->layout = ParameterLayout::from_description(described->second);
-    return Function(std::move(state));
+    return Function(std::make_shared<const detail::FunctionState>(detail::FunctionState{
+        handle, name, find_layout(handle, name, *state_), state_, context()}));
 }
 
 std::vector<std::string> Module::function_names() const {
@@ -197,6 +218,12 @@ AddressRange Module::global(const std::string &name) const {
 void Module::describe(const std::string &name, std::vector<ParameterDescription> parameters) const {
     std::lock_guard lock(state_->mutex);
     state_->descriptions[name] = std::move(parameters);
+}
+
+void Module::describe_from_source(std::string_view source) const {
+    for (DeclaredKernel &kernel : read_declared_kernels(source))
+        if (!kernel.is_template)
+            describe(kernel.name, std::move(kernel.parameters));
 }
 
 } // namespace pycuda

@@ -17,6 +17,7 @@ struct ModuleState {
     Handle<CUmodule, unload_module> handle;
     std::mutex mutex; // guards what is below
     std::map<std::string, std::vector<ParameterDescription>> descriptions;
+    std::map<std::string, ParameterLayout> ptx_layouts; // where the driver cannot tell
 };
 
 } // namespace pycuda::detail

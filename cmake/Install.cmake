@@ -11,7 +11,7 @@ if(TARGET pycuda_core)
     COMPONENT development)
   install(EXPORT pycudaTargets NAMESPACE pycuda:: DESTINATION ${_config_dir} COMPONENT development)
   configure_package_config_file(cmake/pycudaConfig.cmake.in ${CMAKE_BINARY_DIR}/pycudaConfig.cmake
-    INSTALL_DESTINATION ${_config_dir})
+    INSTALL_DESTINATION ${_config_dir} PATH_VARS CMAKE_INSTALL_LIBDIR)
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/pycudaConfigVersion.cmake
     COMPATIBILITY SameMajorVersion)
   install(

@@ -201,17 +201,19 @@ def pytest(part: Part) -> Outcome:
 
 
 def asan(part: Part) -> Outcome:
-    if not part.build("asan", "-DPYCUDA_TESTS=ON"):
+    """softcuda's tests under AddressSanitizer and UndefinedBehaviorSanitizer."""
+    if not part.build("asan", "-DPYCUDA_TESTS=ON", "--", "tests/softcuda/all"):
         return Outcome(failed=1)
-    return run_ctest(part, "asan")
+    return run_ctest(part, "asan/tests/softcuda")
 
 
 def tsan(part: Part) -> Outcome:
-    if not part.build("tsan", "-DPYCUDA_TESTS=ON"):
+    """The tests labelled `threads` under ThreadSanitizer."""
+    if not part.build("tsan", "-DPYCUDA_TESTS=ON", "--", "thread_tests"):
         return Outcome(failed=1)
     # Some kernels lay out memory in a way that GCC 12's runtime does not know.
     fixed = ("setarch", platform.machine(), "-R") if shutil.which("setarch") else ()
-    return run_ctest(part, "tsan", "-L", "threads", prefix=fixed)
+    return run_ctest(part, "tsan/tests/softcuda", "-L", "threads", prefix=fixed)
 
 
 def install(part: Part) -> Outcome:

@@ -114,6 +114,7 @@ llvm_packages() {
 
 test_packages() {
     [[ -e /usr/include/gtest/gtest.h ]] || echo libgtest-dev
+    [[ -e /usr/include/gmock/gmock.h ]] || echo libgmock-dev
     have mpirun || echo openmpi-bin
 }
 

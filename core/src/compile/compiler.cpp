@@ -130,8 +130,11 @@ CompileJob make_job(const CompileRequest &request, CompilerOptions options) {
 void add_nvrtc(CompileJob &job) {
     NvrtcLocation nvrtc = find_nvrtc();
     job.compiler_identity = nvrtc.identity;
-    for (const std::string &path : nvrtc.header_dirs)
-        job.include_path.push_back({path, IncludeDirectory::Owner::Toolkit});
+    using Owner = IncludeDirectory::Owner;
+    for (const std::string &path : nvrtc.header_dirs) {
+        const bool is_cccl = path.find("cccl") != std::string::npos;
+        job.include_path.push_back({path, is_cccl ? Owner::Library : Owner::Toolkit});
+    }
 }
 
 void add_kernel_headers(CompileJob &job) {

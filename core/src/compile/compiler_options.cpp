@@ -101,7 +101,7 @@ constexpr Rule rules[] = {
     {"fdevice-time-trace", "fdevice-time-trace", Form::Value, Use::Pass},
     {"device-as-default-execution-space", "default-device", Form::Flag, Use::Pass},
 
-    {"optimize", "O", Form::Attached, Use::Drop}, // of host code; ptxas has its own
+    {"optimize", "O", Form::Joined, Use::Drop}, // of host code; ptxas has its own
     {"debug", "g", Form::Flag, Use::Drop},
     {"profile", "pg", Form::Flag, Use::Drop},
     {"m64", "m64", Form::Flag, Use::Drop},
@@ -197,8 +197,6 @@ struct Match {
     std::optional<std::string> value;
 };
 
-bool is_joined(Form form) { return form == Form::Joined || form == Form::Attached; }
-
 /// Whether the word is the option of `rule`. nvcc wants two dashes before a long name and one
 /// before a short one; we do not mind, but for joined values, which follow one dash.
 std::optional<Match> match_rule(const Rule &rule, std::string_view word) {
@@ -212,7 +210,7 @@ std::optional<Match> match_rule(const Rule &rule, std::string_view word) {
             return Match{&rule, std::nullopt};
         if (rule.form != Form::Flag && (rest[0] == '=' || rest[0] == ' '))
             return Match{&rule, std::string(trim(rest.substr(1)))};
-        if (is_joined(rule.form) && name == rule.short_name && one_dash)
+        if (rule.form == Form::Joined && name == rule.short_name && one_dash)
             return Match{&rule, std::string(rest)};
     }
     return std::nullopt;
@@ -222,7 +220,7 @@ Match find_rule(std::string_view word) {
     // A joined option such as -l would swallow -lineinfo: whole names first.
     for (bool joined : {false, true})
         for (const Rule &rule : rules)
-            if (is_joined(rule.form) == joined)
+            if ((rule.form == Form::Joined) == joined)
                 if (std::optional<Match> match = match_rule(rule, word))
                     return *match;
     return {};
@@ -248,8 +246,7 @@ class Translator {
             options_.nvrtc.push_back(word);
             return;
         }
-        const Form form = match.rule->form;
-        if (!match.value && (form == Form::Value || form == Form::Joined)) {
+        if (!match.value && match.rule->form != Form::Flag) {
             if (++at_ == words_.size())
                 throw CompileError("compiler option '" + word + "' needs a value after it");
             match.value = trim(words_[at_]);

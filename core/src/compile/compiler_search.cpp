@@ -140,16 +140,6 @@ NvrtcLocation describe(const std::string &library) {
     return location;
 }
 
-[[noreturn]] void throw_not_found(const std::vector<std::string> &roots) {
-    std::string message = "no NVRTC, the CUDA compiler library, was found; install it with "
-                          "'pip install nvidia-cuda-nvrtc', or point PYCUDA_NVRTC at a "
-                          "libnvrtc.so or CUDA_HOME at a CUDA toolkit; looked for "
-                          "libnvrtc.so.13 and libnvrtc.so.12 in and below:";
-    for (const std::string &root : roots)
-        message += "\n  " + root;
-    throw CompileError(message + "\n  the system's library path");
-}
-
 NvrtcLocation search_named_nvrtc(const std::string &named) {
     if (stamp_file(named))
         return describe(named);
@@ -168,7 +158,7 @@ NvrtcLocation search_nvrtc(const std::vector<std::string> &added_directories) {
             return describe(*path);
     if (auto path = library_of_the_loader())
         return describe(*path);
-    throw_not_found(roots);
+    throw_nvrtc_not_found(roots);
 }
 
 bool is_program(const std::string &path) {
@@ -176,6 +166,16 @@ bool is_program(const std::string &path) {
 }
 
 } // namespace
+
+void throw_nvrtc_not_found(const std::vector<std::string> &roots) {
+    std::string message = "no NVRTC, the CUDA compiler library, was found; install it with "
+                          "'pip install nvidia-cuda-nvrtc', or point PYCUDA_NVRTC at a "
+                          "libnvrtc.so or CUDA_HOME at a CUDA toolkit; looked for "
+                          "libnvrtc.so.13 and libnvrtc.so.12 in and below:";
+    for (const std::string &root : roots)
+        message += "\n  " + root;
+    throw CompileError(message + "\n  the system's library path");
+}
 
 std::string environment(const char *name) {
     const char *value = std::getenv(name);

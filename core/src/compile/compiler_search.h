@@ -22,6 +22,9 @@ struct NvrtcLocation {
 /// The answer is remembered until a setting changes.
 [[nodiscard]] NvrtcLocation find_nvrtc();
 
+/// Throws the CompileError that says what was looked for where, and what to install.
+[[noreturn]] void throw_nvrtc_not_found(const std::vector<std::string> &roots);
+
 /// The path of nvcc: `program` itself when it is a path, else from PATH, or, for plain "nvcc",
 /// the toolkit's folders.
 [[nodiscard]] std::optional<std::string> find_nvcc(const std::string &program);

@@ -16,6 +16,8 @@ std::string folder_of(const std::string &path) {
     return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
+bool is_cuda(Owner owner) { return owner == Owner::Toolkit || owner == Owner::Library; }
+
 class Scanner {
   public:
     explicit Scanner(const std::vector<IncludeDirectory> &path) : path_(path) {
@@ -25,14 +27,20 @@ class Scanner {
     IncludeScan run(std::string_view source, const std::string &source_directory) {
         scan_text(source, {source_directory, Owner::User});
         while (!pending_.empty()) {
-            IncludeDirectory file = std::move(pending_.back());
+            Header header = std::move(pending_.back());
             pending_.pop_back();
-            read_header(file);
+            read_header(header);
         }
         return std::move(scan_);
     }
 
   private:
+    struct Header {
+        std::string path;
+        Owner owner;
+        bool remembered; // among the dependencies
+    };
+
     void scan_text(std::string_view text, const IncludeDirectory &folder) {
         if (text.find("include") == std::string_view::npos)
             return;
@@ -47,50 +55,54 @@ class Scanner {
             return;
         }
         if (include.name.starts_with('/')) {
-            try_file(include.name, folder.owner);
+            try_file(include.name, folder.owner, folder);
             return;
         }
         if (include.form == IncludeDirective::Form::Quoted &&
-            try_file(folder.path + "/" + include.name, folder.owner))
+            try_file(folder.path + "/" + include.name, folder.owner, folder))
             return;
+        const char *stand_in = standard_header(include.name);
         for (const IncludeDirectory &directory : path_)
-            if (try_file(directory.path + "/" + include.name, directory.owner))
+            if (!(stand_in && is_cuda(directory.owner)) &&
+                try_file(directory.path + "/" + include.name, directory.owner, folder))
                 return;
-        if (!scan_.unresolved.insert(include.name).second)
-            return;
-        if (const char *text = standard_header(include.name))
-            scan_text(text, {"", Owner::Toolkit});
+        if (scan_.unresolved.insert(include.name).second && stand_in)
+            scan_text(stand_in, {"", Owner::Toolkit});
     }
 
-    /// Whether the file exists; it is then queued, else remembered as absent.
-    bool try_file(const std::string &path, Owner owner) {
-        if (owner == Owner::Bundled)
-            return stamp_file(path).has_value();
+    /// Whether the file, included from one in `from`, exists. It is then queued, else remembered
+    /// as absent.
+    bool try_file(const std::string &path, Owner owner, const IncludeDirectory &from) {
         auto known = exists_.find(path);
         if (known != exists_.end())
             return known->second;
-        bool exists = stamp_file(path).has_value();
+        const bool exists = stamp_file(path).has_value();
         exists_.emplace(path, exists);
+        const bool remembered = !(is_cuda(from.owner) && is_cuda(owner));
         if (exists)
-            pending_.push_back({path, owner});
-        else
+            pending_.push_back({path, owner, remembered});
+        else if (remembered)
             scan_.dependencies.files.push_back({path, true, {}, {}});
         return exists;
     }
 
-    void read_header(const IncludeDirectory &file) {
-        std::optional<FileContent> content = read_file(file.path);
+    void read_header(const Header &header) {
+        if (header.owner == Owner::Library && !header.remembered)
+            return;
+        std::optional<FileContent> content = read_file(header.path);
         if (!content) { // unreadable: the compiler will say so, and nothing is cached
             scan_.incomplete = true;
             return;
         }
-        scan_.dependencies.files.push_back(
-            {file.path, false, content->stamp, sha256(content->text)});
-        scan_text(content->text, {folder_of(file.path), file.owner});
+        if (header.remembered)
+            scan_.dependencies.files.push_back(
+                {header.path, false, content->stamp, sha256(content->text)});
+        if (header.owner != Owner::Library)
+            scan_text(content->text, {folder_of(header.path), header.owner});
     }
 
     const std::vector<IncludeDirectory> &path_;
-    std::vector<IncludeDirectory> pending_; // files, with the owner of the folder they are in
+    std::vector<Header> pending_;
     std::map<std::string, bool> exists_;
     IncludeScan scan_;
 };

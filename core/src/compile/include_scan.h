@@ -4,6 +4,9 @@
 // safe side: it follows every #include, also those that an #if leaves out, and remembers the
 // places where a header was looked for in vain, since a file that appears there later would be
 // found first. The cache then asks only whether these files are still the same.
+//
+// Of CUDA's own headers only those that the user's files name are remembered. The hundreds behind
+// them change only together, with a new CUDA, and asking about each would cost more than the hit.
 #pragma once
 
 #include <set>
@@ -22,7 +25,8 @@ struct IncludeDirectory {
         User,
         Kernels, ///< our own headers
         Toolkit, ///< CUDA's headers
-        Bundled, ///< CUDA's headers as NVRTC unpacked them: never change, so never scanned
+        Library, ///< CUDA's headers that need no stand-ins, so need no scan: CCCL, and all that
+                 ///< NVRTC itself unpacked
     };
     std::string path; ///< absolute
     Owner owner = Owner::User;
@@ -30,14 +34,14 @@ struct IncludeDirectory {
 
 struct IncludeScan {
     DependencyList dependencies;
-    /// Names that no folder has; the compiler may have them built in.
+    /// Names that no folder has.
     std::set<std::string, std::less<>> unresolved;
     /// Whether a user's file has `#include MACRO`, so that the list may be incomplete.
     bool incomplete = false;
 };
 
-/// Scans `source`, which lies in `source_directory`. Headers that no folder has but that
-/// standard_header() stands in for are scanned too, and stay among the unresolved.
+/// Scans `source`, which lies in `source_directory`. A header that
+/// standard_header() stands in for counts as unresolved unless a folder of the user's has it.
 [[nodiscard]] IncludeScan scan_includes(std::string_view source,
                                         const std::string &source_directory,
                                         const std::vector<IncludeDirectory> &path);

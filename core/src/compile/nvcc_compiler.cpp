@@ -116,7 +116,8 @@ class NvccCompilation {
             words.push_back("--keep");
         // Relative folders in the options mean the caller's, and nvcc runs in another.
         for (const IncludeDirectory &directory : job_.include_path)
-            if (directory.owner != IncludeDirectory::Owner::Toolkit)
+            if (directory.owner == IncludeDirectory::Owner::User ||
+                directory.owner == IncludeDirectory::Owner::Kernels)
                 words.push_back("-I" + directory.path);
         if (!job_.working_directory.empty())
             words.push_back("-I" + job_.working_directory);

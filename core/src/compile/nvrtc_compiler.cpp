@@ -82,7 +82,7 @@ class NvrtcCompilation {
         std::vector<IncludeDirectory> path = job_.include_path;
         if (attempt_.with_bundled_headers)
             for (const char *below : {"", "/cccl"})
-                path.push_back({bundled_folder_ + below, IncludeDirectory::Owner::Bundled});
+                path.push_back({bundled_folder_ + below, IncludeDirectory::Owner::Library});
         return path;
     }
 

@@ -88,16 +88,23 @@ using uintmax_t = uint64_t;
 #define PTRDIFF_MIN INT64_MIN
 #define PTRDIFF_MAX INT64_MAX
 #define SIZE_MAX UINT64_MAX
-#define INT8_C(X) ((::int_least8_t) (X))
-#define INT16_C(X) ((::int_least16_t) (X))
-#define INT32_C(X) ((::int_least32_t) (X))
-#define INT64_C(X) ((::int_least64_t) (X))
-#define UINT8_C(X) ((::uint_least8_t) (X))
-#define UINT16_C(X) ((::uint_least16_t) (X))
-#define UINT32_C(X) ((::uint_least32_t) (X))
-#define UINT64_C(X) ((::uint_least64_t) (X))
-#define INTMAX_C(X) ((::intmax_t) (X))
-#define UINTMAX_C(X) ((::uintmax_t) (X))
+#endif
+)";
+
+// Functions, since CUDA's own macros of these names are spelled differently in each version.
+constexpr const char *int_constants = R"(
+#if !defined(INT64_C) && !defined(PYCUDA_INT_CONSTANTS)
+#define PYCUDA_INT_CONSTANTS
+extern "C++" {
+template <class T> __device__ constexpr int8_t INT8_C(T x) { return x; }
+template <class T> __device__ constexpr int16_t INT16_C(T x) { return x; }
+template <class T> __device__ constexpr int32_t INT32_C(T x) { return x; }
+template <class T> __device__ constexpr int64_t INT64_C(T x) { return x; }
+template <class T> __device__ constexpr uint8_t UINT8_C(T x) { return x; }
+template <class T> __device__ constexpr uint16_t UINT16_C(T x) { return x; }
+template <class T> __device__ constexpr uint32_t UINT32_C(T x) { return x; }
+template <class T> __device__ constexpr uint64_t UINT64_C(T x) { return x; }
+}
 #endif
 )";
 
@@ -194,8 +201,16 @@ constexpr const char *std_size =
 constexpr const char *std_time =
     "#pragma once\nnamespace std { using ::clock; using ::clock_t; }\n";
 
-// What <cuda.h> has for device code.
-constexpr const char *cuda_h = "#pragma once\ntypedef unsigned long long CUdeviceptr;\n";
+// What <cuda.h> has for device code; the rest of it declares host functions.
+constexpr const char *cuda_h = R"(#pragma once
+typedef unsigned long long CUdeviceptr;
+#define CUDA_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)
+)";
+constexpr const char *runtime_h = R"(
+#ifndef CUDART_VERSION
+#define CUDART_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)
+#endif
+)";
 
 /// A stand-in is the texts of its row, one after the other.
 struct Row {
@@ -218,10 +233,10 @@ std::vector<Row> host_rows() {
         {"cassert", {nothing}},
         {"limits.h", {limits_h}},
         {"climits", {limits_h}},
-        {"stdint.h", {limits_h, stdint_h}},
-        {"inttypes.h", {limits_h, stdint_h}},
-        {"cstdint", {limits_h, stdint_h, std_int}},
-        {"cinttypes", {limits_h, stdint_h, std_int}},
+        {"stdint.h", {limits_h, stdint_h, int_constants}},
+        {"inttypes.h", {limits_h, stdint_h, int_constants}},
+        {"cstdint", {limits_h, stdint_h, int_constants, std_int}},
+        {"cinttypes", {limits_h, stdint_h, int_constants, std_int}},
         {"float.h", {float_h}},
         {"cfloat", {float_h}},
         {"stddef.h", {stddef_h}},
@@ -232,13 +247,13 @@ std::vector<Row> host_rows() {
         {"initializer_list", {nothing}},
         {"new", {nothing}},
         {"cuda.h", {cuda_h}},
+        {"cuda_runtime.h", {runtime_h}},
+        {"cuda_runtime_api.h", {runtime_h}},
     };
 }
 
 // Headers whose declarations NVRTC has built in.
-constexpr const char *built_in[] = {"cuda_runtime.h",
-                                    "cuda_runtime_api.h",
-                                    "device_launch_parameters.h",
+constexpr const char *built_in[] = {"device_launch_parameters.h",
                                     "device_functions.h",
                                     "math_functions.h",
                                     "host_defines.h",

@@ -1,7 +1,9 @@
 // standard_headers.h -- stand-ins for host headers that device code includes.
 //
 // NVRTC has no <stdio.h>, <math.h> or <stdint.h>, and much device code includes them for printf,
-// M_PI or uint32_t. Where no folder of the include path has such a header, NVRTC gets ours.
+// M_PI or uint32_t. Where no folder of the user's has such a header, NVRTC gets ours. So with
+// <cuda.h> and <cuda_runtime.h>, which declare host functions; what of them device code can use,
+// NVRTC has built in.
 #pragma once
 
 #include <string_view>

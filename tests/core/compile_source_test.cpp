@@ -1,0 +1,57 @@
+// compile_source_test.cpp -- reading and wrapping source text.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compile/sha256.h"
+#include "compile/source_text.h"
+#include "compile/source_wrap.h"
+
+using namespace pycuda::compile_detail;
+using testing::ElementsAre;
+
+TEST(SourceText, CommentsAndStringsAreBlanked) {
+    EXPECT_EQ(blank_comments_and_strings("a/*{*/b\"{\"c'{'d//{\ne"), "a     b\" \"c' 'd   \ne");
+    EXPECT_EQ(blank_comments_and_strings("\"a\\\"{\" x"), "\"    \" x");
+    EXPECT_EQ(blank_comments_and_strings("1'000'000 {"), "1'000'000 {");
+    EXPECT_EQ(blank_comments_and_strings("R\"x(a)\" {)x\" b"), "R\"         \" b");
+    EXPECT_EQ(blank_comments_and_strings("// a \\\n {\nb"), "      \n  \nb");
+    EXPECT_EQ(blank_comments_and_strings("/* never closed"), std::string(15, ' '));
+}
+
+TEST(SourceText, FindsIncludes) {
+    const std::string source = "#include <a.h>\n  #  include \"b/c.h\" // x\n// #include <no.h>\n"
+                               "#include MACRO\n#if __has_include(<d.h>)\n\"#include <no.h>\"\n";
+    std::vector<std::string> found;
+    for (const IncludeDirective &i : find_includes(source, blank_comments_and_strings(source)))
+        found.push_back((i.only_asks ? "?" : "") + i.name);
+    EXPECT_THAT(found, ElementsAre("a.h", "b/c.h", "", "?d.h"));
+}
+
+TEST(SourceWrap, KeepsLineNumbers) {
+    EXPECT_EQ(wrap_in_extern_c("int x;\n", "k.cu", [](const auto &) { return true; }),
+              "extern \"C\" {\n#line 1 \"k.cu\"\nint x;\n\n}\n");
+}
+
+TEST(SourceWrap, TakesIncludesOut) {
+    EXPECT_EQ(
+        wrap_in_extern_c("\n#include <a.h>\nint x;", "k.cu", [](const auto &) { return true; }),
+        "extern \"C\" {\n#line 1 \"k.cu\"\n\nextern \"C++\" {\n#line 2 \"k.cu\"\n"
+        "#include <a.h>\n}\n#line 3 \"k.cu\"\nint x;\n}\n");
+}
+
+TEST(SourceWrap, LeavesIncludesInBracesAlone) {
+    const std::string source = "float t[] = {\n#include \"table.inc\"\n};\n";
+    EXPECT_EQ(wrap_in_extern_c(source, "k.cu", [](const auto &) { return true; }),
+              "extern \"C\" {\n#line 1 \"k.cu\"\n" + source + "\n}\n");
+}
+
+TEST(Sha256, AgreesWithTheStandard) {
+    EXPECT_EQ(to_hex(sha256("")),
+              "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    EXPECT_EQ(to_hex(sha256("abc")),
+              "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(to_hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
+              "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    EXPECT_EQ(to_hex(sha256(std::string(1'000'000, 'a'))),
+              "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}

@@ -14,10 +14,9 @@ namespace {
 
 /// How an option takes its value.
 enum class Form {
-    Flag,    // --restrict
-    Value,   // --std=c++17, --std c++17
-    Joined,  // -Ifoo, -I foo, -I=foo; its long name as Value
-    Attached // -O3: only in the same word; its long name as Value
+    Flag,  // --restrict
+    Value, // --std=c++17, --std c++17
+    Joined // -Ifoo, -I foo, -I=foo; its long name as Value
 };
 
 /// What becomes of it.

@@ -96,7 +96,6 @@ base_packages() {
     have g++ || echo g++
     cmake_is_recent || echo cmake
     have ninja || echo ninja-build
-    have ld.lld || echo lld
     if [[ -z ${PYCUDA_VENV:-} ]]; then
         found=$(find_python)
         [[ -n $found ]] || echo python3
@@ -110,6 +109,7 @@ llvm_packages() {
     [[ -e $llvm_dir/LLVMConfig.cmake ]] || echo llvm-19-dev
     [[ -e /usr/include/zstd.h ]] || echo libzstd-dev
     [[ -e /usr/include/zlib.h ]] || echo zlib1g-dev
+    have ld.lld || echo lld # LLVM's libraries take another linker a minute
 }
 
 test_packages() {

@@ -30,23 +30,23 @@ struct CompileRequest {
     std::string name = "kernel.cu";
 
     /// Options as they are written for nvcc: "-I dir", "--ptxas-options=-v", "-std=c++17", ...
-    std::vector<std::string> options;
+    std::vector<std::string> options = {};
     /// Searched for #include after the -I of `options`.
-    std::vector<std::string> include_dirs;
+    std::vector<std::string> include_dirs = {};
 
     /// "sm_86", "compute_86", "sm_90a", or empty: that of `device`.
-    std::string arch;
+    std::string arch = {};
     /// nvcc's -code. Where both are given the image is for `code`.
-    std::string code;
+    std::string code = {};
     /// The device that the image is for. Without it and without `arch`, the oldest
     /// architecture that the compiler knows.
-    std::optional<ComputeCapability> device;
+    std::optional<ComputeCapability> device = {};
     ImageKind target = ImageKind::Cubin;
 
     Linkage linkage = Linkage::C;
     /// Names such as "scale<float, 4>" to be instantiated; see CompileResult::lowered_names.
     /// NVRTC only, with Linkage::Cxx.
-    std::vector<std::string> name_expressions;
+    std::vector<std::string> name_expressions = {};
 
     CompilerChoice compiler = CompilerChoice::Auto;
     /// The program that CompilerChoice::Nvcc starts: a path, or a name to look for on PATH.
@@ -60,7 +60,7 @@ struct CompileRequest {
     CacheUse cache = CacheUse::Default;
     /// Where the cache on disk lives; empty: $PYCUDA_CACHE_DIR, or else
     /// $XDG_CACHE_HOME/pycuda/compiler-cache-v2. Created when missing.
-    std::filesystem::path cache_dir;
+    std::filesystem::path cache_dir = {};
 };
 
 /// Where an image came from.

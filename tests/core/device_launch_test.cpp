@@ -33,10 +33,10 @@ std::vector<float> ramp(std::size_t count) {
 TEST_F(DeviceLaunch, CopiesInLaunchesAndCopiesOut) {
     Function doublify = compile_module(doublify_source).function("doublify");
     std::vector<float> a = ramp(16);
-    DeviceMemory on_device = to_device<float>(a);
+    DeviceMemory on_device = to_device(a);
     launch(doublify, {.block = {4, 4}}, on_device);
     std::vector<float> doubled(16);
-    copy<float>(doubled, on_device);
+    copy(doubled, on_device);
     for (std::size_t i = 0; i < a.size(); ++i)
         EXPECT_EQ(doubled[i], 2 * a[i]);
 }

@@ -29,9 +29,9 @@ TEST_F(DeviceMemoryTest, DeviceIntroducesItself) {
 TEST_F(DeviceMemoryTest, CopiesThereAndBack) {
     std::vector<int> there(10'000);
     std::iota(there.begin(), there.end(), 7);
-    DeviceMemory memory = to_device<int>(there);
+    DeviceMemory memory = to_device(there);
     std::vector<int> back(there.size());
-    copy<int>(back, memory);
+    copy(back, memory);
     EXPECT_EQ(back, there);
 
     DeviceMemory second(memory.size());
@@ -44,24 +44,24 @@ TEST_F(DeviceMemoryTest, CopiesThereAndBack) {
     EXPECT_EQ(back[200], 0);
 
     std::vector<int> longer(20'000);
-    EXPECT_THAT(message_of([&] { copy<int>(longer, memory); }), HasSubstr("is smaller"));
+    EXPECT_THAT(message_of([&] { copy(longer, memory); }), HasSubstr("is smaller"));
 }
 
 TEST_F(DeviceMemoryTest, FillsElementsOfEachWidth) {
     DeviceMemory memory(4096);
     std::vector<std::uint8_t> bytes(4096);
     fill_8(memory.get(), 0xab, 4096);
-    copy<std::uint8_t>(bytes, memory);
+    copy(bytes, memory);
     EXPECT_THAT(bytes, Each(0xab));
 
     std::vector<std::uint16_t> shorts(2048);
     fill_16(memory.get(), 0x1234, 2048);
-    copy<std::uint16_t>(shorts, memory);
+    copy(shorts, memory);
     EXPECT_THAT(shorts, Each(0x1234));
 
     std::vector<std::uint32_t> words(1024);
     fill_32(memory.get(), 0x12345678, 1024);
-    copy<std::uint32_t>(words, memory);
+    copy(words, memory);
     EXPECT_THAT(words, Each(0x12345678u));
 }
 

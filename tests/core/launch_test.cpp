@@ -134,6 +134,20 @@ TEST_F(Launch, NumbersThatDoNotFitAreRefused) {
     EXPECT_THROW(launch(function, {}, block), ArgumentError);
 }
 
+TEST_F(Launch, SixteenBitFloatsAreTakenAsBits) {
+    Function function =
+        kernel({{"half", 2, 2, ValueKind::Float}, {"__nv_bfloat16", 2, 2, ValueKind::BFloat16}});
+    launch(function, {}, std::uint16_t{0x3c00}, std::uint16_t{0x3f80});
+    EXPECT_EQ(read<std::uint16_t>(2), 0x3f80);
+    EXPECT_THROW(launch(function, {}, std::int16_t{1}, std::uint16_t{0}), ArgumentError);
+    ArgumentBlock block(function);
+    EXPECT_TRUE(block.try_push_real(1.5));
+    EXPECT_TRUE(block.try_push_integer(std::int64_t{2}));
+    launch(function, {}, block);
+    EXPECT_EQ(read<std::uint16_t>(0), 0x3e00);
+    EXPECT_EQ(read<std::uint16_t>(2), 0x4000);
+}
+
 TEST_F(Launch, UnknownParametersAreAlignedByC) {
     Function function = load("code").function("kernel"); // nobody described it
     DeviceMemory memory(64);

@@ -76,8 +76,11 @@ class ArgumentBlock {
         const Parameter *parameter = next_parameter();
         if (parameter == nullptr) [[unlikely]]
             return try_append(value, size);
-        if (parameter->size != size || !kinds_agree(parameter->kind, kind)) [[unlikely]]
-            return false;
+        if (parameter->size != size || !kinds_agree(parameter->kind, kind)) [[unlikely]] {
+            // The bits of a 16-bit float, from callers that have no type for it.
+            if (parameter->size != size || size != 2 || kind != ValueKind::Unsigned)
+                return false;
+        }
         std::memcpy(bytes_ + parameter->offset, value, size);
         ++next_;
         return true;

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 
 namespace pycuda {
@@ -69,22 +70,24 @@ namespace detail {
 void check_fits(const DeviceMemory &memory, std::size_t wanted, const char *function);
 } // namespace detail
 
-/// The usual cases, with the length known and checked.
-template <class T> void copy(const DeviceMemory &to, std::span<const T> from) {
-    detail::check_fits(to, from.size_bytes(), "cuMemcpyHtoD");
-    copy_to_device(to.get(), from.data(), from.size_bytes());
+/// The usual cases, with the length known and checked. The host's side is any contiguous range:
+/// a vector, an array, a span.
+template <std::ranges::contiguous_range Range>
+void copy(const DeviceMemory &to, const Range &from) {
+    auto bytes = std::as_bytes(std::span(from));
+    detail::check_fits(to, bytes.size(), "cuMemcpyHtoD");
+    copy_to_device(to.get(), bytes.data(), bytes.size());
 }
-template <class T>
-    requires(!std::is_const_v<T>)
-void copy(std::span<T> to, const DeviceMemory &from) {
-    detail::check_fits(from, to.size_bytes(), "cuMemcpyDtoH");
-    copy_to_host(to.data(), from.get(), to.size_bytes());
+template <std::ranges::contiguous_range Range> void copy(Range &&to, const DeviceMemory &from) {
+    auto bytes = std::as_writable_bytes(std::span(to));
+    detail::check_fits(from, bytes.size(), "cuMemcpyDtoH");
+    copy_to_host(bytes.data(), from.get(), bytes.size());
 }
 
 /// New device memory with a copy of `from`.
-template <class T> DeviceMemory to_device(std::span<const T> from) {
-    DeviceMemory memory(from.size_bytes());
-    copy_to_device(memory.get(), from.data(), from.size_bytes());
+template <std::ranges::contiguous_range Range> DeviceMemory to_device(const Range &from) {
+    DeviceMemory memory(std::as_bytes(std::span(from)).size());
+    copy(memory, from);
     return memory;
 }
 

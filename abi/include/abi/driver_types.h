@@ -2,5 +2,8 @@
 #pragma once
 
 #include <cuda.h>
-#include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
+
+// In a header that comes with the toolkit, but not with the nvidia-cuda-runtime wheel.
+using PFN_cuProfilerStart_v4000 = CUresult (*)();
+using PFN_cuProfilerStop_v4000 = CUresult (*)();

@@ -23,7 +23,17 @@ endif()
 
 # Our own code only: third-party headers are SYSTEM includes.
 add_library(pycuda_warnings INTERFACE)
-target_compile_options(pycuda_warnings INTERFACE -Wall -Wextra -Werror)
+target_compile_options(pycuda_warnings INTERFACE -Wall -Wextra)
+# Errors with the compiler that the project is written with; what a newer one adds is not a reason
+# to refuse a user the build.
+set(_warnings_are_errors OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  set(_warnings_are_errors ON)
+endif()
+option(PYCUDA_WERROR "Treat warnings in our own code as errors" ${_warnings_are_errors})
+if(PYCUDA_WERROR)
+  target_compile_options(pycuda_warnings INTERFACE -Werror)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarm on "text" + std::string in GCC 12 (its bug 105651).
   target_compile_options(pycuda_warnings INTERFACE -Wno-restrict)

@@ -5,7 +5,6 @@
 // The functions that cuda.h declares are what this library exports, so it comes first here.
 #pragma GCC visibility push(default)
 #include <cuda.h>
-#include <cudaProfiler.h>
 #pragma GCC visibility pop
 
 #include "device/context.h"

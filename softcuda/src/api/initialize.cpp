@@ -40,10 +40,10 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
 }
 
 // There is no profiler to switch: CUDA, too, takes these calls when none is attached.
-CUresult cuProfilerStart() {
+SCU_EXPORT CUresult cuProfilerStart() {
     return api::with_context([](device::Context &) {});
 }
 
-CUresult cuProfilerStop() {
+SCU_EXPORT CUresult cuProfilerStop() {
     return api::with_context([](device::Context &) {});
 }

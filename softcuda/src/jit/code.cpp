@@ -11,6 +11,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -33,8 +34,22 @@ template <typename Function> void *address(Function *function) {
     return reinterpret_cast<void *>(function);
 }
 
-/// What LLVM turns IR into calls of, where the processor has no instruction for it.
+/// fma in the rounding mode of an MXCSR value (bits 13 and 14), for processors without the
+/// instruction; see codegen/rounding.cpp.
+template <typename Float> Float rounded_fma(Float a, Float b, Float c, std::uint32_t control) {
+    static constexpr int modes[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+    const int before = std::fegetround();
+    std::fesetround(modes[control >> 13 & 3]);
+    volatile Float result = std::fma(a, b, c);
+    std::fesetround(before);
+    return result;
+}
+
+/// What LLVM turns IR into calls of, where the processor has no instruction for it, and our own
+/// functions of that kind.
 const RuntimeFunction kLibrary[] = {
+    {"softcuda_fmaf", address(&rounded_fma<float>)},
+    {"softcuda_fma", address(&rounded_fma<double>)},
     {"memcpy", address(&::memcpy)},
     {"memmove", address(&::memmove)},
     {"memset", address(&::memset)},

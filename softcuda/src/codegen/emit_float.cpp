@@ -1,0 +1,166 @@
+// emit_float.cpp -- arithmetic of f32 and f64.
+#include "codegen/families.h"
+#include "codegen/rounding.h"
+
+namespace softcuda::codegen {
+
+namespace {
+
+using ir::Opcode;
+
+/// One number in all lanes, neither zero nor NaN: minimum and maximum with it are simple.
+bool is_plain_constant(Value *value, bool zero_too) {
+    const auto *constant = llvm::dyn_cast<llvm::Constant>(value);
+    if (constant && constant->getType()->isVectorTy())
+        constant = constant->getSplatValue();
+    const auto *number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+    if (!number || number->isNaN())
+        return false;
+    return !number->isZero() || (zero_too && !number->isNegative());
+}
+
+/// Without xorsign. NaN loses against a number; -0 is less than +0.
+Value *pick(Emitter &e, bool minimum, Value *a, Value *b) {
+    // For max(x, +0), x = -0 falls to the second operand, which is right.
+    if (is_plain_constant(a, /*zero_too=*/!minimum))
+        std::swap(a, b);
+    Value *better = minimum ? e.ir.CreateFCmpOLT(a, b) : e.ir.CreateFCmpOGT(a, b);
+    Value *result = e.ir.CreateSelect(better, a, b); // b where one is NaN or both are equal
+    if (is_plain_constant(b, /*zero_too=*/!minimum))
+        return result;
+    // Equal numbers have equal bits but for zeros, of which `or` keeps -0 and `and` +0.
+    Value *x = e.as_int(a), *y = e.as_int(b);
+    Value *zero =
+        e.ir.CreateBitCast(minimum ? e.ir.CreateOr(x, y) : e.ir.CreateAnd(x, y), a->getType());
+    result = e.ir.CreateSelect(e.ir.CreateFCmpOEQ(a, b), zero, result);
+    return e.ir.CreateSelect(e.is_nan(b), a, result);
+}
+
+/// What a test of a float's class asks of its bits without the sign.
+Value *test_class(Emitter &e, const Operation &op) {
+    Value *x = op.operands[0];
+    const bool single = Emitter::bits(x) == 32;
+    Value *a = e.magnitude(x);
+    Value *infinity = e.integer(a, single ? 0x7f80'0000 : 0x7ff0'0000'0000'0000);
+    const std::uint64_t least_normal = single ? 0x0080'0000 : 0x0010'0000'0000'0000;
+    const auto normal_above = [&](Value *limit) { // [least_normal, limit)
+        Value *offset = e.ir.CreateSub(a, e.integer(a, least_normal));
+        return e.ir.CreateICmpULT(offset, e.ir.CreateSub(limit, e.integer(a, least_normal)));
+    };
+    switch (op.attributes.test) {
+    case ir::Test::Finite:
+        return e.ir.CreateICmpULT(a, infinity);
+    case ir::Test::Infinite:
+        return e.ir.CreateICmpEQ(a, infinity);
+    case ir::Test::Number:
+        return e.ir.CreateICmpULE(a, infinity);
+    case ir::Test::NotNumber:
+        return e.ir.CreateICmpUGT(a, infinity);
+    case ir::Test::Normal:
+        return normal_above(infinity);
+    case ir::Test::Subnormal: {
+        Value *less = e.ir.CreateSub(a, e.integer(a, 1)); // zero wraps to the top
+        return e.ir.CreateICmpULT(less, e.integer(a, least_normal - 1));
+    }
+    }
+    refuse(op, "unknown class of numbers");
+}
+
+Value *divide(Emitter &e, const Operation &op, llvm::ArrayRef<Value *> x) {
+    if (op.attributes.precision == ir::Precision::Approx && Emitter::bits(x[0]) == 32)
+        return emit_approximate_division(e, x[0], x[1]);
+    return arithmetic(e, FloatOp::Div, op.attributes.rounding, x); // div.full may be this exact
+}
+
+Value *compute(Emitter &e, const Operation &op, llvm::ArrayRef<Value *> x) {
+    const ir::Rounding rounding = op.attributes.rounding;
+    const bool approximate = op.attributes.precision == ir::Precision::Approx;
+    switch (op.opcode) {
+    case Opcode::Add:
+        return arithmetic(e, FloatOp::Add, rounding, x);
+    case Opcode::Sub:
+        return arithmetic(e, FloatOp::Sub, rounding, x);
+    case Opcode::Mul:
+        return arithmetic(e, FloatOp::Mul, rounding, x);
+    case Opcode::Fma:
+        return arithmetic(e, FloatOp::Fma, rounding, x);
+    case Opcode::Div:
+        return divide(e, op, x);
+    case Opcode::Sqrt:
+        return arithmetic(e, FloatOp::Sqrt, rounding, x); // sqrt.approx may be this exact
+    case Opcode::Rcp:
+        if (approximate)
+            return emit_approximate(e, op.opcode, x[0]);
+        return arithmetic(e, FloatOp::Div, rounding, {e.real(x[0], 1), x[0]});
+    case Opcode::Neg:
+        return e.ir.CreateFNeg(x[0]);
+    case Opcode::Abs:
+        return e.fabs(x[0]);
+    case Opcode::Min:
+    case Opcode::Max:
+        return emit_float_min_max(e, op, x[0], x[1]);
+    case Opcode::Copysign: // PTX: sign of the first, magnitude of the second
+        return e.binary(llvm::Intrinsic::copysign, x[1], x[0]);
+    case Opcode::Rsqrt:
+        if (Emitter::bits(x[0]) == 64 && !op.attributes.ftz) // only .ftz is cut to the upper half
+            return e.ir.CreateFDiv(e.real(x[0], 1), e.unary(llvm::Intrinsic::sqrt, x[0]));
+        return emit_approximate(e, op.opcode, x[0]);
+    case Opcode::Sin:
+    case Opcode::Cos:
+    case Opcode::Lg2:
+    case Opcode::Ex2:
+    case Opcode::Tanh:
+        return emit_approximate(e, op.opcode, x[0]);
+    default:
+        refuse(op, "not an operation of floats");
+    }
+}
+
+/// True where a result may be denormal though no operand is.
+bool may_underflow(Opcode opcode) {
+    switch (opcode) {
+    case Opcode::Neg:
+    case Opcode::Abs:
+    case Opcode::Min:
+    case Opcode::Max:
+    case Opcode::Copysign:
+    case Opcode::Sqrt:
+    case Opcode::Rsqrt:
+        return false;
+    default:
+        return true;
+    }
+}
+
+} // namespace
+
+Value *emit_float_min_max(Emitter &e, const Operation &op, Value *a, Value *b) {
+    const bool minimum = op.opcode == Opcode::Min;
+    Value *nan = e.ir.CreateFCmpUNO(a, b);
+    Value *result = nullptr;
+    if (op.attributes.xorsign_abs) {
+        Value *sign = e.ir.CreateXor(e.sign_bit(a), e.sign_bit(b));
+        result = pick(e, minimum, e.fabs(a), e.fabs(b));
+        Value *both = e.ir.CreateOr(e.as_int(result), sign);
+        result = e.ir.CreateBitCast(both, a->getType());
+    } else {
+        result = pick(e, minimum, a, b);
+    }
+    return op.attributes.nan ? e.ir.CreateSelect(nan, e.nan_like(a), result) : result;
+}
+
+Value *emit_float(Emitter &e, const Operation &op) {
+    if (op.opcode == Opcode::Testp)
+        return test_class(e, op);
+    llvm::SmallVector<Value *, 3> operands(op.operands.begin(), op.operands.end());
+    const bool flush = op.attributes.ftz && Emitter::bits(operands[0]) == 32;
+    if (flush)
+        for (Value *&operand : operands)
+            operand = e.flush(operand);
+    Value *result = compute(e, op, operands);
+    if (flush && may_underflow(op.opcode))
+        result = e.flush(result);
+    return op.attributes.saturate ? e.saturate(result) : result;
+}
+
+} // namespace softcuda::codegen

@@ -1,0 +1,102 @@
+// emit_half.cpp -- arithmetic of f16 and bf16, each result rounded once.
+//
+// With AVX512-FP16 f16 is a type of the processor. Without, and for bf16 always, operands are
+// widened to float, where
+//   - sums, differences and products are rounded to 24 bits first and to 11 (8) then. As 24 is at
+//     least 2 * 11 + 2, this equals rounding once (Figueroa). Denormals do no harm: sums that small
+//     are exact; products of f16 are always exact in float, and products of bf16 that float cannot
+//     hold are below half the smallest bf16 or still exact down to 2^-149.
+//   - fma has no such bound. The product is exact (22 bits in float; bf16's 16 bits in double, for
+//     its exponents), the sum is rounded to odd, and then to the format.
+#include "codegen/families.h"
+#include "codegen/rounding.h"
+#include "codegen/small_float.h"
+
+namespace softcuda::codegen {
+
+namespace {
+
+using ir::Opcode;
+
+bool is_native(Emitter &e, const SmallFormat &format) {
+    return &format == &kHalf && e.target.has_fp16();
+}
+
+Value *fma_half(Emitter &e, const SmallFormat &format, llvm::ArrayRef<Value *> x) {
+    if (is_native(e, format))
+        return e.ternary(llvm::Intrinsic::fma, x[0], x[1], x[2]);
+    if (&format == &kHalf)
+        return add_odd(e, e.ir.CreateFMul(x[0], x[1]), x[2]);
+    llvm::Type *wide = e.float_type(x[0], 64);
+    Value *product = e.ir.CreateFMul(e.ir.CreateFPExt(x[0], wide), e.ir.CreateFPExt(x[1], wide));
+    return to_single_odd(e, add_odd(e, product, e.ir.CreateFPExt(x[2], wide)));
+}
+
+Value *approximate_half(Emitter &e, Opcode opcode, Value *x) {
+    Value *wide = e.ir.CreateFPExt(x, e.float_type(x, 32));
+    Value *result = emit_approximate(e, opcode, wide);
+    return e.ir.CreateFPTrunc(result, x->getType());
+}
+
+/// In floats of the format (native) or in float.
+Value *compute(Emitter &e, const Operation &op, const SmallFormat &format,
+               llvm::ArrayRef<Value *> x) {
+    switch (op.opcode) {
+    case Opcode::Add:
+        return e.ir.CreateFAdd(x[0], x[1]);
+    case Opcode::Sub:
+        return e.ir.CreateFSub(x[0], x[1]);
+    case Opcode::Mul:
+        return e.ir.CreateFMul(x[0], x[1]);
+    case Opcode::Fma:
+        return fma_half(e, format, x);
+    case Opcode::Min:
+    case Opcode::Max:
+        return emit_float_min_max(e, op, x[0], x[1]);
+    case Opcode::Ex2:
+    case Opcode::Tanh:
+        return is_native(e, format) ? approximate_half(e, op.opcode, x[0])
+                                    : emit_approximate(e, op.opcode, x[0]);
+    default:
+        refuse(op, "not an operation of f16 and bf16");
+    }
+}
+
+/// Negative numbers and -0 to 0; NaN stays.
+Value *relu(Emitter &e, Value *x) {
+    Value *zero = e.real(x, 0);
+    return e.ir.CreateSelect(e.ir.CreateFCmpOLE(x, zero), zero, x);
+}
+
+Value *finish(Emitter &e, const Operation &op, const SmallFormat &format, Value *result) {
+    if (op.attributes.relu)
+        result = relu(e, result);
+    if (op.attributes.saturate)
+        result = e.saturate(result);
+    if (!is_native(e, format))
+        return narrow(e, result, format, ir::Rounding::Nearest);
+    Value *raw = e.as_int(result);
+    return e.ir.CreateSelect(e.is_nan(result), e.integer(raw, format.nan), raw);
+}
+
+} // namespace
+
+Value *emit_half(Emitter &e, const Operation &op) {
+    const SmallFormat &format = *small_format(op.type);
+    const bool flush = op.attributes.ftz && &format == &kHalf; // bf16 has no .ftz
+    const auto flushed = [&](Value *raw) {
+        return flush ? e.as_int(e.flush(e.as_float(raw))) : raw;
+    };
+    llvm::SmallVector<Value *, 3> operands;
+    for (Value *operand : op.operands)
+        operands.push_back(flushed(operand));
+    if (op.opcode == Opcode::Neg)
+        return e.ir.CreateXor(operands[0], e.integer(operands[0], 0x8000));
+    if (op.opcode == Opcode::Abs)
+        return e.magnitude(operands[0]);
+    for (Value *&operand : operands)
+        operand = is_native(e, format) ? e.as_float(operand) : widen(e, operand, format);
+    return flushed(finish(e, op, format, compute(e, op, format, operands)));
+}
+
+} // namespace softcuda::codegen

@@ -157,6 +157,35 @@ TEST_F(CompileCacheTest, HeaderThatAppearsEarlierInThePathIsNoticed) {
     EXPECT_NE(after.image, before.image);
 }
 
+TEST_F(CompileCacheTest, ChangedPreIncludeIsNoticed) {
+    write("a/value.h", "#define VALUE 1\n");
+    CompileRequest request = request_for("__global__ void f(int *a) { a[0] = VALUE; }");
+    request.options = {"-include", "value.h", "-I", folder() / "a"};
+    (void)compile(request);
+    EXPECT_EQ(origin_in_new_process(request), ImageOrigin::DiskCache);
+    write("a/value.h", "#define VALUE 2\n");
+    EXPECT_EQ(compile(request).origin, ImageOrigin::Compiler);
+}
+
+TEST_F(CompileCacheTest, CurrentFolderMattersOnlyToQuotedIncludes) {
+    write("one/value.h", "#define VALUE 1\n");
+    write("two/value.h", "#define VALUE 2\n");
+    const fs::path here = fs::current_path();
+    CompileRequest plain = request_for(doublify);
+    plain.options = {"-lineinfo"};
+    CompileRequest quoted =
+        request_for("#include \"value.h\"\n__global__ void f(int *a) { a[0] = VALUE; }");
+    fs::current_path(folder() / "one");
+    (void)compile(plain);
+    CompileResult in_one = compile(quoted);
+    fs::current_path(folder() / "two");
+    EXPECT_EQ(origin_in_new_process(plain), ImageOrigin::DiskCache);
+    CompileResult in_two = compile(quoted);
+    fs::current_path(here);
+    EXPECT_EQ(in_two.origin, ImageOrigin::Compiler);
+    EXPECT_NE(in_two.image, in_one.image);
+}
+
 TEST_F(CompileCacheTest, ComputedIncludeIsNotCached) {
     write("a/value.h", "#define VALUE 1\n");
     CompileRequest request = request_for(

@@ -55,6 +55,20 @@ TEST_F(NvccTest, HostCodeAndFatbinsGoToNvcc) {
     EXPECT_EQ(compile(request).kind, ImageKind::Fatbin);
 }
 
+TEST_F(NvccTest, NewerDeviceGetsPtx) {
+    CompileRequest request = nvcc_request(doublify);
+    request.device = ComputeCapability{99, 0};
+    CompileResult result = compile(request);
+    EXPECT_EQ(result.kind, ImageKind::Ptx);
+    EXPECT_THAT(result.image, HasSubstr(".entry doublify("));
+}
+
+TEST_F(NvccTest, GencodeOfTheOptionsStands) {
+    CompileRequest request = nvcc_request(doublify);
+    request.options = {"-gencode", "arch=compute_80,code=sm_80"};
+    EXPECT_EQ(compile(request).arch, "sm_80");
+}
+
 TEST_F(NvccTest, ChangedHeaderOfNvccsIsNoticed) {
     write("value.h", "#define VALUE 1\n");
     CompileRequest request =

@@ -179,6 +179,18 @@ TEST_F(NvrtcTest, DefinesReachTheSource) {
     EXPECT_THAT(kernels_of(request), testing::ElementsAre("renamed"));
 }
 
+TEST_F(NvrtcTest, HeadersBesideTheNamedSourceAreFound) {
+    write("src/beside.h", "#define NAME found\n");
+    CompileRequest request = request_for("#include \"beside.h\"\n__global__ void NAME() {}");
+    request.name = folder() / "src" / "kernel.cu";
+    EXPECT_THAT(kernels_of(request), testing::ElementsAre("found"));
+}
+
+TEST_F(NvrtcTest, ZeroByteInTheSourceIsRefused) {
+    EXPECT_EQ(failure_of(request_for(std::string("int x;\0int y;", 13))).message(),
+              "the source has a zero byte at position 6 of 13");
+}
+
 TEST_F(NvrtcTest, MissingHeaderIsNamed) {
     CompileRequest request = request_for("#include \"no_such_header.h\"\n");
     request.compiler = CompilerChoice::Nvrtc;

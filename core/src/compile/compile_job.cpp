@@ -8,6 +8,13 @@
 
 namespace pycuda::compile_detail {
 
+IncludeScan scan_includes(const CompileJob &job, const std::vector<IncludeDirectory> &path) {
+    std::string text;
+    for (const std::string &header : job.options.pre_includes)
+        text += "#include \"" + header + "\"\n";
+    return scan_includes(text + job.request.source, job.source_directory, path);
+}
+
 ArchitectureWish wished_architecture(const CompileJob &job) {
     const CompileRequest &request = job.request;
     ArchitectureWish wish{request.arch, request.code, request.device, request.target};
@@ -22,7 +29,7 @@ std::string prepare_source(const CompileJob &job, bool all_outside) {
     const CompileRequest &request = job.request;
     if (request.linkage == Linkage::Cxx)
         return name_source(request.source, request.name);
-    const IncludeDirectory here{job.working_directory, IncludeDirectory::Owner::User};
+    const IncludeDirectory here{job.source_directory, IncludeDirectory::Owner::User};
     auto is_outside = [&](const IncludeDirective &include) {
         if (all_outside)
             return true;

@@ -16,8 +16,9 @@ struct CompileJob {
     CompilerOptions options;
     /// -I of the options, the request's folders, CUDA's headers, our kernel headers.
     std::vector<IncludeDirectory> include_path;
-    /// Where messages' relative names start: the current folder.
-    std::string working_directory;
+    /// Where the source stands, for `#include "..."`: the folder of its name, as a rule the
+    /// current one. Empty when the source does not depend on it.
+    std::string source_directory;
     /// What the image depends on beside the source and its headers.
     std::string compiler_identity;
     /// Where unpacked CUDA headers are kept between runs; empty: nowhere.
@@ -41,6 +42,10 @@ class NeedsNvcc : public CompileError {
 /// Both throw CompileError; the first NeedsNvcc too.
 [[nodiscard]] CompileOutcome compile_with_nvrtc(const CompileJob &job);
 [[nodiscard]] CompileOutcome compile_with_nvcc(const CompileJob &job, const std::string &nvcc);
+
+/// Which files the job's source and its -include headers include.
+[[nodiscard]] IncludeScan scan_includes(const CompileJob &job,
+                                        const std::vector<IncludeDirectory> &path);
 
 /// The options and request's architecture together; the request's own fields win.
 [[nodiscard]] struct ArchitectureWish wished_architecture(const CompileJob &job);

@@ -89,18 +89,32 @@ void put_request(ByteWriter &key, const CompileRequest &request) {
     key.put(static_cast<int>(request.compiler)).put(request.nvcc);
 }
 
-/// Relative folders, and headers beside the source, depend on the current folder.
-std::string working_directory_of(const CompileRequest &request) {
-    const bool matters = !request.options.empty() || !request.include_dirs.empty() ||
-                         request.source.find("include") != std::string::npos;
-    std::error_code failed;
-    return matters ? fs::current_path(failed).string() : "";
+std::string current_directory() {
+    std::error_code failed; // it may have been removed
+    return fs::current_path(failed).string();
 }
 
+/// The folder of the source's name if the source can include from there, else nothing.
+std::string source_directory_of(const CompileRequest &request, const CompilerOptions &options) {
+    using Form = IncludeDirective::Form;
+    bool includes = !options.pre_includes.empty();
+    if (request.source.find("include") != std::string::npos)
+        for (const IncludeDirective &include :
+             find_includes(request.source, blank_comments_and_strings(request.source)))
+            includes |= include.form != Form::Angled;
+    if (!includes)
+        return "";
+    return (fs::path(current_directory()) / request.name).lexically_normal().parent_path();
+}
+
+/// Relative folders, and headers beside the source, depend on the current folder.
 std::string memory_key(const CompileRequest &request) {
+    const bool relative = !request.options.empty() || !request.include_dirs.empty() ||
+                          request.source.find("include") != std::string::npos;
     ByteWriter key;
     put_request(key, request);
-    key.put(working_directory_of(request)).put(search_settings()).put(kernel_header_directory());
+    key.put(relative ? current_directory() : "");
+    key.put(search_settings()).put(kernel_header_directory());
     return key.bytes();
 }
 
@@ -108,7 +122,7 @@ Sha256::Digest disk_key(const CompileJob &job) {
     ByteWriter key;
     key.put("image 1");
     put_request(key, job.request);
-    key.put(job.working_directory).put(job.compiler_identity);
+    key.put(job.source_directory).put(job.compiler_identity);
     for (const IncludeDirectory &directory : job.include_path)
         key.put(directory.path).put(static_cast<int>(directory.owner));
     return sha256(key.bytes());
@@ -116,7 +130,8 @@ Sha256::Digest disk_key(const CompileJob &job) {
 
 CompileJob make_job(const CompileRequest &request, CompilerOptions options) {
     using Owner = IncludeDirectory::Owner;
-    CompileJob job{request, std::move(options), {}, working_directory_of(request), "", "", false};
+    CompileJob job{request, std::move(options), {}, "", "", "", false};
+    job.source_directory = source_directory_of(request, job.options);
     job.keep = request.keep || job.options.keep;
     for (const std::string &path : job.options.include_dirs)
         job.include_path.push_back({path, Owner::User});
@@ -202,6 +217,9 @@ struct PreparedJob {
 };
 
 PreparedJob prepare(const CompileRequest &request) {
+    if (std::size_t at = request.source.find('\0'); at != std::string::npos)
+        throw CompileError("the source has a zero byte at position " + std::to_string(at) + " of " +
+                           std::to_string(request.source.size()));
     CompilerOptions options = translate_options(request.options);
     refuse_what_nvrtc_lacks(request, options);
     std::string nvcc = wants_nvcc(request, options) ? require_nvcc(request, options) : "";

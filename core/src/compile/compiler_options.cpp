@@ -26,6 +26,7 @@ enum class Use {
     Nvcc,   // device code depends on it and NVRTC has nothing like it
     Refuse, // decides what is produced, which the request does
     Include,
+    PreInclude,
     Define,
     Undefine,
     Arch,
@@ -51,7 +52,7 @@ constexpr Rule rules[] = {
     {"system-include", "isystem", Form::Value, Use::Include},
     {"define-macro", "D", Form::Joined, Use::Define},
     {"undefine-macro", "U", Form::Joined, Use::Undefine},
-    {"pre-include", "include", Form::Value, Use::Pass},
+    {"pre-include", "include", Form::Value, Use::PreInclude},
     {"gpu-architecture", "arch", Form::Value, Use::Arch},
     {"gpu-code", "code", Form::Value, Use::Code},
     {"generate-code", "gencode", Form::Value, Use::Gencode},
@@ -270,6 +271,10 @@ class Translator {
         case Use::Include:
             options_.include_dirs.push_back(std::filesystem::absolute(value).lexically_normal());
             break;
+        case Use::PreInclude:
+            options_.pre_includes.push_back(value);
+            pass(rule, value);
+            break;
         case Use::Define:
             options_.nvrtc.push_back("-D" + value);
             break;
@@ -278,11 +283,14 @@ class Translator {
             break;
         case Use::Arch:
             options_.arch = value == "native" ? "" : value;
+            options_.names_architecture = true;
             break;
         case Use::Code:
             options_.code = value;
+            options_.names_architecture = true;
             break;
         case Use::Gencode:
+            options_.names_architecture = true;
             generated_.push_back(value);
             break;
         case Use::Ptxas:

@@ -12,9 +12,13 @@ struct CompilerOptions {
     std::vector<std::string> nvrtc;
     /// The -I and -isystem folders, absolute, in order.
     std::vector<std::string> include_dirs;
+    /// The headers of -include, which come before the source; they are in `nvrtc` too.
+    std::vector<std::string> pre_includes;
     /// From -arch, -code or a single -gencode; empty when not given or "native".
     std::string arch;
     std::string code;
+    /// Whether any of -arch, -code and -gencode was given.
+    bool names_architecture = false;
     /// Options that only nvcc can honour, as they were written.
     std::vector<std::string> only_nvcc;
     /// Whether ptxas is asked to report (-Xptxas -v, --resource-usage).

@@ -1,4 +1,5 @@
 // nvcc_compiler.cpp -- compiling with nvcc in a process of its own.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -49,15 +50,32 @@ std::vector<std::string> read_make_rule(const std::string &rule) {
     return files;
 }
 
+/// 75, 80, ... from the lines "compute_75", "compute_80", ...
+std::vector<int> read_architectures(const std::string &list) {
+    std::vector<int> numbers;
+    std::istringstream lines(list);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("compute_"))
+            numbers.push_back(parse_architecture(line).number);
+    std::ranges::sort(numbers);
+    return numbers;
+}
+
+// nvcc 13 says "Unsupported gpu architecture 'sm_130'", older ones "Value 'sm_130' is not defined
+// for option 'gpu-architecture'".
+bool names_an_unknown_architecture(const std::string &message) {
+    return message.find("gpu architecture") != std::string::npos ||
+           message.find("gpu-architecture") != std::string::npos;
+}
+
 class NvccCompilation {
   public:
     NvccCompilation(const CompileJob &job, const std::string &nvcc)
-        : job_(job), nvcc_(nvcc),
-          scan_(scan_includes(job.request.source, job.working_directory, job.include_path)) {
+        : job_(job), nvcc_(nvcc), kind_(job.request.target),
+          scan_(scan_includes(job, job.include_path)) {
         if (!job.request.name_expressions.empty())
             throw CompileError("name expressions need NVRTC; nvcc was asked for");
         file_name_ = stem_of(job.request.name) + ".cu";
-        image_name_ = stem_of(job.request.name) + "." + ending_of(job.request.target);
         choose_architecture_options();
         if (job.keep)
             directory_.keep();
@@ -65,23 +83,22 @@ class NvccCompilation {
 
     CompileOutcome run() {
         std::ofstream(in_directory(file_name_), std::ios::binary) << prepare_source(job_, false);
-        const std::vector<std::string> command = command_line();
-        ProcessResult process;
-        try {
-            process = run_process(command, directory_.path());
-        } catch (const std::system_error &error) {
-            fail("nvcc could not be run: " + std::string(error.what()), command, {});
+        ProcessResult process = start();
+        if (process.status != 0 && is_for_the_device_alone_ &&
+            names_an_unknown_architecture(process.standard_error)) {
+            clamp_architecture();
+            process = start();
         }
-        std::optional<FileContent> image = read_file(in_directory(image_name_));
+        std::optional<FileContent> image = read_file(in_directory(image_name()));
         if (process.status != 0 || !image)
-            fail("nvcc compilation of " + in_directory(file_name_) + " failed", command, process);
+            fail("nvcc compilation of " + in_directory(file_name_) + " failed", process);
 
         CompileOutcome outcome;
         outcome.result.image = std::move(image->text);
-        outcome.result.kind = job_.request.target;
+        outcome.result.kind = kind_;
         outcome.result.arch = architecture_;
         outcome.result.log = process.standard_output + process.standard_error;
-        outcome.result.command_line = command;
+        outcome.result.command_line = command_line_;
         outcome.result.kept_in = job_.keep ? directory_.path() : "";
         outcome.dependencies = dependencies();
         outcome.cacheable = outcome.dependencies.stamps_match();
@@ -93,25 +110,53 @@ class NvccCompilation {
         return directory_.path() + "/" + name;
     }
 
+    std::string image_name() const { return stem_of(job_.request.name) + "." + ending_of(kind_); }
+
+    ProcessResult start() {
+        command_line_ = command_line();
+        try {
+            return run_process(command_line_, directory_.path());
+        } catch (const std::system_error &error) {
+            fail("nvcc could not be run: " + std::string(error.what()), {});
+        }
+    }
+
     /// -arch and -code as they were wished for; nvcc itself knows what goes together.
     void choose_architecture_options() {
         ArchitectureWish wish = wished_architecture(job_);
-        if (wish.arch.empty() && wish.code.empty() && wish.device)
+        is_for_the_device_alone_ = wish.arch.empty() && wish.code.empty() && wish.device &&
+                                   !job_.options.names_architecture;
+        if (is_for_the_device_alone_)
             wish.arch = Architecture{wish.device->number(), "", Architecture::Kind::Real}.name();
+        architecture_ = wish.code.empty() ? wish.arch : wish.code;
+        const bool only_in_options = job_.options.names_architecture && job_.request.arch.empty() &&
+                                     job_.request.code.empty();
+        if (only_in_options)
+            return; // among the options already
         if (!wish.arch.empty())
             architecture_options_.push_back("-arch=" + wish.arch);
         if (!wish.code.empty())
             architecture_options_.push_back("-code=" + wish.code);
-        architecture_ = wish.code.empty() ? wish.arch : wish.code;
+    }
+
+    /// For a device that this nvcc does not know: PTX for the newest that it does.
+    void clamp_architecture() {
+        const ProcessResult list = run_process({nvcc_, "--list-gpu-arch"}, directory_.path());
+        const std::vector<int> supported = read_architectures(list.standard_output);
+        if (supported.empty())
+            return; // the second run fails like the first, and says why
+        const Architecture chosen =
+            choose_architecture(wished_architecture(job_), supported, "nvcc");
+        architecture_ = chosen.name();
+        architecture_options_ = {"-arch=" + architecture_};
+        if (chosen.kind == Architecture::Kind::Virtual)
+            kind_ = ImageKind::Ptx;
     }
 
     std::vector<std::string> command_line() const {
-        std::vector<std::string> words = {nvcc_,
-                                          std::string("--") + ending_of(job_.request.target)};
+        std::vector<std::string> words = {nvcc_, std::string("--") + ending_of(kind_)};
         words.insert(words.end(), job_.request.options.begin(), job_.request.options.end());
-        const bool options_choose = !job_.options.arch.empty() || !job_.options.code.empty();
-        if (!options_choose || !job_.request.arch.empty() || !job_.request.code.empty())
-            words.insert(words.end(), architecture_options_.begin(), architecture_options_.end());
+        words.insert(words.end(), architecture_options_.begin(), architecture_options_.end());
         if (job_.keep)
             words.push_back("--keep");
         // Relative folders in the options mean the caller's, and nvcc runs in another.
@@ -119,9 +164,9 @@ class NvccCompilation {
             if (directory.owner == IncludeDirectory::Owner::User ||
                 directory.owner == IncludeDirectory::Owner::Kernels)
                 words.push_back("-I" + directory.path);
-        if (!job_.working_directory.empty())
-            words.push_back("-I" + job_.working_directory);
-        words.insert(words.end(), {"-MD", "-MF", "dependencies", "-o", image_name_, file_name_});
+        if (!job_.source_directory.empty())
+            words.push_back("-I" + job_.source_directory);
+        words.insert(words.end(), {"-MD", "-MF", "dependencies", "-o", image_name(), file_name_});
         return words;
     }
 
@@ -139,21 +184,22 @@ class NvccCompilation {
         return list;
     }
 
-    [[noreturn]] void fail(const std::string &message, const std::vector<std::string> &command,
-                           const ProcessResult &process) const {
-        CompileError error(message, command, process.standard_output, process.standard_error);
+    [[noreturn]] void fail(const std::string &message, const ProcessResult &process) const {
+        CompileError error(message, command_line_, process.standard_output, process.standard_error);
         error.kept_in = job_.keep ? directory_.path() : "";
         throw error;
     }
 
     const CompileJob &job_;
     const std::string &nvcc_;
+    ImageKind kind_;
     IncludeScan scan_;
     TemporaryDirectory directory_;
     std::string file_name_;
-    std::string image_name_;
     std::vector<std::string> architecture_options_;
     std::string architecture_;
+    bool is_for_the_device_alone_ = false;
+    std::vector<std::string> command_line_;
 };
 
 } // namespace

@@ -97,7 +97,7 @@ class NvrtcCompilation {
 
     NvrtcOutcome compile() {
         const std::vector<IncludeDirectory> path = include_path();
-        scan_ = scan_includes(job_.request.source, job_.working_directory, path);
+        scan_ = scan_includes(job_, path);
 
         NvrtcJob nvrtc{prepare_source(job_, attempt_.headers_outside_wrap),
                        job_.request.name,

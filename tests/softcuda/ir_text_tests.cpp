@@ -1,17 +1,25 @@
 // ir_text_tests.cpp -- runs the text tests of the IR: passes/*.ir and lower/*.ptx.
 //
 //     softcuda_ir_tests FILE_OR_FOLDER...
+//     softcuda_ir_tests --verify FILE_OR_FOLDER...     lowers and verifies PTX without CHECK lines
 //
 // The first line of a .ir file says what is done with it, and its CHECK lines what comes out:
 //
 //     ; RUN: roundtrip    parse and print; printing and parsing again must change nothing
 //     ; RUN: verify       the messages of verify()
 //     ; RUN: parse        the message of parse_ir() for a text that is wrong
+//     ; RUN: PASS         the module after this pass: fold, clean_up ... (see kPasses); it verifies
+//
+// A .ptx file is lowered; its CHECK lines (`// CHECK:`) are about the IR, or, if there are errors,
+// about the diagnostics.
 #include "file_check.h"
 
+#include "ir/clean_up.h"
+#include "ir/lower.h"
 #include "ir/parse_ir.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "ptx/parse.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -47,6 +55,47 @@ Outcome roundtrip(const ir::Module &module) {
     return {first, join(ir::verify(module))};
 }
 
+struct Pass {
+    std::string_view name;
+    void (*run)(ir::Function &);
+};
+
+constexpr Pass kPasses[] = {
+    {"clean_up", ir::clean_up},
+    {"fold", ir::fold},
+    {"propagate_spaces", ir::propagate_spaces},
+    {"eliminate_dead_code", ir::eliminate_dead_code},
+    {"simplify_flow", ir::simplify_flow},
+    {"canonicalize_loops", ir::canonicalize_loops},
+};
+
+Outcome run_pass(const Pass &pass, ir::Module &module) {
+    if (std::string wrong = join(ir::verify(module)); !wrong.empty())
+        return {wrong, "it does not verify before the pass"};
+    for (auto &function : module.functions) {
+        pass.run(*function);
+        function->renumber_values();
+    }
+    Outcome outcome = roundtrip(module);
+    if (std::string wrong = join(ir::verify(module)); !wrong.empty())
+        outcome.failure = "it does not verify after the pass: " + wrong;
+    return outcome;
+}
+
+Outcome run_ptx(const std::string &text, const std::string &name) {
+    auto source = std::make_shared<const SourceText>(name, text);
+    Diagnostics diagnostics(*source);
+    std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics);
+    std::unique_ptr<ir::Module> module = parsed ? ir::lower(*parsed, diagnostics) : nullptr;
+    if (!module)
+        return {diagnostics.render(), ""};
+    Outcome outcome = roundtrip(*module);
+    if (std::string wrong = join(ir::verify(*module)); !wrong.empty())
+        outcome.failure = "it does not verify: " + wrong;
+    outcome.output = to_text(*module);
+    return outcome;
+}
+
 Outcome run_ir(const std::string &text) {
     std::string run = test::directive(text, ";", "RUN"), error;
     std::unique_ptr<ir::Module> module = ir::parse_ir(text, error);
@@ -58,6 +107,10 @@ Outcome run_ir(const std::string &text) {
         return {join(ir::verify(*module)), ""};
     if (run == "roundtrip")
         return roundtrip(*module);
+    for (const Pass &pass : kPasses) {
+        if (pass.name == run)
+            return run_pass(pass, *module);
+    }
     return {"", "unknown RUN: " + run};
 }
 
@@ -69,11 +122,23 @@ std::string read_file(const std::filesystem::path &path) {
 }
 
 /// Prints what is wrong; true if all is well.
+bool verify_file(const std::filesystem::path &path) {
+    Outcome outcome = run_ptx(read_file(path), path.filename().string());
+    bool lowered = outcome.output.find(": error: ") == std::string::npos;
+    if (outcome.failure.empty() && lowered)
+        return true;
+    std::cout << "FAILED " << path.string() << ": " << outcome.failure << "\n";
+    if (!lowered)
+        std::cout << outcome.output;
+    return false;
+}
+
 bool run_file(const std::filesystem::path &path) {
     std::string text = read_file(path);
-    Outcome outcome = run_ir(text);
+    bool is_ptx = path.extension() == ".ptx";
+    Outcome outcome = is_ptx ? run_ptx(text, path.filename().string()) : run_ir(text);
     if (outcome.failure.empty())
-        outcome.failure = test::file_check(text, ";", outcome.output);
+        outcome.failure = test::file_check(text, is_ptx ? "//" : ";", outcome.output);
     if (outcome.failure.empty())
         return true;
     std::cout << "FAILED " << path.string() << ": " << outcome.failure << "\n--- output\n"
@@ -95,10 +160,11 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path &path) {
 
 int main(int argc, char **argv) {
     unsigned count = 0, failed = 0;
-    for (int i = 1; i < argc; i++) {
+    bool verify_only = argc > 1 && std::string_view(argv[1]) == "--verify";
+    for (int i = verify_only ? 2 : 1; i < argc; i++) {
         for (const std::filesystem::path &file : files_in(argv[i])) {
             count++;
-            failed += run_file(file) ? 0 : 1;
+            failed += (verify_only ? verify_file(file) : run_file(file)) ? 0 : 1;
         }
     }
     std::cout << count << " text tests, " << failed << " failed\n";

@@ -1,0 +1,20 @@
+// clean_up.cpp -- the passes that every function goes through after it has been lowered.
+#include "ir/clean_up.h"
+
+namespace softcuda::ir {
+
+void clean_up(Function &function) {
+    fold(function);
+    simplify_flow(function);
+    propagate_spaces(function);
+    fold(function);
+    eliminate_dead_code(function);
+    simplify_flow(function);
+    fold(function);
+    eliminate_dead_code(function);
+    canonicalize_loops(function);
+    function.renumber_values();
+    function.registers = estimate_registers(function);
+}
+
+} // namespace softcuda::ir

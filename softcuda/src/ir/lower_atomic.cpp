@@ -1,0 +1,58 @@
+// lower_atomic.cpp -- atom and red.
+#include "ir/lower_families.h"
+
+namespace softcuda::ir {
+
+namespace {
+
+bool known_type(Scalar type, AtomicOp op) {
+    switch (type) {
+    case Scalar::None:
+    case Scalar::B128:
+    case Scalar::F32x2:
+        return false;
+    case Scalar::F32:
+    case Scalar::F64:
+        return op == AtomicOp::Add || op == AtomicOp::Exchange || op == AtomicOp::CompareSwap;
+    default:
+        return true;
+    }
+}
+
+} // namespace
+
+void lower_atomic(FunctionLowering &f, const ptx::Instruction &i) {
+    bool returns = i.opcode == ptx::Opcode::Atom;
+    std::optional<AtomicOp> op = atomic_op(i.modifiers.operation);
+    Attributes a;
+    a.type = scalar(i.modifiers.type());
+    if (!op || i.modifiers.vector_width() != 1 || !known_type(a.type, *op))
+        return f.unsupported(i);
+    a.atomic = *op;
+    a.space = space(i.modifiers.space);
+    a.order = order(i.modifiers.order);
+    if (a.order == Order::Weak)
+        a.order = Order::Relaxed; // what atom and red are where nothing is said
+    a.scope = i.modifiers.scope == ptx::Scope::None ? Scope::Device : scope(i.modifiers.scope);
+    // Only in shared memory does a sum of floats keep denormals.
+    a.ftz = a.type == Scalar::F32 && a.atomic == AtomicOp::Add && a.space == Space::Global;
+
+    std::size_t first = returns ? 1 : 0;
+    Address address = f.address(i.operand(first), a.space);
+    a.offset = address.offset;
+    std::vector<Value *> operands{address.base};
+    std::size_t values = a.atomic == AtomicOp::CompareSwap ? 2 : 1;
+    for (std::size_t n = 0; n < values; n++)
+        operands.push_back(f.read(i.operand(first + 1 + n), a.type));
+    bool wanted = returns && i.operand(0).is(ptx::OperandKind::Register);
+    bool swaps = a.atomic == AtomicOp::CompareSwap || a.atomic == AtomicOp::Exchange;
+    if (!wanted && !swaps) {
+        f.builder().append(Opcode::Reduce, a, operands);
+        return;
+    }
+    Instruction *atomic = f.builder().append(Opcode::Atomic, a, operands);
+    if (wanted)
+        f.write(i.operand(0), atomic->result(), a.type);
+}
+
+} // namespace softcuda::ir

@@ -1,0 +1,258 @@
+// lower_call.cpp -- calls: inlined, or of functions that the device has itself.
+//
+//     { .param .b64 param0;                        the .param variables of caller and callee are
+//       st.param.b64 [param0+0], %rd1;             sets of SSA variables; a call copies the one's
+//       call.uni (retval0), f, (param0);     =>    to the other's, lowers the callee's body in
+//       ld.param.f32 %f1, [retval0+0]; }           place, and copies the results back.
+//
+// A function that can call itself stays a function: its parameters are split into pieces (a scalar
+// is one, a struct is cut into words of its alignment), each of which is an argument.
+#include "ir/lower_families.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+
+namespace softcuda::ir {
+
+namespace {
+
+struct Piece {
+    std::uint64_t offset;
+    Type type;
+};
+
+std::vector<Piece> pieces_of(const ptx::Variable &variable) {
+    if (variable.reg != ptx::no_index || (variable.dimensions.empty() && variable.vector == 1))
+        return {{0, register_class(scalar(variable.type))}};
+    std::uint64_t size = std::gcd(std::gcd(variable.bytes(), std::uint64_t{8}),
+                                  std::uint64_t{std::max<std::uint32_t>(variable.alignment, 1)});
+    std::vector<Piece> pieces;
+    for (std::uint64_t at = 0; at < variable.bytes(); at += size)
+        pieces.push_back({at, integer_class(static_cast<unsigned>(size * 8))});
+    return pieces;
+}
+
+ptx::Operand register_operand(std::uint32_t index) {
+    ptx::Operand operand;
+    operand.kind = ptx::OperandKind::Register;
+    operand.index = index;
+    return operand;
+}
+
+bool is_symbol(const ptx::Operand &operand) { return operand.is(ptx::OperandKind::Symbol); }
+
+/// A piece of what the caller passes: of a .param variable, or a register or number.
+Value *read_argument(FunctionLowering &f, const ptx::Operand &argument, const Piece &piece) {
+    if (!is_symbol(argument) || !f.is_slot(argument.symbol))
+        return f.builder().bitcast(f.read(argument, bit_type(piece.type)), piece.type);
+    ParamSlots &slots = f.slots(argument.symbol);
+    if (piece.offset + bits(piece.type) / 8 > slots.bytes)
+        return f.constant(piece.type, 0); // the caller passes less than is asked for
+    return f.load_slots(slots, piece.offset, piece.type);
+}
+
+void write_result(FunctionLowering &f, const ptx::Operand &destination, const Piece &piece,
+                  Value *value) {
+    if (!is_symbol(destination))
+        return f.write(destination, value, bit_type(piece.type));
+    ParamSlots &slots = f.slots(destination.symbol);
+    if (piece.offset + bits(piece.type) / 8 <= slots.bytes)
+        f.store_slots(slots, piece.offset, value);
+}
+
+// ---- inlining -------------------------------------------------------------------------------
+
+/// The steps in which a parameter is copied: what both sides can take.
+std::vector<Piece> copy_steps(const ParamSlots &to) {
+    std::uint64_t size = to.memory ? std::gcd(to.bytes, std::uint64_t{8}) : to.granule;
+    std::vector<Piece> steps;
+    for (std::uint64_t at = 0; at < to.bytes; at += size)
+        steps.push_back({at, integer_class(static_cast<unsigned>(size * 8))});
+    return steps;
+}
+
+void pass_argument(FunctionLowering &f, const ptx::Operand &argument, Frame &callee,
+                   std::uint32_t index) {
+    const ptx::Variable &parameter = callee.source->parameters[index];
+    if (parameter.reg != ptx::no_index) {
+        Value *value = read_argument(f, argument, pieces_of(parameter)[0]);
+        Frame *outer = f.exchange_frame(&callee);
+        f.write(register_operand(parameter.reg), value, scalar(parameter.type));
+        f.exchange_frame(outer);
+        return;
+    }
+    Frame *outer = f.exchange_frame(&callee);
+    const ParamSlots to = f.slots({ptx::SymbolKind::Parameter, index});
+    f.exchange_frame(outer);
+    if (!is_symbol(argument)) {
+        f.store_slots(to, 0, read_argument(f, argument, pieces_of(parameter)[0]));
+        return;
+    }
+    for (const Piece &step : copy_steps(to))
+        f.store_slots(to, step.offset, read_argument(f, argument, step));
+}
+
+void fetch_result(FunctionLowering &f, const ptx::Operand &destination, Frame &callee,
+                  std::uint32_t index) {
+    const ptx::Variable &result = callee.source->returns[index];
+    Frame *outer = f.exchange_frame(&callee);
+    std::vector<std::pair<Piece, Value *>> values;
+    if (result.reg != ptx::no_index) {
+        Piece piece = pieces_of(result)[0];
+        values.emplace_back(piece, f.read(register_operand(result.reg), bit_type(piece.type)));
+    } else {
+        const ParamSlots from = f.slots({ptx::SymbolKind::Return, index});
+        f.exchange_frame(outer);
+        std::vector<Piece> steps =
+            is_symbol(destination) ? copy_steps(f.slots(destination.symbol)) : pieces_of(result);
+        f.exchange_frame(&callee);
+        for (const Piece &step : steps) {
+            if (step.offset + bits(step.type) / 8 <= from.bytes)
+                values.emplace_back(step, f.load_slots(from, step.offset, step.type));
+        }
+    }
+    f.exchange_frame(outer);
+    for (auto &[piece, value] : values)
+        write_result(f, destination, piece, value);
+}
+
+void inline_call(FunctionLowering &f, const ptx::Instruction &call, const ptx::Function &callee) {
+    if (!f.enter_call(call, callee))
+        return;
+    auto arguments = call.operand(2).elements, results = call.operand(0).elements;
+    std::unique_ptr<Frame> frame = f.new_frame(callee);
+    frame->return_block = f.new_block(std::string(callee.name) + ".return");
+    for (std::uint32_t n = 0; n < callee.parameters.size() && n < arguments.size(); n++)
+        pass_argument(f, arguments[n], *frame, n);
+    f.lower_body(*frame);
+    if (frame->return_block->predecessors.empty())
+        return; // it never comes back
+    f.start(frame->return_block);
+    for (std::uint32_t n = 0; n < callee.returns.size() && n < results.size(); n++)
+        fetch_result(f, results[n], *frame, n);
+}
+
+// ---- calls that stay ------------------------------------------------------------------------
+
+void keep_call(FunctionLowering &f, const ptx::Instruction &call, const ptx::Function &callee) {
+    auto arguments = call.operand(2).elements, results = call.operand(0).elements;
+    Attributes a;
+    a.symbol = f.module().function_index(callee);
+    std::vector<Value *> operands;
+    for (std::size_t n = 0; n < callee.parameters.size() && n < arguments.size(); n++) {
+        for (const Piece &piece : pieces_of(callee.parameters[n]))
+            operands.push_back(read_argument(f, arguments[n], piece));
+    }
+    std::vector<Type> types;
+    for (const ptx::Variable &result : callee.returns) {
+        for (const Piece &piece : pieces_of(result))
+            types.push_back(piece.type);
+    }
+    Instruction *made = f.builder().append(Opcode::Call, a, operands, types);
+    std::size_t next = 0;
+    for (std::size_t n = 0; n < callee.returns.size() && n < results.size(); n++) {
+        for (const Piece &piece : pieces_of(callee.returns[n]))
+            write_result(f, results[n], piece, made->result(next++));
+    }
+}
+
+// ---- the device's own functions -------------------------------------------------------------
+
+struct OwnFunction {
+    std::string_view name;
+    Opcode opcode;
+    std::array<Scalar, 4> parameters; ///< None: no more
+    Scalar result;
+};
+
+constexpr OwnFunction kOwnFunctions[] = {
+    {"vprintf", Opcode::Printf, {Scalar::B64, Scalar::B64}, Scalar::B32},
+    {"__assertfail",
+     Opcode::AssertFail,
+     {Scalar::B64, Scalar::B64, Scalar::B32, Scalar::B64},
+     Scalar::None},
+    {"malloc", Opcode::Malloc, {Scalar::B64}, Scalar::B64},
+    {"free", Opcode::Free, {Scalar::B64}, Scalar::None},
+};
+
+const OwnFunction *own_function(std::string_view name) {
+    for (const OwnFunction &own : kOwnFunctions) {
+        if (own.name == name)
+            return &own;
+    }
+    return nullptr;
+}
+
+void call_own(FunctionLowering &f, const ptx::Instruction &call, const OwnFunction &own) {
+    auto arguments = call.operand(2).elements, results = call.operand(0).elements;
+    std::vector<Value *> operands;
+    for (Scalar type : own.parameters) {
+        if (type == Scalar::None)
+            break;
+        if (operands.size() == arguments.size())
+            return f.error(call, "'" + std::string(own.name) + "' is called with " +
+                                     std::to_string(arguments.size()) +
+                                     " arguments, which are too few");
+        operands.push_back(read_argument(f, arguments[operands.size()], {0, register_class(type)}));
+    }
+    Instruction *made = f.builder().append(own.opcode, {}, operands);
+    if (own.result != Scalar::None && !results.empty())
+        write_result(f, results[0], {0, register_class(own.result)}, made->result());
+}
+
+} // namespace
+
+void lower_call(FunctionLowering &f, const ptx::Instruction &call) {
+    const ptx::Operand &target = call.operand(1);
+    if (!is_symbol(target))
+        return f.error(call,
+                       "calls through a pointer are not supported by the software device yet");
+    const ptx::Function &callee = f.module().function(target.symbol.index);
+    if (!callee.has_body) {
+        if (const OwnFunction *own = own_function(callee.name))
+            return call_own(f, call, *own);
+        return f.error(call,
+                       "function '" + std::string(callee.name) + "' is declared but not defined");
+    }
+    if (f.module().recursive(callee))
+        return keep_call(f, call, callee);
+    inline_call(f, call, callee);
+}
+
+void bind_arguments(FunctionLowering &f) {
+    const ptx::Function &source = f.source();
+    for (const ptx::Variable &result : source.returns) {
+        for (const Piece &piece : pieces_of(result))
+            f.function().returns.push_back(piece.type);
+    }
+    for (std::uint32_t n = 0; n < source.parameters.size(); n++) {
+        const ptx::Variable &parameter = source.parameters[n];
+        for (const Piece &piece : pieces_of(parameter)) {
+            Value *value = f.function().argument(piece.type);
+            if (parameter.reg != ptx::no_index)
+                f.write(register_operand(parameter.reg), value, bit_type(piece.type));
+            else
+                f.store_slots(f.slots({ptx::SymbolKind::Parameter, n}), piece.offset, value);
+        }
+    }
+}
+
+std::vector<Value *> returned_values(FunctionLowering &f) {
+    const ptx::Function &source = f.source();
+    std::vector<Value *> values;
+    for (std::uint32_t n = 0; n < source.returns.size(); n++) {
+        const ptx::Variable &result = source.returns[n];
+        for (const Piece &piece : pieces_of(result)) {
+            if (result.reg != ptx::no_index)
+                values.push_back(f.read(register_operand(result.reg), bit_type(piece.type)));
+            else
+                values.push_back(
+                    f.load_slots(f.slots({ptx::SymbolKind::Return, n}), piece.offset, piece.type));
+        }
+    }
+    return values;
+}
+
+} // namespace softcuda::ir

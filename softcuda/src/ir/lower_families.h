@@ -1,0 +1,58 @@
+// lower_families.h -- the families of PTX instructions and how each is lowered.
+#pragma once
+
+#include "ir/lower_function.h"
+
+namespace softcuda::ir {
+
+using Lowering = void (*)(FunctionLowering &, const ptx::Instruction &);
+
+/// What a guard does to an instruction.
+enum class Effect {
+    Pure,   ///< it is computed anyway, and its result selected
+    Branch, ///< it is branched around
+    Own,    ///< its lowering sees to it
+};
+
+struct LoweringRule {
+    Lowering lower = nullptr; ///< null: the software device does not have this instruction
+    Effect effect = Effect::Pure;
+};
+
+[[nodiscard]] LoweringRule lowering_rule(const ptx::Instruction &instruction);
+
+// Each reports an error through FunctionLowering if it does not know a variant.
+void lower_arithmetic(FunctionLowering &, const ptx::Instruction &); ///< add sub mul ...: by type
+void lower_integer(FunctionLowering &, const ptx::Instruction &);
+void lower_carry(FunctionLowering &, const ptx::Instruction &); ///< addc subc madc, .cc
+void lower_bits(FunctionLowering &, const ptx::Instruction &);
+void lower_float(FunctionLowering &, const ptx::Instruction &);
+void lower_logic(FunctionLowering &, const ptx::Instruction &);
+void lower_compare(FunctionLowering &, const ptx::Instruction &);
+void lower_move(FunctionLowering &, const ptx::Instruction &);
+void lower_convert(FunctionLowering &, const ptx::Instruction &);
+void lower_memory(FunctionLowering &, const ptx::Instruction &);
+void lower_copy(FunctionLowering &, const ptx::Instruction &); ///< cp.async
+void lower_atomic(FunctionLowering &, const ptx::Instruction &);
+void lower_warp(FunctionLowering &, const ptx::Instruction &);
+void lower_barrier(FunctionLowering &, const ptx::Instruction &);
+void lower_control(FunctionLowering &, const ptx::Instruction &);
+void lower_call(FunctionLowering &, const ptx::Instruction &);
+void lower_nothing(FunctionLowering &, const ptx::Instruction &); ///< hints: prefetch, pmevent
+
+/// At the start of a function that stays one: its arguments become its parameters' slots.
+void bind_arguments(FunctionLowering &);
+/// What such a function gives back, at a return.
+[[nodiscard]] std::vector<Value *> returned_values(FunctionLowering &);
+
+// Words of PTX in the IR's.
+[[nodiscard]] Scalar scalar(ptx::ScalarType type); ///< None for types that the IR does not have
+[[nodiscard]] Space space(ptx::Space space);
+[[nodiscard]] Rounding rounding(ptx::Rounding rounding);
+[[nodiscard]] Order order(ptx::Order order);
+[[nodiscard]] Scope scope(ptx::Scope scope);
+[[nodiscard]] std::optional<AtomicOp> atomic_op(ptx::Operation operation);
+/// Type, source type, rounding, precision and flags.
+[[nodiscard]] Attributes attributes(const ptx::Instruction &instruction);
+
+} // namespace softcuda::ir

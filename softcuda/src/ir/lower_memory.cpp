@@ -1,0 +1,169 @@
+// lower_memory.cpp -- ld, ldu, st and cp.async.
+#include "ir/lower_families.h"
+
+#include <algorithm>
+
+namespace softcuda::ir {
+
+namespace {
+
+/// The elements of a vector operand, or the one operand.
+std::vector<ptx::Operand> elements(const ptx::Operand &operand) {
+    if (operand.is(ptx::OperandKind::Vector))
+        return {operand.elements.begin(), operand.elements.end()};
+    return {operand};
+}
+
+/// ld.b32 into a floating-point register loads an f32: that saves a bitcast.
+Scalar load_type(FunctionLowering &f, Scalar type, const std::vector<ptx::Operand> &registers) {
+    bool untyped = type == Scalar::B32 || type == Scalar::B64;
+    Type as = bits(type) == 32 ? Type::F32 : Type::F64;
+    bool fits = untyped && std::all_of(registers.begin(), registers.end(), [&](const auto &r) {
+                    return f.register_class(r).value_or(as) == as;
+                });
+    return fits ? bit_type(as) : type;
+}
+
+Attributes access(const ptx::Instruction &i) {
+    Attributes a;
+    a.type = scalar(i.modifiers.type());
+    a.space = space(i.modifiers.space);
+    a.order = order(i.modifiers.order);
+    if (a.order != Order::Weak && a.order != Order::Volatile)
+        a.scope = scope(i.modifiers.scope);
+    a.vector = static_cast<std::uint8_t>(i.modifiers.vector_width());
+    a.invariant = i.modifiers.non_coherent;
+    return a;
+}
+
+/// Reports an access outside a parameter of `bytes` bytes.
+bool within(FunctionLowering &f, const ptx::Instruction &i, std::int64_t offset,
+            const Attributes &a, std::uint64_t size) {
+    std::uint64_t length = bits(a.type) / 8 * a.vector;
+    if (offset >= 0 && length <= size && static_cast<std::uint64_t>(offset) <= size - length)
+        return true;
+    f.error(i, "accesses " + std::to_string(length) + " bytes at offset " + std::to_string(offset) +
+                   " of a parameter of " + std::to_string(size) + " bytes");
+    return false;
+}
+
+void write_all(FunctionLowering &f, const std::vector<ptx::Operand> &registers,
+               const Instruction &load, Scalar type) {
+    for (std::size_t n = 0; n < registers.size(); n++)
+        f.write(registers[n], load.result(n), type);
+}
+
+void load_kernel_parameter(FunctionLowering &f, const ptx::Instruction &i, Attributes a) {
+    const ptx::Operand &from = i.operand(1);
+    const KernelParameter &parameter = f.function().parameters[from.symbol.index];
+    auto registers = elements(i.operand(0));
+    if (!within(f, i, from.signed_integer(), a, parameter.size))
+        return;
+    Attributes load;
+    load.type = load_type(f, a.type, registers);
+    load.vector = a.vector;
+    load.offset = parameter.offset + from.signed_integer();
+    write_all(f, registers, *f.builder().append(Opcode::LoadParam, load, {}), a.type);
+}
+
+void load_slot(FunctionLowering &f, const ptx::Instruction &i, const Attributes &a) {
+    const ptx::Operand &from = i.operand(1);
+    const ParamSlots &slots = f.slots(from.symbol);
+    if (!within(f, i, from.signed_integer(), a, slots.bytes))
+        return;
+    std::uint64_t offset = from.integer;
+    for (const ptx::Operand &destination : elements(i.operand(0))) {
+        f.write(destination, f.load_slots(slots, offset, register_class(a.type)), a.type);
+        offset += bits(a.type) / 8;
+    }
+}
+
+void store_slot(FunctionLowering &f, const ptx::Instruction &i, const Attributes &a) {
+    const ptx::Operand &to = i.operand(0);
+    const ParamSlots &slots = f.slots(to.symbol);
+    if (!within(f, i, to.signed_integer(), a, slots.bytes))
+        return;
+    std::uint64_t offset = to.integer;
+    for (const ptx::Operand &source : elements(i.operand(1))) {
+        f.store_slots(slots, offset, f.read(source, a.type));
+        offset += bits(a.type) / 8;
+    }
+}
+
+/// The address of a parameter in a register is a generic one of a kernel's parameter, and one in
+/// local memory in a function, where such parameters live.
+Space memory_space(FunctionLowering &f, const ptx::Instruction &i, Space space) {
+    if (space != Space::Param)
+        return space;
+    bool kernels = f.in_kernel() || i.modifiers.space == ptx::Space::ParamEntry;
+    return kernels ? Space::Generic : Space::Local;
+}
+
+void load(FunctionLowering &f, const ptx::Instruction &i) {
+    Attributes a = access(i);
+    const ptx::Operand &from = i.operand(1);
+    if (a.space == Space::Param && from.symbol && f.is_slot(from.symbol))
+        return load_slot(f, i, a);
+    if (a.space == Space::Param && from.symbol.kind == ptx::SymbolKind::Parameter)
+        return load_kernel_parameter(f, i, a);
+    a.space = memory_space(f, i, a.space);
+    Address address = f.address(from, a.space);
+    auto registers = elements(i.operand(0));
+    Scalar type = a.type;
+    a.offset = address.offset;
+    a.type = load_type(f, type, registers);
+    write_all(f, registers, *f.builder().append(Opcode::Load, a, {address.base}), type);
+}
+
+void store(FunctionLowering &f, const ptx::Instruction &i) {
+    Attributes a = access(i);
+    const ptx::Operand &to = i.operand(0);
+    if (a.space == Space::Param && to.symbol && f.is_slot(to.symbol))
+        return store_slot(f, i, a);
+    if (a.space == Space::Constant || (a.space == Space::Param && f.in_kernel()))
+        return f.error(i, "stores into read-only memory");
+    a.space = memory_space(f, i, a.space);
+    Address address = f.address(to, a.space);
+    a.offset = address.offset;
+    std::vector<Value *> operands{address.base};
+    for (const ptx::Operand &source : elements(i.operand(1)))
+        operands.push_back(f.read(source, a.type));
+    f.builder().append(Opcode::Store, a, operands);
+}
+
+Value *whole_address(FunctionLowering &f, const ptx::Operand &operand, Space space) {
+    Address address = f.address(operand, space);
+    if (address.offset == 0)
+        return address.base;
+    Type type = address.base->type;
+    return f.emit(Opcode::Add, type == Type::I64 ? Scalar::S64 : Scalar::S32,
+                  {address.base, f.constant(type, static_cast<std::uint64_t>(address.offset))});
+}
+
+} // namespace
+
+void lower_memory(FunctionLowering &f, const ptx::Instruction &i) {
+    if (scalar(i.modifiers.type()) == Scalar::None)
+        return f.unsupported(i);
+    i.opcode == ptx::Opcode::St ? store(f, i) : load(f, i);
+}
+
+/// cp.async.ca.shared.global [to], [from], size{, source size or predicate to ignore the source}.
+void lower_copy(FunctionLowering &f, const ptx::Instruction &i) {
+    Attributes a;
+    a.immediate = static_cast<std::uint32_t>(i.operand(2).integer);
+    std::vector<Value *> operands{whole_address(f, i.operand(0), Space::Shared),
+                                  whole_address(f, i.operand(1), Space::Global)};
+    std::size_t optional = i.operands.size() - (i.modifiers.cache_hint ? 1 : 0);
+    if (optional > 3) {
+        const ptx::Operand &limit = i.operand(3);
+        bool ignore = f.register_class(limit) == Type::I1;
+        operands.push_back(ignore ? f.builder().select(f.read(limit, Scalar::Pred),
+                                                       f.constant(Type::I32, 0),
+                                                       f.constant(Type::I32, a.immediate))
+                                  : f.read(limit, Scalar::U32));
+    }
+    f.builder().append(Opcode::CopyAsync, a, operands);
+}
+
+} // namespace softcuda::ir

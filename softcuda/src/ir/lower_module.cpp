@@ -1,0 +1,316 @@
+// lower_module.cpp -- variables, the layout of parameters, and which functions stay functions.
+#include "ir/lower_module.h"
+
+#include "ir/clean_up.h"
+#include "ir/lower.h"
+#include "ir/lower_families.h"
+#include "ir/lower_function.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace softcuda::ir {
+
+namespace {
+
+/// Far more than a GPU has memory for; keeps sizes from overflowing.
+constexpr std::uint64_t kMostVariable = std::uint64_t{1} << 40;
+/// An initialiser is kept in memory as it is.
+constexpr std::uint64_t kMostInitial = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostParameters = 32764;
+
+/// Functions that a body calls by name.
+std::vector<std::uint32_t> callees(const ptx::Function &function) {
+    std::vector<std::uint32_t> found;
+    for (const ptx::Statement &statement : function.body) {
+        const auto *instruction = std::get_if<ptx::Instruction>(&statement);
+        if (!instruction || instruction->opcode != ptx::Opcode::Call)
+            continue;
+        const ptx::SymbolRef symbol = instruction->operand(1).symbol;
+        if (symbol.kind == ptx::SymbolKind::Function)
+            found.push_back(symbol.index);
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+} // namespace
+
+// ---- uses of .param variables ---------------------------------------------------------------
+
+ParamUses::ParamUses(const ptx::Module &module, const ptx::Function &function)
+    : module_(module), function_(function) {
+    for (const ptx::Statement &statement : function.body) {
+        if (const auto *instruction = std::get_if<ptx::Instruction>(&statement)) {
+            if (instruction->opcode == ptx::Opcode::Call)
+                continue;
+            for (const ptx::Operand &operand : instruction->operands)
+                note(*instruction, operand);
+        }
+    }
+}
+
+void ParamUses::note(const ptx::Instruction &instruction, const ptx::Operand &operand) {
+    for (const ptx::Operand &element : operand.elements)
+        note(instruction, element);
+    if (!operand.symbol || operand.symbol.kind == ptx::SymbolKind::Function)
+        return;
+    ParamUse &use = uses_[{operand.symbol.kind, operand.symbol.index}];
+    bool access = operand.is(ptx::OperandKind::Address) &&
+                  ptx::plain_space(instruction.modifiers.space) == ptx::Space::Param &&
+                  (instruction.opcode == ptx::Opcode::Ld || instruction.opcode == ptx::Opcode::St);
+    if (!access) {
+        use.address_taken = true;
+        return;
+    }
+    std::uint64_t size = bytes_of(instruction.modifiers.type());
+    use.granule = static_cast<std::uint32_t>(
+        std::gcd(std::uint64_t{use.granule}, std::gcd(operand.integer, size)));
+}
+
+ParamUse ParamUses::use(ptx::SymbolRef symbol) const {
+    auto found = uses_.find({symbol.kind, symbol.index});
+    return found == uses_.end() ? ParamUse{} : found->second;
+}
+
+std::uint64_t SharedLayout::place(Key key, std::uint64_t bytes, std::uint32_t align) {
+    auto [found, is_new] = offsets.try_emplace(key, 0);
+    if (is_new) {
+        found->second = (size + align - 1) / align * align;
+        size = found->second + bytes;
+    }
+    return found->second;
+}
+
+// ---- the module -----------------------------------------------------------------------------
+
+ModuleLowering::ModuleLowering(const ptx::Module &source, Module &target, Diagnostics &diagnostics)
+    : source_(source), target_(target), diagnostics_(diagnostics) {
+    target_.files.push_back(source.source->name());
+    for (const ptx::DebugFile &file : source.files) {
+        files_[file.index] = static_cast<std::uint32_t>(target_.files.size());
+        target_.files.emplace_back(file.name);
+    }
+}
+
+void ModuleLowering::run() {
+    if (source_.address_bits != 64)
+        return error({}, ".address_size " + std::to_string(source_.address_bits) +
+                             " is not supported by the software device, only 64");
+    lower_variables();
+    find_recursion();
+    lower_recursive_functions();
+    for (const ptx::Function &function : source_.functions) {
+        if (function.is_entry() && function.has_body && !diagnostics_.full())
+            lower_kernel(function);
+    }
+}
+
+void ModuleLowering::error(SourceLocation where, const std::string &message) {
+    if (reported_.insert({where.offset, message}).second)
+        diagnostics_.error(where, message);
+}
+
+std::uint32_t ModuleLowering::file_index(std::uint32_t ptx_file) const {
+    auto found = files_.find(ptx_file);
+    return found == files_.end() ? 0 : found->second;
+}
+
+const ParamUses &ModuleLowering::param_uses(const ptx::Function &function) {
+    auto found = param_uses_.find(&function);
+    if (found == param_uses_.end())
+        found = param_uses_.emplace(&function, ParamUses(source_, function)).first;
+    return found->second;
+}
+
+// ---- variables ------------------------------------------------------------------------------
+
+void ModuleLowering::lower_variables() {
+    for (std::uint32_t i = 0; i < source_.variables.size(); i++) {
+        Space in = space(source_.variables[i].space);
+        if (in != Space::Global && in != Space::Constant)
+            continue;
+        variables_[{nullptr, i}] = static_cast<std::uint32_t>(target_.variables.size());
+        target_.variables.push_back(lower_variable(source_.variables[i]));
+    }
+    for (std::uint32_t i = 0; i < source_.variables.size(); i++) {
+        if (auto found = variables_.find({nullptr, i}); found != variables_.end())
+            lower_initializer(source_.variables[i], target_.variables[found->second]);
+    }
+}
+
+GlobalVariable ModuleLowering::lower_variable(const ptx::Variable &variable) {
+    GlobalVariable made;
+    made.name = variable.name;
+    made.space = space(variable.space);
+    made.managed = variable.managed;
+    made.visible = variable.linkage != ptx::Linkage::Internal;
+    made.external = variable.linkage == ptx::Linkage::Extern;
+    made.size = variable.bytes();
+    made.align = std::max<std::uint32_t>(variable.alignment, 1);
+    if (made.size > kMostVariable) {
+        error(variable.location, "variable '" + made.name + "' is too large");
+        made.size = 0;
+    }
+    return made;
+}
+
+void ModuleLowering::lower_initializer(const ptx::Variable &variable, GlobalVariable &made) {
+    std::uint64_t width = bytes_of(variable.type);
+    for (const ptx::InitialValue &value : variable.initial) {
+        std::uint64_t end = value.offset + width;
+        if (end > made.size || end > kMostInitial)
+            return error(variable.location, "the initialiser of '" + made.name + "' is too large");
+        if (value.symbol && value.mask_byte == ptx::InitialValue::no_mask) {
+            auto target = variables_.find({nullptr, value.symbol.index});
+            if (value.symbol.kind == ptx::SymbolKind::Function || width != 8 ||
+                target == variables_.end())
+                return error(variable.location,
+                             "the initialiser of '" + made.name +
+                                 "' holds an address that is not supported by the software device "
+                                 "yet");
+            made.addresses.push_back(
+                {value.offset, target->second, false, static_cast<std::int64_t>(value.bits)});
+            continue;
+        }
+        if (value.symbol)
+            return error(variable.location, "mask() of an address is not supported by the "
+                                            "software device yet");
+        if (made.initial.size() < end)
+            made.initial.resize(end);
+        std::uint64_t bits = value.bits;
+        if (value.mask_byte != ptx::InitialValue::no_mask)
+            bits = bits >> (8 * (value.mask_byte & 7)) & 0xff;
+        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(width, 8); i++)
+            made.initial[value.offset + i] = static_cast<std::byte>(bits >> (8 * i));
+    }
+}
+
+std::uint32_t ModuleLowering::variable_index(const ptx::Function *owner, std::uint32_t index) {
+    const ptx::Variable &variable = owner ? owner->variables[index] : source_.variables[index];
+    if (variable.linkage == ptx::Linkage::Extern)
+        error(variable.location,
+              "variable '" + std::string(variable.name) + "' is declared but not defined");
+    auto [found, is_new] = variables_.try_emplace({owner, index}, 0);
+    if (is_new) {
+        found->second = static_cast<std::uint32_t>(target_.variables.size());
+        GlobalVariable made = lower_variable(variable);
+        made.visible = false;
+        lower_initializer(variable, made);
+        target_.variables.push_back(std::move(made));
+    }
+    return found->second;
+}
+
+// ---- functions ------------------------------------------------------------------------------
+
+const ptx::Function &ModuleLowering::function(std::uint32_t index) const {
+    for (std::size_t hops = 0; hops <= source_.aliases.size(); hops++) {
+        auto alias = std::find_if(source_.aliases.begin(), source_.aliases.end(),
+                                  [&](const ptx::Alias &a) { return a.name == index; });
+        if (alias == source_.aliases.end() || source_.functions[index].has_body)
+            break;
+        index = alias->aliasee;
+    }
+    return source_.functions[index];
+}
+
+bool ModuleLowering::recursive(const ptx::Function &function) const {
+    return recursive_.contains(&function);
+}
+
+/// A function is recursive if it is among those that can be reached by calls from it.
+void ModuleLowering::find_recursion() {
+    std::map<const ptx::Function *, std::vector<std::uint32_t>> edges;
+    for (const ptx::Function &function : source_.functions)
+        edges[&function] = callees(function);
+    for (const ptx::Function &start : source_.functions) {
+        std::set<const ptx::Function *> reached;
+        std::vector<const ptx::Function *> pending{&start};
+        while (!pending.empty()) {
+            const ptx::Function *next = pending.back();
+            pending.pop_back();
+            for (std::uint32_t index : edges[next]) {
+                const ptx::Function *callee = &function(index);
+                if (reached.insert(callee).second)
+                    pending.push_back(callee);
+            }
+        }
+        if (reached.contains(&start))
+            recursive_.insert(&start);
+    }
+}
+
+std::uint32_t ModuleLowering::function_index(const ptx::Function &function) {
+    return functions_.at(&function);
+}
+
+void ModuleLowering::lower_recursive_functions() {
+    std::vector<const ptx::Function *> order;
+    for (const ptx::Function &function : source_.functions) {
+        if (!recursive(function) || !function.has_body || function.is_entry())
+            continue;
+        functions_[&function] = static_cast<std::uint32_t>(target_.functions.size());
+        target_.functions.push_back(std::make_unique<Function>());
+        target_.functions.back()->name = function.name;
+        order.push_back(&function);
+    }
+    for (const ptx::Function *function : order) {
+        Function &made = *target_.functions[functions_[function]];
+        FunctionLowering(*this, made, *function).run();
+        if (!failed())
+            clean_up(made);
+    }
+}
+
+void ModuleLowering::lower_kernel(const ptx::Function &kernel) {
+    target_.functions.push_back(std::make_unique<Function>());
+    Function &made = *target_.functions.back();
+    made.name = kernel.name;
+    made.kernel = true;
+    if (kernel.required_threads)
+        made.required_block = {kernel.required_threads.x, std::max(kernel.required_threads.y, 1u),
+                               std::max(kernel.required_threads.z, 1u)};
+    if (kernel.max_threads) {
+        std::uint64_t product =
+            std::uint64_t{kernel.max_threads.x} * std::max(kernel.max_threads.y, 1u);
+        product = std::min<std::uint64_t>(product, 1024) * std::max(kernel.max_threads.z, 1u);
+        made.max_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(product, 1024));
+    }
+    lay_out_parameters(kernel, made);
+    FunctionLowering(*this, made, kernel).run();
+    if (!failed())
+        clean_up(made);
+}
+
+void ModuleLowering::lay_out_parameters(const ptx::Function &kernel, Function &made) {
+    std::uint64_t offset = 0;
+    for (const ptx::Variable &parameter : kernel.parameters) {
+        std::uint64_t align = std::max<std::uint32_t>(parameter.alignment, 1);
+        std::uint64_t size = parameter.bytes();
+        offset = (offset + align - 1) / align * align;
+        if (size > kMostParameters || offset + size > kMostParameters) {
+            error(parameter.location, "the parameters of kernel '" + made.name +
+                                          "' take more than " + std::to_string(kMostParameters) +
+                                          " bytes");
+            size = offset = 0;
+        }
+        made.parameters.push_back({static_cast<std::uint32_t>(offset),
+                                   static_cast<std::uint32_t>(size),
+                                   static_cast<std::uint32_t>(align)});
+        offset += size;
+    }
+    made.parameter_bytes = static_cast<std::uint32_t>(offset);
+}
+
+std::unique_ptr<Module> lower(const ptx::Module &source, Diagnostics &diagnostics) {
+    auto module = std::make_unique<Module>();
+    ModuleLowering lowering(source, *module, diagnostics);
+    lowering.run();
+    if (diagnostics.has_errors())
+        return nullptr;
+    return module;
+}
+
+} // namespace softcuda::ir

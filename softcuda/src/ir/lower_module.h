@@ -1,0 +1,93 @@
+// lower_module.h -- what the lowering of one function knows of its module.
+#pragma once
+
+#include "ir/ir.h"
+#include "ptx/ast.h"
+#include "support/diagnostics.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace softcuda::ir {
+
+/// How one .func body uses one of its .param variables.
+struct ParamUse {
+    std::uint32_t granule = 8;  ///< bytes; divides every offset and size of an access
+    bool address_taken = false; ///< then it has to live in memory
+};
+
+/// The uses of all .param variables in a function body, by symbol.
+class ParamUses {
+  public:
+    ParamUses(const ptx::Module &module, const ptx::Function &function);
+    [[nodiscard]] ParamUse use(ptx::SymbolRef symbol) const;
+
+  private:
+    void note(const ptx::Instruction &instruction, const ptx::Operand &operand);
+
+    const ptx::Module &module_;
+    const ptx::Function &function_;
+    std::map<std::pair<ptx::SymbolKind, std::uint32_t>, ParamUse> uses_;
+};
+
+/// Places of .shared variables in the block's window. A variable is named by the function that
+/// declares it (null: the module) and its index there.
+struct SharedLayout {
+    using Key = std::pair<const ptx::Function *, std::uint32_t>;
+    std::map<Key, std::uint64_t> offsets;
+    std::uint64_t size = 0;
+
+    std::uint64_t place(Key key, std::uint64_t size, std::uint32_t align);
+};
+
+class ModuleLowering {
+  public:
+    ModuleLowering(const ptx::Module &source, Module &target, Diagnostics &diagnostics);
+    void run();
+
+    [[nodiscard]] const ptx::Module &source() const { return source_; }
+    [[nodiscard]] Module &target() const { return target_; }
+    /// Reports once for each place, however often the code there is inlined.
+    void error(SourceLocation where, const std::string &message);
+    [[nodiscard]] bool failed() const { return diagnostics_.has_errors(); }
+
+    /// The function that a call of `index` reaches, aliases followed.
+    [[nodiscard]] const ptx::Function &function(std::uint32_t index) const;
+    /// True if calls of it stay calls because it can call itself.
+    [[nodiscard]] bool recursive(const ptx::Function &function) const;
+    /// The IR function of a recursive one; made and lowered when first asked for.
+    std::uint32_t function_index(const ptx::Function &function);
+    /// Module::variables index of a .global or .const variable, also of a function's own.
+    std::uint32_t variable_index(const ptx::Function *owner, std::uint32_t index);
+    [[nodiscard]] const ParamUses &param_uses(const ptx::Function &function);
+    [[nodiscard]] std::uint32_t file_index(std::uint32_t ptx_file) const;
+    /// Shared variables of functions that are not inlined: at the same place in every kernel.
+    SharedLayout &common_shared() { return common_shared_; }
+
+  private:
+    void lower_variables();
+    GlobalVariable lower_variable(const ptx::Variable &variable);
+    void lower_initializer(const ptx::Variable &variable, GlobalVariable &made);
+    void find_recursion();
+    void lower_recursive_functions();
+    void lower_kernel(const ptx::Function &kernel);
+    void lay_out_parameters(const ptx::Function &kernel, Function &made);
+
+    const ptx::Module &source_;
+    Module &target_;
+    Diagnostics &diagnostics_;
+    std::set<std::pair<std::uint32_t, std::string>> reported_;
+    std::map<std::pair<const ptx::Function *, std::uint32_t>, std::uint32_t> variables_;
+    std::set<const ptx::Function *> recursive_;
+    std::map<const ptx::Function *, std::uint32_t> functions_;
+    std::map<const ptx::Function *, ParamUses> param_uses_;
+    std::unordered_map<std::uint32_t, std::uint32_t> files_;
+    SharedLayout common_shared_;
+};
+
+} // namespace softcuda::ir

@@ -1,0 +1,112 @@
+// lower_warp.cpp -- what the lanes of a warp say to each other.
+#include "ir/lower_families.h"
+
+namespace softcuda::ir {
+
+namespace {
+
+/// Operand `n`, or, in the forms from before sm_70 that have none, the lanes that are active.
+Value *members(FunctionLowering &f, const ptx::Instruction &i, std::size_t n) {
+    if (n < i.operands.size())
+        return f.read(i.operand(n), Scalar::B32);
+    return f.emit(Opcode::ActiveMask, Attributes{}, {});
+}
+
+/// `d` or `d|p`.
+void write_pair(FunctionLowering &f, const ptx::Operand &destination, const Instruction &made,
+                Scalar type) {
+    if (!destination.is(ptx::OperandKind::Pair))
+        return f.write(destination, made.result(0), type);
+    f.write(destination.elements[0], made.result(0), type);
+    f.write(destination.elements[1], made.result(1), Scalar::Pred);
+}
+
+void shuffle(FunctionLowering &f, const ptx::Instruction &i) {
+    Attributes a;
+    a.type = Scalar::B32;
+    switch (i.modifiers.shuffle) {
+    case ptx::ShuffleMode::Down:
+        a.shuffle = ShuffleMode::Down;
+        break;
+    case ptx::ShuffleMode::Bfly:
+        a.shuffle = ShuffleMode::Butterfly;
+        break;
+    case ptx::ShuffleMode::Idx:
+        a.shuffle = ShuffleMode::Index;
+        break;
+    default:
+        a.shuffle = ShuffleMode::Up;
+        break;
+    }
+    Instruction *made =
+        f.builder().append(Opcode::Shuffle, a,
+                           {f.read(i.operand(1), Scalar::B32), f.read(i.operand(2), Scalar::U32),
+                            f.read(i.operand(3), Scalar::U32), members(f, i, 4)});
+    write_pair(f, i.operand(0), *made, Scalar::B32);
+}
+
+void vote(FunctionLowering &f, const ptx::Instruction &i) {
+    Attributes a;
+    switch (i.modifiers.vote) {
+    case ptx::VoteMode::Any:
+        a.vote = VoteMode::Any;
+        break;
+    case ptx::VoteMode::Uni:
+        a.vote = VoteMode::Uniform;
+        break;
+    case ptx::VoteMode::Ballot:
+        a.vote = VoteMode::Ballot;
+        break;
+    default:
+        a.vote = VoteMode::All;
+        break;
+    }
+    Value *value = f.emit(Opcode::Vote, a, {f.read(i.operand(1), Scalar::Pred), members(f, i, 2)});
+    f.write(i.operand(0), value, a.vote == VoteMode::Ballot ? Scalar::B32 : Scalar::Pred);
+}
+
+void match(FunctionLowering &f, const ptx::Instruction &i) {
+    Attributes a;
+    a.type = scalar(i.modifiers.type());
+    a.match = i.modifiers.vote == ptx::VoteMode::All ? MatchMode::All : MatchMode::Any;
+    Instruction *made =
+        f.builder().append(Opcode::Match, a, {f.read(i.operand(1), a.type), members(f, i, 2)});
+    write_pair(f, i.operand(0), *made, Scalar::B32);
+}
+
+void reduce(FunctionLowering &f, const ptx::Instruction &i) {
+    std::optional<AtomicOp> op = atomic_op(i.modifiers.operation);
+    Attributes a;
+    a.type = scalar(i.modifiers.type());
+    if (!op || is_floating(a.type))
+        return f.unsupported(i);
+    a.atomic = *op;
+    f.write(i.operand(0),
+            f.emit(Opcode::WarpReduce, a, {f.read(i.operand(1), a.type), members(f, i, 2)}),
+            a.type);
+}
+
+} // namespace
+
+void lower_warp(FunctionLowering &f, const ptx::Instruction &i) {
+    switch (i.opcode) {
+    case ptx::Opcode::Shfl:
+        return shuffle(f, i);
+    case ptx::Opcode::Vote:
+        return vote(f, i);
+    case ptx::Opcode::Match:
+        return match(f, i);
+    case ptx::Opcode::Redux:
+        return reduce(f, i);
+    case ptx::Opcode::Activemask:
+        return f.write(i.operand(0), f.emit(Opcode::ActiveMask, Attributes{}, {}), Scalar::B32);
+    case ptx::Opcode::Elect:
+        return write_pair(f, i.operand(0),
+                          *f.builder().append(Opcode::ElectOne, {}, {members(f, i, 1)}),
+                          Scalar::B32);
+    default:
+        f.builder().append(Opcode::WarpBarrier, {}, {members(f, i, 0)});
+    }
+}
+
+} // namespace softcuda::ir

@@ -1,8 +1,10 @@
 // compile_cache_test.cpp -- the caches of compiled images: hits, misses, damage, many processes.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <thread>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -274,6 +276,27 @@ TEST_F(CompileCacheTest, ManyProcessesAtOnce) {
     EXPECT_EQ(images().size(), static_cast<std::size_t>(kernels));
     for (const auto &left : fs::recursive_directory_iterator(cache_folder()))
         EXPECT_NE(left.path().extension(), ".tmp") << left.path();
+}
+
+TEST_F(CompileCacheTest, ManyThreadsAtOnce) {
+    std::vector<std::thread> threads;
+    std::atomic<int> bad = 0;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&bad] {
+            for (int i = 0; i < 12; ++i) {
+                std::string name = "kernel" + std::to_string(i % 3);
+                CompileRequest request =
+                    request_for("__global__ void " + name + "(float *a) { a[0] = 1; }");
+                request.target = ImageKind::Ptx;
+                bad += compile(request).image.find(".entry " + name + "(") == std::string::npos;
+                if (i % 5 == 4)
+                    clear_memory_cache();
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(bad, 0);
+    EXPECT_EQ(images().size(), 3u);
 }
 
 TEST_F(CompileCacheTest, LeastRecentlyUsedGoesFirst) {

@@ -167,6 +167,11 @@ TEST_F(NvrtcTest, TemplatesInTheUsersHeadersCompile) {
     EXPECT_THAT(kernels_of(request), testing::ElementsAre("f"));
 }
 
+TEST_F(NvrtcTest, TemplatesInTheSourceSayWhatToDo) {
+    EXPECT_THAT(failure_of(request_for("template <class T> __global__ void f(T *a) {}")).message(),
+                HasSubstr("pass no_extern_c"));
+}
+
 TEST_F(NvrtcTest, FunctionsWithoutAnnotationCompile) {
     EXPECT_THAT(kernels_of("constexpr int square(int x) { return x * x; }\n"
                            "__global__ void f(int *a) { a[0] = square(a[1]); }"),

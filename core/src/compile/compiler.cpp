@@ -152,6 +152,19 @@ void add_nvrtc(CompileJob &job) {
     }
 }
 
+/// The path of nvcc where there is no NVRTC but nvcc may stand in for it; else nothing.
+std::string add_nvrtc_or_nvcc(CompileJob &job) {
+    try {
+        add_nvrtc(job);
+        return "";
+    } catch (const NvrtcNotFound &) {
+        std::optional<std::string> nvcc = find_nvcc(job.request.nvcc);
+        if (job.request.compiler == CompilerChoice::Nvrtc || !nvcc)
+            throw;
+        return *nvcc;
+    }
+}
+
 void add_kernel_headers(CompileJob &job) {
     if (std::string path = kernel_header_directory(); !path.empty())
         job.include_path.push_back({path, IncludeDirectory::Owner::Kernels});
@@ -225,8 +238,8 @@ PreparedJob prepare(const CompileRequest &request) {
     std::string nvcc = wants_nvcc(request, options) ? require_nvcc(request, options) : "";
     PreparedJob prepared{make_job(request, std::move(options)), std::move(nvcc)};
     if (prepared.nvcc.empty())
-        add_nvrtc(prepared.job);
-    else
+        prepared.nvcc = add_nvrtc_or_nvcc(prepared.job);
+    if (!prepared.nvcc.empty())
         prepared.job.compiler_identity = file_identity(prepared.nvcc);
     add_kernel_headers(prepared.job);
     return prepared;

@@ -174,7 +174,7 @@ void throw_nvrtc_not_found(const std::vector<std::string> &roots) {
                           "libnvrtc.so.13 and libnvrtc.so.12 in and below:";
     for (const std::string &root : roots)
         message += "\n  " + root;
-    throw CompileError(message + "\n  the system's library path");
+    throw NvrtcNotFound(message + "\n  the system's library path");
 }
 
 std::string environment(const char *name) {

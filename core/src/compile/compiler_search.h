@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "pycuda/compile_error.h"
+
 namespace pycuda::compile_detail {
 
 /// An NVRTC library, found without loading it.
@@ -16,13 +18,20 @@ struct NvrtcLocation {
     std::string identity;
 };
 
+/// There is no NVRTC on this machine.
+class NvrtcNotFound : public CompileError {
+  public:
+    using CompileError::CompileError;
+};
+
 /// Looks in $PYCUDA_NVRTC (a file or a folder; nothing else is then tried), $CUDA_HOME,
 /// $CUDA_PATH, the added search directories, the wheels beside libpycuda and in the active
-/// Python environment, and the system's folders. Throws CompileError that lists them all.
+/// Python environment, and the system's folders. Throws NvrtcNotFound, which lists them all, or
+/// CompileError for a wrong $PYCUDA_NVRTC.
 /// The answer is remembered until a setting changes.
 [[nodiscard]] NvrtcLocation find_nvrtc();
 
-/// Throws the CompileError that says what was looked for where, and what to install.
+/// Throws the NvrtcNotFound that says what was looked for where, and what to install.
 [[noreturn]] void throw_nvrtc_not_found(const std::vector<std::string> &roots);
 
 /// The path of nvcc: `program` itself when it is a path, else from PATH, or, for plain "nvcc",

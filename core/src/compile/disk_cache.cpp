@@ -185,9 +185,8 @@ void DiskCache::store(const Sha256::Digest &key, const CacheEntry &entry) const 
     if (failed)
         fs::remove(temporary, failed);
 
-    // Listing the folder costs more than writing one entry, so only now and then.
-    static std::atomic<unsigned> stored = 0;
-    if (stored++ % 64 == 0)
+    // Listing the folder costs more than writing one entry, so only for one key in 64.
+    if (key.back() % 64 == 0)
         evict();
 }
 

@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 
 #include "architecture.h"
 #include "compile_job.h"
@@ -163,6 +162,9 @@ class NvrtcCompilation {
                                    outcome);
         if (misses_header(outcome.log))
             throw_error<NeedsNvcc>(message + ": a header was not found", outcome);
+        if (says(outcome.log, "may not have extern \"C\" linkage"))
+            message += ": the source is in extern \"C\", which templates cannot be; pass "
+                       "no_extern_c (Linkage::Cxx), and write extern \"C\" before each kernel";
         throw_error<CompileError>(message, outcome);
     }
 

@@ -1,0 +1,88 @@
+"""./run starts a program as if the user had: arguments, folder, input and exit status."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+RUN = ROOT / "run"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    """The first start may build; the tests are of what comes after."""
+    subprocess.run([RUN, "-c", "pass"], check=True, timeout=3000)
+
+
+def run(*words, **options):
+    command = [str(word) for word in (RUN, *words)]
+    options = {"capture_output": True, "text": True, "timeout": 60, **options}
+    return subprocess.run(command, **options)
+
+
+def test_program_with_arguments_in_the_callers_folder(tmp_path):
+    (tmp_path / "program.py").write_text("import os, sys; print(os.getcwd(), sys.argv)")
+    done = run("program.py", "a b", "--c", cwd=tmp_path)
+    assert done.stdout == f"{tmp_path} ['program.py', 'a b', '--c']\n"
+    assert done.stderr == ""
+
+
+def test_module_and_command(tmp_path):
+    assert run("-m", "platform").returncode == 0
+    assert run("sh", "-c", "echo $0 $1", "x", "y").stdout == "x y\n"
+
+
+def test_exit_status_and_input_are_the_programs():
+    assert run("-c", "raise SystemExit(7)").returncode == 7
+    assert run("-c", "print(input())", input="hello\n").stdout == "hello\n"
+
+
+def test_package_is_this_repositorys():
+    done = run("-c", "import pycuda; print(pycuda.__path__[0])")
+    assert done.stdout.strip() == str(ROOT / "build/release/python/pycuda"), done.stderr
+
+
+def test_without_a_program_the_usage_is_shown():
+    done = run()
+    assert done.returncode == 2
+    assert "usage: ./run PROGRAM" in done.stderr
+
+
+def test_nothing_is_written_in_the_source_tree():
+    command = ["git", "status", "--porcelain", "--untracked-files=all"]
+    before = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    assert run("-c", "import pycuda").returncode == 0
+    after = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    assert after == before
+
+
+def test_start_costs_little():
+    """The best of several, because the machine may be busy; 50 ms is the aim."""
+    times = []
+    for _ in range(10):
+        start = time.perf_counter()
+        assert run("true").returncode == 0
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.15, times
+
+
+def test_many_at_once(tmp_path):
+    command = [RUN, "-c", "print('ran')"]
+    processes = [
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+        )
+        for _ in range(8)
+    ]
+    results = [process.communicate(timeout=60) for process in processes]
+    assert results == [(b"ran\n", b"")] * 8
+
+
+def test_python_that_is_not_there_is_named(tmp_path):
+    environment = {**os.environ, "PYCUDA_VENV": str(tmp_path)}
+    done = run("-c", "pass", env=environment)
+    assert done.returncode == 1
+    assert f"'{tmp_path}/bin/python' is not there" in done.stderr

@@ -1,0 +1,86 @@
+"""The suite's own bookkeeping: a failure must never be lost on its way to the closing line."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "tools"))
+
+import run_tests
+from run_tests import Outcome
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], (list(run_tests.PARTS), [], False)),
+        (["fast"], (list(run_tests.FAST), [], True)),
+        (["asan", "tsan"], (["asan", "tsan"], [], False)),
+        (["ctest", "-R", "parser"], (["ctest"], ["-R", "parser"], False)),
+        (
+            ["tests/x.py", "-k", "name"],
+            (["pytest"], ["tests/x.py", "-k", "name"], False),
+        ),
+    ],
+)
+def test_choice_of_parts(arguments, expected):
+    assert run_tests.choose(arguments) == expected
+
+
+def test_options_for_several_parts_are_refused(capsys):
+    assert run_tests.main(["asan", "tsan", "-R", "x"]) == 2
+    assert "need exactly one part" in capsys.readouterr().out
+
+
+CTEST = """<testsuite>
+<testcase name="a" status="run"/>
+<testcase name="b" status="fail"><failure message=""/></testcase>
+<testcase name="c" status="notrun"><skipped message=""/></testcase>
+</testsuite>"""
+
+PYTEST = """<testsuites><testsuite>
+<testcase name="a"/>
+<testcase name="b"><failure message="x"/></testcase>
+<testcase name="c"><error message="x"/></testcase>
+<testcase name="d"><skipped message="x"/></testcase>
+</testsuite></testsuites>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (CTEST, Outcome(passed=1, failed=1, skipped=1)),
+        (PYTEST, Outcome(passed=1, failed=2, skipped=1)),
+    ],
+)
+def test_counts_of_a_junit_file(tmp_path, text, expected):
+    path = tmp_path / "report.xml"
+    path.write_text(text)
+    assert run_tests.read_junit(path, 1) == expected
+
+
+def test_tool_that_fails_without_a_failed_test_counts(tmp_path):
+    path = tmp_path / "report.xml"
+    assert run_tests.read_junit(path, 1) == Outcome(failed=1)
+    path.write_text('<testsuite><testcase name="a" status="run"/></testsuite>')
+    assert run_tests.read_junit(path, 139) == Outcome(passed=1, failed=1)
+
+
+def test_exit_status_and_closing_line(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(run_tests, "LOGS", tmp_path)
+    good, bad = Outcome(passed=3, skipped=1), Outcome(passed=1, failed=1)
+    monkeypatch.setattr(
+        run_tests, "PARTS", {"one": lambda part: good, "two": lambda part: bad}
+    )
+    assert run_tests.main(["one"]) == 0
+    assert run_tests.main(["one", "two"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "4 passed, 1 failed, 1 skipped"
+
+
+def test_command_that_fails_is_a_failed_test(monkeypatch, tmp_path, capfd):
+    monkeypatch.setattr(run_tests, "LOGS", tmp_path)
+    part = run_tests.Part("part", [], False)
+    assert part.check("true") == Outcome(passed=1)
+    assert part.check("sh", "-c", "echo said; exit 3") == Outcome(failed=1)
+    assert "said" in capfd.readouterr().out

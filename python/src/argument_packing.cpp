@@ -1,0 +1,129 @@
+// argument_packing.cpp -- arguments that need a closer look: subclasses, numpy arrays, records,
+// arrays of other libraries. Also the words of refusal.
+#include "argument_types.h"
+
+#include "device_memory.h"
+#include "device_pointer.h"
+#include "element_check.h"
+#include "host_memory.h"
+#include "python_object.h"
+
+#include <pycuda/memory_pool.h>
+
+#include <nanobind/stl/string.h>
+
+namespace pycuda::python {
+
+namespace {
+
+std::string describe_array(nb::handle array) {
+    return "a " + name_of_type(array) + " of " +
+           nb::cast<std::string>(nb::str(array.attr("dtype"))) + " with shape " +
+           nb::cast<std::string>(nb::str(array.attr("shape")));
+}
+
+/// True where the array lies in memory that kernels reach: managed, pinned or registered.
+bool is_reachable(nb::handle array) {
+    nb::object base = array.attr("base");
+    while (is_numpy_array(base))
+        base = base.attr("base");
+    if (const HostPointer * host; nb::try_cast(base, host) && host)
+        return host->reach == HostPointer::Reach::Device;
+    return nb::isinstance<ManagedAllocation>(base);
+}
+
+CUdeviceptr address_of(nb::handle array) {
+    return nb::cast<CUdeviceptr>(nb::object(array.attr("ctypes").attr("data")));
+}
+
+/// An array by value, as a struct: of no dimension, or where a struct is wanted for certain.
+bool wanted_by_value(nb::handle array, const Parameter *wanted) {
+    if (nb::cast<int>(array.attr("ndim")) == 0)
+        return true;
+    return wanted && wanted->kind == ValueKind::Bytes;
+}
+
+void pack_numpy_array(nb::handle array, Packing &packing) {
+    const Parameter *wanted = packing.block.next_parameter();
+    const bool pointer_wanted = !wanted || wanted->size == sizeof(CUdeviceptr);
+    if (pointer_wanted && nb::cast<int>(array.attr("ndim")) != 0 && is_reachable(array)) {
+        check_elements(packing.function, packing.block.count(), nb::object(array.attr("dtype")));
+        return packing.block.push_pointer(address_of(array));
+    }
+    if (wanted_by_value(array, wanted)) {
+        HostBuffer bytes = HostBuffer::to_read(array, "an array by value");
+        if (packing.block.try_push(bytes.data(), bytes.size(), ValueKind::Bytes))
+            return;
+        packing.block.reject(describe_array(array) + " (" + std::to_string(bytes.size()) +
+                             " bytes)");
+    }
+    packing.block.reject(describe_array(array) +
+                         ", which lives on the host; pass pycuda.driver.In(), Out() or InOut() of "
+                         "it, or copy it to the device first (pycuda.gpuarray.to_gpu)");
+}
+
+void pack_record(nb::handle record, Packing &packing) {
+    HostBuffer bytes = HostBuffer::to_read(record, "a record");
+    if (!packing.block.try_push(bytes.data(), bytes.size(), ValueKind::Bytes))
+        packing.block.reject("a " + name_of_type(record) + " of " + std::to_string(bytes.size()) +
+                             " bytes");
+}
+
+bool try_array_interface(nb::handle value, Packing &packing) {
+    nb::object interface = optional_attribute(value, "__cuda_array_interface__");
+    if (!interface.is_valid() || !nb::isinstance<nb::dict>(interface))
+        return false;
+    check_elements(packing.function, packing.block.count(), nb::object(interface["typestr"]));
+    nb::object data = interface["data"];
+    packing.block.push_pointer(unsigned_integer(nb::object(data[0])));
+    return true;
+}
+
+/// Subclasses of what the table holds.
+bool try_subclass(PyObject *value, Packing &packing) {
+    if (PyLong_Check(value))
+        return pack_int({}, value, packing), true;
+    if (PyFloat_Check(value))
+        return pack_float({}, value, packing), true;
+    if (PyComplex_Check(value))
+        return pack_complex({}, value, packing), true;
+    return false;
+}
+
+bool is_handler(nb::handle value) {
+    return nb::hasattr(value, "get_device_alloc") && nb::hasattr(value, "pre_call");
+}
+
+} // namespace
+
+void pack_handler(const ArgumentType &type, PyObject *value, Packing &packing) {
+    const std::size_t index = packing.block.count();
+    const CUdeviceptr address = packing.staged.add(value, type.direction);
+    const Parameter *wanted = packing.block.next_parameter();
+    if (wanted && wanted->element_size != 0)
+        if (nb::object dtype =
+                optional_attribute(nb::object(nb::handle(value).attr("array")), "dtype");
+            dtype.is_valid())
+            check_elements(packing.function, index, dtype);
+    packing.block.push_pointer(address);
+}
+
+void pack_other(PyObject *value, Packing &packing) {
+    if (register_numpy_types())
+        return pack(value, packing);
+    if (is_numpy_array(value))
+        return pack_numpy_array(value, packing);
+    if (is_numpy_record(value))
+        return pack_record(value, packing);
+    if (nb::isinstance<DeviceMemory>(value) || nb::isinstance<PooledMemory>(value))
+        return packing.block.push_pointer(device_address(value, "argument"));
+    if (is_handler(value))
+        return packing.block.push_pointer(packing.staged.add_custom(value));
+    if (try_array_interface(value, packing) || try_subclass(value, packing))
+        return;
+    if (std::optional<CUdeviceptr> address = find_device_address(value))
+        return packing.block.push_pointer(*address);
+    packing.block.reject("a " + name_of_type(value));
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,136 @@
+// argument_types.cpp -- the table of types, and the values that are packed without a question.
+#include "argument_types.h"
+
+#include "device_memory.h"
+#include "python_object.h"
+
+#include <pycuda/memory.h>
+#include <pycuda/memory_pool.h>
+
+#include <nanobind/stl/string.h>
+
+#include <stdexcept>
+
+namespace pycuda::python {
+namespace {
+
+void pack_device_memory(const ArgumentType &, PyObject *value, Packing &packing) {
+    packing.block.push_pointer(nb::inst_ptr<DeviceMemory>(value)->get());
+}
+
+void pack_pooled_memory(const ArgumentType &, PyObject *value, Packing &packing) {
+    packing.block.push_pointer(nb::inst_ptr<PooledMemory>(value)->get());
+}
+
+void pack_bool(const ArgumentType &, PyObject *value, Packing &packing) {
+    const std::int64_t number = value == Py_True;
+    const std::uint8_t byte = value == Py_True;
+    const Parameter *wanted = packing.block.next_parameter();
+    const bool one_byte = wanted && wanted->size == 1;
+    if (!(one_byte ? packing.block.try_push(&byte, 1, ValueKind::Unsigned)
+                   : packing.block.try_push_integer(number)))
+        packing.block.reject("a Python bool");
+}
+
+/// None is the null pointer, where a pointer is wanted for certain.
+void pack_none(const ArgumentType &, PyObject *, Packing &packing) {
+    const Parameter *wanted = packing.block.next_parameter();
+    if (!wanted || wanted->kind != ValueKind::Pointer)
+        packing.block.reject("None");
+    packing.block.push_pointer(0);
+}
+
+void pack_numpy_scalar(const ArgumentType &type, PyObject *value, Packing &packing) {
+    const NumpyScalar &scalar = type.scalar;
+    if (packing.block.try_push(scalar.value(value), scalar.size, scalar.kind)) [[likely]]
+        return;
+    packing.block.reject("a " + name_of_type(value) + " (" + std::to_string(scalar.size) +
+                         " bytes)");
+}
+
+template <class Bound> PyTypeObject *bound_type() {
+    return reinterpret_cast<PyTypeObject *>(nb::type<Bound>().ptr());
+}
+
+std::string represent(PyObject *value) {
+    std::string text = nb::cast<std::string>(nb::repr(value));
+    return text.size() <= 40 ? text : text.substr(0, 37) + "...";
+}
+
+} // namespace
+
+std::array<ArgumentType, ArgumentTypes::slots> ArgumentTypes::table;
+
+void ArgumentTypes::add(const ArgumentType &type) {
+    std::size_t slot = slot_of(type.type);
+    for (std::size_t tried = 0; tried < slots / 2; ++tried, slot = (slot + 1) % slots) {
+        if (table[slot].type == nullptr || table[slot].type == type.type) {
+            Py_INCREF(reinterpret_cast<PyObject *>(type.type));
+            table[slot] = type;
+            return;
+        }
+    }
+    throw std::length_error("the table of argument types is full");
+}
+
+void pack_int(const ArgumentType &, PyObject *value, Packing &packing) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    bool packed = false;
+    if (overflow == 0) {
+        packed = packing.block.try_push_integer(std::int64_t{number});
+    } else if (overflow > 0) {
+        const unsigned long long large = PyLong_AsUnsignedLongLong(value);
+        if (PyErr_Occurred())
+            PyErr_Clear();
+        else
+            packed = packing.block.try_push_integer(std::uint64_t{large});
+    }
+    if (!packed)
+        packing.block.reject("the Python int " + represent(value));
+}
+
+void pack_float(const ArgumentType &, PyObject *value, Packing &packing) {
+    if (!packing.block.try_push_real(PyFloat_AsDouble(value)))
+        packing.block.reject("the Python float " + represent(value));
+}
+
+/// The size tells which of the two complex types is wanted.
+void pack_complex(const ArgumentType &, PyObject *value, Packing &packing) {
+    const double parts[2] = {PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value)};
+    const float single[2] = {static_cast<float>(parts[0]), static_cast<float>(parts[1])};
+    const Parameter *wanted = packing.block.next_parameter();
+    const bool is_struct =
+        wanted && (wanted->kind == ValueKind::Bytes || wanted->kind == ValueKind::Unknown);
+    if (is_struct && wanted->size == sizeof single &&
+        packing.block.try_push(single, sizeof single, ValueKind::Bytes))
+        return;
+    if (is_struct && packing.block.try_push(parts, sizeof parts, ValueKind::Bytes))
+        return;
+    packing.block.reject("the Python complex " + represent(value));
+}
+
+void register_argument_types() {
+    ArgumentTypes::add({bound_type<DeviceMemory>(), pack_device_memory, {}});
+    ArgumentTypes::add({bound_type<ManagedAllocation>(), pack_device_memory, {}});
+    ArgumentTypes::add({bound_type<PooledMemory>(), pack_pooled_memory, {}});
+    ArgumentTypes::add({&PyLong_Type, pack_int, {}});
+    ArgumentTypes::add({&PyFloat_Type, pack_float, {}});
+    ArgumentTypes::add({&PyBool_Type, pack_bool, {}});
+    ArgumentTypes::add({&PyComplex_Type, pack_complex, {}});
+    ArgumentTypes::add({Py_TYPE(Py_None), pack_none, {}});
+}
+
+/// True where numpy has been imported since the table was filled, and was added to it now.
+bool register_numpy_types() {
+    static bool registered = false;
+    if (registered)
+        return false;
+    for (const NumpyScalar &scalar : numpy_scalars()) {
+        ArgumentTypes::add({scalar.type, pack_numpy_scalar, scalar});
+        registered = true;
+    }
+    return registered;
+}
+
+} // namespace pycuda::python

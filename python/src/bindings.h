@@ -1,0 +1,26 @@
+// bindings.h -- the parts of the module, one for each .cpp of this folder.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+namespace pycuda::python {
+
+void bind_errors(nb::module_ &module);
+void bind_enums(nb::module_ &module);
+void bind_init(nb::module_ &module);
+void bind_device(nb::module_ &module);
+void bind_context(nb::module_ &module);
+void bind_stream(nb::module_ &module);
+void bind_event(nb::module_ &module);
+void bind_device_memory(nb::module_ &module);
+void bind_host_memory(nb::module_ &module);
+void bind_memory_pool(nb::module_ &module);
+void bind_copy(nb::module_ &module);
+void bind_fill(nb::module_ &module);
+void bind_module(nb::module_ &module);
+void bind_function(nb::module_ &module);
+void bind_compiler(nb::module_ &module);
+
+} // namespace pycuda::python

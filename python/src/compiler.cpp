@@ -1,0 +1,125 @@
+// compiler.cpp -- run-time compilation, as pycuda.compiler calls it.
+#include "bindings.h"
+
+#include "python_object.h"
+
+#include <pycuda/compiler.h>
+#include <pycuda/context.h>
+#include <pycuda/driver.h>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace pycuda::python {
+namespace {
+
+ImageKind kind_named(const std::string &target) {
+    if (target == "cubin")
+        return ImageKind::Cubin;
+    if (target == "ptx")
+        return ImageKind::Ptx;
+    if (target == "fatbin")
+        return ImageKind::Fatbin;
+    throw_value_error("target must be \"cubin\", \"ptx\" or \"fatbin\", not \"" + target + "\"");
+}
+
+const char *name_of(ImageKind kind) {
+    switch (kind) {
+    case ImageKind::Ptx:
+        return "ptx";
+    case ImageKind::Cubin:
+        return "cubin";
+    case ImageKind::Fatbin:
+        return "fatbin";
+    case ImageKind::LtoIr:
+        return "ltoir";
+    }
+    return "";
+}
+
+const char *name_of(ImageOrigin origin) {
+    switch (origin) {
+    case ImageOrigin::Compiler:
+        return "compiler";
+    case ImageOrigin::MemoryCache:
+        return "memory cache";
+    case ImageOrigin::DiskCache:
+        return "disk cache";
+    }
+    return "";
+}
+
+/// "nvcc", PyCUDA's default, leaves the choice to us; anything else is what the user insists on.
+void choose_compiler(CompileRequest &request, const std::string &nvcc) {
+    if (nvcc == "nvcc")
+        return;
+    request.compiler = nvcc == "nvrtc" ? CompilerChoice::Nvrtc : CompilerChoice::Nvcc;
+    request.nvcc = nvcc;
+}
+
+/// None: the default place. False: no cache. Otherwise a folder.
+void choose_cache(CompileRequest &request, nb::handle cache_dir) {
+    if (cache_dir.is_none())
+        return;
+    if (cache_dir.ptr() == Py_False)
+        request.cache = CacheUse::Off;
+    else
+        request.cache_dir = nb::cast<std::string>(nb::str(cache_dir));
+}
+
+CompileResult compile_source(std::string source, const std::string &nvcc,
+                             std::vector<std::string> options, bool keep, bool no_extern_c,
+                             std::string arch, std::string code, nb::handle cache_dir,
+                             std::vector<std::string> include_dirs, const std::string &target) {
+    CompileRequest request;
+    request.source = std::move(source);
+    request.options = std::move(options);
+    request.include_dirs = std::move(include_dirs);
+    request.arch = std::move(arch);
+    request.code = std::move(code);
+    request.linkage = no_extern_c ? Linkage::Cxx : Linkage::C;
+    request.keep = keep;
+    choose_compiler(request, nvcc);
+    choose_cache(request, cache_dir);
+    request.target = target == "image" ? driver().image_kind() : kind_named(target);
+    // Without a driver or a context, code for any device can still be compiled.
+    if (const Driver *loaded = driver_for_cleanup(); loaded && request.arch.empty())
+        if (std::optional<Context> current = Context::current())
+            request.device = current->device().compute_capability();
+    nb::gil_scoped_release release;
+    return compile(request);
+}
+
+nb::bytes image_of(const CompileResult &result) {
+    return nb::bytes(result.image.data(), result.image.size());
+}
+
+} // namespace
+
+void bind_compiler(nb::module_ &module) {
+    nb::class_<CompileResult>(module, "CompileResult", "Device code and how it came about.")
+        .def_prop_ro("image", image_of, "A cubin, a fatbin, or PTX text, as bytes.")
+        .def_prop_ro("kind", [](const CompileResult &result) { return name_of(result.kind); })
+        .def_ro("arch", &CompileResult::arch)
+        .def_ro("log", &CompileResult::log, "Warnings and ptxas's output.")
+        .def_ro("command_line", &CompileResult::command_line)
+        .def_prop_ro("origin", [](const CompileResult &result) { return name_of(result.origin); })
+        .def_ro("kept_in", &CompileResult::kept_in);
+
+    module.def("compile_source", compile_source, nb::arg("source"), nb::arg("nvcc"),
+               nb::arg("options"), nb::arg("keep"), nb::arg("no_extern_c"), nb::arg("arch"),
+               nb::arg("code"), nb::arg("cache_dir").none(), nb::arg("include_dirs"),
+               nb::arg("target"),
+               "Compile CUDA C++. `target` \"image\" is what the driver in use takes.");
+    module.def(
+        "add_compiler_directory", [](const std::string &path) { add_search_directory(path); },
+        nb::arg("path"), "Also look for NVRTC and the CUDA headers in this folder.");
+    module.def(
+        "set_kernel_header_directory",
+        [](const std::string &path) { set_kernel_header_directory(path); }, nb::arg("path"),
+        "The folder of the headers that pycuda ships to kernels.");
+    module.def("clear_memory_cache", clear_memory_cache,
+               "Drop the images cached in memory; the cache on disk stays.");
+}
+
+} // namespace pycuda::python

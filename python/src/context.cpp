@@ -1,0 +1,120 @@
+// context.cpp -- pycuda.driver.Context. Which context is current is asked of the driver itself.
+#include "bindings.h"
+
+#include "interruptible.h"
+#include "pending_buffers.h"
+
+#include <pycuda/context.h>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdio>
+
+namespace pycuda::python {
+namespace {
+
+void synchronize() {
+    Context current = Context::require_current();
+    wait_without_gil([&](const KeepWaiting &keep_waiting) { current.synchronize(keep_waiting); });
+    PendingBuffers::instance().release_finished();
+}
+
+/// `with context:` pushes; the end of the block takes off what is on top, as pop() does.
+void exit_block(const Context &, nb::args) { Context::pop(); }
+
+Context enter_block(const Context &context) {
+    context.push();
+    return context;
+}
+
+std::size_t get_limit(int limit) { return Context::require_current().limit(CUlimit(limit)); }
+void set_limit(int limit, std::size_t value) {
+    Context::require_current().set_limit(CUlimit(limit), value);
+}
+void set_cache_config(int config) {
+    Context::require_current().set_cache_config(CUfunc_cache(config));
+}
+void set_shared_config(int config) {
+    Context::require_current().set_shared_config(CUsharedconfig(config));
+}
+
+nb::object member_of(const char *name, int value) {
+    return nb::module_::import_("pycuda._driver").attr(name)(value);
+}
+nb::object get_cache_config() {
+    return member_of("func_cache", Context::require_current().cache_config());
+}
+nb::object get_shared_config() {
+    return member_of("shared_config", Context::require_current().shared_config());
+}
+
+std::uintptr_t handle_of(const Context &context) {
+    return reinterpret_cast<std::uintptr_t>(context.get());
+}
+Context from_handle(std::uintptr_t handle) {
+    return Context::borrow(reinterpret_cast<CUcontext>(handle));
+}
+
+nb::tuple memory_info() {
+    Context::MemoryInfo info = Context::require_current().memory_info();
+    return nb::make_tuple(info.free, info.total);
+}
+
+std::string represent(const Context &context) {
+    char text[64];
+    std::snprintf(text, sizeof text, "<pycuda.driver.Context %p>",
+                  static_cast<const void *>(context.get()));
+    return text;
+}
+
+} // namespace
+
+void bind_context(nb::module_ &module) {
+    nb::class_<Context>(module, "Context", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                        "What a program does on one device lives in a context.")
+        .def_static("get_current", &Context::current,
+                    "The context that is current in this thread, whoever made it so, or None.")
+        .def_static("get_device", [] { return Context::require_current().device(); })
+        .def_static("synchronize", synchronize, "Wait for all work in the current context.")
+        .def_static("from_handle", from_handle, nb::arg("handle"),
+                    "A CUcontext of other code, which keeps it alive.")
+        .def_static("pop", &Context::pop, "Take the context on top off this thread's stack.")
+        .def("push", &Context::push, "Make it current, on top of this thread's stack.")
+        .def("set_current", &Context::make_current, "Replace the top of this thread's stack.")
+        .def("__enter__", enter_block)
+        .def("__exit__", exit_block)
+        .def("detach", &Context::detach, "Give the context up. A second time is an error.")
+        .def_static("get_limit", get_limit, nb::arg("limit"))
+        .def_static("set_limit", set_limit, nb::arg("limit"), nb::arg("value"))
+        .def_static("get_cache_config", get_cache_config)
+        .def_static("set_cache_config", set_cache_config, nb::arg("cache_config"))
+        .def_static("get_shared_config", get_shared_config)
+        .def_static("set_shared_config", set_shared_config, nb::arg("shared_config"))
+        .def_static(
+            "enable_peer_access",
+            [](const Context &peer, unsigned flags) {
+                Context::require_current().enable_peer_access(peer, flags);
+            },
+            nb::arg("peer"), nb::arg("flags") = 0,
+            "Let kernels and copies of the current context reach memory of `peer`.")
+        .def_static(
+            "disable_peer_access",
+            [](const Context &peer) { Context::require_current().disable_peer_access(peer); },
+            nb::arg("peer"))
+        .def("get_api_version", &Context::api_version)
+        .def_prop_ro("handle", handle_of, "The CUcontext, as an int.")
+        .def_prop_ro("is_attached", &Context::attached, "False after detach().")
+        .def("__hash__", [](const Context &context) { return std::hash<Context>{}(context); })
+        .def(
+            "__eq__", [](const Context &context, const Context &other) { return context == other; },
+            nb::is_operator())
+        .def(
+            "__ne__", [](const Context &context, const Context &other) { return context != other; },
+            nb::is_operator())
+        .def("__repr__", represent);
+
+    module.def("mem_get_info", memory_info, "(free, total) memory of the current device in bytes.");
+}
+
+} // namespace pycuda::python

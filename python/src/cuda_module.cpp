@@ -1,0 +1,113 @@
+// cuda_module.cpp -- pycuda.driver.Module: device code in a context.
+#include "bindings.h"
+
+#include "function.h"
+#include "host_buffer.h"
+
+#include <pycuda/error.h>
+#include <pycuda/kernel_signature.h>
+#include <pycuda/module.h>
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+namespace pycuda::python {
+namespace {
+
+nb::object get_function(const Module &module, const std::string &name) {
+    return wrap_function(module.function(name));
+}
+
+nb::tuple get_global(const Module &module, const std::string &name) {
+    AddressRange range = module.global(name);
+    return nb::make_tuple(range.base, range.size);
+}
+
+void tell(nb::handle message_handler, bool success, const JitLog &log) {
+    if (!message_handler.is_none())
+        message_handler(success, log.info, log.error);
+}
+
+/// Loading may compile, so other threads go on meanwhile.
+Module load(nb::handle image, const JitOptions &options, nb::handle message_handler) {
+    HostBuffer bytes = HostBuffer::to_read(image, "buffer");
+    JitLog log;
+    try {
+        Module module = [&] {
+            nb::gil_scoped_release release;
+            return Module::load({static_cast<const std::byte *>(bytes.data()), bytes.size()},
+                                options, &log);
+        }();
+        tell(message_handler, true, log);
+        return module;
+    } catch (const Error &) {
+        tell(message_handler, false, log);
+        throw;
+    }
+}
+
+Module module_from_buffer(nb::handle buffer,
+                          const std::vector<std::pair<int, std::uintptr_t>> &options,
+                          nb::handle message_handler) {
+    JitOptions jit_options;
+    for (auto [option, value] : options)
+        jit_options.emplace_back(CUjit_option(option), value);
+    return load(buffer, jit_options, message_handler);
+}
+
+Module module_from_file(nb::handle filename) {
+    nb::object path = nb::steal(PyOS_FSPath(filename.ptr()));
+    if (!path.is_valid())
+        throw nb::python_error();
+    nb::object bytes =
+        nb::isinstance<nb::bytes>(path) ? path : nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
+    std::string name = nb::cast<nb::bytes>(bytes).c_str();
+    nb::gil_scoped_release release;
+    return Module::load_file(name);
+}
+
+/// Tells the module what its kernels' parameters mean, as the source declares them, so that Python
+/// numbers can be converted and messages can name types. What cannot be read stays unknown.
+void describe_kernels(const Module &module, const std::string &source) {
+    const std::vector<DeclaredKernel> declared = read_declared_kernels(source);
+    for (const DeclaredKernel &kernel : declared)
+        if (!kernel.is_template)
+            module.describe(kernel.name, kernel.parameters);
+
+    // Without extern "C" a kernel goes by its linker name. Overloads share a plain name: skip them.
+    for (const std::string &name : module.function_names()) {
+        const std::string plain = plain_name(name);
+        auto same = [&](const DeclaredKernel &kernel) { return kernel.name == plain; };
+        if (plain == name || std::count_if(declared.begin(), declared.end(), same) != 1)
+            continue;
+        const DeclaredKernel &kernel = *std::find_if(declared.begin(), declared.end(), same);
+        if (!kernel.is_template)
+            module.describe(name, kernel.parameters);
+    }
+}
+
+} // namespace
+
+void bind_module(nb::module_ &module) {
+    nb::class_<Module>(module, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                       "Device code loaded into a context.")
+        .def("get_function", get_function, nb::arg("name"),
+             nb::sig("def get_function(self, name: str) -> Function"), "A kernel by its name.")
+        .def("get_global", get_global, nb::arg("name"),
+             "(address, bytes) of a __device__ or __constant__ variable.")
+        .def("function_names", &Module::function_names, "The names of the kernels.")
+        .def("_describe", describe_kernels, nb::arg("source"),
+             "Tells from CUDA C++ source what the kernels' parameters mean.");
+
+    module.def("module_from_file", module_from_file, nb::arg("filename"),
+               "Load a file with a cubin, a fatbin or PTX.");
+    module.def("module_from_buffer", module_from_buffer, nb::arg("buffer"),
+               nb::arg("options") = nb::make_tuple(), nb::arg("message_handler") = nb::none(),
+               "Load a cubin, a fatbin or PTX. `options` are pairs of jit_option and int; "
+               "`message_handler(success, info, error)` is called with the compiler's words.");
+}
+
+} // namespace pycuda::python

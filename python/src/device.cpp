@@ -1,0 +1,116 @@
+// device.cpp -- pycuda.driver.Device.
+#include "bindings.h"
+
+#include "errors.h"
+#include "python_object.h"
+
+#include <pycuda/context.h>
+#include <pycuda/device.h>
+
+#include <nanobind/operators.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace pycuda::python {
+namespace {
+
+nb::object attribute_class() {
+    return nb::module_::import_("pycuda._driver").attr("device_attribute");
+}
+
+/// COMPUTE_MODE comes as a member of its enum, everything else as an int.
+nb::object attribute_value(int attribute, int value) {
+    if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)
+        return nb::module_::import_("pycuda._driver").attr("compute_mode")(value);
+    return nb::int_(value);
+}
+
+nb::object get_attribute(const Device &device, int attribute) {
+    return attribute_value(attribute, device.attribute(CUdevice_attribute(attribute)));
+}
+
+/// All attributes that the driver knows.
+nb::dict get_attributes(const Device &device) {
+    nb::dict attributes;
+    nb::dict members = nb::borrow<nb::dict>(attribute_class().attr("values"));
+    for (auto [number, member] : members) {
+        int attribute = nb::cast<int>(number);
+        if (auto value = device.attribute_if_known(CUdevice_attribute(attribute)))
+            attributes[member] = attribute_value(attribute, *value);
+    }
+    return attributes;
+}
+
+/// device.warp_size: any attribute by its name, in upper or lower case.
+nb::object attribute_by_name(const Device &device, const std::string &name) {
+    std::string upper = name;
+    std::transform(upper.begin(), upper.end(), upper.begin(),
+                   [](unsigned char letter) { return std::toupper(letter); });
+    nb::dict names = nb::borrow<nb::dict>(attribute_class().attr("names"));
+    if (name.starts_with("_") || !names.contains(upper.c_str()))
+        throw nb::attribute_error(("Device has no attribute '" + name + "'").c_str());
+    return get_attribute(device, nb::cast<int>(nb::object(names[upper.c_str()])));
+}
+
+nb::tuple compute_capability(const Device &device) {
+    ComputeCapability capability = device.compute_capability();
+    return nb::make_tuple(capability.major, capability.minor);
+}
+
+nb::bytes uuid(const Device &device) {
+    auto bytes = device.uuid();
+    return nb::bytes(bytes.data(), bytes.size());
+}
+
+Context make_context(const Device &device, unsigned flags) {
+    nb::gil_scoped_release release;
+    Context context = Context::create(device, flags);
+    context.push();
+    return context;
+}
+
+Context retain_primary_context(const Device &device) {
+    nb::gil_scoped_release release;
+    return Context::primary(device);
+}
+
+std::string represent(const Device &device) {
+    return "<pycuda.driver.Device " + std::to_string(device.get()) + ": " + device.name() + ">";
+}
+
+} // namespace
+
+void bind_device(nb::module_ &module) {
+    nb::class_<Device>(module, "Device", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                       "A GPU, or softcuda's picture of one.")
+        .def(nb::init<int>(), nb::arg("ordinal"))
+        .def(nb::init<const std::string &>(), nb::arg("pci_bus_id"))
+        .def_static("count", &Device::count, "How many devices there are.")
+        .def("name", &Device::name)
+        .def("pci_bus_id", &Device::pci_bus_id)
+        .def("uuid", uuid, "The 16 bytes that name this device anywhere.")
+        .def("compute_capability", compute_capability, "(major, minor)")
+        .def("total_memory", &Device::total_memory, "In bytes.")
+        .def("get_attribute", get_attribute, nb::arg("attribute"))
+        .def("get_attributes", get_attributes,
+             "All attributes that the driver knows, by member of device_attribute.")
+        .def("__getattr__", attribute_by_name, nb::arg("name"))
+        .def("make_context", make_context, nb::arg("flags") = 0,
+             "A new context on this device, made current.")
+        .def("retain_primary_context", retain_primary_context,
+             "The context that torch, CuPy and the CUDA runtime use; not made current.")
+        .def("can_access_peer", &Device::can_access_peer, nb::arg("device"))
+        .def_prop_ro("handle", &Device::get, "The driver's number of this device.")
+        .def("__hash__", [](const Device &device) { return std::hash<Device>{}(device); })
+        .def(
+            "__eq__", [](const Device &device, const Device &other) { return device == other; },
+            nb::is_operator())
+        .def(
+            "__ne__", [](const Device &device, const Device &other) { return device != other; },
+            nb::is_operator())
+        .def("__repr__", represent);
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,188 @@
+// device_memory.cpp -- DeviceAllocation, ManagedAllocation, PointerHolderBase, IPCMemoryHandle.
+#include "device_memory.h"
+
+#include "allocate.h"
+#include "bindings.h"
+#include "buffer_export.h"
+#include "device_pointer.h"
+#include "python_object.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/handle.h>
+#include <pycuda/memory.h>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/trampoline.h>
+
+#include <cstring>
+
+namespace pycuda::python {
+
+ManagedAllocation::ManagedAllocation(std::size_t bytes, unsigned attach)
+    : DeviceMemory([&] {
+          Context context = Context::require_current();
+          CUdeviceptr address = 0;
+          driver().cuMemAllocManaged(&address, bytes, attach);
+          return DeviceMemory::adopt(address, bytes, std::move(context));
+      }()) {}
+
+void ManagedAllocation::attach(unsigned flags, StreamRef stream) const {
+    driver().cuStreamAttachMemAsync(stream.get(), get(), 0, flags);
+}
+
+namespace {
+
+CUresult close_ipc_memory(CUdeviceptr address) {
+    return driver().cuIpcCloseMemHandle.status(address);
+}
+
+CUdeviceptr open_ipc_memory(nb::handle handle, unsigned flags) {
+    HostBuffer bytes = HostBuffer::to_read(handle, "handle");
+    CUipcMemHandle raw;
+    if (bytes.size() != sizeof raw)
+        throw Error("ipc_memory_handle", CUDA_ERROR_INVALID_VALUE,
+                    "a handle has " + std::to_string(sizeof raw) + " bytes, this one has " +
+                        std::to_string(bytes.size()));
+    std::memcpy(&raw, bytes.data(), sizeof raw);
+    CUdeviceptr address = 0;
+    driver().cuIpcOpenMemHandle(&address, raw, flags);
+    return address;
+}
+
+/// Memory that another process shares: open while this lives.
+class IpcMemory {
+  public:
+    IpcMemory(nb::handle handle, unsigned flags)
+        : memory_(Owner::adopt(open_ipc_memory(handle, flags), Context::require_current())) {}
+
+    CUdeviceptr get() const {
+        if (memory_.get() == 0)
+            throw Error("ipc_memory_handle::get", CUDA_ERROR_INVALID_HANDLE, "it is closed");
+        return memory_.get();
+    }
+    void close() {
+        check(close_ipc_memory(get()), "cuIpcCloseMemHandle");
+        memory_.release();
+    }
+
+  private:
+    using Owner = Handle<CUdeviceptr, close_ipc_memory>;
+    Owner memory_;
+};
+
+/// Base of Python classes that know a device pointer; a subclass has get_pointer().
+struct PointerHolder {};
+
+CUdeviceptr pointer_of(nb::handle holder) {
+    return unsigned_integer(nb::object(holder.attr("get_pointer")()));
+}
+
+nb::object view_of(CUdeviceptr address, std::size_t size, std::size_t offset) {
+    auto *start = reinterpret_cast<char *>(address) + offset;
+    PyObject *view = PyMemoryView_FromMemory(start, static_cast<Py_ssize_t>(size), PyBUF_WRITE);
+    if (view == nullptr)
+        throw nb::python_error();
+    return nb::steal(view);
+}
+
+DeviceMemory mem_alloc(std::size_t bytes) {
+    return allocate_or_collect([&] { return DeviceMemory(bytes); });
+}
+
+nb::tuple mem_alloc_pitch(std::size_t width, std::size_t height, unsigned access_size) {
+    PitchedMemory pitched =
+        allocate_or_collect([&] { return allocate_pitched(width, height, access_size); });
+    return nb::make_tuple(nb::cast(std::move(pitched.memory)), pitched.pitch);
+}
+
+nb::tuple mem_get_address_range(nb::handle pointer) {
+    AddressRange range = address_range(device_address(pointer, "devptr"));
+    return nb::make_tuple(range.base, range.size);
+}
+
+nb::bytearray mem_get_ipc_handle(nb::handle pointer) {
+    CUipcMemHandle handle;
+    driver().cuIpcGetMemHandle(&handle, device_address(pointer, "devptr"));
+    return nb::bytearray(&handle, sizeof handle);
+}
+
+std::string represent(const DeviceMemory &memory) {
+    if (memory.freed())
+        return "<pycuda.driver.DeviceAllocation, freed>";
+    char text[96];
+    std::snprintf(text, sizeof text, "<pycuda.driver.DeviceAllocation of %zu bytes at 0x%llx>",
+                  memory.size(), static_cast<unsigned long long>(memory.get()));
+    return text;
+}
+
+void bind_allocation(nb::module_ &module) {
+    nb::class_<DeviceMemory>(module, "DeviceAllocation", nb::dynamic_attr(),
+                             nb::is_weak_referenceable(), "Memory on the device.")
+        .def("free", &DeviceMemory::free, "Give the memory back now. A second time is an error.")
+        .def(
+            "as_buffer",
+            [](const DeviceMemory &memory, std::size_t size, std::size_t offset) {
+                return view_of(memory.get(), size, offset);
+            },
+            nb::arg("size"), nb::arg("offset") = 0,
+            "A memoryview of the address; for memory that the host can reach.")
+        .def_prop_ro("size", &DeviceMemory::size, "In bytes.")
+        .def("__int__", &DeviceMemory::get)
+        .def("__index__", &DeviceMemory::get)
+        .def("__long__", &DeviceMemory::get)
+        .def("__repr__", represent);
+
+    nb::class_<ManagedAllocation, DeviceMemory>(
+        module, "ManagedAllocation", buffer_export<ManagedAllocation>(),
+        "Memory with one address for host and device, moved to where it is used.")
+        .def(
+            "__init__",
+            [](ManagedAllocation *self, std::size_t bytes, unsigned flags) {
+                allocate_or_collect([&] { return new (self) ManagedAllocation(bytes, flags); });
+            },
+            nb::arg("bytes"), nb::arg("mem_flags") = unsigned{CU_MEM_ATTACH_GLOBAL})
+        .def("get_device_pointer", &ManagedAllocation::get)
+        .def(
+            "attach",
+            [](const ManagedAllocation &memory, unsigned flags, nb::handle stream) {
+                memory.attach(flags, stream_ref(stream));
+            },
+            nb::arg("mem_flags"), nb::arg("stream") = nb::none());
+    module.attr("ManagedAllocationOrStub") = module.attr("ManagedAllocation");
+}
+
+} // namespace
+
+void bind_device_memory(nb::module_ &module) {
+    bind_allocation(module);
+
+    nb::class_<PointerHolder>(module, "PointerHolderBase", nb::dynamic_attr(),
+                              nb::is_weak_referenceable(),
+                              "Base of classes with get_pointer(), which returns an address.")
+        .def(nb::init<>())
+        .def("__int__", pointer_of)
+        .def("__index__", pointer_of)
+        .def(
+            "as_buffer",
+            [](nb::handle self, std::size_t size, std::size_t offset) {
+                return view_of(pointer_of(self), size, offset);
+            },
+            nb::arg("size"), nb::arg("offset") = 0);
+
+    nb::class_<IpcMemory>(module, "IPCMemoryHandle", "Memory that another process shares.")
+        .def(nb::init<nb::handle, unsigned>(), nb::arg("handle"),
+             nb::arg("flags") = unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS})
+        .def("close", &IpcMemory::close)
+        .def("__int__", &IpcMemory::get)
+        .def("__index__", &IpcMemory::get);
+
+    module.def("mem_alloc", mem_alloc, nb::arg("bytes"), "Memory on the current device.");
+    module.def("mem_alloc_pitch", mem_alloc_pitch, nb::arg("width"), nb::arg("height"),
+               nb::arg("access_size"),
+               "(memory, pitch): rows of `width` bytes that start `pitch` bytes apart.");
+    module.def("mem_get_address_range", mem_get_address_range, nb::arg("devptr"),
+               "(base, size) of the allocation that an address lies in.");
+    module.def("mem_get_ipc_handle", mem_get_ipc_handle, nb::arg("devptr"));
+}
+
+} // namespace pycuda::python

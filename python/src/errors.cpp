@@ -1,0 +1,125 @@
+// errors.cpp -- the exception classes, and which of them a C++ exception becomes.
+#include "errors.h"
+
+#include <pycuda/argument_block.h>
+#include <pycuda/compile_error.h>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace pycuda::python {
+namespace {
+
+/// The classes, alive as long as the process.
+struct ExceptionClasses {
+    PyObject *error = nullptr;
+    PyObject *memory = nullptr;
+    PyObject *launch = nullptr;
+    PyObject *runtime = nullptr;
+    PyObject *logic = nullptr;
+    PyObject *argument = nullptr;
+};
+ExceptionClasses classes;
+
+PyObject *class_of(ErrorKind kind) noexcept {
+    switch (kind) {
+    case ErrorKind::Memory:
+        return classes.memory;
+    case ErrorKind::Launch:
+        return classes.launch;
+    case ErrorKind::Runtime:
+        return classes.runtime;
+    case ErrorKind::Logic:
+        return classes.logic;
+    case ErrorKind::None:
+    case ErrorKind::Generic:
+        break;
+    }
+    return classes.error;
+}
+
+void set_driver_error(PyObject *type, const Error &error) {
+    nb::object instance = nb::handle(type)(error.what());
+    instance.attr("code") = static_cast<int>(error.result());
+    instance.attr("name") = result_name(error.result());
+    PyErr_SetObject(type, instance.ptr());
+}
+
+/// pycuda.driver.CompileError is a class of Python code.
+void set_compile_error(const CompileError &error) {
+    nb::object type = nb::module_::import_("pycuda.driver").attr("CompileError");
+    nb::object instance = type(error.message(), error.command_line(), error.standard_output(),
+                               error.standard_error());
+    instance.attr("kept_in") = error.kept_in;
+    PyErr_SetObject(type.ptr(), instance.ptr());
+}
+
+/// Sets Python's error where the exception is one of ours; otherwise passes it on.
+void translate(const std::exception_ptr &exception, void *) {
+    try {
+        std::rethrow_exception(exception);
+    } catch (const ArgumentError &error) {
+        set_driver_error(classes.argument, error);
+    } catch (const Error &error) {
+        set_driver_error(class_of(error.kind()), error);
+    } catch (const CompileError &error) {
+        set_compile_error(error);
+    }
+}
+
+PyObject *define(nb::module_ &module, const char *name, nb::object bases, const char *doc) {
+    std::string qualified = std::string("pycuda._driver.") + name;
+    PyObject *type = PyErr_NewExceptionWithDoc(qualified.c_str(), doc, bases.ptr(), nullptr);
+    if (type == nullptr)
+        throw nb::python_error();
+    module.attr(name) = nb::handle(type);
+    return type;
+}
+
+} // namespace
+
+void set_python_error() noexcept {
+    try {
+        try {
+            translate(std::current_exception(), nullptr);
+        } catch (nb::python_error &error) {
+            error.restore();
+        } catch (const nb::builtin_exception &error) {
+            PyErr_SetString(error.type() == nb::exception_type::value_error ? PyExc_ValueError
+                                                                            : PyExc_TypeError,
+                            error.what());
+        } catch (const std::bad_alloc &) {
+            PyErr_NoMemory();
+        } catch (const std::exception &error) {
+            PyErr_SetString(PyExc_RuntimeError, error.what());
+        }
+    } catch (nb::python_error &error) { // making the exception failed
+        error.restore();
+    } catch (...) {
+        PyErr_SetString(PyExc_SystemError, "unknown C++ exception");
+    }
+}
+
+void bind_errors(nb::module_ &module) {
+    nb::handle exception = PyExc_Exception;
+    classes.error = define(module, "Error", nb::borrow(exception),
+                           "A call of the driver failed. `code` is the driver's number of the "
+                           "failure, `name` its name; both are None where PyCUDA itself objects.");
+    nb::handle error = classes.error;
+    error.attr("code") = nb::none();
+    error.attr("name") = nb::none();
+
+    nb::object base = nb::borrow(error);
+    classes.memory = define(module, "MemoryError", base, "The device is out of memory.");
+    classes.launch = define(module, "LaunchError", base, "A kernel failed, or could not start.");
+    classes.runtime = define(module, "RuntimeError", base,
+                             "No device, no code for this device, or a device in trouble.");
+    classes.logic = define(module, "LogicError", base, "The program asked for what cannot be.");
+    classes.argument =
+        define(module, "ArgumentError",
+               nb::make_tuple(nb::handle(classes.logic), nb::handle(PyExc_TypeError)),
+               "A kernel cannot take an argument, or the number of arguments is wrong.");
+    nb::register_exception_translator(translate, nullptr);
+}
+
+} // namespace pycuda::python

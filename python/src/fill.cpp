@@ -1,0 +1,92 @@
+// fill.cpp -- memset_*: filling device memory with one value.
+#include "bindings.h"
+
+#include "device_pointer.h"
+#include "python_object.h"
+
+#include <pycuda/copy.h>
+
+#include <nanobind/stl/string.h>
+
+#include <limits>
+
+namespace pycuda::python {
+namespace {
+
+/// The bits of `data` as an unsigned element: -1 and 255 are the same byte.
+template <class Element> Element element_of(long long data) {
+    constexpr long long most = std::numeric_limits<Element>::max();
+    if (data > most || data < -most / 2 - 1)
+        throw_value_error("data is " + std::to_string(data) + ", which does not fit into " +
+                          std::to_string(8 * sizeof(Element)) + " bits");
+    return static_cast<Element>(data);
+}
+
+template <class Element>
+using FillLine = void (*)(CUdeviceptr to, Element value, std::size_t count);
+template <class Element>
+using FillLineAsync = void (*)(CUdeviceptr to, Element value, std::size_t count, StreamRef stream);
+template <class Element> using FillRows = void (*)(const Rows &rows, Element value);
+template <class Element>
+using FillRowsAsync = void (*)(const Rows &rows, Element value, StreamRef stream);
+
+template <class Element, FillLine<Element> Fill, FillLineAsync<Element> FillAsync>
+void bind_line(nb::module_ &module, const std::string &name) {
+    module.def(
+        name.c_str(),
+        [](nb::handle dest, long long data, std::size_t size) {
+            CUdeviceptr to = device_address(dest, "dest");
+            Element value = element_of<Element>(data);
+            nb::gil_scoped_release release;
+            Fill(to, value, size);
+        },
+        nb::arg("dest"), nb::arg("data"), nb::arg("size"), "Set `size` elements to `data`.");
+    module.def((name + "_async").c_str(),
+               [](nb::handle dest, long long data, std::size_t size, nb::handle stream) {
+                   CUdeviceptr to = device_address(dest, "dest");
+                   Element value = element_of<Element>(data);
+                   StreamRef queue = stream_ref(stream);
+                   nb::gil_scoped_release release;
+                   FillAsync(to, value, size, queue);
+               },
+               nb::arg("dest"), nb::arg("data"), nb::arg("size"), nb::arg("stream") = nb::none());
+}
+
+template <class Element, FillRows<Element> Fill, FillRowsAsync<Element> FillAsync>
+void bind_rows(nb::module_ &module, const std::string &name) {
+    module.def(
+        name.c_str(),
+        [](nb::handle dest, std::size_t pitch, long long data, std::size_t width,
+           std::size_t height) {
+            Rows rows{device_address(dest, "dest"), pitch, width, height};
+            Element value = element_of<Element>(data);
+            nb::gil_scoped_release release;
+            Fill(rows, value);
+        },
+        nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"), nb::arg("height"),
+        "Set `height` rows of `width` elements, `pitch` bytes apart, to `data`.");
+    module.def((name + "_async").c_str(),
+               [](nb::handle dest, std::size_t pitch, long long data, std::size_t width,
+                  std::size_t height, nb::handle stream) {
+                   Rows rows{device_address(dest, "dest"), pitch, width, height};
+                   Element value = element_of<Element>(data);
+                   StreamRef queue = stream_ref(stream);
+                   nb::gil_scoped_release release;
+                   FillAsync(rows, value, queue);
+               },
+               nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"),
+               nb::arg("height"), nb::arg("stream") = nb::none());
+}
+
+} // namespace
+
+void bind_fill(nb::module_ &module) {
+    bind_line<std::uint8_t, fill_8, fill_8_async>(module, "memset_d8");
+    bind_line<std::uint16_t, fill_16, fill_16_async>(module, "memset_d16");
+    bind_line<std::uint32_t, fill_32, fill_32_async>(module, "memset_d32");
+    bind_rows<std::uint8_t, fill_rows_8, fill_rows_8_async>(module, "memset_d2d8");
+    bind_rows<std::uint16_t, fill_rows_16, fill_rows_16_async>(module, "memset_d2d16");
+    bind_rows<std::uint32_t, fill_rows_32, fill_rows_32_async>(module, "memset_d2d32");
+}
+
+} // namespace pycuda::python

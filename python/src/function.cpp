@@ -1,0 +1,244 @@
+// function.cpp -- the type pycuda.driver.Function: life, attributes and methods.
+#include "function.h"
+
+#include "argument_types.h"
+#include "errors.h"
+#include "python_object.h"
+
+#include <nanobind/stl/string.h>
+
+#include <structmember.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <new>
+
+namespace pycuda::python {
+namespace {
+
+PyTypeObject *function_type = nullptr;
+
+FunctionObject &object_of(PyObject *self) { return *reinterpret_cast<FunctionObject *>(self); }
+
+// Life
+
+void deallocate(PyObject *self) noexcept {
+    PyObject_GC_UnTrack(self);
+    FunctionObject &object = object_of(self);
+    if (object.weak_references)
+        PyObject_ClearWeakRefs(self);
+    Py_CLEAR(object.attributes);
+    for (PyObject *dtype : object.checked_dtypes)
+        Py_XDECREF(dtype);
+    object.checked_dtypes.~vector();
+    object.prepared_arguments.~vector();
+    object.function.~Function();
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_Del(self);
+    Py_DECREF(reinterpret_cast<PyObject *>(type));
+}
+
+int traverse(PyObject *self, visitproc visit, void *arg) noexcept {
+    Py_VISIT(object_of(self).attributes);
+    Py_VISIT(reinterpret_cast<PyObject *>(Py_TYPE(self)));
+    return 0;
+}
+
+int clear(PyObject *self) noexcept {
+    Py_CLEAR(object_of(self).attributes);
+    return 0;
+}
+
+// Attributes
+
+/// The number of an attribute such as NUM_REGS, given as num_regs; -1 where there is none.
+int attribute_number(const char *name) {
+    struct Named {
+        const char *name;
+        int number;
+    };
+    static constexpr Named attributes[] = {
+#define PYCUDA_FUNCTION_ATTRIBUTE(name, value) {#name, value},
+#include <abi/attributes.def>
+    };
+    std::string upper(name);
+    std::transform(upper.begin(), upper.end(), upper.begin(),
+                   [](unsigned char letter) { return std::toupper(letter); });
+    for (const Named &attribute : attributes)
+        if (upper == attribute.name)
+            return attribute.number;
+    return -1;
+}
+
+/// func.num_regs and its like, where there is no attribute of that name.
+PyObject *get_attribute_by_name(PyObject *self, PyObject *name) noexcept {
+    PyObject *found = PyObject_GenericGetAttr(self, name);
+    if (found != nullptr || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return found;
+    return guarded([&]() -> PyObject * {
+        nb::python_error missing;
+        const char *text = PyUnicode_AsUTF8AndSize(name, nullptr);
+        const int number = text ? attribute_number(text) : -1;
+        if (number < 0)
+            throw missing;
+        return PyLong_FromLong(object_of(self).function.attribute(CUfunction_attribute(number)));
+    });
+}
+
+PyObject *represent(PyObject *self) noexcept {
+    return guarded([&] {
+        const Function &function = object_of(self).function;
+        std::string text = "<pycuda.driver.Function " + function.name() + "(";
+        for (std::size_t i = 0; i < function.layout().count(); ++i) {
+            const std::string &type = function.layout().type(i);
+            text += (i ? ", " : "") + (type.empty() ? "?" : type);
+        }
+        text += ")>";
+        return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+    });
+}
+
+PyObject *name_of(PyObject *self, void *) noexcept {
+    return guarded([&] { return PyUnicode_FromString(object_of(self).function.name().c_str()); });
+}
+
+PyObject *handle_of(PyObject *self, void *) noexcept {
+    return PyLong_FromVoidPtr(object_of(self).function.get());
+}
+
+// Methods
+
+PyObject *get_attribute(PyObject *self, PyObject *attribute) noexcept {
+    return guarded([&]() -> PyObject * {
+        const int number = nb::cast<int>(nb::handle(attribute));
+        return PyLong_FromLong(object_of(self).function.attribute(CUfunction_attribute(number)));
+    });
+}
+
+PyObject *set_attribute(PyObject *self, PyObject *args) noexcept {
+    int attribute = 0, value = 0;
+    if (!PyArg_ParseTuple(args, "ii:set_attribute", &attribute, &value))
+        return nullptr;
+    return guarded([&] {
+        object_of(self).function.set_attribute(CUfunction_attribute(attribute), value);
+        return Py_NewRef(Py_None);
+    });
+}
+
+PyObject *set_cache_config(PyObject *self, PyObject *config) noexcept {
+    return guarded([&] {
+        object_of(self).function.set_cache_config(CUfunc_cache(nb::cast<int>(nb::handle(config))));
+        return Py_NewRef(Py_None);
+    });
+}
+
+PyObject *set_shared_config(PyObject *self, PyObject *config) noexcept {
+    return guarded([&] {
+        object_of(self).function.set_shared_config(
+            CUsharedconfig(nb::cast<int>(nb::handle(config))));
+        return Py_NewRef(Py_None);
+    });
+}
+
+template <class Method> PyCFunction method(Method *function) {
+    return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
+
+PyMethodDef methods[] = {
+    {"prepare", method(function_prepare), METH_VARARGS | METH_KEYWORDS,
+     "prepare(arg_types, texrefs=[]) -> self\n\nTell the arguments' types once: a format of the "
+     "struct module, or numpy types, with \"P\" for pointers."},
+    {"prepared_call", method(function_prepared_call), with_keywords,
+     "prepared_call(grid, block, *args, shared_size=0)"},
+    {"prepared_async_call", method(function_prepared_async_call), with_keywords,
+     "prepared_async_call(grid, block, stream, *args, shared_size=0)"},
+    {"prepared_timed_call", method(function_prepared_timed_call), with_keywords,
+     "prepared_timed_call(grid, block, *args, shared_size=0)\n\nReturns a function that waits for "
+     "the kernel and returns the seconds it took."},
+    {"get_attribute", get_attribute, METH_O, "get_attribute(function_attribute) -> int"},
+    {"set_attribute", set_attribute, METH_VARARGS, "set_attribute(function_attribute, value)"},
+    {"set_cache_config", set_cache_config, METH_O, "set_cache_config(func_cache)"},
+    {"set_shared_config", set_shared_config, METH_O, "set_shared_config(shared_config)"},
+    {},
+};
+
+PyGetSetDef getters[] = {
+    {"name", name_of, nullptr, "The kernel's name in its module.", nullptr},
+    {"handle", handle_of, nullptr, "The CUfunction, as an int.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {},
+};
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, attributes), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weak_references), READONLY,
+     nullptr},
+    {},
+};
+
+template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void *>(function); }
+
+PyTypeObject *make_type() {
+    PyType_Slot slots[] = {
+        {Py_tp_doc,
+         const_cast<char *>("A kernel.\n\nfunc(*args, block, grid=(1, 1), stream=None, shared=0, "
+                            "texrefs=[], time_kernel=False) runs it.")},
+        {Py_tp_dealloc, slot(deallocate)},
+        {Py_tp_traverse, slot(traverse)},
+        {Py_tp_clear, slot(clear)},
+        {Py_tp_call, slot(PyVectorcall_Call)},
+        {Py_tp_repr, slot(represent)},
+        {Py_tp_getattro, slot(get_attribute_by_name)},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getters},
+        {Py_tp_members, members},
+        {0, nullptr},
+    };
+    PyType_Spec spec = {"pycuda._driver.Function", sizeof(FunctionObject), 0,
+                        static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                              Py_TPFLAGS_HAVE_VECTORCALL |
+                                              Py_TPFLAGS_DISALLOW_INSTANTIATION),
+                        slots};
+    PyObject *type = PyType_FromSpec(&spec);
+    if (type == nullptr)
+        throw nb::python_error();
+    return reinterpret_cast<PyTypeObject *>(type);
+}
+
+} // namespace
+
+nb::object wrap_function(Function function) {
+    FunctionObject *object = PyObject_GC_New(FunctionObject, function_type);
+    if (object == nullptr)
+        throw nb::python_error();
+    object->vectorcall = function_vectorcall;
+    object->attributes = nullptr;
+    object->weak_references = nullptr;
+    object->prepared = false;
+    new (&object->function) Function(std::move(function));
+    new (&object->prepared_arguments) std::vector<PreparedArgument>();
+    new (&object->checked_dtypes) std::vector<PyObject *>();
+    PyObject_GC_Track(object);
+    return nb::steal(reinterpret_cast<PyObject *>(object));
+}
+
+void bind_function(nb::module_ &module) {
+    function_type = make_type();
+    module.attr("Function") = nb::handle(reinterpret_cast<PyObject *>(function_type));
+    register_argument_types();
+
+    module.def(
+        "_register_handler",
+        [](nb::handle type, int direction) {
+            ArgumentTypes::add(
+                {reinterpret_cast<PyTypeObject *>(type.ptr()), pack_handler, {}, direction});
+        },
+        nb::arg("type"), nb::arg("direction"),
+        "Serve this class of argument handlers without calling its methods: 1 in, 2 out, 3 both.");
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,55 @@
+// function.h -- pycuda.driver.Function, the one class written against CPython by hand.
+//
+// A call of a kernel is the hottest path of the package: through `vectorcall` it makes no object,
+// neither for the arguments nor for the call itself.
+//
+//     func(a_gpu, numpy.int32(n), block=(256, 1, 1), grid=(64, 1))
+//       keywords     -> LaunchConfig                      launch_config.cpp
+//       each value   -> its place in the ArgumentBlock    argument_types.cpp, argument_packing.cpp
+//       In/Out/InOut -> copies before and after           staged_arguments.cpp
+//       the launch                                        function_call.cpp
+#pragma once
+
+#include "bindings.h"
+
+#include <pycuda/function.h>
+
+#include <vector>
+
+namespace pycuda::python {
+
+/// One argument as prepare() describes it.
+struct PreparedArgument {
+    char code = 0;        ///< as in the struct module; 'P' for pointers, 's' for bytes
+    std::size_t size = 0; ///< in bytes
+};
+
+/// The object behind pycuda.driver.Function.
+struct FunctionObject {
+    PyObject_HEAD vectorcallfunc vectorcall;
+    PyObject *attributes; ///< __dict__
+    PyObject *weak_references;
+    Function function;
+    bool prepared;
+    std::vector<PreparedArgument> prepared_arguments;
+    /// Element types that have been compared with the kernel's, by argument: see element_check.h.
+    std::vector<PyObject *> checked_dtypes;
+};
+
+/// A new reference to a Function object.
+nb::object wrap_function(Function function);
+
+/// func(*args, block=..., grid=..., stream=..., shared=..., texrefs=..., time_kernel=...)
+PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
+                              PyObject *keywords) noexcept;
+
+/// The methods of prepare() and prepared_*(), as PyMethodDef takes them.
+PyObject *function_prepare(PyObject *self, PyObject *args, PyObject *keywords) noexcept;
+PyObject *function_prepared_call(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                 PyObject *keywords) noexcept;
+PyObject *function_prepared_async_call(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                       PyObject *keywords) noexcept;
+PyObject *function_prepared_timed_call(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                       PyObject *keywords) noexcept;
+
+} // namespace pycuda::python

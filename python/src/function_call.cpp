@@ -1,0 +1,61 @@
+// function_call.cpp -- func(*args, block=..., grid=...): from Python's arguments to the launch.
+//
+// The GIL is kept: a launch only queues work. It is released where a handler or time_kernel waits.
+#include "function.h"
+
+#include "argument_types.h"
+#include "errors.h"
+#include "launch_config.h"
+#include "python_object.h"
+#include "staged_arguments.h"
+
+#include <chrono>
+
+namespace pycuda::python {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Seconds of one launch, all waited for.
+double timed_launch(const Function &function, const LaunchConfig &config, ArgumentBlock &block) {
+    wait_for_kernel(function, config.stream);
+    const Clock::time_point start = Clock::now();
+    launch(function, config, block);
+    wait_for_kernel(function, config.stream);
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+PyObject *call(FunctionObject &self, PyObject *const *args, std::size_t count, PyObject *names) {
+    const CallOptions options = read_call_options(args + count, names);
+    if (!options.has_block)
+        throw_value_error("must specify block size");
+
+    ArgumentBlock block(self.function);
+    block.check_count(count);
+    StagedArguments staged;
+    Packing packing{self, block, staged};
+    for (std::size_t i = 0; i < count; ++i)
+        pack(args[i], packing);
+
+    staged.before_launch(options.config.stream, options.stream);
+    double seconds = 0;
+    if (options.time_kernel)
+        seconds = timed_launch(self.function, options.config, block);
+    else
+        launch(self.function, options.config, block);
+    if (!staged.empty())
+        staged.after_launch(self.function, options.config.stream, options.stream);
+    return options.time_kernel ? PyFloat_FromDouble(seconds) : Py_NewRef(Py_None);
+}
+
+} // namespace
+
+PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
+                              PyObject *names) noexcept {
+    return guarded([&] {
+        return call(*reinterpret_cast<FunctionObject *>(self), args,
+                    static_cast<std::size_t>(PyVectorcall_NARGS(nargsf)), names);
+    });
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,46 @@
+// init.cpp -- initialising, versions, the profiler, and the end of the process.
+//
+// At exit nothing of ours may abort or complain, whatever is still alive: an atexit function tells
+// core to leave all objects to the process. Python calls it before it tears down its modules.
+#include "bindings.h"
+
+#include "interruptible.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/init.h>
+
+#include <nanobind/stl/string.h>
+
+namespace pycuda::python {
+namespace {
+
+nb::tuple header_version_tuple() {
+    int version = header_version();
+    return nb::make_tuple(version / 1000, version % 1000 / 10, version % 10);
+}
+
+void init_without_gil(unsigned flags) {
+    nb::gil_scoped_release release;
+    init(flags);
+}
+
+} // namespace
+
+void bind_init(nb::module_ &module) {
+    module.def("init", init_without_gil, nb::arg("flags") = 0,
+               "Initialise the driver. Must precede everything else; may be called again.");
+    module.def("get_version", header_version_tuple,
+               "CUDA version of the headers PyCUDA was built with: (major, minor, revision).");
+    module.def("get_driver_version", driver_version,
+               "CUDA version that the driver supports: 13000 is 13.0.");
+    module.def(
+        "get_driver_path", [] { return driver().path(); },
+        "Path of the driver library in use: NVIDIA's, or softcuda's.");
+    module.def("start_profiler", [] { driver().cuProfilerStart(); }, "Start collecting profiles.");
+    module.def("stop_profiler", [] { driver().cuProfilerStop(); }, "Stop collecting profiles.");
+    module.def("have_gl_ext", [] { return false; }, "Whether pycuda.gl can be used.");
+
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function(set_finalizing));
+}
+
+} // namespace pycuda::python

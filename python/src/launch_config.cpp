@@ -1,0 +1,164 @@
+// launch_config.cpp -- block=, grid= and the other keywords of a launch.
+#include "launch_config.h"
+
+#include "device_pointer.h"
+#include "python_object.h"
+
+#include <nanobind/stl/string.h>
+
+#include <limits>
+
+namespace pycuda::python {
+namespace {
+
+enum class Keyword { Block, Grid, Stream, Shared, TexRefs, TimeKernel, SharedSize, Count };
+constexpr const char *keyword_names[] = {"block",   "grid",        "stream",     "shared",
+                                         "texrefs", "time_kernel", "shared_size"};
+
+/// The names as Python's compiler interns them, so that comparing addresses nearly always does.
+PyObject *interned(Keyword keyword) {
+    static PyObject *names[static_cast<int>(Keyword::Count)] = {};
+    PyObject *&name = names[static_cast<int>(keyword)];
+    if (name == nullptr)
+        name = PyUnicode_InternFromString(keyword_names[static_cast<int>(keyword)]);
+    return name;
+}
+
+Keyword find_keyword(PyObject *name) {
+    for (int i = 0; i < static_cast<int>(Keyword::Count); ++i)
+        if (name == interned(Keyword(i))) [[likely]]
+            return Keyword(i);
+    for (int i = 0; i < static_cast<int>(Keyword::Count); ++i)
+        if (PyUnicode_CompareWithASCIIString(name, keyword_names[i]) == 0)
+            return Keyword(i);
+    return Keyword::Count;
+}
+
+std::string represent(nb::handle value) { return nb::cast<std::string>(nb::repr(value)); }
+
+[[noreturn]] void reject_extent(nb::handle value, const char *what) {
+    std::string text = std::string(what) + " must be one to three ints, got " + represent(value);
+    if (PyFloat_Check(value.ptr()))
+        text += "; // divides ints without making a float";
+    throw_type_error(text);
+}
+
+unsigned read_number(PyObject *value, const char *what) {
+    long long number;
+    if (PyLong_CheckExact(value)) [[likely]] {
+        number = PyLong_AsLongLong(value);
+    } else {
+        if (PyFloat_Check(value) || !PyIndex_Check(value))
+            reject_extent(value, what);
+        nb::object index = nb::steal(PyNumber_Index(value)); // numpy integers
+        if (!index.is_valid()) {
+            PyErr_Clear();
+            reject_extent(value, what);
+        }
+        number = PyLong_AsLongLong(index.ptr());
+    }
+    if (number == -1 && PyErr_Occurred())
+        throw nb::python_error();
+    if (number < 0 || number > std::numeric_limits<unsigned>::max())
+        throw_value_error(std::string(what) + " has " + std::to_string(number) +
+                          ", which is no extent");
+    return static_cast<unsigned>(number);
+}
+
+Dim3 read_tuple(PyObject *tuple, const char *what) {
+    const Py_ssize_t count = PyTuple_Size(tuple);
+    if (count > 3)
+        throw Error("function::launch_kernel", CUDA_ERROR_INVALID_VALUE,
+                    "too many " + std::string(what) +
+                        " dimensions in kernel launch: " + represent(tuple));
+    if (count == 0)
+        reject_extent(tuple, what);
+    Dim3 extent;
+    extent.x = read_number(PyTuple_GetItem(tuple, 0), what);
+    if (count > 1)
+        extent.y = read_number(PyTuple_GetItem(tuple, 1), what);
+    if (count > 2)
+        extent.z = read_number(PyTuple_GetItem(tuple, 2), what);
+    return extent;
+}
+
+[[noreturn]] void reject_keyword(PyObject *name) {
+    throw_value_error("extra keyword arguments: " + nb::cast<std::string>(nb::handle(name)));
+}
+
+/// Texture references left CUDA with version 12.
+void check_texrefs(PyObject *texrefs) {
+    const Py_ssize_t count = texrefs == Py_None ? 0 : PyObject_Size(texrefs);
+    if (count < 0)
+        throw nb::python_error();
+    if (count != 0)
+        throw_type_error("texrefs must be empty: CUDA 12 has no texture references any more");
+}
+
+} // namespace
+
+Dim3 read_extent(PyObject *value, const char *what) {
+    if (PyTuple_CheckExact(value)) [[likely]]
+        return read_tuple(value, what);
+    if (PyLong_CheckExact(value))
+        return {read_number(value, what), 1, 1};
+    if (!PySequence_Check(value) || PyUnicode_Check(value))
+        return {read_number(value, what), 1, 1};
+    nb::object tuple = nb::steal(PySequence_Tuple(value));
+    if (!tuple.is_valid()) { // such as a numpy array of no dimension
+        PyErr_Clear();
+        return {read_number(value, what), 1, 1};
+    }
+    return read_tuple(tuple.ptr(), what);
+}
+
+unsigned read_shared(PyObject *value) { return read_number(value, "shared"); }
+
+CallOptions read_call_options(PyObject *const *values, PyObject *names) {
+    CallOptions options;
+    const Py_ssize_t count = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        PyObject *value = values[i];
+        switch (find_keyword(name)) {
+        case Keyword::Block:
+            options.config.block = read_extent(value, "block");
+            options.has_block = true;
+            break;
+        case Keyword::Grid:
+            options.config.grid = read_extent(value, "grid");
+            break;
+        case Keyword::Stream:
+            options.stream = value;
+            options.config.stream = stream_ref(value);
+            break;
+        case Keyword::Shared:
+            options.config.shared_bytes = read_shared(value);
+            break;
+        case Keyword::TexRefs:
+            check_texrefs(value);
+            break;
+        case Keyword::TimeKernel:
+            options.time_kernel = nb::cast<bool>(nb::bool_(nb::borrow(value)));
+            break;
+        default:
+            reject_keyword(name);
+        }
+    }
+    return options;
+}
+
+unsigned read_shared_size(PyObject *const *values, PyObject *names) {
+    unsigned shared = 0;
+    const Py_ssize_t count = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        if (find_keyword(name) != Keyword::SharedSize)
+            throw_type_error("unknown keyword arguments: " +
+                             nb::cast<std::string>(nb::handle(name)));
+        shared = read_shared(values[i]);
+    }
+    return shared;
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,122 @@
+// memory_pool.cpp -- pools that keep freed blocks for the next allocation.
+#include "bindings.h"
+
+#include "allocate.h"
+#include "buffer_export.h"
+#include "python_object.h"
+
+#include <pycuda/memory_pool.h>
+
+#include <nanobind/stl/string.h>
+
+#include <bit>
+
+namespace pycuda::python {
+namespace {
+
+/// Two classes of Python, which differ in where the memory lies.
+struct DevicePool {
+    MemoryPool pool;
+};
+struct PinnedPool {
+    MemoryPool pool;
+};
+/// A block of a PinnedPool. Its own class in Python: an address of the host.
+struct PooledHostMemory {
+    PooledMemory memory;
+    void *data() const { return memory.data(); }
+    std::size_t size() const noexcept { return memory.size(); }
+};
+/// How a PinnedPool gets its memory.
+struct PinnedAllocator {
+    unsigned flags;
+};
+
+template <class Pool> void make_pool(Pool *self, MemoryPool pool) {
+    pool.on_out_of_memory([] {
+        nb::gil_scoped_acquire acquire;
+        collect_garbage();
+    });
+    new (self) Pool{std::move(pool)};
+}
+
+PooledMemory allocate_on_device(DevicePool &self, std::size_t bytes) {
+    return self.pool.allocate(bytes);
+}
+PooledHostMemory allocate_on_host(PinnedPool &self, std::size_t bytes) {
+    return {self.pool.allocate(bytes == 0 ? 1 : bytes)};
+}
+
+template <class Pool> void bind_pool(nb::class_<Pool> &cls) {
+    cls.def_prop_ro("held_blocks", [](Pool &p) { return p.pool.statistics().held_blocks; })
+        .def_prop_ro("active_blocks", [](Pool &p) { return p.pool.statistics().active_blocks; })
+        .def_prop_ro("managed_bytes", [](Pool &p) { return p.pool.statistics().managed_bytes; })
+        .def_prop_ro("active_bytes", [](Pool &p) { return p.pool.statistics().active_bytes; })
+        .def_static("bin_number", &pool_bin_number, nb::arg("size"))
+        .def_static("alloc_size", &pool_block_size, nb::arg("bin"))
+        .def(
+            "free_held", [](Pool &p) { p.pool.free_held(); },
+            "Give the waiting blocks back to the driver.")
+        .def(
+            "stop_holding", [](Pool &p) { p.pool.stop_holding(); },
+            "From now on, free blocks when they come back.");
+}
+
+std::string represent(const PooledMemory &memory) {
+    return "<pycuda.driver.PooledDeviceAllocation" +
+           (memory.freed() ? std::string(", freed>")
+                           : " of " + std::to_string(memory.size()) + " bytes>");
+}
+
+} // namespace
+
+void bind_memory_pool(nb::module_ &module) {
+    nb::class_<PooledMemory>(module, "PooledDeviceAllocation", nb::dynamic_attr(),
+                             nb::is_weak_referenceable(), "A block of a DeviceMemoryPool.")
+        .def("free", &PooledMemory::free, "Give the block back now. A second time is an error.")
+        .def("__int__", &PooledMemory::get)
+        .def("__index__", &PooledMemory::get)
+        .def("__long__", &PooledMemory::get)
+        .def("__len__", &PooledMemory::size)
+        .def_prop_ro("size", &PooledMemory::size, "In bytes, as it was asked for.")
+        .def("__bool__", [](const PooledMemory &) { return true; })
+        .def("__repr__", represent);
+
+    nb::class_<PooledHostMemory>(module, "PooledHostAllocation", buffer_export<PooledHostMemory>(),
+                                 nb::is_weak_referenceable(), "A block of a PageLockedMemoryPool.")
+        .def("free", [](PooledHostMemory &block) { block.memory.free(); })
+        .def("__len__", &PooledHostMemory::size)
+        .def("__bool__", [](const PooledHostMemory &) { return true; });
+
+    nb::class_<PinnedAllocator>(module, "PageLockedAllocator",
+                                "How a PageLockedMemoryPool gets its memory.")
+        .def(
+            "__init__",
+            [](PinnedAllocator *self, unsigned flags) { new (self) PinnedAllocator{flags}; },
+            nb::arg("flags") = 0);
+
+    nb::class_<DevicePool> device_pool(module, "DeviceMemoryPool", nb::is_weak_referenceable(),
+                                       "Device memory of the current context, kept for reuse.");
+    device_pool.def("__init__", [](DevicePool *self) { make_pool(self, MemoryPool::device()); })
+        .def("allocate", allocate_on_device, nb::arg("size"))
+        .def("__call__", allocate_on_device, nb::arg("size"));
+    bind_pool(device_pool);
+
+    nb::class_<PinnedPool> pinned_pool(module, "_PageLockedMemoryPool",
+                                       nb::is_weak_referenceable());
+    pinned_pool
+        .def(
+            "__init__",
+            [](PinnedPool *self, const PinnedAllocator &allocator) {
+                make_pool(self, MemoryPool::pinned(allocator.flags));
+            },
+            nb::arg("allocator") = PinnedAllocator{0})
+        .def("_allocate", allocate_on_host, nb::arg("size"));
+    bind_pool(pinned_pool);
+
+    module.def(
+        "bitlog2", [](std::size_t n) { return n == 0 ? 0 : std::bit_width(n) - 1; }, nb::arg("n"),
+        "The position of the highest set bit; 0 for 0.");
+}
+
+} // namespace pycuda::python

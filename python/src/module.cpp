@@ -1,0 +1,27 @@
+// module.cpp -- pycuda._driver: a table of contents.
+#include "bindings.h"
+
+NB_MODULE(_driver, module) {
+    using namespace pycuda::python;
+    module.attr("__doc__") = "The CUDA driver API, as pycuda.driver shows it.";
+    nb::set_leak_warnings(false); // what lives at exit is left to the process: see init.cpp
+
+    bind_errors(module);
+    bind_enums(module);
+    bind_init(module);
+
+    bind_device(module);
+    bind_context(module);
+    bind_stream(module);
+    bind_event(module);
+
+    bind_device_memory(module);
+    bind_host_memory(module);
+    bind_memory_pool(module);
+    bind_copy(module);
+    bind_fill(module);
+
+    bind_module(module);
+    bind_function(module);
+    bind_compiler(module);
+}

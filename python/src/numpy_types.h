@@ -1,0 +1,37 @@
+// numpy_types.h -- numpy's types, looked up only once somebody has imported numpy.
+//
+// Without numpy's C API: a scalar such as numpy.float32 keeps its value inside the object. Where,
+// numpy tells us itself, once per type, through the buffer protocol.
+#pragma once
+
+#include "bindings.h"
+
+#include <pycuda/parameter.h>
+
+#include <cstdint>
+#include <span>
+
+namespace pycuda::python {
+
+/// True for a numpy.ndarray and its subclasses. Never imports numpy.
+bool is_numpy_array(nb::handle object);
+
+/// True for numpy.void, a record of a structured array.
+bool is_numpy_record(nb::handle object);
+
+/// How the scalars of one numpy type hold their value.
+struct NumpyScalar {
+    PyTypeObject *type = nullptr;
+    std::uint32_t offset = 0; ///< of the value, from the start of the object
+    std::uint32_t size = 0;
+    ValueKind kind = ValueKind::Unknown;
+
+    const void *value(PyObject *scalar) const noexcept {
+        return reinterpret_cast<const char *>(scalar) + offset;
+    }
+};
+
+/// The types of numbers; empty until numpy has been imported.
+std::span<const NumpyScalar> numpy_scalars();
+
+} // namespace pycuda::python

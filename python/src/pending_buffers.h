@@ -1,0 +1,41 @@
+// pending_buffers.h -- keeps host memory alive while asynchronous copies still use it.
+//
+//     memcpy_htod_async(dest, src, stream)     [src, event A]
+//     memcpy_dtoh_async(dst2, ptr, stream)     [src, event A] [dst2, event B]
+//     ... the device passes A; the next copy, or the next wait, drops src ...
+#pragma once
+
+#include "host_buffer.h"
+
+#include <pycuda/event.h>
+#include <pycuda/stream.h>
+
+#include <deque>
+
+namespace pycuda::python {
+
+/// The buffers of copies that may not be done yet. Use it with the GIL only.
+class PendingBuffers {
+  public:
+    static PendingBuffers &instance();
+
+    /// Keeps `buffer` until `stream` has done all that is in it now.
+    void keep(HostBuffer buffer, StreamRef stream);
+
+    /// Drops the buffers of copies that are done.
+    void release_finished() noexcept {
+        if (!pending_.empty()) [[unlikely]]
+            release();
+    }
+
+  private:
+    struct Pending {
+        HostBuffer buffer;
+        Event done;
+    };
+    void release() noexcept;
+
+    std::deque<Pending> pending_;
+};
+
+} // namespace pycuda::python

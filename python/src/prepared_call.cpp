@@ -1,0 +1,287 @@
+// prepared_call.cpp -- prepare() and its calls, where the program says the arguments' types.
+#include "function.h"
+
+#include "argument_types.h"
+#include "device_pointer.h"
+#include "errors.h"
+#include "interruptible.h"
+#include "launch_config.h"
+#include "python_object.h"
+
+#include <pycuda/event.h>
+
+#include <nanobind/stl/string.h>
+
+#include <complex>
+#include <cstdlib>
+#include <optional>
+
+namespace pycuda::python {
+namespace {
+
+struct Code {
+    char letter;
+    std::size_t size;
+};
+constexpr Code codes[] = {
+    {'b', 1}, {'B', 1}, {'?', 1}, {'c', 1}, {'h', 2},  {'H', 2}, {'e', 2},
+    {'i', 4}, {'I', 4}, {'l', 8}, {'L', 8}, {'q', 8},  {'Q', 8}, {'n', 8},
+    {'N', 8}, {'f', 4}, {'d', 8}, {'F', 8}, {'D', 16}, {'P', 8},
+};
+
+std::size_t size_of_code(char letter) {
+    for (const Code &code : codes)
+        if (code.letter == letter)
+            return code.size;
+    throw_value_error(std::string("prepare() does not know the type code '") + letter + "'");
+}
+
+/// "iP16s2f" as single arguments.
+std::vector<PreparedArgument> parse_format(const std::string &format) {
+    std::vector<PreparedArgument> arguments;
+    for (std::size_t i = 0; i < format.size(); ++i) {
+        std::size_t repeat = 1;
+        if (std::isdigit(static_cast<unsigned char>(format[i]))) {
+            char *end = nullptr;
+            repeat = std::strtoul(format.c_str() + i, &end, 10);
+            i = static_cast<std::size_t>(end - format.c_str());
+        }
+        if (i >= format.size())
+            throw_value_error("the format \"" + format + "\" ends after a number");
+        if (format[i] == 's')
+            arguments.push_back({'s', repeat});
+        else if (!std::isspace(static_cast<unsigned char>(format[i])))
+            arguments.insert(arguments.end(), repeat, {format[i], size_of_code(format[i])});
+    }
+    return arguments;
+}
+
+FunctionObject &object_of(PyObject *self) { return *reinterpret_cast<FunctionObject *>(self); }
+
+/// How pycuda.driver spells one item of prepare()'s list.
+std::string format_of(nb::handle arg_types) {
+    if (nb::isinstance<nb::str>(arg_types))
+        return nb::cast<std::string>(arg_types);
+    return nb::cast<std::string>(
+        nb::module_::import_("pycuda._argument_format").attr("format_of")(arg_types));
+}
+
+[[noreturn]] void reject(const Packing &packing, const PreparedArgument &wanted, nb::handle value) {
+    packing.block.reject(nb::cast<std::string>(nb::repr(value)) + ", prepared as '" + wanted.code +
+                         "'");
+}
+
+void push(Packing &packing, const PreparedArgument &wanted, nb::handle given, const void *value,
+          std::size_t size, ValueKind kind) {
+    if (!packing.block.try_push(value, size, kind)) [[unlikely]]
+        reject(packing, wanted, given);
+}
+
+void pack_integer(Packing &packing, const PreparedArgument &wanted, nb::handle value,
+                  bool is_signed) {
+    nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+    if (!index.is_valid())
+        throw nb::python_error();
+    const std::size_t bits = 8 * wanted.size;
+    if (is_signed) {
+        const long long number = PyLong_AsLongLong(index.ptr());
+        if (number == -1 && PyErr_Occurred())
+            throw nb::python_error();
+        if (bits < 64 && (number < -(1LL << (bits - 1)) || number >= 1LL << (bits - 1)))
+            reject(packing, wanted, value);
+        return push(packing, wanted, value, &number, wanted.size, ValueKind::Signed);
+    }
+    const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
+    if (PyErr_Occurred())
+        throw nb::python_error();
+    if (bits < 64 && number >> bits != 0)
+        reject(packing, wanted, value);
+    push(packing, wanted, value, &number, wanted.size, ValueKind::Unsigned);
+}
+
+double real_number(nb::handle value) {
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (number == -1.0 && PyErr_Occurred())
+        throw nb::python_error();
+    return number;
+}
+
+void pack_float(Packing &packing, const PreparedArgument &wanted, nb::handle value) {
+    const double number = real_number(value);
+    const float single = static_cast<float>(number);
+    if (wanted.size == sizeof single)
+        push(packing, wanted, value, &single, sizeof single, ValueKind::Float);
+    else
+        push(packing, wanted, value, &number, sizeof number, ValueKind::Float);
+}
+
+/// numpy knows how to round to half precision.
+void pack_half(Packing &packing, const PreparedArgument &wanted, nb::handle value) {
+    nb::object half = nb::module_::import_("numpy").attr("float16")(value);
+    HostBuffer bytes = HostBuffer::to_read(half, "a half");
+    push(packing, wanted, value, bytes.data(), bytes.size(), ValueKind::Float);
+}
+
+void pack_complex_code(Packing &packing, const PreparedArgument &wanted, nb::handle value) {
+    const Py_complex number = [&] {
+        nb::object converted = nb::handle(reinterpret_cast<PyObject *>(&PyComplex_Type))(value);
+        return Py_complex{PyComplex_RealAsDouble(converted.ptr()),
+                          PyComplex_ImagAsDouble(converted.ptr())};
+    }();
+    const std::complex<double> full(number.real, number.imag);
+    const std::complex<float> single(full);
+    if (wanted.size == sizeof single)
+        push(packing, wanted, value, &single, sizeof single, ValueKind::Bytes);
+    else
+        push(packing, wanted, value, &full, sizeof full, ValueKind::Bytes);
+}
+
+/// Bytes, cut or padded with zeros to the prepared size.
+void pack_bytes(Packing &packing, const PreparedArgument &wanted, nb::handle value) {
+    HostBuffer bytes = HostBuffer::to_read(value, "a prepared argument of bytes");
+    std::string padded(static_cast<const char *>(bytes.data()),
+                       std::min(bytes.size(), wanted.size));
+    padded.resize(wanted.size, '\0');
+    push(packing, wanted, value, padded.data(), padded.size(), ValueKind::Bytes);
+}
+
+/// Device memory by the table; anything else that is an address, the slow way.
+void pack_pointer(Packing &packing, PyObject *value) {
+    const ArgumentType *known = ArgumentTypes::find(Py_TYPE(value));
+    if (known && known->scalar.type == nullptr && known->type != &PyLong_Type) [[likely]]
+        return known->pack(*known, value, packing);
+    packing.block.push_pointer(value == Py_None ? 0 : device_address(value, "a prepared pointer"));
+}
+
+void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *value) {
+    switch (wanted.code) {
+    case 'P':
+        return pack_pointer(packing, value);
+    case 'f':
+    case 'd':
+        return pack_float(packing, wanted, value);
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+    case 'n':
+        return pack_integer(packing, wanted, value, true);
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+    case 'N':
+        return pack_integer(packing, wanted, value, false);
+    case 'F':
+    case 'D':
+        return pack_complex_code(packing, wanted, value);
+    case 'e':
+        return pack_half(packing, wanted, value);
+    case '?': {
+        const unsigned char byte = PyObject_IsTrue(value) == 1;
+        return push(packing, wanted, value, &byte, 1, ValueKind::Unsigned);
+    }
+    default:
+        return pack_bytes(packing, wanted, value);
+    }
+}
+
+/// The arguments after grid, block and perhaps stream.
+void launch_prepared(FunctionObject &self, const LaunchConfig &config, PyObject *const *args,
+                     std::size_t count) {
+    ArgumentBlock block(self.function);
+    if (count != self.prepared_arguments.size())
+        throw ArgumentError(self.function.name(), count,
+                            " was prepared for " + std::to_string(self.prepared_arguments.size()) +
+                                " arguments, got " + std::to_string(count));
+    block.check_count(count);
+    StagedArguments staged;
+    Packing packing{self, block, staged};
+    for (std::size_t i = 0; i < count; ++i)
+        pack_prepared(packing, self.prepared_arguments[i], args[i]);
+    launch(self.function, config, block);
+}
+
+/// Checks what all prepared calls have in common and reads grid and block.
+LaunchConfig read_config(const FunctionObject &self, PyObject *const *args, Py_ssize_t count,
+                         Py_ssize_t leading, PyObject *names) {
+    if (!self.prepared)
+        throw Error("function::prepared_call", CUDA_ERROR_INVALID_VALUE,
+                    "kernel '" + self.function.name() + "' has not been prepared: call prepare()");
+    if (count < leading)
+        throw_type_error(leading == 2 ? "prepared calls start with grid and block"
+                                      : "prepared_async_call starts with grid, block and stream");
+    LaunchConfig config;
+    config.grid = read_extent(args[0], "grid");
+    config.block = read_extent(args[1], "block");
+    config.shared_bytes = read_shared_size(args + count, names);
+    if (leading == 3)
+        config.stream = stream_ref(args[2]);
+    return config;
+}
+
+/// What prepared_timed_call() returns: waits, then tells the seconds between two events.
+struct Stopwatch {
+    Event start;
+    Event end;
+    double seconds() const {
+        wait_without_gil([&](const KeepWaiting &keep_waiting) { end.synchronize(keep_waiting); });
+        return 1e-3 * static_cast<double>(end.milliseconds_since(start));
+    }
+};
+
+} // namespace
+
+PyObject *function_prepare(PyObject *self, PyObject *args, PyObject *keywords) noexcept {
+    return guarded([&]() -> PyObject * {
+        static const char *names[] = {"arg_types", "texrefs", nullptr};
+        PyObject *arg_types = nullptr, *texrefs = Py_None;
+        if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O:prepare", const_cast<char **>(names),
+                                         &arg_types, &texrefs))
+            return nullptr;
+        const std::string format = format_of(arg_types);
+        FunctionObject &function = object_of(self);
+        function.prepared_arguments = parse_format(format);
+        function.prepared = true;
+        nb::handle(self).attr("arg_format") = format;
+        nb::handle(self).attr("texrefs") = nb::borrow(texrefs);
+        return Py_NewRef(self);
+    });
+}
+
+PyObject *function_prepared_call(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                 PyObject *names) noexcept {
+    return guarded([&] {
+        FunctionObject &function = object_of(self);
+        const LaunchConfig config = read_config(function, args, count, 2, names);
+        launch_prepared(function, config, args + 2, static_cast<std::size_t>(count - 2));
+        return Py_NewRef(Py_None);
+    });
+}
+
+PyObject *function_prepared_async_call(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                       PyObject *names) noexcept {
+    return guarded([&] {
+        FunctionObject &function = object_of(self);
+        const LaunchConfig config = read_config(function, args, count, 3, names);
+        launch_prepared(function, config, args + 3, static_cast<std::size_t>(count - 3));
+        return Py_NewRef(Py_None);
+    });
+}
+
+PyObject *function_prepared_timed_call(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                       PyObject *names) noexcept {
+    return guarded([&] {
+        FunctionObject &function = object_of(self);
+        const LaunchConfig config = read_config(function, args, count, 2, names);
+        auto watch = std::make_shared<Stopwatch>(Stopwatch{Event(), Event()});
+        watch->start.record();
+        launch_prepared(function, config, args + 2, static_cast<std::size_t>(count - 2));
+        watch->end.record();
+        return nb::cpp_function([watch] { return watch->seconds(); }).release().ptr();
+    });
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,39 @@
+// python_object.cpp -- small questions to objects of Python.
+#include "python_object.h"
+
+#include <nanobind/stl/string.h>
+
+namespace pycuda::python {
+
+std::string name_of_type(nb::handle object) {
+    nb::handle type = reinterpret_cast<PyObject *>(type_of(object));
+    std::string module =
+        nb::cast<std::string>(nb::str(nb::getattr(type, "__module__", nb::str(""))));
+    std::string name = nb::cast<std::string>(nb::str(type.attr("__qualname__")));
+    return module.empty() || module == "builtins" ? name : module + "." + name;
+}
+
+nb::object optional_attribute(nb::handle object, const char *name) {
+    PyObject *found = PyObject_GetAttrString(object.ptr(), name);
+    if (found == nullptr) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+            throw nb::python_error();
+        PyErr_Clear();
+    }
+    return nb::steal(found);
+}
+
+unsigned long long unsigned_integer(nb::handle object) {
+    nb::object number = nb::steal(PyNumber_Index(object.ptr()));
+    if (!number.is_valid())
+        throw nb::python_error();
+    unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
+    if (value == static_cast<unsigned long long>(-1) && PyErr_Occurred())
+        throw nb::python_error();
+    return value;
+}
+
+void throw_type_error(const std::string &message) { throw nb::type_error(message.c_str()); }
+void throw_value_error(const std::string &message) { throw nb::value_error(message.c_str()); }
+
+} // namespace pycuda::python

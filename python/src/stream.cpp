@@ -1,0 +1,57 @@
+// stream.cpp -- pycuda.driver.Stream.
+#include "bindings.h"
+
+#include "interruptible.h"
+#include "pending_buffers.h"
+
+#include <pycuda/event.h>
+#include <pycuda/stream.h>
+
+#include <nanobind/stl/string.h>
+
+#include <cstdio>
+
+namespace pycuda::python {
+namespace {
+
+void synchronize_stream(const Stream &stream) {
+    wait_without_gil([&](const KeepWaiting &keep_waiting) { stream.synchronize(keep_waiting); });
+    PendingBuffers::instance().release_finished();
+}
+
+std::uintptr_t handle_of(const Stream &stream) {
+    return reinterpret_cast<std::uintptr_t>(stream.get());
+}
+
+Stream from_handle(std::uintptr_t handle) {
+    return Stream::borrow(reinterpret_cast<CUstream>(handle), Context::require_current());
+}
+
+std::string represent(const Stream &stream) {
+    char text[64];
+    std::snprintf(text, sizeof text, "<pycuda.driver.Stream %p>",
+                  static_cast<const void *>(stream.get()));
+    return text;
+}
+
+} // namespace
+
+void bind_stream(nb::module_ &module) {
+    nb::class_<Stream>(module, "Stream", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                       "A queue of work on the device of the current context.")
+        .def(nb::init<unsigned, int>(), nb::arg("flags") = 0, nb::arg("priority") = 0)
+        .def_static("from_handle", from_handle, nb::arg("handle"),
+                    "A CUstream of other code, which keeps it alive.")
+        .def("synchronize", synchronize_stream, "Wait for all work in the stream.")
+        .def("is_done", &Stream::query, "Whether all work in the stream is done.")
+        .def("wait_for_event", &Stream::wait, nb::arg("event"),
+             "Work put in after this waits for `event`.")
+        .def_prop_ro("handle", handle_of, "The CUstream, as an int.")
+        .def_prop_ro("priority", &Stream::priority)
+        .def_prop_ro("flags", &Stream::flags)
+        .def("__cuda_stream__",
+             [](const Stream &stream) { return nb::make_tuple(0, handle_of(stream)); })
+        .def("__repr__", represent);
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,215 @@
+"""Types of C as numpy dtypes, and back: the registry behind ``dtype_to_ctype``."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+
+import numpy as np
+
+NAME_TO_DTYPE: dict[str, np.dtype] = {}
+DTYPE_TO_NAME: dict[np.dtype, str] = {}
+
+
+class TypeNameNotKnown(ValueError):
+    """A name that no dtype has been registered for."""
+
+
+def get_or_register_dtype(
+    names: str | Iterable[str], dtype: np.dtype | type | None = None
+) -> np.dtype:
+    """The dtype registered as ``names`` (one or several); registers ``dtype`` where it is new.
+
+    The first name is the one that :func:`dtype_to_ctype` returns. Raises ValueError where a
+    name already stands for another dtype, TypeNameNotKnown where no dtype is known or given.
+
+    >>> get_or_register_dtype("my_pair", np.dtype([("a", "f4"), ("b", "f4")])).itemsize
+    8
+    """
+    names = [names] if isinstance(names, str) else list(names)
+    if dtype is None:
+        for name in names:
+            if name in NAME_TO_DTYPE:
+                return NAME_TO_DTYPE[name]
+        raise TypeNameNotKnown(f"unknown type {names[0]!r}")
+    dtype = np.dtype(dtype)
+    for name in names:
+        known = NAME_TO_DTYPE.setdefault(name, dtype)
+        if known != dtype:
+            raise ValueError(
+                f"the name {name!r} already stands for {known}, not {dtype}"
+            )
+    DTYPE_TO_NAME.setdefault(dtype, names[0])
+    return NAME_TO_DTYPE[names[0]]
+
+
+def register_dtype(
+    dtype: np.dtype | type, c_names: str | Iterable[str], alias_ok: bool = False
+) -> None:
+    """Deprecated spelling of :func:`get_or_register_dtype`."""
+    warnings.warn(
+        "register_dtype() is deprecated; use get_or_register_dtype() instead",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    dtype = np.dtype(dtype)
+    if not alias_ok and dtype in DTYPE_TO_NAME:
+        raise ValueError(f"{dtype} is already registered as {DTYPE_TO_NAME[dtype]!r}")
+    get_or_register_dtype(c_names, dtype)
+
+
+def dtype_to_ctype(dtype: np.dtype | type, with_fp_tex_hack: bool = False) -> str:
+    """The name in CUDA C++ of a dtype. Raises ValueError for one that is not registered.
+
+    ``with_fp_tex_hack`` gives the names of pycuda-helpers.hpp for fetches from textures.
+
+    >>> dtype_to_ctype(np.float32)
+    'float'
+    """
+    if dtype is None:
+        raise ValueError("dtype may not be None")
+    dtype = np.dtype(dtype)
+    if with_fp_tex_hack and dtype in _TEXTURE_NAMES:
+        return _TEXTURE_NAMES[dtype]
+    try:
+        return DTYPE_TO_NAME[dtype]
+    except KeyError:
+        raise ValueError(
+            f"unable to map dtype '{dtype}'; get_or_register_dtype() teaches its name"
+        ) from None
+
+
+_C_TYPES = {
+    np.bool_: ["bool"],
+    np.int8: ["signed char", "char", "int8_t"],
+    np.uint8: ["unsigned char", "uint8_t"],
+    np.int16: [
+        "short",
+        "signed short",
+        "signed short int",
+        "short signed int",
+        "int16_t",
+    ],
+    np.uint16: [
+        "unsigned short",
+        "unsigned short int",
+        "short unsigned int",
+        "short unsigned",
+        "uint16_t",
+    ],
+    np.int32: ["int", "signed int", "signed", "int32_t"],
+    np.uint32: ["unsigned", "unsigned int", "uint32_t"],
+    np.int64: [
+        "long",
+        "long int",
+        "signed long",
+        "signed long int",
+        "long signed int",
+        "long long",
+        "long long int",
+        "signed long long",
+        "int64_t",
+        "ptrdiff_t",
+    ],
+    np.uint64: [
+        "unsigned long",
+        "unsigned long int",
+        "long unsigned int",
+        "unsigned long long",
+        "unsigned long long int",
+        "uint64_t",
+        "size_t",
+    ],
+    np.float16: ["half", "__half"],
+    np.float32: ["float"],
+    np.float64: ["double"],
+    np.complex64: ["pycuda::complex<float>"],
+    np.complex128: ["pycuda::complex<double>"],
+}
+for _dtype, _names in _C_TYPES.items():
+    get_or_register_dtype(_names, _dtype)
+
+_TEXTURE_NAMES = {
+    np.dtype(np.float64): "fp_tex_double",
+    np.dtype(np.complex64): "fp_tex_cfloat",
+    np.dtype(np.complex128): "fp_tex_cdouble",
+}
+
+
+class Argument:
+    """An argument of a kernel: ``dtype`` and ``name``."""
+
+    def __init__(self, dtype: np.dtype | type, name: str) -> None:
+        self.dtype = np.dtype(dtype)
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.dtype})"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(self) is type(other)
+            and self.dtype == other.dtype
+            and self.name == other.name
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.dtype, self.name))
+
+
+class VectorArg(Argument):
+    """A pointer to elements of ``dtype``."""
+
+    struct_char = "P"
+
+    def declarator(self) -> str:
+        """``float *x``"""
+        return f"{dtype_to_ctype(self.dtype)} *{self.name}"
+
+
+class ScalarArg(Argument):
+    """A value of ``dtype``."""
+
+    @property
+    def struct_char(self) -> str:
+        """The format of the value as ``Function.prepare`` takes it."""
+        if self.dtype.char == "V":
+            return f"{self.dtype.itemsize}s"
+        return self.dtype.char
+
+    def declarator(self) -> str:
+        """``float x``"""
+        return f"{dtype_to_ctype(self.dtype)} {self.name}"
+
+
+_QUALIFIERS = re.compile(r"\b(const|volatile|restrict|__restrict__|__restrict)\b")
+_DECLARATION = re.compile(
+    r"^(?P<type>.*?)(?P<pointer>[*\s]*)(?P<name>\w+)\s*(?P<array>(\[\w*\]\s*)*)$"
+)
+
+
+def parse_c_arg(c_arg: str) -> Argument:
+    """The argument that a declaration such as ``const float *x`` declares.
+
+    Raises ValueError where it cannot be read, or the type is unknown.
+
+    >>> parse_c_arg("const float *x")
+    VectorArg('x', float32)
+    """
+    text = " ".join(_QUALIFIERS.sub(" ", c_arg).split())
+    match = _DECLARATION.match(text)
+    if match is None or not match["type"].strip():
+        raise ValueError(
+            f"cannot read the argument {c_arg!r}: expected a type and a name"
+        )
+    depth = match["pointer"].count("*") + match["array"].count("[")
+    if depth > 1:
+        raise ValueError(f"cannot read the argument {c_arg!r}: pointers to pointers")
+    dtype = get_or_register_dtype(match["type"].strip())
+    return (VectorArg if depth else ScalarArg)(dtype, match["name"])
+
+
+def get_arg_type(c_arg: str) -> str:
+    """The format of a declared argument as ``Function.prepare`` takes it."""
+    return parse_c_arg(c_arg).struct_char

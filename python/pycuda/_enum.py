@@ -1,0 +1,51 @@
+"""Classes for the constants of the driver: ints that print their name."""
+
+from __future__ import annotations
+
+
+class DriverEnum(int):
+    """An int that knows its name. ``names`` and ``values`` of the class list the members."""
+
+    name: str
+    names: dict[str, DriverEnum] = {}
+    values: dict[int, DriverEnum] = {}
+
+    def __new__(cls, value: int) -> DriverEnum:
+        """The member with this value; of a value without a name, one that prints the number."""
+        known = cls.values.get(int(value))
+        if known is not None:
+            return known
+        member = int.__new__(cls, value)
+        member.name = str(int(value))
+        return member
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__module__}.{type(self).__qualname__}.{self.name}"
+
+    def __format__(self, spec: str) -> str:
+        return (
+            format(str(self), spec)
+            if not spec or spec[-1] == "s"
+            else int.__format__(self, spec)
+        )
+
+    def __reduce__(self):
+        return type(self), (int(self),)
+
+
+def make_enum(name: str, members: dict[str, int]) -> type[DriverEnum]:
+    """A class of pycuda._driver. Of several names for one value, the first is printed."""
+    cls = type(name, (DriverEnum,), {"__module__": "pycuda._driver"})
+    cls.names, cls.values = {}, {}
+    for member_name, value in members.items():
+        member = cls.values.get(value)
+        if member is None:
+            member = int.__new__(cls, value)
+            member.name = member_name
+            cls.values[value] = member
+        cls.names[member_name] = member
+        setattr(cls, member_name, member)
+    return cls

@@ -1,0 +1,125 @@
+"""How many blocks of a kernel fit on a multiprocessor at once."""
+
+from __future__ import annotations
+
+from pycuda import driver
+
+
+def _round_up(value: int, unit: int) -> int:
+    return (value + unit - 1) // unit * unit
+
+
+class DeviceData:
+    """The numbers of a device that kernels are laid out by; of the current one without ``dev``."""
+
+    def __init__(self, dev: driver.Device | None = None) -> None:
+        if dev is None:
+            dev = driver.Context.get_device()
+        attribute = driver.device_attribute
+        get = dev.get_attribute
+        self.max_threads = get(attribute.MAX_THREADS_PER_BLOCK)
+        self.warp_size = get(attribute.WARP_SIZE)
+        self.warps_per_mp = (
+            get(attribute.MAX_THREADS_PER_MULTIPROCESSOR) // self.warp_size
+        )
+        self.registers = get(attribute.MAX_REGISTERS_PER_BLOCK)
+        self.shared_memory = get(attribute.MAX_SHARED_MEMORY_PER_BLOCK)
+        known = dev.get_attributes()
+        self.thread_blocks_per_mp = known.get(
+            attribute.MAX_BLOCKS_PER_MULTIPROCESSOR, 16
+        )
+        self.shared_memory_optin = known.get(
+            attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, self.shared_memory
+        )
+        self.registers_per_mp = known.get(
+            attribute.MAX_REGISTERS_PER_MULTIPROCESSOR, self.registers
+        )
+        self.shared_memory_per_mp = known.get(
+            attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, self.shared_memory
+        )
+        self.reserved_shared_memory = known.get(
+            attribute.RESERVED_SHARED_MEMORY_PER_BLOCK, 0
+        )
+        self.smem_alloc_granularity = 128
+        self.smem_granularity = 32
+        self.register_allocation_unit = "warp"
+        self.register_granularity = 256
+
+    def align(self, bytes: int, word_size: int = 4) -> int:
+        """``bytes`` rounded up so that the next row starts where accesses coalesce."""
+        return _round_up(bytes, self.align_bytes(word_size))
+
+    def align_dtype(self, elements: int, dtype_size: int) -> int:
+        """The same in elements of ``dtype_size`` bytes."""
+        return self.align(elements * dtype_size, dtype_size) // dtype_size
+
+    def align_words(self, word_size: int) -> int:
+        """The alignment in words."""
+        return self.align_bytes(word_size) // word_size
+
+    def align_bytes(self, word_size: int = 4) -> int:
+        """The alignment in bytes for accesses of ``word_size`` bytes: 4, 8 or 16."""
+        if word_size == 4:
+            return 64
+        if word_size in (8, 16):
+            return 128
+        raise ValueError(f"no alignment for words of {word_size} bytes: use 4, 8 or 16")
+
+    def coalesce(self, thread_count: int) -> int:
+        """``thread_count`` rounded up to whole half-warps."""
+        return _round_up(thread_count, 16)
+
+    @staticmethod
+    def make_valid_tex_channel_count(size: int) -> int:
+        """The number of channels that holds ``size`` values: 1, 2 or 4."""
+        valid = {1: 1, 2: 2, 3: 4, 4: 4}
+        if size not in valid:
+            raise ValueError(f"no texture has {size} channels")
+        return valid[size]
+
+
+class OccupancyRecord:
+    """How many blocks of ``threads`` threads run on a multiprocessor at once, and why no more.
+
+    ``shared_mem`` is in bytes per block, ``registers`` per thread. ``limited_by`` is "device",
+    "warps", "regs" or "smem"; ``occupancy`` is the part of the possible warps, 0 to 1.
+    """
+
+    def __init__(
+        self,
+        devdata: DeviceData,
+        threads: int,
+        shared_mem: int = 0,
+        registers: int = 0,
+    ) -> None:
+        if threads > devdata.max_threads:
+            raise ValueError(f"too many threads: {threads} > {devdata.max_threads}")
+        if shared_mem > devdata.shared_memory_optin:
+            raise ValueError(
+                f"too much smem: {shared_mem} > {devdata.shared_memory_optin} bytes"
+            )
+        warps = _round_up(threads, devdata.warp_size) // devdata.warp_size
+        block_registers = warps * _round_up(
+            registers * devdata.warp_size, devdata.register_granularity
+        )
+        if block_registers > devdata.registers:
+            raise ValueError(
+                f"too many registers: {block_registers} > {devdata.registers} per block"
+            )
+        limits = [
+            (devdata.thread_blocks_per_mp, "device"),
+            (devdata.warps_per_mp // warps, "warps"),
+        ]
+        if block_registers:
+            limits.append((devdata.registers_per_mp // block_registers, "regs"))
+        if shared_mem:
+            block_memory = _round_up(
+                shared_mem + devdata.reserved_shared_memory,
+                devdata.smem_alloc_granularity,
+            )
+            limits.append((devdata.shared_memory_per_mp // block_memory, "smem"))
+
+        self.tb_per_mp_limits = limits
+        self.tb_per_mp, self.limited_by = min(limits)
+        self.warps_per_mp = self.tb_per_mp * warps
+        self.occupancy = self.warps_per_mp / devdata.warps_per_mp

@@ -1,0 +1,23 @@
+"""Import this to make a context on the first device that works, and make it current.
+
+It is the device's primary context, shared with other libraries of the process. Which device:
+``$CUDA_DEVICE``, or the number in ``~/.cuda_device``, or else the first that works.
+"""
+
+from pycuda import driver
+from pycuda._exit import finish_at_exit
+from pycuda.tools import make_default_context
+
+
+def _push_primary_context(device: driver.Device) -> driver.Context:
+    context = device.retain_primary_context()
+    context.push()
+    return context
+
+
+driver.init()
+
+context: driver.Context = make_default_context(_push_primary_context)
+device: driver.Device = context.get_device()
+
+finish_at_exit(context)

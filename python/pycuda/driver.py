@@ -1,0 +1,302 @@
+"""The CUDA driver API: devices, contexts, memory, kernels.
+
+>>> import pycuda.autoinit
+>>> import pycuda.driver as cuda
+>>> a_gpu = cuda.mem_alloc(1024)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pycuda import _driver
+from pycuda._driver import *  # noqa: F403  (every name of _driver is a name of pycuda.driver)
+from pycuda._driver import (
+    AlignedHostAllocation,
+    Error,
+    LogicError,
+    ManagedAllocation,
+    PagelockedHostAllocation,
+    RegisteredHostMemory,
+    _PageLockedMemoryPool,
+    mem_alloc,
+    memcpy_dtoh,
+    memcpy_htod,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, DTypeLike
+
+    Shape = int | tuple[int, ...]
+
+CUDA_DEBUGGING = False
+
+
+def set_debugging(flag: bool = True) -> None:
+    """Compile kernels for debugging from now on: without cache, with ``-g -G``, files kept."""
+    global CUDA_DEBUGGING
+    CUDA_DEBUGGING = flag
+
+
+class CompileError(Error):
+    """The compiler refused a source. ``stderr`` has its messages, with the source's lines."""
+
+    def __init__(
+        self,
+        msg: str,
+        command_line: list[str],
+        stdout: str | None = None,
+        stderr: str | None = None,
+    ) -> None:
+        super().__init__(msg)
+        self.msg = msg
+        self.command_line = command_line
+        self.stdout = stdout
+        self.stderr = stderr
+        self.kept_in = ""
+
+    def __str__(self) -> str:
+        text = self.msg
+        if self.command_line:
+            text += f"\n[command: {' '.join(self.command_line)}]"
+        if self.stdout:
+            text += f"\n[stdout:\n{self.stdout}]"
+        if self.stderr:
+            text += f"\n[stderr:\n{self.stderr}]"
+        return text
+
+
+# Argument handlers: host arrays as arguments of a kernel
+
+
+class ArgumentHandler:
+    """A kernel argument that has to be prepared before the launch or read after it.
+
+    A subclass may have ``pre_call(stream)`` and ``post_call(stream)``, called around the launch.
+    """
+
+    def __init__(self, array: ArrayLike) -> None:
+        self.array = array
+        self.dev_alloc = None
+
+    def get_device_alloc(self) -> _driver.DeviceAllocation:
+        """The array's stand-in on the device, allocated when first asked for."""
+        if self.dev_alloc is None:
+            self.dev_alloc = mem_alloc_like(self.array)
+        return self.dev_alloc
+
+    def pre_call(self, stream: _driver.Stream | None) -> None:
+        """Called before the launch."""
+
+
+class In(ArgumentHandler):
+    """A host array that the kernel reads: copied to the device before the launch."""
+
+    def pre_call(self, stream: _driver.Stream | None) -> None:
+        memcpy_htod(self.get_device_alloc(), self.array)
+
+
+class Out(ArgumentHandler):
+    """A host array that the kernel writes: copied from the device after the launch."""
+
+    def post_call(self, stream: _driver.Stream | None) -> None:
+        if stream is not None:
+            stream.synchronize()
+        memcpy_dtoh(self.array, self.get_device_alloc())
+
+
+class InOut(In, Out):
+    """A host array that the kernel reads and writes."""
+
+
+_driver._register_handler(In, 1)
+_driver._register_handler(Out, 2)
+_driver._register_handler(InOut, 3)
+
+
+# Device memory
+
+
+def mem_alloc_like(ary: ArrayLike) -> _driver.DeviceAllocation:
+    """Device memory of as many bytes as ``ary`` has."""
+    try:
+        nbytes = ary.nbytes
+    except AttributeError:
+        raise TypeError(
+            f"could not determine array length of {type(ary).__name__!r}: it has no nbytes"
+        ) from None
+    return mem_alloc(nbytes)
+
+
+def to_device(bf_obj: ArrayLike) -> _driver.DeviceAllocation:
+    """A copy on the device of a host array, or of any object with the buffer protocol."""
+    allocation = mem_alloc(memoryview(bf_obj).nbytes)
+    memcpy_htod(allocation, bf_obj)
+    return allocation
+
+
+def from_device(
+    devptr: object, shape: Shape, dtype: DTypeLike, order: str = "C"
+) -> np.ndarray:
+    """A host array with a copy of the device's memory from ``devptr`` on."""
+    import numpy as np
+
+    result = np.empty(shape, dtype, order)
+    memcpy_dtoh(result, devptr)
+    return result
+
+
+def from_device_like(devptr: object, other_ary: np.ndarray) -> np.ndarray:
+    """A host array like ``other_ary`` with a copy of the device's memory from ``devptr`` on."""
+    import numpy as np
+
+    result = np.empty_like(other_ary)
+    memcpy_dtoh(result, devptr)
+    return result
+
+
+# Host memory that the device knows of
+
+
+def _nbytes(shape: Shape, dtype: np.dtype) -> int:
+    import math
+    import operator
+
+    try:
+        return operator.index(shape) * dtype.itemsize
+    except TypeError:
+        return math.prod(map(operator.index, shape)) * dtype.itemsize
+
+
+def _array_in(make_memory, shape: Shape, dtype: DTypeLike, order: str) -> np.ndarray:
+    """An array whose base is the memory that ``make_memory(nbytes)`` returns."""
+    import numpy as np
+
+    if order not in ("C", "F"):
+        raise LogicError(f"unrecognized order specifier {order!r}: use 'C' or 'F'")
+    dtype = np.dtype(dtype)
+    memory = make_memory(_nbytes(shape, dtype))
+    return np.ndarray(shape, dtype, buffer=memory, order=order)
+
+
+def _order_of(array: np.ndarray) -> str:
+    if array.flags.c_contiguous:
+        return "C"
+    if array.flags.f_contiguous:
+        return "F"
+    raise ValueError("could not detect array order: the array is not contiguous")
+
+
+def _zeroed(array: np.ndarray) -> np.ndarray:
+    array.fill(0)
+    return array
+
+
+def pagelocked_empty(
+    shape: Shape, dtype: DTypeLike, order: str = "C", mem_flags: int = 0
+) -> np.ndarray:
+    """An array in page-locked host memory, which the device copies from and to directly.
+
+    ``mem_flags`` are of :class:`host_alloc_flags`. The array's ``base`` owns the memory.
+    """
+    return _array_in(
+        lambda nbytes: PagelockedHostAllocation(nbytes, mem_flags), shape, dtype, order
+    )
+
+
+def pagelocked_zeros(
+    shape: Shape, dtype: DTypeLike, order: str = "C", mem_flags: int = 0
+) -> np.ndarray:
+    """Like :func:`pagelocked_empty`, filled with zeros."""
+    return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
+
+
+def pagelocked_empty_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
+    """A page-locked array with the shape, dtype and order of ``array``."""
+    return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+
+
+def pagelocked_zeros_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
+    """Like :func:`pagelocked_empty_like`, filled with zeros."""
+    return _zeroed(pagelocked_empty_like(array, mem_flags))
+
+
+def aligned_empty(
+    shape: Shape, dtype: DTypeLike, order: str = "C", alignment: int = 4096
+) -> np.ndarray:
+    """A host array that starts at a multiple of ``alignment`` bytes, a power of two."""
+    return _array_in(
+        lambda nbytes: AlignedHostAllocation(nbytes, alignment), shape, dtype, order
+    )
+
+
+def aligned_zeros(
+    shape: Shape, dtype: DTypeLike, order: str = "C", alignment: int = 4096
+) -> np.ndarray:
+    """Like :func:`aligned_empty`, filled with zeros."""
+    return _zeroed(aligned_empty(shape, dtype, order, alignment))
+
+
+def aligned_empty_like(array: np.ndarray, alignment: int = 4096) -> np.ndarray:
+    """An aligned array with the shape, dtype and order of ``array``."""
+    return aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
+
+
+def aligned_zeros_like(array: np.ndarray, alignment: int = 4096) -> np.ndarray:
+    """Like :func:`aligned_empty_like`, filled with zeros."""
+    return _zeroed(aligned_empty_like(array, alignment))
+
+
+def managed_empty(
+    shape: Shape, dtype: DTypeLike, order: str = "C", mem_flags: int = 0
+) -> np.ndarray:
+    """An array with one address for host and device, which may be passed to kernels as it is.
+
+    ``mem_flags`` is of :class:`mem_attach_flags`; 0 stands for GLOBAL.
+    """
+    return _array_in(
+        lambda nbytes: ManagedAllocation(
+            max(nbytes, 1), mem_flags or _driver.mem_attach_flags.GLOBAL
+        ),
+        shape,
+        dtype,
+        order,
+    )
+
+
+def managed_zeros(
+    shape: Shape, dtype: DTypeLike, order: str = "C", mem_flags: int = 0
+) -> np.ndarray:
+    """Like :func:`managed_empty`, filled with zeros."""
+    return _zeroed(managed_empty(shape, dtype, order, mem_flags))
+
+
+def managed_empty_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
+    """A managed array with the shape, dtype and order of ``array``."""
+    return managed_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+
+
+def managed_zeros_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
+    """Like :func:`managed_empty_like`, filled with zeros."""
+    return _zeroed(managed_empty_like(array, mem_flags))
+
+
+def register_host_memory(ary: np.ndarray, flags: int = 0) -> np.ndarray:
+    """A view of ``ary`` whose memory stays page-locked as long as the view lives.
+
+    ``flags`` are of :class:`mem_host_register_flags`.
+    """
+    import numpy as np
+
+    if not ary.flags.c_contiguous:
+        raise ValueError("only C-contiguous arrays can be registered")
+    return np.ndarray(ary.shape, ary.dtype, buffer=RegisteredHostMemory(ary, flags))
+
+
+class PageLockedMemoryPool(_PageLockedMemoryPool):
+    """Page-locked host memory of the current context, kept for reuse."""
+
+    def allocate(self, shape: Shape, dtype: DTypeLike, order: str = "C") -> np.ndarray:
+        """An array whose ``base`` gives its memory back to the pool at the end."""
+        return _array_in(self._allocate, shape, dtype, order)

@@ -1,0 +1,165 @@
+"""Helpers around the driver: default context, caches per context, occupancy, types of C."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator
+
+from pycuda import driver
+from pycuda._driver import DeviceMemoryPool as DeviceMemoryPool
+from pycuda._driver import PageLockedAllocator as PageLockedAllocator
+from pycuda._driver import bitlog2 as bitlog2
+from pycuda._occupancy import DeviceData as DeviceData
+from pycuda._occupancy import OccupancyRecord as OccupancyRecord
+from pycuda.driver import PageLockedMemoryPool as PageLockedMemoryPool
+
+_TYPE_NAMES = {
+    "Argument",
+    "ScalarArg",
+    "VectorArg",
+    "dtype_to_ctype",
+    "get_arg_type",
+    "get_or_register_dtype",
+    "parse_c_arg",
+    "register_dtype",
+}
+
+
+def __getattr__(name: str) -> object:
+    # The types of C need numpy, which takes long to import and which not every program wants.
+    if name in _TYPE_NAMES:
+        from pycuda import _c_types
+
+        return getattr(_c_types, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# The default context
+
+
+def _chosen_device() -> int | None:
+    """The device that the environment or the user's file names."""
+    chosen = os.environ.get("CUDA_DEVICE")
+    if chosen is not None:
+        return _device_number(chosen, "$CUDA_DEVICE")
+    path = os.path.join(os.path.expanduser("~"), ".cuda_device")
+    try:
+        with open(path) as file:
+            return _device_number(file.read(), path)
+    except OSError:
+        return None
+
+
+def _device_number(text: str, where: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(
+            f"{where} must be the number of a device, not {text.strip()!r}"
+        ) from None
+
+
+def make_default_context(
+    ctx_maker: Callable[[driver.Device], driver.Context] | None = None,
+) -> driver.Context:
+    """A context, made current, on the device that the user chose, else the first that works.
+
+    The choice is ``$CUDA_DEVICE`` or the number in ``~/.cuda_device``. ``ctx_maker(device)``
+    makes the context; by default :meth:`Device.make_context`. Raises RuntimeError without a
+    device, or where none works.
+    """
+    if ctx_maker is None:
+        ctx_maker = driver.Device.make_context
+    count = driver.Device.count()
+    if count == 0:
+        raise RuntimeError(
+            "No CUDA enabled device found. Please check your installation."
+        )
+    chosen = _chosen_device()
+    if chosen is not None:
+        return ctx_maker(driver.Device(chosen))
+    failures = []
+    for number in range(count):
+        try:
+            return ctx_maker(driver.Device(number))
+        except driver.Error as error:
+            failures.append(f"\n  device {number}: {error}")
+    raise RuntimeError(
+        "make_default_context() wasn't able to create a context on any of the "
+        f"{count} detected devices:" + "".join(failures)
+    )
+
+
+def get_default_device(default: int = 0) -> driver.Device:
+    """The device that the user chose, else number ``default``. Deprecated."""
+    import warnings
+
+    warnings.warn(
+        "get_default_device() is deprecated; use make_default_context() instead",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    chosen = _chosen_device()
+    return driver.Device(default if chosen is None else chosen)
+
+
+# Caches per context
+
+context_dependent_memoized_functions: list[Callable] = []
+
+
+def context_dependent_memoize(func: Callable) -> Callable:
+    """Decorator: remember results per current context and arguments."""
+    cache: dict = {}
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        key = args if not kwargs else (args, frozenset(kwargs.items()))
+        per_context = cache.setdefault(driver.Context.get_current(), {})
+        try:
+            return per_context[key]
+        except KeyError:
+            result = per_context[key] = func(*args, **kwargs)
+            return result
+
+    wrapper._pycuda_ctx_dep_memoize_dic = cache
+    context_dependent_memoized_functions.append(wrapper)
+    return wrapper
+
+
+def clear_context_caches() -> None:
+    """Forget what the functions of :func:`context_dependent_memoize` remember."""
+    for func in context_dependent_memoized_functions:
+        func._pycuda_ctx_dep_memoize_dic.clear()
+
+
+# Tests
+
+
+def init_cuda_context_fixture() -> Iterator[driver.Context]:
+    """A generator for a pytest fixture: a context for one test."""
+    import gc
+
+    driver.init()
+    context = make_default_context()
+    try:
+        yield context
+    finally:
+        clear_context_caches()
+        gc.collect()
+        context.pop()
+        context.detach()
+
+
+def mark_cuda_test(func: Callable) -> Callable:
+    """Decorator: run a test in a context of its own."""
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        for _context in init_cuda_context_fixture():
+            func(*args, **kwargs)
+
+    pytest = sys.modules.get("pytest")
+    return pytest.mark.cuda(wrapper) if pytest else wrapper

@@ -121,6 +121,19 @@ TEST_F(DeviceLaunch, UnknownKernelListsTheOthers) {
                       HasSubstr("which has: doublify, multiply_them")));
 }
 
+TEST_F(DeviceLaunch, CxxNamesAreExplained) {
+    const std::string source = "__global__ void f(float *x, int n) { x[n] = 1; }";
+    CompileResult compiled = compile({.source = source,
+                                      .device = device_.compute_capability(),
+                                      .target = driver().image_kind(),
+                                      .linkage = Linkage::Cxx});
+    Module module = Module::load(std::as_bytes(std::span(compiled.image)));
+    module.describe_from_source(source);
+    EXPECT_THAT(message_of([&] { module.function("f"); }),
+                HasSubstr("; _Z1fPfi is what C++ calls \"f\""));
+    EXPECT_EQ(module.function("_Z1fPfi").layout().type(0), "float *");
+}
+
 TEST_F(DeviceLaunch, LimitsAreNamed) {
     Function doublify = compile_module(doublify_source).function("doublify");
     DeviceMemory memory(64);

@@ -79,10 +79,19 @@ std::string list_names(std::vector<std::string> names) {
     return list;
 }
 
-std::string explain_unknown(const char *what, const std::string &name,
-                            const std::vector<std::string> &known) {
-    std::string text = std::string("no ") + what + " \"" + name + "\" in the module";
-    return known.empty() ? text : text + ", which has: " + list_names(known);
+std::string explain_unknown(const char *what, const std::string &name) {
+    return std::string("no ") + what + " \"" + name + "\" in the module";
+}
+
+std::string explain_unknown_kernel(const std::string &name, const std::vector<std::string> &known) {
+    std::string text = explain_unknown("kernel", name);
+    if (!known.empty())
+        text += ", which has: " + list_names(known);
+    for (const std::string &other : known)
+        if (other != name && plain_name(other) == name)
+            return text + "; " + other + " is what C++ calls \"" + name +
+                   "\": declare it extern \"C\", or ask for that name";
+    return text;
 }
 
 /// The driver's answer; empty where it cannot tell.
@@ -180,7 +189,7 @@ Function Module::function(const std::string &name) const {
     ScopedContext scope(context());
     CUfunction handle = nullptr;
     check(driver().cuModuleGetFunction.status(&handle, get(), name.c_str()), "cuModuleGetFunction",
-          [&] { return explain_unknown("kernel", name, function_names()); });
+          [&] { return explain_unknown_kernel(name, function_names()); });
 
     return Function(std::make_shared<const detail::FunctionState>(detail::FunctionState{
         handle, name, find_layout(handle, name, *state_), state_, context()}));
@@ -211,7 +220,7 @@ AddressRange Module::global(const std::string &name) const {
     ScopedContext scope(context());
     AddressRange range;
     check(driver().cuModuleGetGlobal.status(&range.base, &range.size, get(), name.c_str()),
-          "cuModuleGetGlobal", [&] { return explain_unknown("global variable", name, {}); });
+          "cuModuleGetGlobal", [&] { return explain_unknown("global variable", name); });
     return range;
 }
 

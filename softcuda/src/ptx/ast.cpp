@@ -8,10 +8,11 @@ namespace {
 struct SpecialRow {
     std::string_view name;
     ScalarType type;
+    unsigned count;
 };
 
 constexpr SpecialRow special_registers[] = {
-#define SPECIAL_REGISTER(name, text, type, count) {text, ScalarType::type},
+#define SPECIAL_REGISTER(name, text, type, count) {text, ScalarType::type, count},
 #include "ptx/special_registers.def"
 };
 
@@ -30,6 +31,10 @@ std::string_view name_of(SpecialRegister special) {
 
 ScalarType type_of(SpecialRegister special) {
     return special_registers[static_cast<unsigned>(special)].type;
+}
+
+bool has_components(SpecialRegister special) {
+    return special_registers[static_cast<unsigned>(special)].count == 4;
 }
 
 std::uint64_t Variable::bytes() const {

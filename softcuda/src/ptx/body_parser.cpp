@@ -4,6 +4,7 @@
 #include "ptx/check.h"
 #include "ptx/expression.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace softcuda::ptx {
@@ -183,7 +184,7 @@ void BodyParser::prototype(const Token &name) {
 }
 
 void BodyParser::branch_targets(const Token &name) {
-    TargetList list{name.text, name.location, {}};
+    TargetList list{TargetList::Kind::Labels, name.text, name.location, {}};
     std::vector<Token> labels;
     do
         labels.push_back(tokens_.expect(TokenKind::Identifier, "a label"));
@@ -197,7 +198,7 @@ void BodyParser::branch_targets(const Token &name) {
 }
 
 void BodyParser::call_targets(const Token &name) {
-    TargetList list{name.text, name.location, {}};
+    TargetList list{TargetList::Kind::Functions, name.text, name.location, {}};
     do {
         Token target = tokens_.expect(TokenKind::Identifier, "the name of a function");
         Meaning meaning = scope_.find(target);
@@ -296,8 +297,19 @@ std::span<Operand> BodyParser::operands(const SpellingMatch &match) {
     case Opcode::Call:
         return operand_parser_.call_operands();
     default:
-        return operand_parser_.operands();
+        return with_addresses(operand_parser_.operands(), match);
     }
+}
+
+/// `ld.global.u32 %r1, a[2]`: an element stands for its address without brackets.
+std::span<Operand> BodyParser::with_addresses(std::span<Operand> operands,
+                                              const SpellingMatch &match) {
+    const Form &form = forms()[match.candidates.front().form];
+    std::size_t count = std::min(operands.size(), form.operands.size());
+    for (std::size_t i = 0; i < count; ++i)
+        if (form.operands[i].shape == OperandShape::Address && operands[i].subscripted)
+            operands[i].kind = OperandKind::Address;
+    return operands;
 }
 
 } // namespace softcuda::ptx

@@ -32,6 +32,7 @@ class BodyParser {
     std::string_view join_opcode(std::string_view spelling);
     const SpellingMatch &match(const Token &start, std::string_view spelling);
     std::span<Operand> operands(const SpellingMatch &match);
+    std::span<Operand> with_addresses(std::span<Operand> operands, const SpellingMatch &match);
     [[noreturn]] void report_spelling(const Token &start, std::string_view spelling,
                                       const SpellingMatch &match);
 

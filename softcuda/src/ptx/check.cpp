@@ -24,21 +24,22 @@ class FormChecker {
     FormChecker(const Context &context, const Function &function, const Instruction &instruction,
                 const Form &form, const Modifiers &modifiers)
         : module_(context.module), function_(function), instruction_(instruction), form_(form),
-          modifiers_(modifiers), operand_checker_(module_, function, modifiers) {}
+          modifiers_(modifiers), operand_checker_(module_, function, form.opcode, modifiers) {}
 
     Result check() {
         if (Result wrong = check_availability())
             return wrong;
         if (Result wrong = check_operands())
             return wrong;
-        if (modifiers_.compare != Compare::None)
-            return check_comparison();
-        if (form_.opcode == Opcode::Ld || form_.opcode == Opcode::St)
-            return check_memory_order();
         if (form_.opcode == Opcode::Call)
             return check_call(module_, function_, instruction_);
         if (form_.opcode == Opcode::CpAsync)
             return check_copy_size();
+        if (form_.opcode == Opcode::St)
+            return check_store();
+        if (form_.opcode == Opcode::BarSync || form_.opcode == Opcode::BarArrive ||
+            form_.opcode == Opcode::BarRed)
+            return check_barrier();
         return std::nullopt;
     }
 
@@ -82,7 +83,7 @@ class FormChecker {
     }
 
     Result check_count(std::size_t count) const {
-        std::size_t least = form_.min_operands(), most = form_.operands.size();
+        auto [least, most] = form_.operand_count(modifiers_);
         if (count >= least && count <= most)
             return std::nullopt;
         std::string wanted = std::to_string(least);
@@ -94,56 +95,27 @@ class FormChecker {
                             std::to_string(count)};
     }
 
-    /// Which comparisons a type has: unordered ones are for floats, `lo` and its like for unsigned.
-    Result check_comparison() const {
-        Compare compare = modifiers_.compare;
-        bool is_set = form_.opcode == Opcode::Set;
-        ScalarType type = modifiers_.types[is_set ? 1 : 0];
-        TypeClass type_class = class_of(type);
-        bool is_float = type_class == TypeClass::Float || type_class == TypeClass::PackedFloat;
-        bool allowed = true;
-        if (compare >= Compare::Equ)
-            allowed = is_float;
-        else if (compare >= Compare::Lo)
-            allowed = type_class == TypeClass::Unsigned;
-        else if (compare >= Compare::Lt)
-            allowed = type_class != TypeClass::Bits;
-        if (!allowed)
-            return Mismatch{instruction_.location, quoted(instruction_.spelling) +
-                                                       ": this comparison is not for ." +
-                                                       std::string(name_of(type))};
-        if (modifiers_.ftz && is_float && bits_of(type) == 64)
-            return Mismatch{instruction_.location,
-                            quoted(instruction_.spelling) + ": .ftz is not for .f64"};
+    Result check_store() const {
+        const Operand &address = instruction_.operand(0);
+        if (address.symbol.kind == SymbolKind::Parameter && function_.is_entry())
+            return Mismatch{address.location, "a kernel's parameters cannot be written"};
         return std::nullopt;
     }
 
-    Result check_memory_order() const {
-        Order order = modifiers_.order;
-        bool is_load = form_.opcode == Opcode::Ld;
-        bool scoped = order == Order::Relaxed || order == Order::Acquire || order == Order::Release;
-        if (scoped != (modifiers_.scope != Scope::None))
-            return Mismatch{instruction_.location,
-                            quoted(instruction_.spelling) +
-                                (scoped ? " lacks a scope: `.cta`, `.gpu` or `.sys`"
-                                        : ": a scope needs `.relaxed`, `.acquire` or `.release`")};
-        bool possible = order != Order::AcqRel && order != Order::Sc &&
-                        order != (is_load ? Order::Release : Order::Acquire);
-        if (!possible)
-            return Mismatch{instruction_.location, quoted(instruction_.spelling) +
-                                                       (is_load ? ": a load can only be acquire"
-                                                                : ": a store can only be release")};
-        if (!is_load && plain_space(modifiers_.space) == Space::Const)
-            return Mismatch{instruction_.location, "constant memory cannot be written"};
-        if (modifiers_.non_coherent && plain_space(modifiers_.space) != Space::Global)
-            return Mismatch{instruction_.location,
-                            quoted(instruction_.spelling) + ": .nc is for .global only"};
-        bool has_policy = instruction_.operands.size() == 3;
-        if (has_policy != modifiers_.cache_hint)
-            return Mismatch{instruction_.location,
-                            quoted(instruction_.spelling) +
-                                (has_policy ? ": a third operand needs `.L2::cache_hint`"
-                                            : ": `.L2::cache_hint` needs a third operand")};
+    /// There are 16 barriers, and only whole warps take part.
+    Result check_barrier() const {
+        bool has_result = form_.opcode == Opcode::BarRed;
+        const Operand &number = instruction_.operand(has_result ? 1 : 0);
+        if (number.is(OperandKind::Integer) && number.integer > 15)
+            return Mismatch{number.location, "barrier " + std::to_string(number.signed_integer()) +
+                                                 " is out of range: expected 0 to 15"};
+        std::size_t at = has_result ? 2 : 1;
+        bool has_count = instruction_.operands.size() > at + has_result;
+        if (has_count && instruction_.operand(at).is(OperandKind::Integer) &&
+            instruction_.operand(at).integer % 32 != 0)
+            return Mismatch{instruction_.operand(at).location,
+                            "whole warps wait at a barrier: expected a multiple of 32, got " +
+                                std::to_string(instruction_.operand(at).signed_integer())};
         return std::nullopt;
     }
 

@@ -90,7 +90,7 @@ class CallChecker {
             ScalarType type = given.is(OperandKind::Symbol) ? ScalarType::B64
                                                             : function_.registers[given.index].type;
             bool packed = !declared.dimensions.empty();
-            if (packed || !register_fits(type, declared.type, true))
+            if (packed || !register_fits(type, declared.type, false))
                 return Mismatch{given.location,
                                 "." + std::string(name_of(type)) + " does not fit the declared ." +
                                     std::string(name_of(declared.type)) + (packed ? " array" : "")};

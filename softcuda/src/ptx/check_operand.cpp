@@ -144,11 +144,7 @@ std::optional<Mismatch> OperandChecker::check_value(const OperandRule &rule, con
             return std::nullopt;
         return Mismatch{operand.location, "`_` is not allowed here"};
     case OperandKind::SpecialRegister:
-        if (operand.component == Component::None && (operand.special <= SpecialRegister::Nctaid))
-            return Mismatch{operand.location,
-                            "`" + std::string(name_of(operand.special)) +
-                                "` is a vector: expected a component, such as `.x`"};
-        return std::nullopt;
+        return check_special(operand, type);
     case OperandKind::Integer:
     case OperandKind::Float32:
     case OperandKind::Float64:
@@ -165,7 +161,9 @@ std::optional<Mismatch> OperandChecker::check_register(const OperandRule &rule,
                                                        ScalarType type) const {
     const Register &reg = function_.registers[operand.index];
     bool video = rule.shape == OperandShape::Video;
-    if (operand.negated && !rule.negatable && !video)
+    bool negatable = rule.negatable || video ||
+                     (type == ScalarType::Pred && rule.shape != OperandShape::Destination);
+    if (operand.negated && !negatable)
         return Mismatch{operand.location, "a negated register is not allowed here"};
     bool selects = operand.component >= Component::B0;
     if (selects && !video)
@@ -173,7 +171,9 @@ std::optional<Mismatch> OperandChecker::check_register(const OperandRule &rule,
     if (reg.vector > 1 && operand.component == Component::None)
         return Mismatch{operand.location,
                         register_text(operand) + ", expected a scalar " + dotted(type)};
-    if (!register_fits(reg.type, type, rule.relaxed))
+    bool either_size = rule.type.source == OperandType::Source::Address &&
+                       register_fits(reg.type, ScalarType::U32, false);
+    if (!either_size && !register_fits(reg.type, type, rule.relaxed))
         return Mismatch{operand.location, register_text(operand) + ", expected " + dotted(type) +
                                               (rule.relaxed ? " or wider" : "")};
     return std::nullopt;
@@ -203,23 +203,43 @@ std::optional<Mismatch> OperandChecker::check_constant(const Operand &operand,
     default:
         return expected(operand, "a register of type " + dotted(type));
     }
-    if (is_float || bits >= 64 || bits == 1)
+    unsigned own_bits = operand.is(OperandKind::Float32) ? 32 : 64;
+    if (is_float && bits != own_bits)
+        return Mismatch{operand.location, "a constant of " + std::to_string(own_bits) +
+                                              " bits, expected " + dotted(type)};
+    // An integer too large for the type is cut to its width, as ptxas does.
+    return std::nullopt;
+}
+
+/// Special registers are read by mov and cvt only. mov.u16 of a 32-bit one is a legacy of PTX 1.
+std::optional<Mismatch> OperandChecker::check_special(const Operand &operand,
+                                                      ScalarType type) const {
+    std::string name = "`" + std::string(name_of(operand.special)) + "`";
+    if (opcode_ != Opcode::Mov && opcode_ != Opcode::Cvt)
+        return Mismatch{operand.location, "special registers are read by mov only",
+                        "put " + name + " in a register with mov first"};
+    if (operand.component == Component::None && has_components(operand.special))
+        return Mismatch{operand.location,
+                        name + " is a vector: expected a component, such as `.x`"};
+    ScalarType actual = type_of(operand.special);
+    bool legacy = has_components(operand.special) && bits_of(type) == 16;
+    bool fits = is_integer(class_of(type)) && (legacy || bits_of(type) == bits_of(actual));
+    if (opcode_ == Opcode::Cvt || fits || actual == type ||
+        (operand.special == SpecialRegister::Gridid && bits_of(type) == 32))
         return std::nullopt;
-    std::int64_t value = operand.signed_integer();
-    std::int64_t low = -(std::int64_t{1} << (bits - 1));
-    std::int64_t high = (std::int64_t{1} << bits) - 1;
-    if (operand.is_unsigned ? operand.integer <= static_cast<std::uint64_t>(high)
-                            : value >= low && value <= high)
-        return std::nullopt;
-    return Mismatch{operand.location, (operand.is_unsigned ? std::to_string(operand.integer)
-                                                           : std::to_string(value)) +
-                                          " does not fit in " + std::to_string(bits) + " bits"};
+    return Mismatch{operand.location,
+                    name + " is " + dotted(actual) + ", expected " + dotted(type)};
 }
 
 std::optional<Mismatch> OperandChecker::check_symbol(const Operand &operand,
                                                      ScalarType type) const {
     if (!is_integer(class_of(type)) || bits_of(type) < 32)
         return Mismatch{operand.location, "an address does not fit in " + dotted(type)};
+    const Variable *variable = module_.variable(function_, operand.symbol);
+    if (opcode_ == Opcode::Cvta && variable != nullptr &&
+        variable->space != plain_space(modifiers_.space))
+        return Mismatch{operand.location, "`" + std::string(variable->name) +
+                                              "` is in another state space than the instruction"};
     return std::nullopt;
 }
 
@@ -269,7 +289,8 @@ std::optional<Mismatch> OperandChecker::check_address(const Operand &operand,
     if (variable == nullptr)
         return Mismatch{operand.location, "a function's code cannot be read or written"};
     Space actual = variable->space;
-    if (space != Space::None && actual != space && actual != Space::Tex)
+    bool generic_parameter = space == Space::None && actual == Space::Param;
+    if (generic_parameter || (space != Space::None && actual != space && actual != Space::Tex))
         return Mismatch{operand.location, "`" + std::string(variable->name) +
                                               "` is in another state space than the instruction"};
     return std::nullopt;
@@ -310,11 +331,15 @@ std::optional<Mismatch> OperandChecker::check_vector(const OperandRule &rule,
                                                   std::to_string(operand.elements.size())};
         return check_elements(rule, operand, type);
     }
+    if (operand.is(OperandKind::SpecialRegister) && count == 4 &&
+        operand.component == Component::None && has_components(operand.special))
+        return std::nullopt;
     if (operand.is(OperandKind::Register) && operand.component == Component::None && count > 1 &&
         function_.registers[operand.index].vector == count &&
         register_fits(function_.registers[operand.index].type, type, rule.relaxed))
         return std::nullopt;
-    if (count > 1)
+    if (count > 1 || rule.count_rule == CountRule::Fixed ||
+        rule.count_rule == CountRule::FromMatrix)
         return expected(operand, "a vector of " + std::to_string(count));
     OperandRule scalar = rule;
     scalar.shape = rule.is_destination ? OperandShape::Destination : OperandShape::Source;
@@ -374,31 +399,23 @@ std::optional<Mismatch> OperandChecker::check_texture(const Operand &operand) co
 }
 
 std::optional<Mismatch> OperandChecker::check_coordinates(const Operand &operand) const {
-    std::size_t least = 0, most = 0;
+    std::size_t wanted = 4;
     switch (modifiers_.geometry) {
     case Geometry::D1:
-        least = most = 1;
+        wanted = 1;
         break;
     case Geometry::D2:
     case Geometry::A1d:
-        least = most = 2;
-        break;
-    case Geometry::D3:
-    case Geometry::A2d:
-        least = 3, most = 4;
-        break;
-    case Geometry::Cube:
-        least = 3, most = 4;
+        wanted = 2;
         break;
     default:
-        least = most = 4;
-        break;
+        break; // the fourth is not looked at where three are enough
     }
     std::size_t count = operand.is(OperandKind::Vector) ? operand.elements.size() : 1;
     if (operand.is(OperandKind::Register) && operand.component == Component::None)
         count = function_.registers[operand.index].vector;
-    if (count < least || count > most)
-        return Mismatch{operand.location, "expected " + std::to_string(most) +
+    if (count != wanted)
+        return Mismatch{operand.location, "expected " + std::to_string(wanted) +
                                               " coordinates, got " + std::to_string(count)};
     OperandRule rule;
     rule.shape = OperandShape::Source;

@@ -19,8 +19,9 @@ struct Mismatch {
 /// Checks operands of one form of one instruction.
 class OperandChecker {
   public:
-    OperandChecker(const Module &module, const Function &function, const Modifiers &modifiers)
-        : module_(module), function_(function), modifiers_(modifiers) {}
+    OperandChecker(const Module &module, const Function &function, Opcode opcode,
+                   const Modifiers &modifiers)
+        : module_(module), function_(function), opcode_(opcode), modifiers_(modifiers) {}
 
     /// Nothing if `operand` fits. `position` counts addresses, for cp.async's two.
     std::optional<Mismatch> check(const OperandRule &rule, const Operand &operand,
@@ -32,6 +33,7 @@ class OperandChecker {
     Result check_value(const OperandRule &rule, const Operand &operand, ScalarType type) const;
     Result check_register(const OperandRule &rule, const Operand &operand, ScalarType type) const;
     Result check_constant(const Operand &operand, ScalarType type) const;
+    Result check_special(const Operand &operand, ScalarType type) const;
     Result check_symbol(const Operand &operand, ScalarType type) const;
     Result check_pair(const OperandRule &rule, const Operand &operand) const;
     Result check_predicate(const OperandRule &rule, const Operand &operand) const;
@@ -48,6 +50,7 @@ class OperandChecker {
 
     const Module &module_;
     const Function &function_;
+    Opcode opcode_;
     const Modifiers &modifiers_;
 };
 

@@ -184,6 +184,10 @@ OperandRule read_operand(std::string_view word) {
         rule.shape = OperandShape::Targets;
     } else if (word == "call") {
         rule.shape = OperandShape::Call;
+    } else if (word == "h") {
+        rule.shape = OperandShape::Source;
+        rule.with_hint = true;
+        rule.type = read_type("b64");
     } else if (word == "p") {
         rule.shape = rule.is_destination ? OperandShape::PredicatePair : OperandShape::Predicate;
         rule.type = read_type("pred");
@@ -244,10 +248,13 @@ const Table &table() {
 
 } // namespace
 
-std::size_t Form::min_operands() const {
-    std::size_t count = 0;
-    while (count < operands.size() && !operands[count].optional)
-        ++count;
+Form::Count Form::operand_count(const Modifiers &modifiers) const {
+    Count count{0, 0};
+    for (const OperandRule &rule : operands) {
+        bool absent = rule.with_hint && !modifiers.cache_hint;
+        count.most += !absent;
+        count.least += !absent && !rule.optional;
+    }
     return count;
 }
 

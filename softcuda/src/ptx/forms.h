@@ -73,6 +73,7 @@ struct OperandRule {
     bool negatable = false; ///< `!` is allowed
     bool relaxed = false;   ///< the register may be wider than the type
     bool optional = false;
+    bool with_hint = false;         ///< there exactly where .L2::cache_hint is written
     std::int64_t low = 0, high = 0; ///< of an Immediate
 };
 
@@ -86,7 +87,11 @@ struct Form {
     unsigned ptx_version;          ///< 70 for 7.0
     unsigned sm;
 
-    std::size_t min_operands() const;
+    /// How many operands an instruction with these modifiers has.
+    struct Count {
+        std::size_t least, most;
+    };
+    Count operand_count(const Modifiers &modifiers) const;
 };
 
 /// Every row, in the order of the table; an Instruction's `form` is an index here.

@@ -57,6 +57,8 @@ class InitializerParser {
             if (!tokens_.accept(","))
                 break;
         }
+        if (open && count == 0)
+            tokens_.fail_expected("a value");
         tokens_.expect("}");
         return count;
     }

@@ -150,8 +150,7 @@ Operand OperandParser::named() {
         return operand;
     }
     if (name.text.front() == '%' && special_register(name, operand)) {
-        const SpecialRow *row = special_row(name.text);
-        if (has_component && (row == nullptr || row->count != 4))
+        if (has_component && !has_components(operand.special))
             tokens_.fail(name.location, "`" + std::string(name.text) + "` has no components");
         if (has_component)
             component(operand, true);
@@ -260,6 +259,7 @@ void OperandParser::subscript(Operand &operand) {
     if (variable == nullptr)
         tokens_.fail(where, "a function has no elements");
     operand.integer += index * variable->element_bytes();
+    operand.subscripted = true;
 }
 
 Operand OperandParser::vector() {
@@ -283,6 +283,7 @@ Operand OperandParser::bracketed() {
     if (base.is(OperandKind::Register))
         offset(base);
     if (tokens_.accept("]")) {
+        tokens_.accept(".unified"); // a hint about the address that changes no result
         bool addressable = base.is(OperandKind::Register) || base.is(OperandKind::Symbol) ||
                            base.is(OperandKind::Integer);
         if (!addressable || base.negated || base.component != Component::None)

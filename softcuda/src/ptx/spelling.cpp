@@ -3,6 +3,7 @@
 // A row lists its modifiers in the manual's order, but ptxas takes them in any order (NVIDIA's own
 // headers write `atom.add.release.gpu.u32`), so each word of a spelling goes to the first rule of
 // the row that still wants it. Types come to their slots in the order in which they are written.
+#include "ptx/check_modifiers.h"
 #include "ptx/forms.h"
 
 #include <cstring>
@@ -112,6 +113,15 @@ void explain(SpellingMatch &result, std::string_view spelling, const Form &best,
     result.note = "expected " + syntax_of(best);
 }
 
+void accept(SpellingMatch &result, std::string_view spelling, std::uint16_t form,
+            const Modifiers &modifiers) {
+    std::string objection = check_modifiers(forms()[form].opcode, modifiers);
+    if (objection.empty())
+        result.candidates.push_back({form, modifiers});
+    else
+        result.error = "`" + std::string(spelling) + "`: " + objection;
+}
+
 } // namespace
 
 SpellingMatch match_spelling(std::string_view spelling) {
@@ -122,13 +132,13 @@ SpellingMatch match_spelling(std::string_view spelling) {
         const Form &form = forms()[index];
         Attempt attempt = try_form(form, spelling);
         if (attempt.fits)
-            result.candidates.push_back({index, attempt.modifiers});
+            accept(result, spelling, index, attempt.modifiers);
         else if (best == nullptr || attempt.matched_to > best_attempt.matched_to) {
             best = &form;
             best_attempt = attempt;
         }
     }
-    if (result.candidates.empty() && best != nullptr)
+    if (result.candidates.empty() && result.error.empty() && best != nullptr)
         explain(result, spelling, *best, best_attempt);
     return result;
 }

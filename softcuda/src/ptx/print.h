@@ -1,0 +1,18 @@
+// print.h -- an AST back to PTX text.
+#pragma once
+
+#include "ptx/ast.h"
+
+#include <string>
+
+namespace softcuda::ptx {
+
+/// The module as PTX that parses to the same module: declarations first, scopes flattened, names
+/// that clash renamed, constants evaluated, debug sections reduced to lines and their functions.
+std::string print(const Module &module);
+
+/// One instruction of `function`, without guard and line end, for messages and dumps. Names are
+/// those of the source.
+std::string print(const Module &module, const Function &function, const Instruction &instruction);
+
+} // namespace softcuda::ptx

@@ -30,9 +30,25 @@ bool says(const std::string &log, std::string_view phrase) {
     return log.find(phrase) != std::string::npos;
 }
 
-bool misses_header(const std::string &log) {
-    // NVRTC 12 and 13.0 say "could not open", later ones "cannot open".
-    return says(log, "could not open source file") || says(log, "cannot open source file");
+/// The header that was not found; empty when that is not what the log is about. NVRTC says
+/// 'could not open source file "x.h"', or 'cannot open', with folders to search.
+std::string missing_header(const std::string &log) {
+    constexpr std::string_view phrase = " open source file \"";
+    std::size_t at = log.find(phrase);
+    if (at == std::string::npos)
+        return {};
+    at += phrase.size();
+    return log.substr(at, log.find('"', at) - at);
+}
+
+/// Where to get a header of CUDA's that is not on this machine.
+std::string advice_for(const std::string &header) {
+    for (std::string_view library : {"cuda/", "cub/", "thrust/", "nv/"})
+        if (header.starts_with(library))
+            return "; it is in the wheel nvidia-cuda-cccl";
+    if (header.starts_with("curand"))
+        return "; it is in the wheel nvidia-curand";
+    return header.starts_with("cuda_") ? "; it is in the wheel nvidia-cuda-runtime" : "";
 }
 
 bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
@@ -124,7 +140,8 @@ class NvrtcCompilation {
 
     /// Changes `attempt_` so that the next one may succeed; false when nothing is left to try.
     bool apply_remedy(const std::string &log) {
-        if (misses_header(log) && !attempt_.with_bundled_headers && install_bundled_headers())
+        if (!missing_header(log).empty() && !attempt_.with_bundled_headers &&
+            install_bundled_headers())
             return attempt_.with_bundled_headers = true;
         if (says(log, "may not have extern \"C\" linkage") && !attempt_.headers_outside_wrap &&
             says(job_.request.source, "include"))
@@ -160,8 +177,9 @@ class NvrtcCompilation {
         if (is_host_code(outcome.log))
             throw_error<NeedsNvcc>(message + ": the source has host code, which needs nvcc",
                                    outcome);
-        if (misses_header(outcome.log))
-            throw_error<NeedsNvcc>(message + ": a header was not found", outcome);
+        if (std::string header = missing_header(outcome.log); !header.empty())
+            throw_error<NeedsNvcc>(
+                message + ": header '" + header + "' was not found" + advice_for(header), outcome);
         if (says(outcome.log, "may not have extern \"C\" linkage"))
             message += ": the source is in extern \"C\", which templates cannot be; pass "
                        "no_extern_c (Linkage::Cxx), and write extern \"C\" before each kernel";

@@ -214,10 +214,15 @@ Value *emit_approximate(Emitter &e, Opcode opcode, Value *x) {
     }
 }
 
-Value *emit_approximate_division(Emitter &e, Value *a, Value *b) {
-    // a * (1/b); the reciprocal of a very large b is flushed, so the quotient is 0 (or NaN for an
-    // infinite a) there, as the manual says.
-    return e.ir.CreateFMul(a, e.flush(reciprocal(e, b)));
+Value *emit_approximate_division(Emitter &e, Value *a, Value *b, Denormals denormals) {
+    // Defined as a * (1/b). Where b is so large that 1/b is denormal the manual has that flushed:
+    // the quotient is 0 there, or NaN for an infinite a.
+    if (denormals == Denormals::Flushed)
+        return e.ir.CreateFMul(a, e.flush(reciprocal(e, b)));
+    // A denormal b has a quotient though it may have no reciprocal.
+    Value *large = e.ir.CreateFCmpOGT(e.fabs(b), e.real(b, 0x1p126));
+    Value *zero = e.binary(llvm::Intrinsic::copysign, e.real(b, 0), b);
+    return e.ir.CreateSelect(large, e.ir.CreateFMul(a, zero), e.ir.CreateFDiv(a, b));
 }
 
 } // namespace softcuda::codegen

@@ -68,7 +68,8 @@ Value *test_class(Emitter &e, const Operation &op) {
 
 Value *divide(Emitter &e, const Operation &op, llvm::ArrayRef<Value *> x) {
     if (op.attributes.precision == ir::Precision::Approx && Emitter::bits(x[0]) == 32)
-        return emit_approximate_division(e, x[0], x[1]);
+        return emit_approximate_division(e, x[0], x[1],
+                                         op.attributes.ftz ? Denormals::Flushed : Denormals::Kept);
     return arithmetic(e, FloatOp::Div, op.attributes.rounding, x); // div.full may be this exact
 }
 

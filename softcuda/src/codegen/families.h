@@ -30,8 +30,9 @@ Value *emit_convert_pack(Emitter &e, const Operation &op);
 
 /// The approximate functions of f32, and rcp and rsqrt of f64. Flushing is the caller's.
 Value *emit_approximate(Emitter &e, ir::Opcode opcode, Value *x);
-/// div.approx.f32
-Value *emit_approximate_division(Emitter &e, Value *a, Value *b);
+enum class Denormals { Kept, Flushed };
+/// div.approx.f32; with Flushed neither operand is denormal.
+Value *emit_approximate_division(Emitter &e, Value *a, Value *b, Denormals denormals);
 
 /// min and max of floats of any width by the rules of `nan` and `xorsign_abs`.
 Value *emit_float_min_max(Emitter &e, const Operation &op, Value *a, Value *b);

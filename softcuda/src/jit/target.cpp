@@ -24,6 +24,7 @@ void initialize_llvm() {
     std::call_once(once, [] {
         llvm::InitializeNativeTarget();
         llvm::InitializeNativeTargetAsmPrinter();
+        llvm::InitializeNativeTargetAsmParser(); // for inline assembly
     });
 }
 

@@ -1,0 +1,117 @@
+// grid.cpp -- handing out blocks and running them.
+#include "rt/grid.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace softcuda::rt {
+namespace {
+
+constexpr std::uint64_t kChunkNanoseconds = 30'000;
+
+} // namespace
+
+std::uint64_t monotonic_nanoseconds() noexcept {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+void Grid::divide(unsigned seats) {
+    const std::uint64_t count = std::min<std::uint64_t>(seats, work_.blocks);
+    std::vector<Range> ranges(count);
+    for (std::uint64_t i = 0; i < count; i++) {
+        // Without an overflow for grids of nearly 2^64 blocks.
+        const std::uint64_t share = work_.blocks / count, rest = work_.blocks % count;
+        ranges[i].next = i * share + std::min(i, rest);
+        ranges[i].end = (i + 1) * share + std::min(i + 1, rest);
+    }
+    ranges_.swap(ranges);
+    if (work_.block_time)
+        if (const std::uint64_t known = work_.block_time->load(std::memory_order_relaxed))
+            chunk_blocks_ = std::max<std::uint64_t>(1, kChunkNanoseconds / known);
+}
+
+bool Grid::take_from(Range &range, Chunk &chunk) noexcept {
+    const std::uint64_t next = range.next.load(std::memory_order_relaxed);
+    if (next >= range.end)
+        return false;
+    // Ever smaller towards the end, so that all seats finish at about the same time.
+    const std::uint64_t most = std::max<std::uint64_t>(1, (range.end - next) / 2);
+    const std::uint64_t wanted = std::min(chunk_blocks_.load(std::memory_order_relaxed), most);
+    const std::uint64_t first = range.next.fetch_add(wanted);
+    if (first >= range.end)
+        return false;
+    chunk = {first, std::min(wanted, range.end - first)};
+    return true;
+}
+
+bool Grid::take(unsigned seat, Chunk &chunk) noexcept {
+    if (stop_.load(std::memory_order_relaxed))
+        return false;
+    const std::size_t count = ranges_.size();
+    for (std::size_t i = 0; i < count; i++)
+        if (take_from(ranges_[(seat + i) % count], chunk))
+            return true;
+    return false;
+}
+
+void Grid::note_time(const Chunk &chunk, std::uint64_t nanoseconds) noexcept {
+    const std::uint64_t per_block = std::max<std::uint64_t>(1, nanoseconds / chunk.count);
+    chunk_blocks_.store(std::max<std::uint64_t>(1, kChunkNanoseconds / per_block),
+                        std::memory_order_relaxed);
+    if (work_.block_time)
+        work_.block_time->store(per_block, std::memory_order_relaxed);
+}
+
+bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
+    WorkerState &state = seat.state();
+    state.block_index = chunk.first;
+    state.warp_index = 0;
+    Guard guard(&interrupt_);
+    const Guard::Exit exit =
+        guard.run([&] { work_.entry(frame_, &state, chunk.first, chunk.count); });
+    if (exit == Guard::Exit::Returned)
+        return true;
+    const Outcome outcome =
+        exit == Guard::Exit::Interrupted ? Outcome::Interrupted : Outcome::Faulted;
+    fail(outcome, {guard.fault(), state.block_index, state.warp_index});
+    return false;
+}
+
+void Grid::run_blocks(Seat &seat) noexcept {
+    if (!seat.prepare(work_.memory))
+        return fail(Outcome::OutOfMemory, {});
+    Chunk chunk;
+    while (take(seat.index(), chunk)) {
+        const std::uint64_t begin = monotonic_nanoseconds();
+        if (!run_chunk(seat, chunk))
+            return;
+        note_time(chunk, monotonic_nanoseconds() - begin);
+    }
+}
+
+void Grid::run_all(Seat &seat) noexcept {
+    if (!seat.prepare(work_.memory))
+        return fail(Outcome::OutOfMemory, {});
+    const Chunk all = {0, work_.blocks};
+    const bool measure = work_.block_time && work_.block_time->load(std::memory_order_relaxed) == 0;
+    const std::uint64_t begin = measure ? monotonic_nanoseconds() : 0;
+    if (run_chunk(seat, all) && measure)
+        note_time(all, monotonic_nanoseconds() - begin);
+}
+
+void Grid::fail(Outcome outcome, const Failure &failure) noexcept {
+    std::lock_guard lock(failure_mutex_);
+    stop_ = true;
+    interrupt_ = true; // the other blocks' results are void
+    if (outcome_ != Outcome::Done)
+        return; // the first one is reported
+    outcome_ = outcome;
+    failure_ = failure;
+}
+
+void Grid::cancel() noexcept { fail(Outcome::Interrupted, {}); }
+
+} // namespace softcuda::rt

@@ -1,0 +1,272 @@
+// guard.cpp -- signal handlers that turn faults in kernels into return values.
+//
+// The handlers run on a stack of their own, since a fault may be the overflow of the thread's
+// stack. They touch nothing but the thread's guard: `current_guard` is in static TLS, so that
+// reading it in a handler allocates nothing even in a thread that never called this library.
+#undef _FORTIFY_SOURCE // its longjmp check does not know of signal stacks
+#include "rt/guard.h"
+
+#include "rt/code_ranges.h"
+#include "rt/reserved_range.h"
+#include "rt/thread_owned.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace softcuda::rt {
+namespace {
+
+[[gnu::tls_model("initial-exec")]] thread_local Guard *current_guard = nullptr;
+
+/// The lowest address of the calling thread's stack, to tell its overflow from other faults.
+[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t stack_begin = 0;
+
+constexpr std::array kFaultSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr std::uint64_t kStackGuardBytes = std::uint64_t{1} << 20;
+
+std::array<struct sigaction, kFaultSignals.size()> previous_actions;
+std::atomic<int> interrupt_signal{0};
+
+std::uint64_t program_counter(const ucontext_t &context) {
+#if defined(__x86_64__)
+    return static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+    return context.uc_mcontext.pc;
+#else
+#error "say where this processor keeps the program counter of an interrupted thread"
+#endif
+}
+
+FaultReport::Direction direction_of([[maybe_unused]] const ucontext_t &context) {
+#if defined(__x86_64__)
+    constexpr long kPageFaultByWrite = 2;
+    return context.uc_mcontext.gregs[REG_ERR] & kPageFaultByWrite ? FaultReport::Direction::Write
+                                                                  : FaultReport::Direction::Read;
+#else
+    return FaultReport::Direction::Unknown;
+#endif
+}
+
+bool is_stack_overflow(std::uint64_t address) {
+    return stack_begin != 0 && address < stack_begin && stack_begin - address <= kStackGuardBytes;
+}
+
+/// SIG_BLOCK or SIG_UNBLOCK, for the calling thread.
+void set_interrupts(int how) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, interrupt_signal);
+    pthread_sigmask(how, &set, nullptr);
+}
+
+FaultReport report_of(int signal, const siginfo_t &info, const ucontext_t &context) {
+    FaultReport report;
+    report.signal = signal;
+    if (signal == SIGFPE || signal == SIGILL) {
+        report.kind = Fault::InvalidInstruction;
+        return report;
+    }
+    report.address = reinterpret_cast<std::uint64_t>(info.si_addr);
+    // For an address that no pointer can have, the processor does not say which it was.
+    report.address_known = info.si_code > 0 && info.si_code != SI_KERNEL;
+    if (report.address_known)
+        report.direction = direction_of(context);
+    if (signal == SIGSEGV && report.address_known && is_stack_overflow(report.address))
+        report.kind = Fault::StackOverflow;
+    return report;
+}
+
+} // namespace
+
+/// The handlers, which may look into a guard.
+struct SignalHandlers {
+    static void on_fault(int signal, siginfo_t *info, void *context) {
+        Guard *guard = current_guard;
+        if (!guard || !guard->armed_)
+            return pass_on(signal, info, context);
+        guard->fault_ = report_of(signal, *info, *static_cast<ucontext_t *>(context));
+        guard->exit_ = Guard::Exit::Faulted;
+        siglongjmp(guard->jump_, 1);
+    }
+
+    static void on_interrupt(int, siginfo_t *, void *context) {
+        Guard *guard = current_guard;
+        if (!guard || !guard->armed_ || !guard->interrupt_ || !guard->interrupt_->load())
+            return;
+        if (!is_generated_code(program_counter(*static_cast<ucontext_t *>(context))))
+            return;
+        guard->exit_ = Guard::Exit::Interrupted;
+        set_interrupts(SIG_UNBLOCK);
+        siglongjmp(guard->jump_, 1);
+    }
+
+    /// To whoever handled the signal before us.
+    static void pass_on(int signal, siginfo_t *info, void *context) {
+        const auto index = static_cast<std::size_t>(
+            std::find(kFaultSignals.begin(), kFaultSignals.end(), signal) - kFaultSignals.begin());
+        const struct sigaction &previous = previous_actions.at(index);
+        if (previous.sa_flags & SA_SIGINFO)
+            return previous.sa_sigaction(signal, info, context);
+        if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
+            return previous.sa_handler(signal);
+        // The instruction runs again, faults again, and ends the process as it would have; a signal
+        // that somebody sent has to be sent again.
+        struct sigaction standard{};
+        standard.sa_handler = SIG_DFL;
+        sigaction(signal, &standard, nullptr);
+        if (info->si_code <= 0)
+            raise(signal);
+    }
+
+    static struct sigaction action(void (*handler)(int, siginfo_t *, void *), int flags) {
+        struct sigaction action{};
+        action.sa_sigaction = handler;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | flags;
+        sigemptyset(&action.sa_mask);
+        return action;
+    }
+
+    /// A real-time signal that nobody uses.
+    static int free_signal() {
+        for (int signal = SIGRTMAX - 4; signal > SIGRTMIN; signal--) {
+            struct sigaction present{};
+            if (sigaction(signal, nullptr, &present) == 0 && !(present.sa_flags & SA_SIGINFO) &&
+                present.sa_handler == SIG_DFL)
+                return signal;
+        }
+        return SIGRTMAX - 4;
+    }
+
+    static void install() {
+        for (std::size_t i = 0; i < kFaultSignals.size(); i++) {
+            // Not blocked while the handler runs, so jumping out of it leaves nothing blocked.
+            const struct sigaction ours = action(on_fault, SA_NODEFER);
+            sigaction(kFaultSignals[i], &ours, &previous_actions[i]);
+        }
+        const int signal = free_signal();
+        // Blocked while the handler runs: many may be queued, and each would take some stack.
+        const struct sigaction ours = action(on_interrupt, 0);
+        sigaction(signal, &ours, nullptr);
+        interrupt_signal = signal;
+    }
+};
+
+namespace {
+
+/// The thread's stack for signal handlers, unless it has one already.
+class SignalStack {
+  public:
+    SignalStack() {
+        stack_t present{};
+        if (sigaltstack(nullptr, &present) == 0 && !(present.ss_flags & SS_DISABLE))
+            return; // the client's, or a sanitizer's
+        const std::uint64_t bytes = round_up(stack_bytes(), page_size());
+        memory_ = std::make_unique<ReservedRange>(bytes + page_size());
+        std::byte *stack = memory_->begin() + page_size();
+        if (!memory_->open(stack, bytes))
+            throw std::bad_alloc();
+        stack_t ours{};
+        ours.ss_sp = stack;
+        ours.ss_size = bytes;
+        sigaltstack(&ours, nullptr);
+    }
+
+    ~SignalStack() {
+        if (!memory_)
+            return;
+        stack_t none{};
+        none.ss_flags = SS_DISABLE;
+        sigaltstack(&none, nullptr);
+    }
+
+  private:
+    /// Room for a few signals at once: with the processor's vector state each takes up to 11 KB.
+    static std::uint64_t stack_bytes() {
+        return std::uint64_t{64} * 1024 + 8 * std::uint64_t{getauxval(AT_MINSIGSTKSZ)};
+    }
+
+    std::unique_ptr<ReservedRange> memory_;
+};
+
+void find_stack() {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    void *begin = nullptr;
+    std::size_t size = 0;
+    if (pthread_attr_getstack(&attributes, &begin, &size) == 0)
+        stack_begin = reinterpret_cast<std::uint64_t>(begin) + page_size();
+    pthread_attr_destroy(&attributes);
+}
+
+void unblock_fault_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : kFaultSignals)
+        sigaddset(&set, signal);
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+} // namespace
+
+Guard::Guard(const std::atomic<bool> *interrupt) noexcept : interrupt_(interrupt) {}
+
+Guard *Guard::current() noexcept { return current_guard; }
+
+void Guard::enter() noexcept {
+    armed_ = true;
+    current_guard = this;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+void Guard::leave() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    armed_ = false;
+    current_guard = outer_;
+}
+
+void Guard::fail(const FaultReport &fault) noexcept {
+    Guard *guard = current_guard;
+    if (!guard)
+        std::terminate(); // generated code runs under a guard only
+    guard->fault_ = fault;
+    guard->exit_ = Exit::Faulted;
+    siglongjmp(guard->jump_, 1);
+}
+
+void prepare_thread_for_guards() {
+    [[gnu::tls_model("initial-exec")]] static thread_local bool prepared = false;
+    if (prepared)
+        return;
+    static std::once_flag installed;
+    std::call_once(installed, SignalHandlers::install);
+    thread_owned<SignalStack>();
+    find_stack();
+    unblock_fault_signals();
+    set_interrupts(SIG_UNBLOCK);
+    prepared = true;
+}
+
+void interrupt_thread(int thread_id) noexcept {
+    syscall(SYS_tgkill, getpid(), thread_id, interrupt_signal.load());
+}
+
+bool guarded_copy(void *destination, std::uint64_t source, std::size_t bytes) noexcept {
+    Guard guard;
+    return guard.run([&] {
+        std::memcpy(destination, reinterpret_cast<const void *>(source), bytes);
+    }) == Guard::Exit::Returned;
+}
+
+} // namespace softcuda::rt

@@ -1,0 +1,121 @@
+// guard.h -- calls that come back when the code they run faults or is told to stop.
+//
+//     Guard guard(&stop);
+//     if (guard.run([&] { entry(...); }) != Guard::Exit::Returned)
+//         report(guard.fault());
+//
+// A fault (SIGSEGV, SIGBUS, SIGFPE, SIGILL, or scu_fault) ends the call with a jump out of it, past
+// any destructors: only generated code and plain memory copies may run inside. Signals that hit a
+// thread outside a guard go to whoever handled them before.
+#pragma once
+
+#include "rt/kernel_abi.h"
+
+#include <atomic>
+#include <csetjmp>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace softcuda::rt {
+
+/// What is known about a fault.
+struct FaultReport {
+    enum class Direction { Unknown, Read, Write };
+
+    Fault kind = Fault::IllegalAddress;
+    bool address_known = false;
+    std::uint64_t address = 0;
+    Direction direction = Direction::Unknown;
+    int lane = -1;  ///< of the warp, -1 where it is not known
+    int signal = 0; ///< that reported it, 0 for scu_fault
+};
+
+class Guard {
+  public:
+    enum class Exit { Returned, Faulted, Interrupted };
+
+    /// While `*interrupt` is true, a call of interrupt_thread() ends run(). May be null.
+    explicit Guard(const std::atomic<bool> *interrupt = nullptr) noexcept;
+    Guard(const Guard &) = delete;
+    Guard &operator=(const Guard &) = delete;
+
+    /// Calls body(). Guards nest; a fault ends the innermost.
+    template <class Body> Exit run(Body &&body) {
+        outer_ = current();
+        const unsigned float_state = save_float_state();
+        if (sigsetjmp(jump_, 0) == 0) {
+            enter();
+            body();
+            leave();
+            return Exit::Returned;
+        }
+        leave();
+        restore_float_state(float_state);
+        return exit_;
+    }
+
+    [[nodiscard]] const FaultReport &fault() const noexcept { return fault_; }
+
+    /// Ends the calling thread's innermost guarded call.
+    [[noreturn]] static void fail(const FaultReport &fault) noexcept;
+
+    /// While one exists, the thread does something that must not be jumped out of; a fault is then
+    /// a bug of ours and goes to the previous handler.
+    class Uninterrupted {
+      public:
+        Uninterrupted() noexcept : guard_(current()) { set(false); }
+        Uninterrupted(const Uninterrupted &) = delete;
+        ~Uninterrupted() { set(true); }
+
+      private:
+        void set(bool armed) noexcept {
+            if (guard_)
+                guard_->armed_ = armed;
+        }
+        Guard *guard_;
+    };
+
+  private:
+    friend struct SignalHandlers;
+
+    static Guard *current() noexcept;
+    void enter() noexcept;
+    void leave() noexcept;
+
+    static unsigned save_float_state() noexcept {
+#if defined(__x86_64__)
+        return _mm_getcsr();
+#else
+        return 0;
+#endif
+    }
+    static void restore_float_state([[maybe_unused]] unsigned state) noexcept {
+#if defined(__x86_64__)
+        _mm_setcsr(state);
+#endif
+    }
+
+    sigjmp_buf jump_;
+    Guard *outer_ = nullptr;
+    const std::atomic<bool> *interrupt_;
+    volatile bool armed_ = false;
+    Exit exit_ = Exit::Returned;
+    FaultReport fault_;
+};
+
+/// Installs the handlers, once, and gives the calling thread a stack for them. Call before run().
+/// Throws std::bad_alloc.
+void prepare_thread_for_guards();
+
+/// Makes thread `thread_id` of this process leave its guarded call, if it is in generated code now
+/// and its guard allows it; otherwise does nothing. Repeat until it has left.
+void interrupt_thread(int thread_id) noexcept;
+
+/// Copies like memcpy; false where that faults.
+[[nodiscard]] bool guarded_copy(void *destination, std::uint64_t source,
+                                std::size_t bytes) noexcept;
+
+} // namespace softcuda::rt

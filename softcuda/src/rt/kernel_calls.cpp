@@ -1,0 +1,173 @@
+// kernel_calls.cpp -- the functions of kernel_abi.h, which generated code calls by name.
+//
+// A fault must not jump out of code that holds a lock or memory, so these functions check addresses
+// first, or read them under a guard of their own, and fail at the end.
+#include "rt/guard.h"
+#include "rt/kernel_abi.h"
+#include "rt/kernel_services.h"
+#include "rt/printf_format.h"
+#include "rt/seat.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <new>
+#include <string>
+
+using namespace softcuda::rt;
+
+namespace {
+
+constexpr std::size_t kLongestFormat = 64 * 1024;
+
+KernelServices &services(const LaunchFrame *frame) {
+    return *static_cast<KernelServices *>(frame->launch);
+}
+
+[[noreturn]] void fail(Fault kind, std::uint64_t address, std::uint32_t lane,
+                       FaultReport::Direction direction = FaultReport::Direction::Unknown) {
+    FaultReport report;
+    report.kind = kind;
+    report.address_known = true;
+    report.address = address;
+    report.lane = static_cast<int>(lane);
+    report.direction = direction;
+    Guard::fail(report);
+}
+
+/// Whether the bytes outside the arena may be used: registered host memory, or, through a generic
+/// address, the block's own shared or local memory.
+bool is_reachable(const WorkerState *worker, const LaunchFrame *frame, std::uint64_t address,
+                  std::uint32_t size) {
+    if (address - frame->global_base < frame->global_size)
+        return true; // what is not allocated there faults by itself
+    if (Window::contains(worker->shared, address) || Window::contains(worker->local, address))
+        return true;
+    const Guard::Uninterrupted section;
+    return services(frame).is_registered(address, size);
+}
+
+std::string text_at(std::uint64_t address) {
+    std::string text;
+    if (!read_string(guarded_copy, address, kLongestFormat, text))
+        return "(unreadable)";
+    return text;
+}
+
+/// Calls each(lane) for the lanes in `mask`, in order.
+template <class Each> void for_each_lane(std::uint32_t mask, Each &&each) {
+    for (; mask != 0; mask &= mask - 1)
+        each(static_cast<unsigned>(__builtin_ctz(mask)));
+}
+
+/// Prints for one lane; -1 for what cannot be read or formatted.
+int print_lane(const WorkerState *worker, const LaunchFrame *frame, std::uint64_t format_address,
+               std::uint64_t arguments) {
+    try {
+        std::string format, text;
+        if (!read_string(guarded_copy, format_address, kLongestFormat, format))
+            return -1;
+        const int count = format_printf(guarded_copy, format, arguments, text);
+        services(frame).print(worker->block_index, text);
+        return count;
+    } catch (const std::bad_alloc &) { // must not leave through generated code
+        return -1;
+    }
+}
+
+/// x, y and z of a linear index.
+struct Position {
+    std::uint64_t x, y, z;
+};
+
+Position position_of(std::uint64_t index, const std::uint32_t (&extent)[3]) {
+    return {index % extent[0], index / extent[0] % extent[1], index / extent[0] / extent[1]};
+}
+
+} // namespace
+
+void scu_fault(WorkerState *, std::uint32_t fault, std::uint64_t address, std::uint32_t lane) {
+    fail(static_cast<Fault>(fault), address, lane);
+}
+
+void scu_check_address(WorkerState *worker, const LaunchFrame *frame, std::uint64_t address,
+                       std::uint32_t size, std::uint32_t access, std::uint32_t lane) {
+    if (!is_reachable(worker, frame, address, size))
+        fail(Fault::IllegalAddress, address, lane,
+             static_cast<Access>(access) == Access::Load ? FaultReport::Direction::Read
+                                                         : FaultReport::Direction::Write);
+}
+
+void scu_check_addresses(WorkerState *worker, const LaunchFrame *frame,
+                         const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t size,
+                         std::uint32_t access) {
+    for_each_lane(mask, [&](unsigned lane) {
+        scu_check_address(worker, frame, addresses[lane], size, access, lane);
+    });
+}
+
+void scu_vprintf(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *formats,
+                 const std::uint64_t *arguments, std::uint32_t mask, std::int32_t *results) {
+    const Guard::Uninterrupted section;
+    for_each_lane(mask, [&](unsigned lane) {
+        results[lane] = print_lane(worker, frame, formats[lane], arguments[lane]);
+    });
+}
+
+void scu_assertfail(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *messages,
+                    const std::uint64_t *files, const std::uint32_t *lines,
+                    const std::uint64_t *functions, std::uint32_t mask) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(mask));
+    {
+        const Guard::Uninterrupted section;
+        const Position block = position_of(worker->block_index, frame->grid);
+        const Position thread =
+            position_of(std::uint64_t{worker->warp_index} * kWarpSize + lane, frame->block);
+        std::fprintf(
+            stderr,
+            "%s:%u: %s: block: [%llu,%llu,%llu], thread: [%llu,%llu,%llu] "
+            "Assertion `%s` failed.\n",
+            text_at(files[lane]).c_str(), lines[lane], text_at(functions[lane]).c_str(),
+            static_cast<unsigned long long>(block.x), static_cast<unsigned long long>(block.y),
+            static_cast<unsigned long long>(block.z), static_cast<unsigned long long>(thread.x),
+            static_cast<unsigned long long>(thread.y), static_cast<unsigned long long>(thread.z),
+            text_at(messages[lane]).c_str());
+    }
+    fail(Fault::Assert, 0, lane);
+}
+
+void scu_malloc(WorkerState *, const LaunchFrame *frame, const std::uint64_t *sizes,
+                std::uint32_t mask, std::uint64_t *results) {
+    const Guard::Uninterrupted section;
+    for_each_lane(mask, [&](unsigned lane) {
+        results[lane] = sizes[lane] == 0 ? 0 : services(frame).allocate(sizes[lane]);
+    });
+}
+
+void scu_free(WorkerState *, const LaunchFrame *frame, const std::uint64_t *pointers,
+              std::uint32_t mask) {
+    int bad_lane = -1;
+    {
+        const Guard::Uninterrupted section;
+        for_each_lane(mask, [&](unsigned lane) {
+            if (pointers[lane] != 0 && !services(frame).release(pointers[lane]))
+                bad_lane = static_cast<int>(lane);
+        });
+    }
+    if (bad_lane >= 0)
+        fail(Fault::IllegalAddress, pointers[bad_lane], static_cast<unsigned>(bad_lane));
+}
+
+std::uint64_t scu_globaltimer() {
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+void scu_nanosleep(std::uint32_t nanoseconds) {
+    // CUDA promises between 0 and twice the time, at most a millisecond.
+    timespec time{};
+    time.tv_nsec = static_cast<long>(std::min<std::uint32_t>(nanoseconds, 1'000'000));
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+}

@@ -3,9 +3,9 @@
 
 using namespace softcuda;
 using api::start_copy;
-using api::Wait;
 using device::Copy;
 using device::Side;
+using device::Wait;
 
 namespace {
 

@@ -1,5 +1,10 @@
-// default_stream.h -- which stream a null handle means in the call that is being made.
+// default_stream.h -- which stream a handle means in the call that is being made.
 #pragma once
+
+#include "device/context.h"
+#include "device/stream.h"
+
+#include <memory>
 
 namespace softcuda::api {
 
@@ -15,5 +20,9 @@ class PerThreadDefaultStream {
   private:
     static inline thread_local int depth_ = 0;
 };
+
+/// The stream behind a handle: a default stream of `context`, or any that the client made. Throws
+/// Error(invalid handle).
+std::shared_ptr<device::Stream> find_stream(device::Context &context, CUstream handle);
 
 } // namespace softcuda::api

@@ -66,9 +66,10 @@ CUresult cuMemFree(CUdeviceptr address) {
         const Allocation allocation = find(address);
         device::require(allocation.address == address, CUDA_ERROR_INVALID_VALUE);
         context.synchronize(); // kernels in flight may use it
-        const MemoryKind kind =
-            allocation.kind == MemoryKind::Managed ? MemoryKind::Managed : MemoryKind::Device;
-        memory().free(address, kind);
+        // Also frees what cuMemAllocAsync gave, but not, say, a module's variables.
+        const bool other =
+            allocation.kind == MemoryKind::Managed || allocation.kind == MemoryKind::Pool;
+        memory().free(address, other ? allocation.kind : MemoryKind::Device);
     });
 }
 

@@ -3,8 +3,8 @@
 
 using namespace softcuda;
 using api::start_fill;
-using api::Wait;
 using device::Fill;
+using device::Wait;
 
 namespace {
 

@@ -1,20 +1,22 @@
 // transfer.cpp -- copies and fills on their way into a stream.
 #include "api/transfer.h"
 
+#include "api/default_stream.h"
+
 namespace softcuda::api {
 
 CUresult start_copy(const device::Copy &copy, device::Side destination, device::Side source,
-                    CUstream, Wait) noexcept {
-    return with_context([&](device::Context &) {
+                    CUstream stream, device::Wait wait) noexcept {
+    return with_context([&](device::Context &context) {
         check_copy(device::System::get().memory(), copy, destination, source);
-        run_pieces(copy, 0, piece_count(copy));
+        enqueue(*find_stream(context, stream), copy, wait);
     });
 }
 
-CUresult start_fill(const device::Fill &fill, CUstream, Wait) noexcept {
-    return with_context([&](device::Context &) {
+CUresult start_fill(const device::Fill &fill, CUstream stream, device::Wait wait) noexcept {
+    return with_context([&](device::Context &context) {
         check_fill(device::System::get().memory(), fill);
-        run_pieces(fill, 0, piece_count(fill));
+        enqueue(*find_stream(context, stream), fill, wait);
     });
 }
 

@@ -54,6 +54,7 @@ std::uint64_t AddressSpace::allocate(const Request &request) {
     allocation.device = request.device;
     allocation.context = request.context;
     allocation.flags = request.flags;
+    allocation.pool = request.pool;
 
     const bool on_device = request.kind != MemoryKind::Host;
     if (on_device)
@@ -72,7 +73,9 @@ std::uint64_t AddressSpace::allocate(const Request &request) {
 }
 
 void AddressSpace::place(Allocation &allocation) {
-    if (page_runs_ >= kMaxPageRuns && allocation.size <= kMaxSlabPiece)
+    // Kernels allocate many small pieces, and fast.
+    const bool share = page_runs_ >= kMaxPageRuns || allocation.kind == MemoryKind::Heap;
+    if (share && allocation.size <= kMaxSlabPiece)
         return place_in_slab(allocation);
     std::byte *run = arena_.take(allocation.size);
     require(run != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
@@ -197,7 +200,8 @@ std::string AddressSpace::describe(std::uint64_t address) const {
     for (const Allocation &old : freed_)
         if (address - old.address < old.size)
             return bytes_text(address - old.address) + " into " + allocation_text(old) +
-                   ", which was freed";
+                   (old.kind == MemoryKind::Registered ? ", which was unregistered"
+                                                       : ", which was freed");
     const auto next = map_.upper_bound(address);
     const bool has_next = next != map_.end();
     const bool has_previous = next != map_.begin();

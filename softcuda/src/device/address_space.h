@@ -23,6 +23,7 @@ namespace softcuda::device {
 
 class Context;
 class Device;
+class MemoryPool;
 
 enum class MemoryKind {
     Device,     ///< cuMemAlloc and its like
@@ -40,11 +41,12 @@ struct Allocation {
     std::uint64_t size = 0;
     MemoryKind kind = MemoryKind::Device;
     Device *device = nullptr;
-    Context *context = nullptr;  ///< never followed here: it may be gone in a copy of this struct
-    unsigned flags = 0;          ///< as given to the allocating call
-    std::uint64_t id = 0;        ///< unique in the process: CU_POINTER_ATTRIBUTE_BUFFER_ID
-    std::uint64_t run = 0;       ///< the pages behind it
-    std::uint64_t run_bytes = 0; ///< 0: a piece of a slab, or not in the arena
+    Context *context = nullptr; ///< never followed here: it may be gone in a copy of this struct
+    const MemoryPool *pool = nullptr; ///< likewise; for MemoryKind::Pool
+    unsigned flags = 0;               ///< as given to the allocating call
+    std::uint64_t id = 0;             ///< unique in the process: CU_POINTER_ATTRIBUTE_BUFFER_ID
+    std::uint64_t run = 0;            ///< the pages behind it
+    std::uint64_t run_bytes = 0;      ///< 0: a piece of a slab, or not in the arena
 };
 
 /// The allocator and the map of all allocations. Any thread may call any function.
@@ -60,6 +62,7 @@ class AddressSpace {
         Device *device = nullptr;
         Context *context = nullptr;
         unsigned flags = 0;
+        const MemoryPool *pool = nullptr;
     };
 
     /// Zeroed memory at a multiple of 256. Its end lies as close before an inaccessible page as the

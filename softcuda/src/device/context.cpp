@@ -3,6 +3,10 @@
 
 #include "device/device.h"
 #include "device/error.h"
+#include "device/event.h"
+#include "device/fault_log.h"
+#include "device/module.h"
+#include "device/registry.h"
 #include "device/system.h"
 #include "rt/thread_owned.h"
 
@@ -45,6 +49,7 @@ const LimitRow &limit_row(CUlimit limit) {
 Context::Context(Device &device, unsigned flags, Role role)
     : device_(device), role_(role), id_(next_context_id()), flags_(flags) {
     reset_state();
+    make_streams();
 }
 
 Context::~Context() = default;
@@ -52,27 +57,133 @@ Context::~Context() = default;
 void Context::reset_state() {
     std::lock_guard lock(mutex_);
     sticky_ = CUDA_SUCCESS;
+    passing_ = CUDA_SUCCESS;
     peers_.clear();
+    heap_used_ = 0;
     for (const LimitRow &row : kLimitRows)
         limits_.at(row.limit) = row.initial;
 }
 
+void Context::make_streams() {
+    legacy_ = std::make_shared<Stream>(*this, Stream::Kind::Legacy, kLeastPriority);
+    System::get().timeline().add_stream(legacy_);
+}
+
 void Context::activate() {
     reset_state();
+    make_streams();
     active_ = true;
 }
 
-void Context::tear_down() {
+void Context::remove_objects() {
+    const auto is_mine = [this](const auto &object) { return &object.context() == this; };
+    registry<Event>().remove_if(is_mine);
+    registry<Stream>().remove_if(is_mine);
+    registry<Function>().remove_if(
+        [this](const Function &function) { return &function.module().context() == this; });
+    registry<Module>().remove_if(is_mine);
+}
+
+void Context::tear_down(Pending pending) {
     active_ = false;
+    if (pending == Pending::Drop)
+        interrupt();
+    wait_for_all();
+    collect_output();
+    remove_objects();
+    {
+        std::lock_guard lock(mutex_);
+        per_thread_.clear();
+    }
+    System::get().timeline().remove_streams(*this);
     System::get().memory().free_all(this);
 }
 
-void Context::set_sticky_error(CUresult result) noexcept {
+bool Context::set_sticky_error(CUresult result) noexcept {
     int expected = CUDA_SUCCESS;
-    sticky_.compare_exchange_strong(expected, result);
+    return sticky_.compare_exchange_strong(expected, result);
 }
 
-void Context::synchronize() {}
+void Context::throw_error() {
+    require(sticky_error() == CUDA_SUCCESS, sticky_error());
+    if (passing_.load(std::memory_order_relaxed) == CUDA_SUCCESS)
+        return;
+    const auto error = static_cast<CUresult>(passing_.exchange(CUDA_SUCCESS));
+    require(error == CUDA_SUCCESS, error);
+}
+
+void Context::report_failure(const std::string &kernel, const rt::Grid::Failure &failure,
+                             const rt::LaunchFrame &frame) {
+    log_fault(describe_failure(kernel, failure, frame));
+}
+
+void Context::wait_for_all() {
+    for (const std::shared_ptr<Command> &command : System::get().timeline().pending(*this))
+        command->wait();
+}
+
+void Context::synchronize() {
+    wait_for_all();
+    collect_output();
+    throw_error();
+}
+
+void Context::synchronize(const Stream &stream) {
+    for (const std::shared_ptr<Command> &command : System::get().timeline().pending(stream))
+        command->wait();
+    collect_output();
+    throw_error();
+}
+
+void Context::interrupt() {
+    interrupts_++;
+    System::get().pool().interrupt_all_of(this);
+}
+
+std::shared_ptr<Stream> Context::legacy_stream() const { return legacy_; }
+
+std::shared_ptr<Stream> Context::per_thread_stream() {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Stream> &stream = per_thread_[std::this_thread::get_id()];
+    if (!stream) {
+        stream = std::make_shared<Stream>(*this, Stream::Kind::Blocking, kLeastPriority);
+        System::get().timeline().add_stream(stream);
+    }
+    return stream;
+}
+
+std::uint64_t Context::heap_allocate(std::uint64_t bytes) noexcept {
+    std::lock_guard lock(mutex_);
+    const std::uint64_t capacity = limits_.at(CU_LIMIT_MALLOC_HEAP_SIZE);
+    if (bytes > capacity - std::min(heap_used_, capacity))
+        return 0;
+    try {
+        const std::uint64_t address = System::get().memory().allocate({.size = bytes,
+                                                                       .kind = MemoryKind::Heap,
+                                                                       .device = &device_,
+                                                                       .context = this,
+                                                                       .flags = 0});
+        heap_used_ += bytes;
+        return address;
+    } catch (const std::exception &) {
+        return 0;
+    }
+}
+
+bool Context::heap_release(std::uint64_t address) noexcept {
+    std::lock_guard lock(mutex_);
+    try {
+        AddressSpace &memory = System::get().memory();
+        const std::optional<Allocation> allocation = memory.find(address);
+        if (!allocation || allocation->address != address)
+            return false;
+        memory.free(address, MemoryKind::Heap);
+        heap_used_ -= allocation->size;
+        return true;
+    } catch (const std::exception &) {
+        return false;
+    }
+}
 
 std::size_t Context::limit(CUlimit limit) const {
     const LimitRow &row = limit_row(limit);
@@ -84,6 +195,8 @@ void Context::set_limit(CUlimit limit, std::size_t value) {
     const LimitRow &row = limit_row(limit);
     std::lock_guard lock(mutex_);
     limits_.at(row.limit) = std::min(value, row.highest); // CUDA clamps, too
+    if (limit == CU_LIMIT_PRINTF_FIFO_SIZE)
+        printed_.set_capacity(limits_.at(row.limit));
 }
 
 void Context::enable_peer(Context &peer) {

@@ -1,13 +1,20 @@
 // context.h -- a context: what belongs together on one device, and its error state.
 #pragma once
 
+#include "device/print_buffer.h"
+#include "device/stream.h"
+#include "rt/grid.h"
+
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <cuda.h>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
+#include <thread>
 
 namespace softcuda::device {
 
@@ -34,19 +41,49 @@ class Context : public std::enable_shared_from_this<Context> {
     [[nodiscard]] bool active() const noexcept { return active_.load(); }
     /// Makes a torn-down context usable again, as new.
     void activate();
-    /// Waits for its work, then frees all that belongs to it.
-    void tear_down();
+
+    enum class Pending { Finish, Drop };
+    /// Lets its work finish, or drops it, then frees all that belongs to the context.
+    void tear_down(Pending pending);
 
     /// The error that each call returns from now on, or CUDA_SUCCESS. After a kernel has failed
     /// there is no telling what else is wrong, so CUDA makes such errors stick.
     [[nodiscard]] CUresult sticky_error() const noexcept {
         return static_cast<CUresult>(sticky_.load(std::memory_order_relaxed));
     }
-    /// The first error sticks.
-    void set_sticky_error(CUresult result) noexcept;
+    /// The first error sticks: true when this was it.
+    bool set_sticky_error(CUresult result) noexcept;
+    /// An error that the next call that synchronises returns, and no other.
+    void set_passing_error(CUresult result) noexcept { passing_ = result; }
+    /// Throws the sticky error, or the passing one, if there is any.
+    void throw_error();
+    /// Tells stderr what a kernel did.
+    void report_failure(const std::string &kernel, const rt::Grid::Failure &failure,
+                        const rt::LaunchFrame &frame);
 
-    /// Waits until all work in all streams is done.
+    /// Waits until all work in all streams, or in one, is done; writes what kernels printed; throws
+    /// the context's error, if any.
     void synchronize();
+    void synchronize(const Stream &stream);
+    void collect_output() { printed_.flush(); }
+
+    /// Stops running kernels, and drops those that wait in streams. Other commands are done.
+    void interrupt();
+    /// How often that happened: a launch that is older than the latest time is dropped.
+    [[nodiscard]] std::uint64_t interrupts() const noexcept { return interrupts_.load(); }
+
+    [[nodiscard]] StreamSet &streams() noexcept { return streams_; }
+    [[nodiscard]] const StreamSet &streams() const noexcept { return streams_; }
+    [[nodiscard]] std::shared_ptr<Stream> legacy_stream() const;
+    /// The calling thread's own default stream.
+    [[nodiscard]] std::shared_ptr<Stream> per_thread_stream();
+
+    [[nodiscard]] std::uint64_t next_grid_id() noexcept { return next_grid_id_++; }
+    [[nodiscard]] PrintBuffer &printed() noexcept { return printed_; }
+
+    /// malloc() and free() of kernels, within CU_LIMIT_MALLOC_HEAP_SIZE. 0, or false, on failure.
+    [[nodiscard]] std::uint64_t heap_allocate(std::uint64_t bytes) noexcept;
+    [[nodiscard]] bool heap_release(std::uint64_t address) noexcept;
 
     /// CU_LIMIT_*. Throws Error: unsupported limit, invalid value.
     [[nodiscard]] std::size_t limit(CUlimit limit) const;
@@ -59,6 +96,9 @@ class Context : public std::enable_shared_from_this<Context> {
   private:
     static constexpr std::size_t kLimits = 16;
     void reset_state();
+    void make_streams();
+    void wait_for_all();
+    void remove_objects();
 
     Device &device_;
     Role role_;
@@ -66,7 +106,16 @@ class Context : public std::enable_shared_from_this<Context> {
     std::atomic<unsigned> flags_;
     std::atomic<bool> active_{true};
     std::atomic<int> sticky_{CUDA_SUCCESS};
+    std::atomic<int> passing_{CUDA_SUCCESS};
+    std::atomic<std::uint64_t> interrupts_{0};
+    std::atomic<std::uint64_t> next_grid_id_{1};
+    PrintBuffer printed_;
+    StreamSet streams_;
+    std::shared_ptr<Stream> legacy_;
+
     mutable std::mutex mutex_;
+    std::map<std::thread::id, std::shared_ptr<Stream>> per_thread_;
+    std::uint64_t heap_used_ = 0;
     std::array<std::size_t, kLimits> limits_{};
     std::set<const Context *> peers_;
 };

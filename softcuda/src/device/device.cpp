@@ -4,6 +4,7 @@
 #include "device/context.h"
 #include "device/error.h"
 #include "device/machine.h"
+#include "device/memory_pool.h"
 #include "device/registry.h"
 
 #include <cstdio>
@@ -48,7 +49,10 @@ DeviceLimits limits_of(int architecture) {
 Device::Device(int ordinal, std::uint64_t memory_bytes, int architecture, unsigned multiprocessors)
     : ordinal_(ordinal), architecture_(architecture), multiprocessors_(multiprocessors),
       total_memory_(memory_bytes), limits_(limits_of(architecture)),
-      name_("softcuda (" + machine().processor + ")") {}
+      name_("softcuda (" + machine().processor + ")"),
+      default_pool_(std::make_shared<MemoryPool>(*this)), current_pool_(default_pool_) {
+    registry<MemoryPool>().add(default_pool_);
+}
 
 Device::~Device() = default;
 
@@ -91,14 +95,14 @@ void Device::release_primary() {
     std::lock_guard lock(primary_mutex_);
     require(primary_uses_ > 0, CUDA_ERROR_INVALID_CONTEXT);
     if (--primary_uses_ == 0)
-        primary_->tear_down();
+        primary_->tear_down(Context::Pending::Finish);
 }
 
 void Device::reset_primary() {
     std::lock_guard lock(primary_mutex_);
     if (!primary_ || !primary_->active())
         return;
-    primary_->tear_down();
+    primary_->tear_down(Context::Pending::Drop);
     if (primary_uses_ > 0) // those who retain it go on with a fresh one
         primary_->activate();
 }
@@ -118,6 +122,16 @@ unsigned Device::primary_flags() const {
 bool Device::primary_active() const {
     std::lock_guard lock(primary_mutex_);
     return primary_ && primary_->active();
+}
+
+std::shared_ptr<MemoryPool> Device::current_pool() const {
+    std::lock_guard lock(primary_mutex_);
+    return current_pool_;
+}
+
+void Device::set_current_pool(std::shared_ptr<MemoryPool> pool) {
+    std::lock_guard lock(primary_mutex_);
+    current_pool_ = std::move(pool);
 }
 
 } // namespace softcuda::device

@@ -12,6 +12,7 @@
 namespace softcuda::device {
 
 class Context;
+class MemoryPool;
 
 /// Limits that a launch is checked against, and that attributes and occupancy report. Bytes.
 struct DeviceLimits {
@@ -59,6 +60,11 @@ class Device {
     [[nodiscard]] unsigned primary_flags() const;
     [[nodiscard]] bool primary_active() const;
 
+    /// The pools that cuMemAllocAsync takes from: the current one, the default one at first.
+    [[nodiscard]] std::shared_ptr<MemoryPool> default_pool() const { return default_pool_; }
+    [[nodiscard]] std::shared_ptr<MemoryPool> current_pool() const;
+    void set_current_pool(std::shared_ptr<MemoryPool> pool);
+
   private:
     int ordinal_;
     int architecture_;
@@ -72,6 +78,9 @@ class Device {
     std::shared_ptr<Context> primary_;
     unsigned primary_uses_ = 0;
     unsigned primary_flags_ = 0;
+
+    std::shared_ptr<MemoryPool> default_pool_;
+    std::shared_ptr<MemoryPool> current_pool_; ///< guarded by primary_mutex_
 };
 
 } // namespace softcuda::device

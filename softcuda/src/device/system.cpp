@@ -2,6 +2,7 @@
 //
 //   SOFTCUDA_DEVICES   how many devices (1)
 //   SOFTCUDA_MEMORY    bytes of each device's memory, K, M, G, T allowed (its share of 3/4 of RAM)
+//   SOFTCUDA_THREADS   worker threads, which are the multiprocessors (as many as cores)
 //   SOFTCUDA_ARCH      compute capability: 75, 80, 86, 87, 89, 90 (86)
 #include "device/system.h"
 
@@ -35,18 +36,21 @@ int chosen_architecture() {
     return known ? wanted : 86;
 }
 
+unsigned worker_threads() {
+    const std::uint64_t wanted = environment_number("SOFTCUDA_THREADS", machine().cores);
+    return static_cast<unsigned>(std::clamp<std::uint64_t>(wanted, 1, 1024));
+}
+
 } // namespace
 
-System::System() : memory_(kArenaBytes) {
+System::System() : memory_(kArenaBytes), pool_(worker_threads()) {
     const std::uint64_t count =
         std::clamp<std::uint64_t>(environment_number("SOFTCUDA_DEVICES", 1), 1, 64);
     const std::uint64_t share = machine().memory_bytes / 4 * 3 / count;
     const std::uint64_t bytes = environment_number("SOFTCUDA_MEMORY", share);
-    const auto cores =
-        static_cast<unsigned>(environment_number("SOFTCUDA_THREADS", machine().cores));
     for (std::uint64_t ordinal = 0; ordinal < count; ordinal++)
         devices_.push_back(std::make_unique<Device>(static_cast<int>(ordinal), bytes,
-                                                    chosen_architecture(), std::max(1u, cores)));
+                                                    chosen_architecture(), pool_.seats()));
 }
 
 System &System::start() {

@@ -3,6 +3,9 @@
 
 #include "device/address_space.h"
 #include "device/device.h"
+#include "device/host_function.h"
+#include "device/timeline.h"
+#include "rt/worker_pool.h"
 
 #include <memory>
 #include <vector>
@@ -24,11 +27,17 @@ class System {
     /// Throws Error(invalid device).
     [[nodiscard]] Device &device(int ordinal) const;
     [[nodiscard]] AddressSpace &memory() noexcept { return memory_; }
+    [[nodiscard]] Timeline &timeline() noexcept { return timeline_; }
+    [[nodiscard]] rt::WorkerPool &pool() noexcept { return pool_; }
+    [[nodiscard]] HostThread &host_thread() noexcept { return host_thread_; }
 
   private:
     System();
 
     AddressSpace memory_;
+    Timeline timeline_;
+    rt::WorkerPool pool_;
+    HostThread host_thread_;
     std::vector<std::unique_ptr<Device>> devices_;
 };
 

@@ -1,0 +1,87 @@
+// event.cpp -- events.
+#include "device/event.h"
+#include "api/call.h"
+#include "api/default_stream.h"
+#include "device/registry.h"
+
+using namespace softcuda;
+using device::Context;
+using device::Event;
+
+namespace {
+
+std::shared_ptr<Event> find_event(CUevent handle) {
+    std::shared_ptr<Event> event = device::registry<Event>().find(handle);
+    device::require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    return event;
+}
+
+CUresult elapsed_time(float *milliseconds, CUevent begin, CUevent end) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(milliseconds);
+        *milliseconds = find_event(end)->milliseconds_since(*find_event(begin));
+    });
+}
+
+} // namespace
+
+CUresult cuEventCreate(CUevent *result, unsigned int flags) {
+    return api::with_context([&](Context &context) {
+        constexpr unsigned known =
+            CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+        api::require_non_null(result);
+        device::require((flags & ~known) == 0, CUDA_ERROR_INVALID_VALUE);
+        device::require((flags & CU_EVENT_INTERPROCESS) == 0, CUDA_ERROR_NOT_SUPPORTED);
+        auto event = std::make_shared<Event>(context, flags);
+        device::registry<Event>().add(event);
+        *result = reinterpret_cast<CUevent>(event.get());
+    });
+}
+
+CUresult cuEventDestroy(CUevent handle) {
+    return api::with_system([&](device::System &) {
+        device::require(device::registry<Event>().remove(handle) != nullptr,
+                        CUDA_ERROR_INVALID_HANDLE);
+    });
+}
+
+CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned int flags) {
+    return api::with_context([&](Context &context) {
+        device::require(flags == CU_EVENT_RECORD_DEFAULT || flags == CU_EVENT_RECORD_EXTERNAL,
+                        CUDA_ERROR_INVALID_VALUE);
+        find_event(handle)->record(*api::find_stream(context, stream));
+    });
+}
+
+CUresult cuEventRecord(CUevent handle, CUstream stream) {
+    return cuEventRecordWithFlags(handle, stream, CU_EVENT_RECORD_DEFAULT);
+}
+
+CUresult cuEventQuery(CUevent handle) {
+    return api::with_system([&](device::System &) {
+        const std::shared_ptr<Event> event = find_event(handle);
+        if (!event->query())
+            return CUDA_ERROR_NOT_READY;
+        event->context().collect_output();
+        event->context().throw_error();
+        return CUDA_SUCCESS;
+    });
+}
+
+CUresult cuEventSynchronize(CUevent handle) {
+    return api::with_system([&](device::System &) {
+        const std::shared_ptr<Event> event = find_event(handle);
+        event->synchronize();
+        event->context().collect_output();
+        event->context().throw_error();
+    });
+}
+
+#undef cuEventElapsedTime
+SCU_EXPORT CUresult CUDAAPI cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
+    return elapsed_time(milliseconds, begin, end);
+}
+
+SCU_EXPORT CUresult CUDAAPI cuEventElapsedTime_v2(float *milliseconds, CUevent begin, CUevent end) {
+    return elapsed_time(milliseconds, begin, end);
+}

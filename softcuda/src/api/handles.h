@@ -1,0 +1,27 @@
+// handles.h -- the objects behind handles of code.
+#pragma once
+
+#include "api/call.h"
+#include "device/module.h"
+#include "device/registry.h"
+
+namespace softcuda::api {
+
+/// Throw Error(invalid handle). Holding the result keeps the function's module alive.
+inline std::shared_ptr<device::Module> find_module(CUmodule handle) {
+    std::shared_ptr<device::Module> module = device::registry<device::Module>().find(handle);
+    device::require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    return module;
+}
+
+std::shared_ptr<device::Function> find_function(CUfunction handle);
+
+/// Makes a module known, and its functions.
+void register_module(const std::shared_ptr<device::Module> &module);
+void unregister_module(const device::Module &module);
+
+inline CUfunction handle_of(device::Function &function) {
+    return reinterpret_cast<CUfunction>(&function);
+}
+
+} // namespace softcuda::api

@@ -1,0 +1,58 @@
+// jit_options.cpp -- reads the options of cuModuleLoadDataEx and its like.
+#include "api/jit_options.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace softcuda::api {
+
+JitOptions::JitOptions(unsigned count, const CUjit_option *options, void **values) {
+    device::require(count == 0 || (options && values), CUDA_ERROR_INVALID_VALUE);
+    for (unsigned i = 0; i < count; i++) {
+        device::require(options[i] >= 0 && options[i] < CU_JIT_NUM_OPTIONS,
+                        CUDA_ERROR_INVALID_VALUE);
+        switch (options[i]) {
+        case CU_JIT_INFO_LOG_BUFFER:
+            info_.text = static_cast<char *>(values[i]);
+            break;
+        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+            info_.size = &values[i];
+            break;
+        case CU_JIT_ERROR_LOG_BUFFER:
+            error_.text = static_cast<char *>(values[i]);
+            break;
+        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+            error_.size = &values[i];
+            break;
+        case CU_JIT_WALL_TIME:
+            wall_time_ = &values[i];
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+void JitOptions::write(const Buffer &buffer, const std::string &text) {
+    if (!buffer.text || !buffer.size)
+        return;
+    // The size is an unsigned int that travels in the pointer's bits.
+    const auto capacity = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(*buffer.size));
+    if (capacity == 0)
+        return;
+    const std::size_t count = std::min<std::size_t>(text.size(), capacity - 1);
+    std::memcpy(buffer.text, text.data(), count);
+    buffer.text[count] = '\0';
+    *buffer.size = reinterpret_cast<void *>(static_cast<std::uintptr_t>(count ? count + 1 : 0));
+}
+
+void JitOptions::report(const std::string &errors, const std::string &infos,
+                        float milliseconds) const {
+    write(error_, errors);
+    write(info_, infos);
+    if (wall_time_)
+        std::memcpy(wall_time_, &milliseconds, sizeof milliseconds);
+}
+
+} // namespace softcuda::api

@@ -1,0 +1,70 @@
+// launch.cpp -- kernel launches.
+#include "device/launch.h"
+#include "api/default_stream.h"
+#include "api/handles.h"
+
+using namespace softcuda;
+using device::Context;
+using device::LaunchRequest;
+
+namespace {
+
+CUresult launch(CUfunction handle, const LaunchRequest &request, CUstream stream) {
+    return api::with_context([&](Context &context) {
+        const std::shared_ptr<device::Function> function = api::find_function(handle);
+        device::launch(*api::find_stream(context, stream), *function, function, request);
+    });
+}
+
+/// Throws Error for an attribute that would change what the launch does.
+void check_attributes(const CUlaunchConfig &config) {
+    device::require(config.numAttrs == 0 || config.attrs, CUDA_ERROR_INVALID_VALUE);
+    for (unsigned i = 0; i < config.numAttrs; i++) {
+        const CUlaunchAttribute &attribute = config.attrs[i];
+        switch (attribute.id) {
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: {
+            const auto &cluster = attribute.value.clusterDim;
+            device::require(cluster.x * cluster.y * cluster.z == 1,
+                            CUDA_ERROR_INVALID_CLUSTER_SIZE);
+            break;
+        }
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+            device::require(attribute.value.cooperative == 0, CUDA_ERROR_NOT_SUPPORTED);
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+            throw device::Error(CUDA_ERROR_NOT_SUPPORTED);
+        default:
+            break; // about speed only
+        }
+    }
+}
+
+} // namespace
+
+CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                        unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                        void **parameters, void **extra) {
+    const LaunchRequest request = {.grid = {grid_x, grid_y, grid_z},
+                                   .block = {block_x, block_y, block_z},
+                                   .dynamic_shared_bytes = shared_bytes,
+                                   .parameters = parameters,
+                                   .extra = extra};
+    return launch(function, request, stream);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
+                          void **extra) {
+    return api::guarded([&] {
+        api::require_non_null(config);
+        check_attributes(*config);
+        const LaunchRequest request = {
+            .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+            .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+            .dynamic_shared_bytes = config->sharedMemBytes,
+            .parameters = parameters,
+            .extra = extra};
+        return launch(function, request, config->hStream);
+    });
+}

@@ -1,0 +1,149 @@
+// memory_pool.cpp -- stream-ordered allocation and memory pools.
+#include "device/memory_pool.h"
+#include "api/call.h"
+#include "api/default_stream.h"
+#include "device/registry.h"
+
+#include <cstring>
+
+using namespace softcuda;
+using device::Context;
+using device::MemoryPool;
+
+namespace {
+
+std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle) {
+    std::shared_ptr<MemoryPool> pool = device::registry<MemoryPool>().find(handle);
+    device::require(pool != nullptr, CUDA_ERROR_INVALID_VALUE);
+    return pool;
+}
+
+CUmemoryPool handle_of(const std::shared_ptr<MemoryPool> &pool) {
+    return reinterpret_cast<CUmemoryPool>(pool.get());
+}
+
+bool is_64_bit(CUmemPool_attribute attribute) {
+    return attribute >= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+}
+
+} // namespace
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *result, CUdevice ordinal) {
+    return api::with_device(ordinal, [&](device::Device &device) {
+        api::require_non_null(result);
+        *result = handle_of(device.default_pool());
+    });
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool *result, CUdevice ordinal) {
+    return api::with_device(ordinal, [&](device::Device &device) {
+        api::require_non_null(result);
+        *result = handle_of(device.current_pool());
+    });
+}
+
+CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
+    return api::with_device(ordinal, [&](device::Device &device) {
+        const std::shared_ptr<MemoryPool> pool = find_pool(handle);
+        device::require(&pool->device() == &device, CUDA_ERROR_INVALID_VALUE);
+        device.set_current_pool(pool);
+    });
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *result, std::size_t bytes, CUmemoryPool pool,
+                                 CUstream stream) {
+    return api::with_context([&](Context &context) {
+        api::require_non_null(result);
+        *result = find_pool(pool)->allocate(*api::find_stream(context, stream), bytes);
+    });
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *result, std::size_t bytes, CUstream stream) {
+    return api::with_context([&](Context &context) {
+        api::require_non_null(result);
+        *result =
+            context.device().current_pool()->allocate(*api::find_stream(context, stream), bytes);
+    });
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+    return api::with_context([&](Context &context) {
+        if (address != 0)
+            MemoryPool::free(*api::find_stream(context, stream), address);
+    });
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool *result, const CUmemPoolProps *properties) {
+    return api::with_system([&](device::System &system) {
+        api::require_non_null(result, properties);
+        device::require(properties->allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
+                            properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE,
+                        CUDA_ERROR_INVALID_VALUE);
+        device::require(properties->handleTypes == CU_MEM_HANDLE_TYPE_NONE,
+                        CUDA_ERROR_NOT_SUPPORTED);
+        auto pool = std::make_shared<MemoryPool>(system.device(properties->location.id));
+        device::registry<MemoryPool>().add(pool);
+        *result = handle_of(pool);
+    });
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool handle) {
+    return api::with_system([&](device::System &) {
+        const std::shared_ptr<MemoryPool> pool = find_pool(handle);
+        device::Device &device = pool->device();
+        device::require(pool != device.default_pool(), CUDA_ERROR_INVALID_VALUE);
+        if (device.current_pool() == pool)
+            device.set_current_pool(device.default_pool());
+        device::registry<MemoryPool>().remove(handle);
+    });
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool handle, std::size_t) {
+    return api::with_system([&](device::System &) { find_pool(handle); }); // nothing is held back
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void *value) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(value);
+        const std::uint64_t number = find_pool(handle)->attribute(attribute);
+        const int narrow = static_cast<int>(number);
+        if (is_64_bit(attribute))
+            std::memcpy(value, &number, sizeof number);
+        else
+            std::memcpy(value, &narrow, sizeof narrow);
+    });
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void *value) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(value);
+        std::uint64_t number = 0;
+        int narrow = 0;
+        if (is_64_bit(attribute)) {
+            std::memcpy(&number, value, sizeof number);
+        } else {
+            std::memcpy(&narrow, value, sizeof narrow);
+            number = narrow != 0;
+        }
+        find_pool(handle)->set_attribute(attribute, number);
+    });
+}
+
+// All devices reach all memory: access need not be granted, and cannot be taken away.
+CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *access, std::size_t count) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(access);
+        find_pool(handle);
+        for (std::size_t i = 0; i < count; i++)
+            device::require(access[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE,
+                            CUDA_ERROR_INVALID_VALUE);
+    });
+}
+
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmemLocation *) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(flags);
+        find_pool(handle);
+        *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    });
+}

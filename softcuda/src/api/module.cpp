@@ -1,0 +1,142 @@
+// module.cpp -- modules.
+#include "api/handles.h"
+#include "api/jit_options.h"
+#include "device/fault_log.h"
+#include "rt/grid.h"
+
+#include <fstream>
+#include <iterator>
+
+using namespace softcuda;
+using device::Context;
+using device::Function;
+using device::Module;
+
+namespace softcuda::api {
+
+std::shared_ptr<Function> find_function(CUfunction handle) {
+    std::shared_ptr<Function> function = device::registry<Function>().find(handle);
+    device::require(function != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    return function;
+}
+
+void register_module(const std::shared_ptr<Module> &module) {
+    device::registry<Module>().add(module);
+    for (const std::unique_ptr<Function> &function : module->functions())
+        device::registry<Function>().add(std::shared_ptr<Function>(module, function.get()));
+}
+
+void unregister_module(const Module &module) {
+    for (const std::unique_ptr<Function> &function : module.functions())
+        device::registry<Function>().remove(function.get());
+    device::registry<Module>().remove(&module);
+}
+
+} // namespace softcuda::api
+
+namespace {
+
+CUmodule handle_of(Module &module) { return reinterpret_cast<CUmodule>(&module); }
+
+/// Compiles an image and loads it into the context; tells the options what the compiler said.
+CUresult load(Context &context, CUmodule *result, const void *image,
+              const api::JitOptions &options) {
+    api::require_non_null(result, image);
+    const std::uint64_t begin = rt::monotonic_nanoseconds();
+    const auto milliseconds = [&] {
+        return static_cast<float>(rt::monotonic_nanoseconds() - begin) / 1e6F;
+    };
+    std::string log;
+    try {
+        auto module = std::make_shared<Module>(context, device::read_image(image, log));
+        api::register_module(module);
+        *result = handle_of(*module);
+    } catch (...) {
+        options.report(log, {}, milliseconds());
+        throw;
+    }
+    options.report({}, log, milliseconds());
+    return CUDA_SUCCESS;
+}
+
+} // namespace
+
+CUresult cuModuleLoadDataEx(CUmodule *result, const void *image, unsigned int option_count,
+                            CUjit_option *options, void **values) {
+    return api::with_context([&](Context &context) {
+        return load(context, result, image, api::JitOptions(option_count, options, values));
+    });
+}
+
+CUresult cuModuleLoadData(CUmodule *result, const void *image) {
+    return cuModuleLoadDataEx(result, image, 0, nullptr, nullptr);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *result, const void *image) {
+    return cuModuleLoadDataEx(result, image, 0, nullptr, nullptr);
+}
+
+CUresult cuModuleLoad(CUmodule *result, const char *path) {
+    return api::with_context([&](Context &context) {
+        api::require_non_null(path);
+        std::ifstream file(path, std::ios::binary);
+        device::require(file.good(), CUDA_ERROR_FILE_NOT_FOUND);
+        const std::string image((std::istreambuf_iterator<char>(file)), {});
+        return load(context, result, image.c_str(), api::JitOptions(0, nullptr, nullptr));
+    });
+}
+
+CUresult cuModuleUnload(CUmodule handle) {
+    return api::with_context([&](Context &) {
+        const std::shared_ptr<Module> module = api::find_module(handle);
+        module->context().synchronize(); // its kernels may still run
+        api::unregister_module(*module);
+    });
+}
+
+CUresult cuModuleGetFunction(CUfunction *result, CUmodule handle, const char *name) {
+    return api::with_context([&](Context &) {
+        api::require_non_null(result, name);
+        Function *function = api::find_module(handle)->function(name);
+        device::require(function != nullptr, CUDA_ERROR_NOT_FOUND);
+        *result = api::handle_of(*function);
+    });
+}
+
+CUresult cuModuleGetGlobal(CUdeviceptr *address, std::size_t *size, CUmodule handle,
+                           const char *name) {
+    return api::with_context([&](Context &) {
+        api::require_non_null(name);
+        const Module::Global global = api::find_module(handle)->global(name);
+        device::require(global.address != 0, CUDA_ERROR_NOT_FOUND);
+        if (address)
+            *address = global.address;
+        if (size)
+            *size = global.size;
+    });
+}
+
+CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule handle) {
+    return api::with_context([&](Context &) {
+        api::require_non_null(count);
+        *count = static_cast<unsigned>(api::find_module(handle)->functions().size());
+    });
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, CUmodule handle) {
+    return api::with_context([&](Context &) {
+        api::require_non_null(functions);
+        for (const std::unique_ptr<Function> &function : api::find_module(handle)->functions()) {
+            if (count-- == 0)
+                return;
+            *functions++ = api::handle_of(*function);
+        }
+    });
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(mode);
+        *mode = CU_MODULE_LAZY_LOADING; // kernels are compiled at their first launch
+    });
+}

@@ -1,0 +1,128 @@
+// pointer.cpp -- what is known about a pointer.
+#include "api/call.h"
+
+#include <cstring>
+
+using namespace softcuda;
+using device::Allocation;
+using device::MemoryKind;
+
+namespace {
+
+CUmemorytype memory_type(const Allocation &allocation) {
+    const bool is_host =
+        allocation.kind == MemoryKind::Host || allocation.kind == MemoryKind::Registered;
+    return is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+}
+
+template <class T> void put(void *to, T value) { std::memcpy(to, &value, sizeof value); }
+
+/// Writes the value of one attribute. False for a number that is none, or one not known here.
+bool write_attribute(void *to, CUpointer_attribute attribute, std::uint64_t pointer,
+                     const Allocation &allocation) {
+    const bool managed = allocation.kind == MemoryKind::Managed;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        put(to, reinterpret_cast<CUcontext>(allocation.context));
+        return true;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        put(to, memory_type(allocation));
+        return true;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        put(to, pointer);
+        return true;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+        put(to, 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+        put(to, static_cast<unsigned long long>(allocation.id));
+        return true;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        put(to, managed ? 1 : 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        put(to, allocation.device->ordinal());
+        return true;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+        put(to, 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        put(to, allocation.address);
+        return true;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        put(to, std::size_t{allocation.size});
+        return true;
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+        put(to, 1);
+        return true;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+        put(to, cuuint64_t{0});
+        return true;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        put(to, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+        return true;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        put(to, allocation.pool);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// What cuPointerGetAttributes gives for a pointer that the driver does not know.
+void write_unknown(void *to, CUpointer_attribute attribute) {
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+        return put(to, 0);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        return put(to, -2);
+    default:
+        return put(to, std::uint64_t{0});
+    }
+}
+
+} // namespace
+
+CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer) {
+    return api::with_system([&](device::System &system) {
+        api::require_non_null(data);
+        const std::optional<Allocation> allocation = system.memory().find(pointer);
+        device::require(allocation.has_value(), CUDA_ERROR_INVALID_VALUE);
+        device::require(write_attribute(data, attribute, pointer, *allocation),
+                        CUDA_ERROR_INVALID_VALUE);
+    });
+}
+
+CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data,
+                                CUdeviceptr pointer) {
+    return api::with_system([&](device::System &system) {
+        api::require_non_null(attributes, data);
+        const std::optional<Allocation> allocation = system.memory().find(pointer);
+        for (unsigned i = 0; i < count; i++) {
+            api::require_non_null(data[i]);
+            if (!allocation)
+                write_unknown(data[i], attributes[i]);
+            else
+                device::require(write_attribute(data[i], attributes[i], pointer, *allocation),
+                                CUDA_ERROR_INVALID_VALUE);
+        }
+    });
+}
+
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+                               CUdeviceptr pointer) {
+    return api::with_system([&](device::System &system) {
+        api::require_non_null(value);
+        // Copies that return are done here: there is nothing to switch.
+        device::require(attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS &&
+                            system.memory().find(pointer).has_value(),
+                        CUDA_ERROR_INVALID_VALUE);
+    });
+}

@@ -1,0 +1,30 @@
+// software.cpp -- what this driver has beyond NVIDIA's: see softcuda.h.
+#include "api/call.h"
+#include "device/fault_log.h"
+#include "device/registry.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace softcuda;
+
+SCU_EXPORT const char *scuImageKind() { return "ptx"; }
+
+SCU_EXPORT CUresult scuCtxInterrupt(CUcontext handle) {
+    return api::with_system([&](device::System &) {
+        const std::shared_ptr<device::Context> context =
+            device::registry<device::Context>().find(handle);
+        device::require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+        context->interrupt();
+    });
+}
+
+SCU_EXPORT std::size_t scuLastFaultMessage(char *buffer, std::size_t size) {
+    const std::string message = device::last_fault_message();
+    if (buffer && size > 0) {
+        const std::size_t count = std::min(message.size(), size - 1);
+        std::memcpy(buffer, message.data(), count);
+        buffer[count] = '\0';
+    }
+    return message.size();
+}

@@ -1,0 +1,172 @@
+// stream.cpp -- streams and the host functions in them.
+#include "api/call.h"
+#include "api/default_stream.h"
+#include "device/event.h"
+#include "device/host_function.h"
+#include "device/registry.h"
+
+#include <algorithm>
+
+using namespace softcuda;
+using device::Context;
+using device::HostFunction;
+using device::Stream;
+
+namespace softcuda::api {
+
+std::shared_ptr<Stream> find_stream(Context &context, CUstream handle) {
+    if (handle == CU_STREAM_PER_THREAD || (!handle && PerThreadDefaultStream::active()))
+        return context.per_thread_stream();
+    if (!handle || handle == CU_STREAM_LEGACY)
+        return context.legacy_stream();
+    std::shared_ptr<Stream> stream = device::registry<Stream>().find(handle);
+    device::require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    return stream;
+}
+
+} // namespace softcuda::api
+
+namespace {
+
+/// A call about one stream: body(stream).
+template <class Body> CUresult with_stream(CUstream handle, Body &&body) noexcept {
+    return api::with_context(
+        [&](Context &context) { return body(*api::find_stream(context, handle)); });
+}
+
+void enqueue(Stream &stream, std::function<void(CUresult)> function,
+             HostFunction::OnError on_error) {
+    device::System &system = device::System::get();
+    system.host_thread().start();
+    auto command = std::make_shared<HostFunction>(stream.context(), std::move(function), on_error);
+    if (system.timeline().append(stream, command))
+        command->start();
+}
+
+} // namespace
+
+CUresult cuStreamCreateWithPriority(CUstream *result, unsigned int flags, int priority) {
+    return api::with_context([&](Context &context) {
+        api::require_non_null(result);
+        device::require((flags & ~unsigned{CU_STREAM_NON_BLOCKING}) == 0, CUDA_ERROR_INVALID_VALUE);
+        const int clamped = std::clamp(priority, device::kGreatestPriority, device::kLeastPriority);
+        const Stream::Kind kind =
+            flags & CU_STREAM_NON_BLOCKING ? Stream::Kind::NonBlocking : Stream::Kind::Blocking;
+        auto stream = std::make_shared<Stream>(context, kind, clamped);
+        device::System::get().timeline().add_stream(stream);
+        device::registry<Stream>().add(stream);
+        *result = reinterpret_cast<CUstream>(stream.get());
+    });
+}
+
+CUresult cuStreamCreate(CUstream *result, unsigned int flags) {
+    return cuStreamCreateWithPriority(result, flags, device::kLeastPriority);
+}
+
+CUresult cuStreamDestroy(CUstream handle) {
+    return api::with_system([&](device::System &system) {
+        const std::shared_ptr<Stream> stream = device::registry<Stream>().remove(handle);
+        device::require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        system.timeline().remove_stream(stream);
+    });
+}
+
+CUresult cuStreamQuery(CUstream handle) {
+    return with_stream(handle, [](Stream &stream) {
+        if (!device::System::get().timeline().pending(stream).empty())
+            return CUDA_ERROR_NOT_READY;
+        stream.context().collect_output();
+        stream.context().throw_error();
+        return CUDA_SUCCESS;
+    });
+}
+
+CUresult cuStreamSynchronize(CUstream handle) {
+    return with_stream(handle, [](Stream &stream) { stream.context().synchronize(stream); });
+}
+
+CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int flags) {
+    return with_stream(handle, [&](Stream &stream) {
+        device::require(flags == CU_EVENT_WAIT_DEFAULT || flags == CU_EVENT_WAIT_EXTERNAL,
+                        CUDA_ERROR_INVALID_VALUE);
+        const auto event = device::registry<device::Event>().find(event_handle);
+        device::require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        event->hold(stream);
+    });
+}
+
+CUresult cuStreamGetPriority(CUstream handle, int *priority) {
+    return with_stream(handle, [&](Stream &stream) {
+        api::require_non_null(priority);
+        *priority = stream.priority();
+    });
+}
+
+CUresult cuStreamGetFlags(CUstream handle, unsigned int *flags) {
+    return with_stream(handle, [&](Stream &stream) {
+        api::require_non_null(flags);
+        *flags =
+            stream.kind() == Stream::Kind::NonBlocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
+    });
+}
+
+CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
+    return with_stream(handle, [&](Stream &stream) {
+        api::require_non_null(id);
+        *id = stream.id();
+    });
+}
+
+#undef cuStreamGetCtx
+SCU_EXPORT CUresult CUDAAPI cuStreamGetCtx(CUstream handle, CUcontext *context) {
+    return with_stream(handle, [&](Stream &stream) {
+        api::require_non_null(context);
+        *context = reinterpret_cast<CUcontext>(&stream.context());
+    });
+}
+
+CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
+    return with_stream(handle, [&](Stream &) {
+        api::require_non_null(status);
+        *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    });
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+    return api::guarded([&] {
+        static thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
+        api::require_non_null(mode);
+        device::require(*mode >= CU_STREAM_CAPTURE_MODE_GLOBAL &&
+                            *mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
+                        CUDA_ERROR_INVALID_VALUE);
+        std::swap(current, *mode);
+    });
+}
+
+CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *argument) {
+    return with_stream(handle, [&](Stream &stream) {
+        device::require(function != nullptr, CUDA_ERROR_INVALID_VALUE);
+        enqueue(stream, [=](CUresult) { function(argument); }, HostFunction::OnError::Skip);
+    });
+}
+
+CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void *argument,
+                             unsigned int flags) {
+    return with_stream(handle, [&](Stream &stream) {
+        device::require(callback != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
+        enqueue(
+            stream, [=](CUresult status) { callback(handle, status, argument); },
+            HostFunction::OnError::Call);
+    });
+}
+
+CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, std::size_t,
+                                unsigned int flags) {
+    return with_stream(handle, [&](Stream &) {
+        const auto allocation = device::System::get().memory().find(address);
+        device::require(allocation && allocation->kind == device::MemoryKind::Managed &&
+                            flags <=
+                                (CU_MEM_ATTACH_GLOBAL | CU_MEM_ATTACH_HOST | CU_MEM_ATTACH_SINGLE),
+                        CUDA_ERROR_INVALID_VALUE);
+    });
+}

@@ -1,0 +1,45 @@
+// command.h -- one piece of work in a stream.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace softcuda::device {
+
+class Context;
+
+/// Something that a stream does: a kernel, a copy, a host function, a mark for an event. It starts
+/// when all that the rules put before it is done; see timeline.h.
+class Command : public std::enable_shared_from_this<Command> {
+  public:
+    explicit Command(Context &context) noexcept : context_(context) {}
+    Command(const Command &) = delete;
+    Command &operator=(const Command &) = delete;
+    virtual ~Command() = default;
+
+    [[nodiscard]] Context &context() const noexcept { return context_; }
+    [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire) != 0; }
+
+    /// Returns when the command is done; helps with its work where that is possible.
+    void wait();
+
+    /// Does the work, or hands it to a thread that will, and sees to it that Timeline::finish() is
+    /// called once. Called once, by any thread, with no lock held.
+    virtual void start() noexcept = 0;
+
+  private:
+    friend class Timeline;
+
+    /// Does a part of the work on the calling thread, if there is any to be had.
+    virtual void help() {}
+
+    Context &context_;
+    std::atomic<std::uint32_t> done_{0};
+    // Guarded by the timeline's mutex:
+    unsigned blockers_ = 0; ///< commands that must be done first
+    std::vector<std::shared_ptr<Command>> followers_;
+};
+
+} // namespace softcuda::device

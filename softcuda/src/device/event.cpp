@@ -1,0 +1,62 @@
+// event.cpp -- recording events and waiting for them.
+#include "device/event.h"
+
+#include "device/context.h"
+#include "device/error.h"
+#include "device/system.h"
+#include "rt/grid.h"
+
+namespace softcuda::device {
+
+void EventMark::start() noexcept {
+    nanoseconds_ = rt::monotonic_nanoseconds();
+    System::get().timeline().finish(*this);
+}
+
+std::shared_ptr<EventMark> Event::mark() const {
+    std::lock_guard lock(mutex_);
+    return mark_;
+}
+
+void Event::record(Stream &stream) {
+    require(&stream.context() == &context_, CUDA_ERROR_INVALID_HANDLE);
+    auto mark = std::make_shared<EventMark>(context_);
+    {
+        std::lock_guard lock(mutex_);
+        mark_ = mark;
+    }
+    if (System::get().timeline().append(stream, mark))
+        mark->start();
+}
+
+void Event::hold(Stream &stream) const {
+    const std::shared_ptr<EventMark> latest = mark();
+    if (!latest || latest->done())
+        return;
+    auto hold = std::make_shared<EventMark>(stream.context());
+    if (System::get().timeline().append(stream, hold, latest))
+        hold->start();
+}
+
+bool Event::query() const {
+    const std::shared_ptr<EventMark> latest = mark();
+    return !latest || latest->done();
+}
+
+void Event::synchronize() const {
+    if (const std::shared_ptr<EventMark> latest = mark())
+        latest->wait();
+}
+
+float Event::milliseconds_since(const Event &earlier) const {
+    const std::shared_ptr<EventMark> end = mark();
+    const std::shared_ptr<EventMark> begin = earlier.mark();
+    require(begin && end && ((flags_ | earlier.flags_) & CU_EVENT_DISABLE_TIMING) == 0,
+            CUDA_ERROR_INVALID_HANDLE);
+    require(begin->done() && end->done(), CUDA_ERROR_NOT_READY);
+    const auto difference = static_cast<std::int64_t>(end->nanoseconds()) -
+                            static_cast<std::int64_t>(begin->nanoseconds());
+    return static_cast<float>(static_cast<double>(difference) / 1e6);
+}
+
+} // namespace softcuda::device

@@ -1,0 +1,55 @@
+// event.h -- points in streams that can be waited for and timed.
+#pragma once
+
+#include "device/command.h"
+#include "device/stream.h"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace softcuda::device {
+
+/// The command that an event's record puts into a stream. Notes when it was reached.
+class EventMark final : public Command {
+  public:
+    using Command::Command;
+    void start() noexcept override;
+    /// Monotonic; after the mark is done.
+    [[nodiscard]] std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
+
+  private:
+    std::uint64_t nanoseconds_ = 0;
+};
+
+/// An event. It stands for its latest record; one that was never recorded counts as reached.
+class Event {
+  public:
+    Event(Context &context, unsigned flags) noexcept : context_(context), flags_(flags) {}
+
+    [[nodiscard]] Context &context() const noexcept { return context_; }
+    [[nodiscard]] unsigned flags() const noexcept { return flags_; }
+
+    void record(Stream &stream);
+
+    /// Makes what comes later in `stream` wait for the latest record.
+    void hold(Stream &stream) const;
+
+    [[nodiscard]] bool query() const;
+    void synchronize() const;
+
+    /// Throws Error: invalid handle for an event that is not timed or was never recorded, not
+    /// ready.
+    [[nodiscard]] float milliseconds_since(const Event &earlier) const;
+
+  private:
+    [[nodiscard]] std::shared_ptr<EventMark> mark() const;
+
+    Context &context_;
+    unsigned flags_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<EventMark> mark_;
+};
+
+} // namespace softcuda::device

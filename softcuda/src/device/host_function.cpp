@@ -1,0 +1,54 @@
+// host_function.cpp -- the host thread and its queue.
+#include "device/host_function.h"
+
+#include "device/context.h"
+#include "device/system.h"
+
+#include <thread>
+
+namespace softcuda::device {
+
+void HostThread::start() {
+    std::lock_guard lock(mutex_);
+    if (started_)
+        return;
+    std::thread([this] { loop(); }).detach();
+    started_ = true;
+}
+
+void HostThread::run_soon(std::shared_ptr<Command> command,
+                          std::function<void()> function) noexcept {
+    {
+        std::lock_guard lock(mutex_);
+        calls_.push_back({std::move(command), std::move(function)});
+    }
+    call_there_.notify_one();
+}
+
+void HostThread::loop() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        call_there_.wait(lock, [&] { return !calls_.empty(); });
+        const Call call = std::move(calls_.front());
+        calls_.pop_front();
+        lock.unlock();
+        call.function();
+        System::get().timeline().finish(*call.command);
+        lock.lock();
+    }
+}
+
+void HostFunction::start() noexcept {
+    System &system = System::get();
+    const CUresult error = context().sticky_error();
+    if (error != CUDA_SUCCESS && on_error_ == OnError::Skip)
+        return system.timeline().finish(*this);
+    system.host_thread().run_soon(shared_from_this(), [this, error] { function_(error); });
+}
+
+void Action::start() noexcept {
+    action_();
+    System::get().timeline().finish(*this);
+}
+
+} // namespace softcuda::device

@@ -1,0 +1,63 @@
+// host_function.h -- functions of the client's that a stream calls.
+#pragma once
+
+#include "device/command.h"
+
+#include <condition_variable>
+#include <cuda.h>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+namespace softcuda::device {
+
+/// The thread that calls host functions, made on first use: they may block, and must not keep a
+/// worker from running kernels.
+class HostThread {
+  public:
+    /// Throws std::system_error where the thread cannot be made.
+    void start();
+    void run_soon(std::shared_ptr<Command> command, std::function<void()> function) noexcept;
+
+  private:
+    struct Call {
+        std::shared_ptr<Command> command;
+        std::function<void()> function;
+    };
+    [[noreturn]] void loop();
+
+    std::mutex mutex_;
+    std::condition_variable call_there_;
+    std::deque<Call> calls_;
+    bool started_ = false;
+};
+
+/// A command that calls a function on the host thread. The function gets the context's error.
+class HostFunction final : public Command {
+  public:
+    /// A plain host function is not called in a context that has failed; a callback is, with the
+    /// error.
+    enum class OnError { Skip, Call };
+
+    HostFunction(Context &context, std::function<void(CUresult)> function, OnError on_error)
+        : Command(context), function_(std::move(function)), on_error_(on_error) {}
+    void start() noexcept override;
+
+  private:
+    std::function<void(CUresult)> function_;
+    OnError on_error_;
+};
+
+/// A command that does something short itself, as soon as its turn has come.
+class Action final : public Command {
+  public:
+    Action(Context &context, std::function<void()> action)
+        : Command(context), action_(std::move(action)) {}
+    void start() noexcept override;
+
+  private:
+    std::function<void()> action_;
+};
+
+} // namespace softcuda::device

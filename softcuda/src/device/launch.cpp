@@ -1,0 +1,281 @@
+// launch.cpp -- from cuLaunchKernel to a grid in the pool.
+#include "device/launch.h"
+
+#include "device/context.h"
+#include "device/device.h"
+#include "device/error.h"
+#include "device/fault_log.h"
+#include "device/system.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <new>
+
+namespace softcuda::device {
+namespace {
+
+/// A grid that surely takes less than this runs on the thread that launches it.
+constexpr std::uint64_t kInlineNanoseconds = 10'000;
+constexpr std::uint64_t kLargestParameters = 32764; // of CUDA 12.1 and later
+
+/// Packed kernel parameters; small ones need no memory of their own.
+class ParameterBlock {
+  public:
+    explicit ParameterBlock(std::size_t bytes) : size_(bytes) {
+        if (bytes > sizeof small_)
+            large_ = std::make_unique<std::byte[]>(bytes);
+    }
+    [[nodiscard]] std::byte *data() noexcept { return large_ ? large_.get() : small_; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  private:
+    std::size_t size_;
+    alignas(16) std::byte small_[256];
+    std::unique_ptr<std::byte[]> large_;
+};
+
+class KernelLaunch final : public Command, private rt::KernelServices {
+  public:
+    using Code = std::shared_ptr<const compiler::CompiledKernel>;
+
+    KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep, Code code,
+                 const LaunchRequest &request);
+
+    [[nodiscard]] std::byte *parameters() noexcept { return parameters_.data(); }
+    [[nodiscard]] std::size_t parameter_bytes() const noexcept { return parameters_.size(); }
+    [[nodiscard]] bool is_tiny() const noexcept;
+
+    void start() noexcept override;
+    /// Runs the grid on the calling thread, in place of start().
+    void run_here() noexcept;
+
+  private:
+    struct Blocks final : rt::Grid {
+        explicit Blocks(KernelLaunch &owner) : owner_(owner) {}
+        void finished() noexcept override { owner_.complete(); }
+        KernelLaunch &owner_;
+    };
+
+    void fill_frame(const LaunchRequest &request);
+    void complete() noexcept;
+    void help() override;
+    [[nodiscard]] bool dropped() const noexcept;
+
+    bool is_registered(std::uint64_t address, std::uint64_t bytes) override;
+    void print(std::uint64_t block, std::string_view text) override;
+    std::uint64_t allocate(std::uint64_t bytes) override;
+    bool release(std::uint64_t address) override;
+
+    Function &function_;
+    std::shared_ptr<const void> keep_;
+    Code code_;
+    std::uint64_t interrupts_seen_;
+    rt::LaunchFrame frame_{};
+    ParameterBlock parameters_;
+    Blocks grid_{*this};
+};
+
+std::uint64_t product(const std::array<std::uint32_t, 3> &extent) {
+    return std::uint64_t{extent[0]} * extent[1] * extent[2];
+}
+
+KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
+                           Code code, const LaunchRequest &request)
+    : Command(stream.context()), function_(function), keep_(std::move(keep)),
+      code_(std::move(code)), interrupts_seen_(stream.context().interrupts()),
+      parameters_(function.info().parameter_bytes) {
+    fill_frame(request);
+    const compiler::KernelInfo &info = function.info();
+    rt::Grid::Work work;
+    work.entry = code_->entry;
+    work.blocks = product(request.grid);
+    work.memory = {.shared = std::uint64_t{info.static_shared_bytes} +
+                             rt::round_up(request.dynamic_shared_bytes, 16) + 16,
+                   .local = info.local_bytes_per_thread * product(request.block),
+                   .scratch = code_->scratch_bytes};
+    work.priority = stream.priority();
+    work.owner = &stream.context();
+    work.block_time = &function.block_time;
+    grid_.set_work(work, &frame_);
+}
+
+void KernelLaunch::fill_frame(const LaunchRequest &request) {
+    AddressSpace &memory = System::get().memory();
+    frame_.params = parameters_.data();
+    frame_.symbols = function_.module().symbols();
+    frame_.global_base = memory.arena_base();
+    frame_.global_size = memory.arena_size();
+    std::copy(request.grid.begin(), request.grid.end(), frame_.grid);
+    std::copy(request.block.begin(), request.block.end(), frame_.block);
+    frame_.dynamic_shared_bytes = request.dynamic_shared_bytes;
+    frame_.device_ordinal = static_cast<std::uint32_t>(context().device().ordinal());
+    frame_.grid_id = context().next_grid_id();
+    frame_.launch = static_cast<rt::KernelServices *>(this);
+}
+
+bool KernelLaunch::is_tiny() const noexcept {
+    if (code_->loops)
+        return false;
+    const std::uint64_t blocks = grid_.work().blocks;
+    // Until it was measured: an instruction of all warps of a block in about a nanosecond.
+    std::uint64_t per_block = function_.block_time.load(std::memory_order_relaxed);
+    if (per_block == 0)
+        per_block = std::max<std::uint64_t>(1, code_->instructions_per_block);
+    return blocks <= kInlineNanoseconds && blocks * per_block <= kInlineNanoseconds;
+}
+
+bool KernelLaunch::dropped() const noexcept {
+    return context().sticky_error() != CUDA_SUCCESS || context().interrupts() != interrupts_seen_;
+}
+
+void KernelLaunch::start() noexcept {
+    System &system = System::get();
+    if (dropped()) {
+        if (context().interrupts() != interrupts_seen_)
+            context().set_passing_error(CUDA_ERROR_LAUNCH_FAILED);
+        return system.timeline().finish(*this);
+    }
+    const std::shared_ptr<Command> self = shared_from_this();
+    system.pool().submit(std::shared_ptr<rt::Grid>(self, &grid_));
+    if (context().interrupts() != interrupts_seen_) // it came in between
+        system.pool().interrupt(grid_);
+}
+
+void KernelLaunch::run_here() noexcept {
+    if (dropped() || !System::get().pool().run_here(grid_))
+        return start();
+    complete();
+}
+
+void KernelLaunch::help() { System::get().pool().help(grid_); }
+
+CUresult result_of(rt::Fault fault) {
+    switch (fault) {
+    case rt::Fault::IllegalAddress:
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case rt::Fault::MisalignedAddress:
+        return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case rt::Fault::Assert:
+        return CUDA_ERROR_ASSERT;
+    case rt::Fault::StackOverflow:
+        return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case rt::Fault::InvalidInstruction:
+        return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case rt::Fault::Trap:
+    case rt::Fault::BarrierMismatch:
+        break;
+    }
+    return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+void KernelLaunch::complete() noexcept {
+    switch (grid_.outcome()) {
+    case rt::Grid::Outcome::Done:
+        break;
+    case rt::Grid::Outcome::Interrupted:
+        context().set_passing_error(CUDA_ERROR_LAUNCH_FAILED);
+        break;
+    case rt::Grid::Outcome::OutOfMemory:
+        context().set_passing_error(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+        break;
+    case rt::Grid::Outcome::Faulted: {
+        const CUresult result = result_of(grid_.failure().report.kind);
+        if (context().set_sticky_error(result))
+            context().report_failure(function_.info().name, grid_.failure(), frame_);
+        break;
+    }
+    }
+    System::get().timeline().finish(*this);
+}
+
+bool KernelLaunch::is_registered(std::uint64_t address, std::uint64_t bytes) {
+    return System::get().memory().contains(address, bytes);
+}
+
+void KernelLaunch::print(std::uint64_t block, std::string_view text) {
+    context().printed().add(frame_.grid_id, block, text);
+}
+
+std::uint64_t KernelLaunch::allocate(std::uint64_t bytes) { return context().heap_allocate(bytes); }
+
+bool KernelLaunch::release(std::uint64_t address) { return context().heap_release(address); }
+
+void check_extents(const Function &function, const LaunchRequest &request) {
+    const DeviceLimits &limits = function.module().context().device().limits();
+    const compiler::KernelInfo &info = function.info();
+    require(product(request.grid) > 0 && product(request.block) > 0, CUDA_ERROR_INVALID_VALUE);
+    require(request.grid[0] <= INT_MAX && request.grid[1] <= 65535 && request.grid[2] <= 65535,
+            CUDA_ERROR_INVALID_VALUE);
+    require(request.block[0] <= 1024 && request.block[1] <= 1024 && request.block[2] <= 64 &&
+                product(request.block) <= limits.threads_per_block,
+            CUDA_ERROR_INVALID_VALUE);
+    require(product(request.block) <= info.max_threads, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    for (std::size_t i = 0; i < 3; i++)
+        require(info.required_block[i] == 0 || info.required_block[i] == request.block[i],
+                CUDA_ERROR_INVALID_VALUE);
+    require(request.dynamic_shared_bytes <= function.max_dynamic_shared() &&
+                std::uint64_t{request.dynamic_shared_bytes} + info.static_shared_bytes <=
+                    limits.shared_per_block_optin,
+            CUDA_ERROR_INVALID_VALUE);
+}
+
+/// CU_LAUNCH_PARAM_BUFFER_POINTER and _SIZE in a list that CU_LAUNCH_PARAM_END ends.
+void copy_from_extra(void **extra, std::byte *to, std::size_t bytes) {
+    const void *buffer = nullptr;
+    std::size_t size = 0;
+    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[1];
+        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            size = *static_cast<const std::size_t *>(extra[1]);
+        else
+            throw Error(CUDA_ERROR_INVALID_VALUE);
+    }
+    require((buffer && size >= bytes) || bytes == 0, CUDA_ERROR_INVALID_VALUE);
+    std::memcpy(to, buffer, bytes);
+}
+
+void copy_parameters(const compiler::KernelInfo &info, const LaunchRequest &request, std::byte *to,
+                     std::size_t bytes) {
+    if (info.parameters.empty())
+        return;
+    require((request.parameters == nullptr) != (request.extra == nullptr),
+            CUDA_ERROR_INVALID_VALUE);
+    if (request.extra)
+        return copy_from_extra(request.extra, to, bytes);
+    for (std::size_t i = 0; i < info.parameters.size(); i++) {
+        require(request.parameters[i] != nullptr, CUDA_ERROR_INVALID_VALUE);
+        std::memcpy(to + info.parameters[i].offset, request.parameters[i], info.parameters[i].size);
+    }
+}
+
+compiler::Shape shape_of(const LaunchRequest &request) {
+    compiler::Shape shape{.block = request.block, .small_grid = true};
+    for (std::size_t i = 0; i < 3; i++)
+        if (std::uint64_t{request.grid[i]} * request.block[i] >= (std::uint64_t{1} << 31))
+            shape.small_grid = false;
+    return shape;
+}
+
+} // namespace
+
+void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
+            const LaunchRequest &request) {
+    require(&function.module().context() == &stream.context(), CUDA_ERROR_INVALID_HANDLE);
+    require(function.info().parameter_bytes <= kLargestParameters, CUDA_ERROR_INVALID_VALUE);
+    check_extents(function, request);
+    System &system = System::get();
+    system.pool().start();
+    auto kernel = std::make_shared<KernelLaunch>(stream, function, std::move(keep),
+                                                 function.compiled(shape_of(request)), request);
+    copy_parameters(function.info(), request, kernel->parameters(), kernel->parameter_bytes());
+    if (!system.timeline().append(stream, kernel))
+        return; // its predecessors will start it
+    if (kernel->is_tiny())
+        kernel->run_here();
+    else
+        kernel->start();
+}
+
+} // namespace softcuda::device

@@ -1,0 +1,31 @@
+// launch.h -- kernel launches.
+#pragma once
+
+#include "device/command.h"
+#include "device/module.h"
+#include "device/stream.h"
+#include "rt/grid.h"
+#include "rt/kernel_services.h"
+
+#include <array>
+#include <cstdint>
+#include <cuda.h>
+#include <memory>
+
+namespace softcuda::device {
+
+/// What a client asks for.
+struct LaunchRequest {
+    std::array<std::uint32_t, 3> grid{1, 1, 1};
+    std::array<std::uint32_t, 3> block{1, 1, 1};
+    std::uint32_t dynamic_shared_bytes = 0;
+    void **parameters = nullptr; ///< a pointer to each argument, or null
+    void **extra = nullptr;      ///< CU_LAUNCH_PARAM_...: the arguments in one block, or null
+};
+
+/// Checks a launch as CUDA does, copies its arguments and puts it into the stream. A tiny one is
+/// done when this returns. `keep` keeps the function's module alive. Throws Error.
+void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
+            const LaunchRequest &request);
+
+} // namespace softcuda::device

@@ -1,0 +1,91 @@
+// memory_pool.cpp -- stream-ordered allocation.
+#include "device/memory_pool.h"
+
+#include "device/context.h"
+#include "device/error.h"
+#include "device/registry.h"
+#include "device/system.h"
+
+namespace softcuda::device {
+
+std::uint64_t MemoryPool::allocate(Stream &stream, std::uint64_t bytes) {
+    const std::uint64_t address = System::get().memory().allocate({.size = bytes,
+                                                                   .kind = MemoryKind::Pool,
+                                                                   .device = &device_,
+                                                                   .context = &stream.context(),
+                                                                   .flags = 0,
+                                                                   .pool = this});
+    const std::uint64_t used = used_ += bytes;
+    std::uint64_t high = used_high_;
+    while (high < used && !used_high_.compare_exchange_weak(high, used)) {
+    }
+    return address;
+}
+
+void MemoryPool::free(Stream &stream, std::uint64_t address) {
+    System &system = System::get();
+    const std::optional<Allocation> allocation = system.memory().find(address);
+    require(allocation && allocation->address == address && allocation->kind == MemoryKind::Pool,
+            CUDA_ERROR_INVALID_VALUE);
+    // The client may have destroyed its pool in the meantime.
+    auto pool = registry<MemoryPool>().find(allocation->pool);
+    auto action = std::make_shared<Action>(
+        stream.context(), [&system, address, pool = std::move(pool), size = allocation->size] {
+            try {
+                system.memory().free(address, MemoryKind::Pool);
+                if (pool)
+                    pool->used_ -= size;
+            } catch (const Error &) {
+                // Freed twice: the second one finds nothing.
+            }
+        });
+    if (system.timeline().append(stream, action))
+        action->start();
+}
+
+std::uint64_t MemoryPool::attribute(CUmemPool_attribute attribute) const {
+    switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+        return reuse_follow_;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        return reuse_opportunistic_;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        return reuse_internal_;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+        return release_threshold_;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: // nothing is held back
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+        return used_;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+        return used_high_;
+    default:
+        throw Error(CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+void MemoryPool::set_attribute(CUmemPool_attribute attribute, std::uint64_t value) {
+    switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+        reuse_follow_ = value;
+        return;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        reuse_opportunistic_ = value;
+        return;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        reuse_internal_ = value;
+        return;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+        release_threshold_ = value;
+        return;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+        require(value == 0, CUDA_ERROR_INVALID_VALUE); // can be reset, not set
+        used_high_ = used_.load();
+        return;
+    default:
+        throw Error(CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+} // namespace softcuda::device

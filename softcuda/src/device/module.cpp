@@ -1,0 +1,182 @@
+// module.cpp -- loading modules.
+#include "device/module.h"
+
+#include "device/context.h"
+#include "device/device.h"
+#include "device/error.h"
+#include "device/fault_log.h"
+#include "device/system.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace softcuda::device {
+namespace {
+
+constexpr int kPtxVersion = 90; ///< CU_FUNC_ATTRIBUTE_PTX_VERSION: newest that the compiler reads
+
+bool starts_with(const void *image, std::string_view magic) {
+    return std::memcmp(image, magic.data(), magic.size()) == 0;
+}
+
+} // namespace
+
+Function::Function(Module &module, std::size_t index)
+    : module_(module), index_(index), info_(module.program().kernels().at(index)) {
+    const DeviceLimits &limits = module.context().device().limits();
+    max_dynamic_shared_ = limits.shared_per_block > info_.static_shared_bytes
+                              ? limits.shared_per_block - info_.static_shared_bytes
+                              : 0;
+}
+
+int Function::attribute(CUfunction_attribute attribute) const {
+    switch (static_cast<int>(attribute)) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        return static_cast<int>(info_.max_threads);
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        return static_cast<int>(info_.static_shared_bytes);
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: {
+        std::uint64_t bytes = 0;
+        for (const compiler::Variable &variable : module_.program().variables())
+            if (variable.space == compiler::VariableSpace::Constant)
+                bytes += variable.size;
+        return static_cast<int>(bytes);
+    }
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+        return static_cast<int>(info_.local_bytes_per_thread);
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+        return static_cast<int>(info_.registers);
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+        return kPtxVersion;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+        return module_.context().device().architecture();
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+        return 0;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        return static_cast<int>(max_dynamic_shared_.load());
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        return carveout_;
+    default:
+        break;
+    }
+    // Clusters: none are required, none are possible.
+    require(attribute > 0 && attribute < CU_FUNC_ATTRIBUTE_MAX, CUDA_ERROR_INVALID_VALUE);
+    return 0;
+}
+
+void Function::set_attribute(CUfunction_attribute attribute, int value) {
+    switch (static_cast<int>(attribute)) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: {
+        const unsigned most = module_.context().device().limits().shared_per_block_optin;
+        require(value >= 0 && static_cast<std::uint64_t>(value) + info_.static_shared_bytes <= most,
+                CUDA_ERROR_INVALID_VALUE);
+        max_dynamic_shared_ = static_cast<unsigned>(value);
+        return;
+    }
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        require(value >= -1 && value <= 100, CUDA_ERROR_INVALID_VALUE);
+        carveout_ = value;
+        return;
+    default:
+        throw Error(CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+Function::Compiled Function::compiled(const compiler::Shape &shape) {
+    std::lock_guard lock(mutex_);
+    for (const auto &[known, code] : compiled_)
+        if (known == shape)
+            return code;
+    std::string log;
+    Compiled code = module_.program().compile(index_, shape, log);
+    if (!code) {
+        log_fault("kernel `" + info_.name + "` cannot be compiled: " + log);
+        throw Error(CUDA_ERROR_NOT_SUPPORTED);
+    }
+    compiled_.emplace_back(shape, code);
+    return code;
+}
+
+Module::Module(Context &context, std::shared_ptr<compiler::Program> program)
+    : context_(context), program_(std::move(program)) {
+    for (std::size_t index = 0; index < program_->kernels().size(); index++)
+        functions_.push_back(std::make_unique<Function>(*this, index));
+    try {
+        place_variables();
+    } catch (...) {
+        release_variables();
+        throw;
+    }
+    for (std::size_t index = 0; index < symbols_.size(); index++)
+        initialise(index);
+}
+
+Module::~Module() { release_variables(); }
+
+void Module::place_variables() {
+    for (const compiler::Variable &variable : program_->variables())
+        symbols_.push_back(System::get().memory().allocate(
+            {.size = std::max<std::uint64_t>(1, variable.size),
+             .kind = variable.space == compiler::VariableSpace::Managed ? MemoryKind::Managed
+                                                                        : MemoryKind::Variables,
+             .device = &context_.device(),
+             .context = &context_,
+             .flags = 0}));
+}
+
+void Module::initialise(std::size_t index) {
+    const compiler::Variable &variable = program_->variables()[index];
+    auto *memory = reinterpret_cast<std::byte *>(symbols_[index]);
+    std::copy_n(variable.initial.begin(),
+                std::min<std::uint64_t>(variable.initial.size(), variable.size), memory);
+    for (const compiler::Relocation &relocation : variable.relocations) {
+        const std::uint64_t target =
+            symbols_.at(relocation.variable) + static_cast<std::uint64_t>(relocation.addend);
+        std::memcpy(memory + relocation.offset, &target, sizeof target);
+    }
+}
+
+void Module::release_variables() noexcept {
+    for (std::size_t index = 0; index < symbols_.size(); index++) {
+        const bool managed = program_->variables()[index].space == compiler::VariableSpace::Managed;
+        try {
+            System::get().memory().free(symbols_[index],
+                                        managed ? MemoryKind::Managed : MemoryKind::Variables);
+        } catch (const Error &) {
+            // The context was torn down, and its memory with it.
+        }
+    }
+}
+
+Function *Module::function(std::string_view name) const noexcept {
+    for (const std::unique_ptr<Function> &function : functions_)
+        if (function->info().name == name)
+            return function.get();
+    return nullptr;
+}
+
+Module::Global Module::global(std::string_view name) const noexcept {
+    const std::vector<compiler::Variable> &variables = program_->variables();
+    for (std::size_t index = 0; index < variables.size(); index++)
+        if (variables[index].visible && variables[index].name == name)
+            return {symbols_[index], variables[index].size, variables[index].space};
+    return {};
+}
+
+std::shared_ptr<compiler::Program> read_image(const void *image, std::string &log) {
+    if (starts_with(image, "\177ELF")) {
+        log = "the image is a cubin: machine code for an NVIDIA GPU, which softcuda cannot run; "
+              "compile for a virtual architecture (-arch=compute_XX) to get PTX";
+        throw Error(CUDA_ERROR_NO_BINARY_FOR_GPU);
+    }
+    if (starts_with(image, "\x50\xed\x55\xba") || starts_with(image, "\xb1\x43\x62\x46")) {
+        log = "the image is a fat binary, of which softcuda reads none yet; pass its PTX text";
+        throw Error(CUDA_ERROR_NOT_SUPPORTED);
+    }
+    std::shared_ptr<compiler::Program> program =
+        compiler::Program::from_ptx(static_cast<const char *>(image), log);
+    require(program != nullptr, CUDA_ERROR_INVALID_PTX);
+    return program;
+}
+
+} // namespace softcuda::device

@@ -1,0 +1,97 @@
+// module.h -- a program loaded into a context: its variables have addresses, its kernels can be
+// called.
+#pragma once
+
+#include "compiler/program.h"
+#include "rt/grid.h"
+
+#include <cuda.h>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace softcuda::device {
+
+class Context;
+class Module;
+
+/// One kernel of a module.
+class Function {
+  public:
+    Function(Module &module, std::size_t index);
+
+    [[nodiscard]] Module &module() const noexcept { return module_; }
+    [[nodiscard]] const compiler::KernelInfo &info() const noexcept { return info_; }
+
+    /// CU_FUNC_ATTRIBUTE_*. Throw Error(invalid value).
+    [[nodiscard]] int attribute(CUfunction_attribute attribute) const;
+    void set_attribute(CUfunction_attribute attribute, int value);
+
+    /// Dynamic shared memory that a launch may ask for. Bytes.
+    [[nodiscard]] unsigned max_dynamic_shared() const noexcept { return max_dynamic_shared_; }
+
+    /// Machine code for a shape, compiled at the first call. Throws Error, with the compiler's
+    /// message in the fault log, where it cannot be compiled.
+    std::shared_ptr<const compiler::CompiledKernel> compiled(const compiler::Shape &shape);
+
+    /// What blocks of this kernel took lately.
+    rt::BlockTime block_time{0};
+
+  private:
+    using Compiled = std::shared_ptr<const compiler::CompiledKernel>;
+
+    Module &module_;
+    std::size_t index_;
+    const compiler::KernelInfo &info_;
+    std::atomic<unsigned> max_dynamic_shared_;
+    std::atomic<int> carveout_{-1};
+    std::mutex mutex_;
+    std::vector<std::pair<compiler::Shape, Compiled>> compiled_;
+};
+
+/// A module. Lives while the client or a launch needs it.
+class Module {
+  public:
+    /// Places and initialises the program's variables. Throws Error(out of memory).
+    Module(Context &context, std::shared_ptr<compiler::Program> program);
+    Module(const Module &) = delete;
+    ~Module();
+
+    [[nodiscard]] Context &context() const noexcept { return context_; }
+    [[nodiscard]] compiler::Program &program() const noexcept { return *program_; }
+    [[nodiscard]] const std::vector<std::unique_ptr<Function>> &functions() const noexcept {
+        return functions_;
+    }
+
+    /// The kernel of that name, or null.
+    [[nodiscard]] Function *function(std::string_view name) const noexcept;
+
+    struct Global {
+        std::uint64_t address = 0; ///< 0: there is no such variable
+        std::uint64_t size = 0;
+        compiler::VariableSpace space = compiler::VariableSpace::Global;
+    };
+    [[nodiscard]] Global global(std::string_view name) const noexcept;
+
+    /// The address of each variable, as generated code wants them.
+    [[nodiscard]] const std::uint64_t *symbols() const noexcept { return symbols_.data(); }
+
+  private:
+    void place_variables();
+    void initialise(std::size_t index);
+    void release_variables() noexcept;
+
+    Context &context_;
+    std::shared_ptr<compiler::Program> program_;
+    std::vector<std::uint64_t> symbols_;
+    std::vector<std::unique_ptr<Function>> functions_;
+};
+
+/// Reads a module image: PTX text, ended by a NUL. On failure throws Error; `log` gets the
+/// messages.
+std::shared_ptr<compiler::Program> read_image(const void *image, std::string &log);
+
+} // namespace softcuda::device

@@ -1,0 +1,48 @@
+// stream.h -- queues of commands, and the streams that a context has.
+#pragma once
+
+#include <cstdint>
+#include <cuda.h>
+#include <memory>
+#include <vector>
+
+namespace softcuda::device {
+
+class Command;
+class Context;
+
+/// A stream. Its commands are done one after the other. A blocking stream and the context's legacy
+/// default stream also wait for each other.
+class Stream {
+  public:
+    enum class Kind { Legacy, Blocking, NonBlocking };
+
+    Stream(Context &context, Kind kind, int priority);
+
+    [[nodiscard]] Context &context() const noexcept { return context_; }
+    [[nodiscard]] Kind kind() const noexcept { return kind_; }
+    [[nodiscard]] int priority() const noexcept { return priority_; }
+    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+
+  private:
+    friend class Timeline;
+
+    Context &context_;
+    Kind kind_;
+    int priority_;
+    std::uint64_t id_;
+    // Guarded by the timeline's mutex:
+    std::shared_ptr<Command> last_; ///< the latest command; may be done
+    bool retired_ = false; ///< destroyed by the client, kept until its last command is done
+};
+
+/// All streams of a context. Guarded by the timeline's mutex.
+class StreamSet {
+  private:
+    friend class Timeline;
+
+    std::shared_ptr<Stream> legacy_;
+    std::vector<std::shared_ptr<Stream>> others_;
+};
+
+} // namespace softcuda::device

@@ -1,0 +1,147 @@
+// timeline.cpp -- keeps the graph of commands and walks it.
+#include "device/timeline.h"
+
+#include "device/context.h"
+#include "device/system.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+
+namespace softcuda::device {
+namespace {
+
+std::uint64_t next_stream_id() {
+    static std::atomic<std::uint64_t> next{3}; // 1 and 2 are the handles of the default streams
+    return next++;
+}
+
+/// Starts commands one after the other. A command that is done as soon as it starts makes others
+/// ready; these join the queue of the loop that is running already, so that a long chain of them
+/// does not become a deep recursion.
+void start_all(std::vector<std::shared_ptr<Command>> &&ready) noexcept {
+    static thread_local std::deque<std::shared_ptr<Command>> *queue = nullptr;
+    if (queue) {
+        std::move(ready.begin(), ready.end(), std::back_inserter(*queue));
+        return;
+    }
+    std::deque<std::shared_ptr<Command>> own(std::make_move_iterator(ready.begin()),
+                                             std::make_move_iterator(ready.end()));
+    queue = &own;
+    while (!own.empty()) {
+        const std::shared_ptr<Command> command = std::move(own.front());
+        own.pop_front();
+        command->start();
+    }
+    queue = nullptr;
+}
+
+} // namespace
+
+void Command::wait() {
+    if (!done())
+        help();
+    while (!done())
+        done_.wait(0, std::memory_order_acquire);
+}
+
+Stream::Stream(Context &context, Kind kind, int priority)
+    : context_(context), kind_(kind), priority_(priority), id_(next_stream_id()) {}
+
+void Timeline::add_edge(const std::shared_ptr<Command> &before,
+                        const std::shared_ptr<Command> &after) {
+    if (!before || before->done())
+        return;
+    before->followers_.push_back(after);
+    after->blockers_++;
+}
+
+void Timeline::add_edges_to_all(StreamSet &set, const std::shared_ptr<Command> &after) {
+    std::erase_if(set.others_, [](const std::shared_ptr<Stream> &stream) {
+        return stream->retired_ && (!stream->last_ || stream->last_->done());
+    });
+    for (const std::shared_ptr<Stream> &stream : set.others_)
+        if (stream->kind_ == Stream::Kind::Blocking)
+            add_edge(stream->last_, after);
+}
+
+bool Timeline::append(Stream &stream, const std::shared_ptr<Command> &command,
+                      const std::shared_ptr<Command> &also) {
+    std::lock_guard lock(mutex_);
+    StreamSet &set = stream.context_.streams();
+    add_edge(stream.last_, command);
+    if (stream.kind_ == Stream::Kind::Legacy)
+        add_edges_to_all(set, command);
+    else if (stream.kind_ == Stream::Kind::Blocking)
+        add_edge(set.legacy_->last_, command);
+    add_edge(also, command);
+    stream.last_ = command;
+    return command->blockers_ == 0;
+}
+
+void Timeline::finish(Command &command) noexcept {
+    std::vector<std::shared_ptr<Command>> ready;
+    {
+        std::lock_guard lock(mutex_);
+        for (std::shared_ptr<Command> &follower : command.followers_)
+            if (--follower->blockers_ == 0)
+                ready.push_back(std::move(follower));
+        command.followers_.clear();
+        command.done_.store(1, std::memory_order_release);
+    }
+    command.done_.notify_all();
+    if (!ready.empty())
+        start_all(std::move(ready));
+}
+
+std::vector<std::shared_ptr<Command>> Timeline::pending(const Stream &stream) {
+    std::vector<std::shared_ptr<Command>> result;
+    std::lock_guard lock(mutex_);
+    auto add = [&](const std::shared_ptr<Command> &command) {
+        if (command && !command->done())
+            result.push_back(command);
+    };
+    add(stream.last_);
+    if (stream.kind_ == Stream::Kind::Legacy)
+        for (const std::shared_ptr<Stream> &other : stream.context_.streams().others_)
+            if (other->kind_ == Stream::Kind::Blocking)
+                add(other->last_);
+    return result;
+}
+
+std::vector<std::shared_ptr<Command>> Timeline::pending(const Context &context) {
+    std::vector<std::shared_ptr<Command>> result;
+    std::lock_guard lock(mutex_);
+    const StreamSet &set = context.streams();
+    if (set.legacy_ && set.legacy_->last_ && !set.legacy_->last_->done())
+        result.push_back(set.legacy_->last_);
+    for (const std::shared_ptr<Stream> &stream : set.others_)
+        if (stream->last_ && !stream->last_->done())
+            result.push_back(stream->last_);
+    return result;
+}
+
+void Timeline::add_stream(const std::shared_ptr<Stream> &stream) {
+    std::lock_guard lock(mutex_);
+    StreamSet &set = stream->context_.streams();
+    if (stream->kind_ == Stream::Kind::Legacy)
+        set.legacy_ = stream;
+    else
+        set.others_.push_back(stream);
+}
+
+void Timeline::remove_stream(const std::shared_ptr<Stream> &stream) {
+    std::lock_guard lock(mutex_);
+    stream->retired_ = true;
+    std::erase_if(stream->context_.streams().others_, [&](const std::shared_ptr<Stream> &other) {
+        return other == stream && (!stream->last_ || stream->last_->done());
+    });
+}
+
+void Timeline::remove_streams(Context &context) {
+    std::lock_guard lock(mutex_);
+    context.streams().others_.clear();
+    context.streams().legacy_.reset();
+}
+
+} // namespace softcuda::device

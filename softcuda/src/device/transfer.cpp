@@ -1,0 +1,93 @@
+// transfer.cpp -- runs copies and fills, and turns their faults into errors.
+#include "device/transfer.h"
+
+#include "device/context.h"
+#include "device/error.h"
+#include "device/system.h"
+
+namespace softcuda::device {
+namespace {
+
+template <class What>
+void run_entry(const rt::LaunchFrame *frame, rt::WorkerState *, std::uint64_t first,
+               std::uint64_t count) {
+    run_pieces(*reinterpret_cast<const What *>(frame->params), first, count);
+}
+
+bool is_pageable(std::uint64_t address) { return !System::get().memory().find(address); }
+
+void put(Stream &stream, const std::shared_ptr<Transfer> &transfer, Wait wait) {
+    System &system = System::get();
+    system.pool().start();
+    if (system.timeline().append(stream, transfer)) {
+        if (transfer->is_small())
+            transfer->run_here();
+        else
+            transfer->start();
+    }
+    if (wait == Wait::No)
+        return;
+    transfer->wait();
+    stream.context().collect_output();
+    require(transfer->result() == CUDA_SUCCESS, transfer->result());
+    stream.context().throw_error();
+}
+
+} // namespace
+
+Transfer::Transfer(Context &context, const Copy &copy) : Command(context), what_(copy) {
+    prepare(run_entry<Copy>, piece_count(copy));
+    frame_.params = reinterpret_cast<const std::byte *>(&std::get<Copy>(what_));
+}
+
+Transfer::Transfer(Context &context, const Fill &fill) : Command(context), what_(fill) {
+    prepare(run_entry<Fill>, piece_count(fill));
+    frame_.params = reinterpret_cast<const std::byte *>(&std::get<Fill>(what_));
+}
+
+void Transfer::prepare(rt::KernelEntry entry, std::uint64_t pieces) {
+    rt::Grid::Work work;
+    work.entry = entry;
+    work.blocks = pieces;
+    grid_.set_work(work, &frame_);
+}
+
+void Transfer::start() noexcept {
+    System &system = System::get();
+    if (grid_.work().blocks == 0 || context().sticky_error() != CUDA_SUCCESS)
+        return system.timeline().finish(*this);
+    system.pool().submit(std::shared_ptr<rt::Grid>(shared_from_this(), &grid_));
+}
+
+void Transfer::run_here() noexcept {
+    if (grid_.work().blocks == 0 || context().sticky_error() != CUDA_SUCCESS)
+        return System::get().timeline().finish(*this);
+    rt::prepare_thread_for_guards();
+    rt::Guard guard;
+    const rt::Guard::Exit exit =
+        guard.run([&] { grid_.work().entry(&frame_, nullptr, 0, grid_.work().blocks); });
+    if (exit != rt::Guard::Exit::Returned)
+        result_ = CUDA_ERROR_INVALID_VALUE;
+    System::get().timeline().finish(*this);
+}
+
+void Transfer::help() { System::get().pool().help(grid_); }
+
+void Transfer::complete() noexcept {
+    if (grid_.outcome() != rt::Grid::Outcome::Done)
+        result_ = CUDA_ERROR_INVALID_VALUE; // an address that nobody may access
+    System::get().timeline().finish(*this);
+}
+
+void enqueue(Stream &stream, const Copy &copy, Wait wait) {
+    const bool host_may_reuse =
+        is_pageable(copy.source.address) || is_pageable(copy.destination.address);
+    put(stream, std::make_shared<Transfer>(stream.context(), copy),
+        host_may_reuse ? Wait::UntilDone : wait);
+}
+
+void enqueue(Stream &stream, const Fill &fill, Wait wait) {
+    put(stream, std::make_shared<Transfer>(stream.context(), fill), wait);
+}
+
+} // namespace softcuda::device

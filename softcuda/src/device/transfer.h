@@ -1,0 +1,54 @@
+// transfer.h -- copies and fills as commands of a stream.
+#pragma once
+
+#include "device/command.h"
+#include "device/copy.h"
+#include "device/stream.h"
+#include "rt/grid.h"
+
+#include <cuda.h>
+#include <variant>
+
+namespace softcuda::device {
+
+enum class Wait { No, UntilDone };
+
+/// A copy or fill, done by the worker threads in pieces, or by the caller when it is small.
+class Transfer final : public Command {
+  public:
+    Transfer(Context &context, const Copy &copy);
+    Transfer(Context &context, const Fill &fill);
+
+    void start() noexcept override;
+
+    /// Does all of the work on the calling thread, in place of start().
+    void run_here() noexcept;
+    [[nodiscard]] bool is_small() const noexcept { return grid_.work().blocks <= 1; }
+
+    /// CUDA_SUCCESS, or what came of memory that could not be accessed; after it is done.
+    [[nodiscard]] CUresult result() const noexcept { return result_; }
+
+  private:
+    struct Pieces final : rt::Grid {
+        explicit Pieces(Transfer &owner) : owner_(owner) {}
+        void finished() noexcept override { owner_.complete(); }
+        Transfer &owner_;
+    };
+
+    void prepare(rt::KernelEntry entry, std::uint64_t pieces);
+    void complete() noexcept;
+    void help() override;
+
+    std::variant<Copy, Fill> what_;
+    rt::LaunchFrame frame_{};
+    Pieces grid_{*this};
+    CUresult result_ = CUDA_SUCCESS;
+};
+
+/// Puts a transfer into a stream. Memory of the client's that is not page-locked may be reused as
+/// soon as the call returns, so copies of such memory are waited for. Throws Error when it was
+/// waited for and failed.
+void enqueue(Stream &stream, const Copy &copy, Wait wait);
+void enqueue(Stream &stream, const Fill &fill, Wait wait);
+
+} // namespace softcuda::device

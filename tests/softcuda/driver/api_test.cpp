@@ -1,0 +1,151 @@
+// api_test.cpp -- initialisation, devices, contexts and entry points.
+#include "driver_test.h"
+
+#include <cstring>
+#include <set>
+#include <thread>
+
+namespace {
+
+using ApiTest = DriverTest;
+
+TEST_F(ApiTest, VersionAndErrors) {
+    int version = 0;
+    ASSERT_EQ(cuDriverGetVersion(&version), CUDA_SUCCESS);
+    EXPECT_EQ(version, 13000);
+    EXPECT_EQ(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+    const char *text = nullptr;
+    ASSERT_EQ(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &text), CUDA_SUCCESS);
+    EXPECT_STREQ(text, "CUDA_ERROR_OUT_OF_MEMORY");
+    ASSERT_EQ(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text), CUDA_SUCCESS);
+    EXPECT_STREQ(text, "out of memory");
+    EXPECT_EQ(cuGetErrorName(static_cast<CUresult>(123456), &text), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(text, nullptr);
+    EXPECT_STREQ(scuImageKind(), "ptx");
+}
+
+TEST_F(ApiTest, TheDeviceDescribesItself) {
+    CUdevice device = -1;
+    ASSERT_EQ(cuDeviceGet(&device, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuDeviceGet(&device, 99), CUDA_ERROR_INVALID_DEVICE);
+    char name[128];
+    ASSERT_EQ(cuDeviceGetName(name, sizeof name, 0), CUDA_SUCCESS);
+    EXPECT_EQ(std::strncmp(name, "softcuda (", 10), 0);
+    ASSERT_EQ(cuDeviceGetName(name, 5, 0), CUDA_SUCCESS);
+    EXPECT_STREQ(name, "soft");
+    int value = 0;
+    ASSERT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0), CUDA_SUCCESS);
+    EXPECT_EQ(value, 32);
+    EXPECT_EQ(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(0), 0),
+              CUDA_ERROR_INVALID_VALUE);
+    for (int i = 1; i < CU_DEVICE_ATTRIBUTE_MAX; i++)
+        EXPECT_EQ(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(i), 0),
+                  CUDA_SUCCESS);
+    char bus[32];
+    ASSERT_EQ(cuDeviceGetPCIBusId(bus, sizeof bus, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuDeviceGetByPCIBusId(&device, bus), CUDA_SUCCESS);
+    EXPECT_EQ(device, 0);
+}
+
+TEST_F(ApiTest, PrimaryContextIsCounted) {
+    CUcontext again = nullptr;
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&again, 0), CUDA_SUCCESS);
+    EXPECT_EQ(again, context_);
+    ASSERT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    unsigned flags = 0;
+    int active = 0;
+    ASSERT_EQ(cuDevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
+    EXPECT_EQ(active, 1);
+    const CUdeviceptr memory = allocate(8);
+    ASSERT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    ASSERT_EQ(cuDevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
+    EXPECT_EQ(active, 0);
+    EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT);
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&again, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE); // went with the context
+    EXPECT_EQ(cuCtxDestroy(again), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+TEST_F(ApiTest, ContextsStack) {
+    CUcontext created = nullptr, current = nullptr;
+#if CUDA_VERSION >= 13000
+    ASSERT_EQ(cuCtxCreate(&created, nullptr, 0, 0), CUDA_SUCCESS);
+#else
+    ASSERT_EQ(cuCtxCreate(&created, 0, 0), CUDA_SUCCESS);
+#endif
+    ASSERT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);
+    EXPECT_EQ(current, created);
+    ASSERT_EQ(cuCtxPopCurrent(&current), CUDA_SUCCESS);
+    EXPECT_EQ(current, created);
+    ASSERT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);
+    EXPECT_EQ(current, context_);
+    ASSERT_EQ(cuCtxPushCurrent(created), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxDestroy(created), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);
+    EXPECT_EQ(current, context_);
+    EXPECT_EQ(cuCtxPushCurrent(created), CUDA_ERROR_INVALID_CONTEXT);
+    ASSERT_EQ(cuCtxPopCurrent(&current), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxPopCurrent(&current), CUDA_ERROR_INVALID_CONTEXT);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+    EXPECT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+}
+
+TEST_F(ApiTest, CurrentContextIsPerThread) {
+    std::thread([&] {
+        CUcontext current = context_;
+        EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);
+        EXPECT_EQ(current, nullptr);
+        CUdeviceptr memory = 0;
+        EXPECT_EQ(cuMemAlloc(&memory, 4), CUDA_ERROR_INVALID_CONTEXT);
+        EXPECT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+        EXPECT_EQ(cuMemAlloc(&memory, 4), CUDA_SUCCESS);
+    }).join();
+}
+
+TEST_F(ApiTest, LimitsAreKept) {
+    std::size_t value = 0;
+    ASSERT_EQ(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE), CUDA_SUCCESS);
+    EXPECT_EQ(value, std::size_t{8} << 20);
+    ASSERT_EQ(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE), CUDA_SUCCESS);
+    EXPECT_EQ(value, 4096U);
+    EXPECT_EQ(cuCtxGetLimit(&value, static_cast<CUlimit>(99)), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(ApiTest, EntryPointsComeByVersion) {
+    void *old_form = nullptr, *new_form = nullptr, *newer = nullptr;
+    CUdriverProcAddressQueryResult status{};
+    ASSERT_EQ(cuGetProcAddress("cuCtxCreate", &old_form, 11030, 0, &status), CUDA_SUCCESS);
+    EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
+    ASSERT_EQ(cuGetProcAddress("cuCtxCreate", &new_form, 11040, 0, &status), CUDA_SUCCESS);
+    ASSERT_EQ(cuGetProcAddress("cuCtxCreate", &newer, 99000, 0, &status), CUDA_SUCCESS);
+    EXPECT_NE(old_form, new_form);
+    EXPECT_NE(new_form, newer);
+    void *none = this;
+    ASSERT_EQ(cuGetProcAddress("cuMemAlloc", &none, 1000, 0, &status), CUDA_SUCCESS);
+    EXPECT_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+    EXPECT_EQ(none, nullptr);
+    ASSERT_EQ(cuGetProcAddress("cuNoSuchThing", &none, 12000, 0, &status), CUDA_SUCCESS);
+    EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    EXPECT_EQ(cuGetProcAddress("cuMemAlloc", &none, 12000, 64, &status), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(ApiTest, EveryRowOfTheTableIsAnEntryPoint) {
+    struct Row {
+        const char *name;
+        int version;
+    };
+    static const Row rows[] = {
+#define PYCUDA_FUNCTION(name, symbol, version) {#name, version},
+#define PYCUDA_EXPORT PYCUDA_FUNCTION
+#include "abi/driver.def"
+    };
+    for (const Row &row : rows) {
+        void *function = nullptr;
+        EXPECT_EQ(cuGetProcAddress(row.name, &function, row.version, 0, nullptr), CUDA_SUCCESS);
+        EXPECT_NE(function, nullptr) << row.name;
+    }
+}
+
+} // namespace

@@ -1,0 +1,86 @@
+// driver_test.h -- a fixture with a primary context and the fake program loaded.
+#pragma once
+
+#include "fake_program.h"
+
+#include <cuda.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+extern "C" {
+const char *scuImageKind();
+CUresult scuCtxInterrupt(CUcontext);
+std::size_t scuLastFaultMessage(char *, std::size_t);
+}
+
+#if defined(__SANITIZE_THREAD__)
+/// TSan delivers signals to a thread only when that calls a function it knows: kernels never do.
+#define SKIP_UNDER_TSAN() GTEST_SKIP() << "TSan holds back asynchronous signals"
+#else
+#define SKIP_UNDER_TSAN() static_cast<void>(0)
+#endif
+
+class DriverTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+        ASSERT_EQ(cuDevicePrimaryCtxRetain(&context_, 0), CUDA_SUCCESS);
+        ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+        ASSERT_EQ(cuModuleLoadData(&module_, fake::kImage), CUDA_SUCCESS);
+    }
+
+    void TearDown() override {
+        cuDevicePrimaryCtxReset(0);
+        cuCtxSetCurrent(nullptr);
+        cuDevicePrimaryCtxRelease(0);
+    }
+
+    CUfunction function(const char *name) {
+        CUfunction result = nullptr;
+        EXPECT_EQ(cuModuleGetFunction(&result, module_, name), CUDA_SUCCESS) << name;
+        return result;
+    }
+
+    /// Launches with one dimension of blocks and threads.
+    template <class... Arguments>
+    CUresult launch(const char *name, unsigned blocks, unsigned threads, CUstream stream,
+                    Arguments... arguments) {
+        void *pointers[] = {static_cast<void *>(&arguments)..., nullptr};
+        return cuLaunchKernel(function(name), blocks, 1, 1, threads, 1, 1, 0, stream, pointers,
+                              nullptr);
+    }
+
+    CUdeviceptr allocate(std::size_t bytes) {
+        CUdeviceptr result = 0;
+        EXPECT_EQ(cuMemAlloc(&result, bytes), CUDA_SUCCESS);
+        return result;
+    }
+
+    std::vector<std::int32_t> read_words(CUdeviceptr address, std::size_t count) {
+        std::vector<std::int32_t> words(count);
+        EXPECT_EQ(cuMemcpyDtoH(words.data(), address, count * 4), CUDA_SUCCESS);
+        return words;
+    }
+
+    /// Page-locked memory that kernels see, set to 0.
+    std::int32_t *mapped_word() {
+        void *pointer = nullptr;
+        EXPECT_EQ(cuMemHostAlloc(&pointer, 4, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_SUCCESS);
+        return static_cast<std::int32_t *>(pointer);
+    }
+
+    static std::string last_fault() {
+        char text[1024] = "";
+        scuLastFaultMessage(text, sizeof text);
+        return text;
+    }
+
+    CUcontext context_ = nullptr;
+    CUmodule module_ = nullptr;
+};
+
+/// Lets a kernel that waits for `flag` go on.
+inline void release_flag(std::int32_t *flag) { __atomic_store_n(flag, 1, __ATOMIC_RELEASE); }

@@ -1,0 +1,39 @@
+// fake_program.h -- kernels in C++, in place of the compiler's: they keep to rt/kernel_abi.h.
+//
+// The driver's tests link this instead of compiler/. A "PTX" text that starts with "// fake" loads
+// the one program that there is; any other text is refused with a diagnostic.
+#pragma once
+
+#include <cstdint>
+
+namespace fake {
+
+inline constexpr const char *kImage = "// fake\n";
+
+/// What the log of a refused text says.
+inline constexpr const char *kDiagnostic = "kernel.ptx:1:1: error: this is no PTX";
+
+// The kernels, by name, and their parameters:
+//   add            float *a, float *b, float *sum, int n      no loop: may run on the caller
+//   store          int *to, int value                         by one thread
+//   load           int *from, int *to
+//   check_store    int *to, int value                         address checked as outside the arena
+//   misaligned, trap, divide, overflow, unreachable_barrier   fault in these ways
+//   fail_assert                                               calls __assertfail
+//   spin                                                      never ends
+//   wait_for       int *flag                                  ends when it is not 0
+//   append         int *list, int value                       list[++list[0]] = value
+//   append_slowly  int *list, int value                       the same after some milliseconds
+//   count          int *counter                               adds 1 for each block
+//   use_shared     int *out                                   writes and reads all shared memory
+//   use_scratch    int *out                                   the same with scratch and local
+//   memory shared_overrun                                            writes far behind shared
+//   memory print          format, arguments                          vprintf by lane 0 of each
+//   block use_heap       int *failures                              malloc and free of kernels
+//   spread         int *seats                                 notes each block's worker
+//   read_variable  int *out                                   through LaunchFrame::symbols
+//   needs_32       (a required block of 32)
+//   small_blocks   (at most 64 threads)
+//   uncompilable   (compile() refuses)
+
+} // namespace fake

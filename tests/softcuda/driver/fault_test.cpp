@@ -1,0 +1,223 @@
+// fault_test.cpp -- kernels that go wrong: an error code and a message, never a crash.
+#include "driver_test.h"
+
+#include <chrono>
+#include <csignal>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+class FaultTest : public DriverTest {
+  protected:
+    /// The error sticks until the context is reset; then everything works again.
+    void expect_sticky(CUresult error) {
+        EXPECT_EQ(cuCtxSynchronize(), error);
+        CUdeviceptr memory = 0;
+        EXPECT_EQ(cuMemAlloc(&memory, 4), error);
+        EXPECT_EQ(cuCtxSynchronize(), error);
+        ASSERT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+        ASSERT_EQ(cuMemAlloc(&memory, 4), CUDA_SUCCESS);
+        ASSERT_EQ(cuModuleLoadData(&module_, fake::kImage), CUDA_SUCCESS);
+        ASSERT_EQ(launch("store", 1, 1, nullptr, memory, 8), CUDA_SUCCESS);
+        EXPECT_EQ(read_words(memory, 1).front(), 8);
+    }
+
+    /// Whether the last message has all of `parts`.
+    static testing::AssertionResult message_has(std::initializer_list<std::string> parts) {
+        const std::string message = last_fault();
+        for (const std::string &part : parts)
+            if (message.find(part) == std::string::npos)
+                return testing::AssertionFailure()
+                       << "no \"" << part << "\" in \"" << message << '"';
+        return testing::AssertionSuccess();
+    }
+};
+
+TEST_F(FaultTest, WildWriteNamesTheNearestAllocation) {
+    const CUdeviceptr memory = allocate(1024); // ends with its page
+    ASSERT_EQ(launch("store", 1, 1, nullptr, memory + 1036, 1), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_TRUE(message_has({"kernel `store` failed in block (0,0,0)", "illegal address writing",
+                             "12 bytes after the 1024-byte allocation"}));
+}
+
+TEST_F(FaultTest, WildRead) {
+    const CUdeviceptr memory = allocate(4096); // starts with its page
+    ASSERT_EQ(launch("load", 1, 1, nullptr, memory - 8, memory), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_TRUE(
+        message_has({"illegal address reading", "8 bytes before the 4096-byte allocation"}));
+}
+
+TEST_F(FaultTest, UseAfterFree) {
+    const CUdeviceptr memory = allocate(64);
+    ASSERT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+    ASSERT_EQ(launch("store", 1, 1, nullptr, memory + 8, 1), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_TRUE(message_has({"8 bytes into the 64-byte allocation", "which was freed"}));
+}
+
+TEST_F(FaultTest, NullPointer) {
+    ASSERT_EQ(launch("store", 1, 1, nullptr, CUdeviceptr{0}, 1), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_TRUE(message_has({"writing 0x0, a null pointer"}));
+}
+
+TEST_F(FaultTest, AddressThatNoPointerCanHave) {
+    ASSERT_EQ(launch("store", 1, 1, nullptr, CUdeviceptr{0xdead000000000000}, 1), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(FaultTest, CheckedAddressOutsideTheArena) {
+    static int host = 0;
+    ASSERT_EQ(launch("check_store", 1, 1, nullptr, reinterpret_cast<CUdeviceptr>(&host), 1),
+              CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_EQ(host, 0);
+    EXPECT_TRUE(message_has({"lane 5", "writing"}));
+}
+
+TEST_F(FaultTest, MisalignedAddress) {
+    ASSERT_EQ(launch("misaligned", 1, 32, nullptr), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_MISALIGNED_ADDRESS);
+    EXPECT_TRUE(message_has({"misaligned address at 0x1001", "lane 3"}));
+}
+
+TEST_F(FaultTest, TrapInOneOfManyBlocks) {
+    ASSERT_EQ(launch("trap", 100, 32, nullptr), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_TRUE(message_has({"kernel `trap`", "trap"}));
+}
+
+TEST_F(FaultTest, DivisionByZero) {
+    ASSERT_EQ(launch("divide", 1, 1, nullptr), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_ILLEGAL_INSTRUCTION);
+}
+
+TEST_F(FaultTest, StackOverflow) {
+    ASSERT_EQ(launch("overflow", 1, 1, nullptr), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_HARDWARE_STACK_ERROR);
+    EXPECT_TRUE(message_has({"stack overflow"}));
+}
+
+TEST_F(FaultTest, UnreachableBarrier) {
+    ASSERT_EQ(launch("unreachable_barrier", 1, 64, nullptr), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_TRUE(message_has({"barrier that others cannot reach"}));
+}
+
+TEST_F(FaultTest, SharedMemoryOverrun) {
+    ASSERT_EQ(launch("shared_overrun", 1, 32, nullptr), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(FaultTest, AssertionPrintsCudasLine) {
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(launch("fail_assert", 1, 64, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ASSERT);
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_NE(text.find("a.cu:7: void f(): block: [0,0,0], thread: [36,0,0] Assertion `x < 3` "
+                        "failed.\n"),
+              std::string::npos)
+        << text;
+    expect_sticky(CUDA_ERROR_ASSERT);
+}
+
+TEST_F(FaultTest, LaterWorkOfAFailedContextIsDropped) {
+    const CUdeviceptr memory = allocate(4);
+    std::int32_t *flag = mapped_word();
+    CUstream stream = nullptr;
+    ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+    ASSERT_EQ(launch("wait_for", 1, 1, stream, flag), CUDA_SUCCESS);
+    ASSERT_EQ(launch("trap", 1, 1, stream), CUDA_SUCCESS);
+    for (int i = 0; i < 100; i++)
+        ASSERT_EQ(launch("store", 1, 1, stream, memory, i), CUDA_SUCCESS);
+    release_flag(flag);
+    EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_FAILED);
+    expect_sticky(CUDA_ERROR_LAUNCH_FAILED);
+}
+
+TEST_F(FaultTest, EndlessKernelIsInterrupted) {
+    SKIP_UNDER_TSAN();
+    const CUdeviceptr memory = allocate(4);
+    ASSERT_EQ(launch("spin", 8, 32, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(launch("store", 1, 1, nullptr, memory, 1), CUDA_SUCCESS); // waits, is dropped
+    EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_EQ(scuCtxInterrupt(context_), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); // told once
+    EXPECT_EQ(read_words(memory, 1).front(), 0);
+    ASSERT_EQ(launch("store", 1, 1, nullptr, memory, 2), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(memory, 1).front(), 2);
+}
+
+TEST_F(FaultTest, WaitingThreadIsFreedByAnInterrupt) {
+    SKIP_UNDER_TSAN();
+    ASSERT_EQ(launch("spin", 1, 32, nullptr), CUDA_SUCCESS);
+    std::thread interrupter([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        EXPECT_EQ(scuCtxInterrupt(context_), CUDA_SUCCESS);
+    });
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED); // may run the kernel itself
+    interrupter.join();
+}
+
+TEST_F(FaultTest, ResetEndsAnEndlessKernel) {
+    SKIP_UNDER_TSAN();
+    ASSERT_EQ(launch("spin", 100, 32, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+TEST_F(FaultTest, InterruptOfAnIdleContextIsHarmless) {
+    ASSERT_EQ(scuCtxInterrupt(context_), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    EXPECT_EQ(scuCtxInterrupt(reinterpret_cast<CUcontext>(this)), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+TEST_F(FaultTest, ForeignFaultsGoToTheForeignHandler) {
+    ASSERT_EQ(launch("needs_32", 1, 32, nullptr), CUDA_SUCCESS); // installs our handlers
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    const pid_t child = fork();
+    if (child == 0) {
+        close(2); // a sanitizer would write its report
+        std::signal(SIGALRM, SIG_DFL);
+        raise(SIGSEGV);
+        _exit(0); // not reached
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
+}
+
+TEST_F(FaultTest, AForkedChildIsToldSo) {
+    const pid_t child = fork();
+    if (child == 0) {
+        CUdeviceptr memory = 0;
+        const bool told = cuMemAlloc(&memory, 4) == CUDA_ERROR_NOT_INITIALIZED &&
+                          cuInit(0) == CUDA_ERROR_NOT_INITIALIZED &&
+                          cuCtxSynchronize() == CUDA_ERROR_NOT_INITIALIZED;
+        _exit(told ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+TEST_F(FaultTest, ManyFaultsInARow) {
+    for (int i = 0; i < 20; i++) {
+        ASSERT_EQ(launch("store", 1, 1, nullptr, CUdeviceptr{64}, 1), CUDA_SUCCESS);
+        ASSERT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+        ASSERT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+        ASSERT_EQ(cuModuleLoadData(&module_, fake::kImage), CUDA_SUCCESS);
+    }
+}
+
+} // namespace

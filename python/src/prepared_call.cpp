@@ -123,12 +123,10 @@ void pack_half(Packing &packing, const PreparedArgument &wanted, nb::handle valu
 }
 
 void pack_complex_code(Packing &packing, const PreparedArgument &wanted, nb::handle value) {
-    const Py_complex number = [&] {
-        nb::object converted = nb::handle(reinterpret_cast<PyObject *>(&PyComplex_Type))(value);
-        return Py_complex{PyComplex_RealAsDouble(converted.ptr()),
-                          PyComplex_ImagAsDouble(converted.ptr())};
-    }();
-    const std::complex<double> full(number.real, number.imag);
+    // Py_complex is no part of Python's stable ABI.
+    nb::object converted = nb::handle(reinterpret_cast<PyObject *>(&PyComplex_Type))(value);
+    const std::complex<double> full(PyComplex_RealAsDouble(converted.ptr()),
+                                    PyComplex_ImagAsDouble(converted.ptr()));
     const std::complex<float> single(full);
     if (wanted.size == sizeof single)
         push(packing, wanted, value, &single, sizeof single, ValueKind::Bytes);

@@ -1,0 +1,52 @@
+"""What all tests share: a device with its context, and kernels compiled once."""
+
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import pycuda.driver as cuda
+
+
+@pytest.fixture(scope="session")
+def primary_context():
+    cuda.init()
+    return cuda.Device(0).retain_primary_context()
+
+
+@pytest.fixture
+def device(primary_context):
+    """The first device, with its primary context current; the stack is as before afterwards."""
+    with primary_context:
+        yield cuda.Device(0)
+        gc.collect()
+        cuda.Context.synchronize()
+
+
+@pytest.fixture
+def run_program(tmp_path):
+    """Run a program in an interpreter of its own; returns the finished process."""
+
+    def run(source, *args, timeout=120, **environment):
+        program = tmp_path / "program.py"
+        program.write_text(textwrap.dedent(source))
+        env = {**os.environ, "PYCUDA_CACHE_DIR": str(tmp_path / "cache"), **environment}
+        # Chosen by name, softcuda announces nothing: stderr holds complaints only.
+        if "PYCUDA_DRIVER" not in env and is_softcuda():
+            env["PYCUDA_DRIVER"] = "softcuda"
+        return subprocess.run(
+            [sys.executable, program, *args],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=env,
+        )
+
+    return run
+
+
+def is_softcuda():
+    return "softcuda" in cuda.get_driver_path()

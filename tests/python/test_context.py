@@ -1,0 +1,120 @@
+"""Contexts: the stack, the primary context, limits, detach."""
+
+import threading
+
+import pytest
+
+import pycuda.driver as cuda
+
+
+def test_push_and_pop(device):
+    context = device.make_context()
+    assert cuda.Context.get_current() == context
+    context.push()
+    assert context.pop() == context
+    assert cuda.Context.get_current() == context
+    context.detach()
+    assert cuda.Context.get_current() != context
+
+
+def test_with_makes_current_and_restores(device, primary_context):
+    context = device.make_context()
+    cuda.Context.pop()
+    with context as entered:
+        assert entered == cuda.Context.get_current() == context
+    assert cuda.Context.get_current() == primary_context
+    context.detach()
+
+
+def test_the_primary_context_is_shared(device, primary_context):
+    again = device.retain_primary_context()
+    assert again == primary_context and hash(again) == hash(primary_context)
+    assert again.handle == primary_context.handle != 0
+
+
+def test_detaching_twice_is_an_error(device):
+    context = device.make_context()
+    context.detach()
+    assert not context.is_attached
+    with pytest.raises(cuda.LogicError, match="detach"):
+        context.detach()
+
+
+def test_popping_an_empty_stack_is_an_error():
+    def pop(errors):
+        assert cuda.Context.get_current() is None
+        try:
+            cuda.Context.pop()
+        except cuda.LogicError as error:
+            errors.append(str(error))
+
+    errors = []
+    thread = threading.Thread(target=pop, args=(errors,))
+    thread.start()
+    thread.join()
+    assert len(errors) == 1
+
+
+def test_no_context_is_a_logic_error():
+    def allocate(errors):
+        try:
+            cuda.mem_alloc(16)
+        except cuda.LogicError as error:
+            errors.append(str(error))
+
+    cuda.init()
+    errors = []
+    thread = threading.Thread(target=allocate, args=(errors,))
+    thread.start()
+    thread.join()
+    assert "invalid device context" in errors[0]
+
+
+def test_static_methods_work_on_instances(primary_context, device):
+    assert primary_context.get_device() == device
+    primary_context.synchronize()
+    assert primary_context.get_api_version() >= 3010
+
+
+def test_limits(device):
+    limit = cuda.limit.PRINTF_FIFO_SIZE
+    before = cuda.Context.get_limit(limit)
+    assert before > 0
+    cuda.Context.set_limit(limit, before)
+    assert cuda.Context.get_limit(limit) == before
+
+
+def test_cache_config(device):
+    cuda.Context.set_cache_config(cuda.func_cache.PREFER_NONE)
+    assert isinstance(cuda.Context.get_cache_config(), cuda.func_cache)
+
+
+def test_objects_outlive_their_context(device):
+    context = device.make_context()
+    memory, stream, event = cuda.mem_alloc(64), cuda.Stream(), cuda.Event()
+    context.detach()
+    del (
+        memory,
+        stream,
+        event,
+    )  # freed with the context: nothing happens, nothing is printed
+
+
+def test_memory_can_be_used_and_freed_in_another_thread(device, primary_context):
+    memory = cuda.mem_alloc(64)
+
+    def use():
+        with primary_context:
+            cuda.memset_d8(memory, 7, 64)
+        memory.free()
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    thread.join()
+    with pytest.raises(cuda.LogicError):
+        int(memory)
+
+
+def test_mem_get_info(device):
+    free, total = cuda.mem_get_info()
+    assert 0 < free <= total

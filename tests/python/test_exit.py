@@ -1,0 +1,119 @@
+"""The end of a program: clean, whatever is still alive."""
+
+import pytest
+
+
+def clean(done):
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+def test_exit_with_everything_alive(run_program):
+    clean(
+        run_program(
+            """
+            import numpy as np
+            import pycuda.autoinit
+            import pycuda.driver as cuda
+            from pycuda.tools import DeviceMemoryPool, PageLockedMemoryPool
+
+            context = cuda.Device(0).make_context()
+            context.push()
+            kept = [cuda.mem_alloc(64), cuda.Stream(), cuda.Event().record(),
+                    cuda.pagelocked_empty(10, "f4"), cuda.managed_zeros(10, "f4"),
+                    cuda.register_host_memory(np.zeros(1000))]
+            pool, host_pool = DeviceMemoryPool(), PageLockedMemoryPool()
+            kept += [pool.allocate(100), host_pool.allocate((10,), "f4")]
+            pool.allocate(5000).free()
+            kept.append(kept)  # a cycle
+            stream = cuda.Stream()
+            cuda.memcpy_htod_async(kept[0], np.zeros(8), stream)
+            """
+        )
+    )
+
+
+def test_exit_with_a_context_on_the_stack(run_program):
+    clean(
+        run_program(
+            """
+            import pycuda.driver as cuda
+            cuda.init()
+            context = cuda.Device(0).make_context()
+            """
+        )
+    )
+
+
+def test_exit_in_a_context_of_another_thread(run_program):
+    clean(
+        run_program(
+            """
+            import threading
+            import pycuda.driver as cuda
+            cuda.init()
+            kept = []
+            def work():
+                kept.append(cuda.Device(0).make_context())
+                kept.append(cuda.mem_alloc(100))
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+            """
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "end", ["context.pop()", "context.detach()", "context.pop(); context.detach()"]
+)
+def test_the_program_may_end_the_default_context_itself(run_program, end):
+    clean(run_program(f"from pycuda.autoinit import context\n{end}\n"))
+
+
+def test_users_atexit_functions_may_still_work(run_program):
+    clean(
+        run_program(
+            """
+            import atexit
+            import pycuda.autoinit
+            import pycuda.driver as cuda
+            memory = cuda.mem_alloc(16)
+            atexit.register(memory.free)
+            """
+        )
+    )
+
+
+def test_autoinit_and_autoprimaryctx_are_one(run_program):
+    done = run_program(
+        """
+        import pycuda.autoinit, pycuda.autoprimaryctx
+        import pycuda.driver as cuda
+        assert pycuda.autoprimaryctx.context is pycuda.autoinit.context
+        assert pycuda.autoinit.device == cuda.Device(0)
+        assert cuda.Context.get_current() == pycuda.autoinit.context
+        """
+    )
+    clean(done)
+
+
+def test_fork_gives_an_error_and_no_crash(run_program):
+    done = run_program(
+        """
+        import os, sys
+        import pycuda.autoinit
+        import pycuda.driver as cuda
+        memory = cuda.mem_alloc(16)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                cuda.mem_alloc(16)
+            except cuda.Error as error:
+                print(error)
+            sys.exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert "fork" in done.stdout

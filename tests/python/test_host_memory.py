@@ -1,0 +1,75 @@
+"""Page-locked, aligned, managed and registered host memory."""
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+
+MAKERS = {
+    "pagelocked": cuda.PagelockedHostAllocation,
+    "aligned": cuda.AlignedHostAllocation,
+    "managed": cuda.ManagedAllocation,
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_arrays_own_their_memory(device, kind):
+    empty = getattr(cuda, f"{kind}_empty")((2, 3), np.float32, order="F")
+    assert empty.shape == (2, 3) and empty.flags.f_contiguous
+    assert type(empty.base) is MAKERS[kind]
+    zeros = getattr(cuda, f"{kind}_zeros")(5, "i8")
+    assert zeros.dtype == np.int64 and not zeros.any()
+    like = getattr(cuda, f"{kind}_zeros_like")(empty)
+    assert like.flags.f_contiguous and like.dtype == np.float32
+    assert getattr(cuda, f"{kind}_empty_like")(zeros).shape == (5,)
+    assert getattr(cuda, f"{kind}_empty")((0, 4), np.float32).size == 0
+
+
+def test_copies_from_pinned_memory(device):
+    a = cuda.pagelocked_zeros(100, np.int32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
+    a[:] = range(100)
+    assert (cuda.from_device_like(cuda.to_device(a), a) == a).all()
+    assert a.base.get_flags() & cuda.host_alloc_flags.DEVICEMAP
+    assert a.base.get_device_pointer() != 0
+
+
+def test_pinned_memory_can_be_freed_early(device):
+    a = cuda.pagelocked_empty(10, np.int8)
+    memory = a.base
+    memory.free()
+    with pytest.raises(cuda.LogicError):
+        memory.free()
+
+
+def test_aligned(device):
+    a = cuda.aligned_empty((7,), np.int8, alignment=256)
+    assert a.ctypes.data % 256 == 0
+
+
+def test_managed_memory_is_a_device_allocation(device):
+    a = cuda.managed_zeros(16, np.int32, mem_flags=cuda.mem_attach_flags.GLOBAL)
+    assert isinstance(a.base, cuda.DeviceAllocation)
+    assert a.base.get_device_pointer() == int(a.base) == a.ctypes.data
+    cuda.memset_d32(a.base, 5, 16)
+    cuda.Context.synchronize()
+    assert (a == 5).all()
+    view = a.base.as_buffer(8, offset=4)
+    assert view.nbytes == 8 and not view.readonly
+
+
+def test_register_host_memory(device):
+    a = np.arange(4096, dtype=np.float64)
+    view = cuda.register_host_memory(a, cuda.mem_host_register_flags.DEVICEMAP)
+    assert view.ctypes.data == a.ctypes.data
+    assert view.base.base is a
+    assert view.base.get_device_pointer() != 0
+    view.base.unregister()
+    with pytest.raises(ValueError, match="C-contiguous"):
+        cuda.register_host_memory(a[::2])
+
+
+def test_a_wrong_order_is_a_logic_error(device):
+    with pytest.raises(cuda.LogicError, match="unrecognized order specifier 'K'"):
+        cuda.pagelocked_empty(4, np.int8, order="K")
+    with pytest.raises(ValueError, match="could not detect array order"):
+        cuda.pagelocked_empty_like(np.zeros((4, 4))[::2, ::2])

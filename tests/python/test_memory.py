@@ -1,0 +1,183 @@
+"""Device memory, copies, fills, pools."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda.tools import DeviceMemoryPool, PageLockedMemoryPool, bitlog2
+
+
+def test_copy_there_and_back(device):
+    a = np.arange(1000, dtype=np.float64)
+    a_gpu = cuda.mem_alloc(a.nbytes)
+    assert a_gpu.size == a.nbytes
+    cuda.memcpy_htod(a_gpu, a)
+    result = np.empty_like(a)
+    cuda.memcpy_dtoh(result, a_gpu)
+    assert (result == a).all()
+
+
+@pytest.mark.parametrize("source", [b"abcdefgh", bytearray(8), memoryview(b"12345678")])
+def test_any_buffer_can_be_copied(device, source):
+    result = bytearray(8)
+    cuda.memcpy_dtoh(result, cuda.to_device(source))
+    assert result == bytes(source)
+
+
+def test_fortran_order_is_contiguous_too(device):
+    a = np.asfortranarray(np.arange(12.0).reshape(3, 4))
+    back = cuda.from_device(cuda.to_device(a), a.shape, a.dtype, order="F")
+    assert (back == a).all()
+    assert (cuda.from_device_like(cuda.to_device(a), a) == a).all()
+
+
+def test_device_pointers_come_in_many_kinds(device):
+    a = np.arange(4, dtype=np.int32)
+    memory = cuda.to_device(a)
+
+    class Holder(cuda.PointerHolderBase):
+        def get_pointer(self):
+            return int(memory)
+
+    class Foreign:
+        gpudata = memory
+
+    class Interface:
+        __cuda_array_interface__ = {"data": (int(memory), False), "typestr": "<i4"}
+
+    pointers = [int(memory), np.uint64(int(memory)), np.intp(int(memory)), Holder()]
+    for pointer in [*pointers, Foreign(), Interface()]:
+        assert (cuda.from_device(pointer, 4, np.int32) == a).all()
+    assert int(Holder()) == Holder().__index__() == int(memory)
+
+
+def test_copy_on_the_device(device):
+    a = np.arange(16, dtype=np.uint8)
+    source, dest = cuda.to_device(a), cuda.mem_alloc(16)
+    cuda.memcpy_dtod(dest, source, 16)
+    cuda.memcpy_dtod_async(dest, source, 16, cuda.Stream())
+    cuda.memcpy_peer(dest, source, 16)
+    cuda.memcpy_peer(dest, source, 16, dest_context=cuda.Context.get_current())
+    cuda.Context.synchronize()
+    assert (cuda.from_device(dest, 16, np.uint8) == a).all()
+
+
+def test_async_copies_keep_the_host_array_alive(device):
+    stream = cuda.Stream()
+    memory = cuda.mem_alloc(1 << 20)
+    a = np.arange(1 << 18, dtype=np.int32)
+    alive = weakref.ref(a)
+    cuda.memcpy_htod_async(memory, a, stream)
+    del a
+    result = np.empty(1 << 18, np.int32)
+    cuda.memcpy_dtoh_async(result, memory, stream)
+    stream.synchronize()
+    assert (result == np.arange(1 << 18)).all()
+    gc.collect()
+    assert alive() is None  # and no longer than needed
+
+
+@pytest.mark.parametrize("bits, dtype", [(8, "u1"), (16, "u2"), (32, "u4")])
+def test_memset(device, bits, dtype):
+    memory = cuda.mem_alloc(64)
+    count = 512 // bits
+    getattr(cuda, f"memset_d{bits}")(memory, 0x55, count)
+    assert (cuda.from_device(memory, count, dtype) == 0x55).all()
+    stream = cuda.Stream()
+    getattr(cuda, f"memset_d{bits}_async")(memory, -1, count, stream)
+    stream.synchronize()
+    assert (cuda.from_device(memory, count, dtype) == 2**bits - 1).all()
+
+
+def test_memset_of_rows(device):
+    memory, pitch = cuda.mem_alloc_pitch(10, 3, 4)
+    assert pitch >= 10
+    cuda.memset_d8(memory, 0, pitch * 3)
+    cuda.memset_d2d8(memory, pitch, 9, 10, 3)
+    rows = cuda.from_device(memory, (3, pitch), np.uint8)
+    assert (rows[:, :10] == 9).all() and (rows[:, 10:] == 0).all()
+
+
+def test_memset_refuses_what_does_not_fit(device):
+    with pytest.raises(ValueError, match="300, which does not fit into 8 bits"):
+        cuda.memset_d8(cuda.mem_alloc(4), 300, 4)
+
+
+def test_address_range(device):
+    memory = cuda.mem_alloc(1000)
+    assert cuda.mem_get_address_range(int(memory) + 10) == (int(memory), 1000)
+
+
+def test_freeing_twice_is_an_error(device):
+    memory = cuda.mem_alloc(16)
+    memory.free()
+    with pytest.raises(cuda.LogicError, match="16 bytes.* was freed before"):
+        memory.free()
+
+
+def test_out_of_memory_collects_garbage_first(device):
+    class Hoarder:
+        def __init__(self):
+            self.me = self  # only the garbage collector frees it
+            self.memory = cuda.mem_alloc(total // 2 + (total // 16))
+
+    gc.collect()
+    total = cuda.mem_get_info()[0]
+    gc.disable()
+    try:
+        Hoarder()
+        Hoarder()
+    finally:
+        gc.enable()
+        gc.collect()
+
+
+def test_pool_reuses_blocks(device):
+    pool = DeviceMemoryPool()
+    block = pool.allocate(100)
+    assert len(block) == 100 and int(block) != 0 and bool(block)
+    assert (pool.active_blocks, pool.active_bytes, pool.managed_bytes) == (1, 100, 103)
+    address = int(block)
+    block.free()
+    assert pool.held_blocks == 1
+    again = pool.allocate(101)
+    assert int(again) == address
+    with pytest.raises(cuda.LogicError):
+        block.free()
+    del again
+    pool.free_held()
+    assert (pool.held_blocks, pool.managed_bytes) == (0, 0)
+    pool.stop_holding()
+    pool.allocate(10).free()
+    assert pool.held_blocks == 0
+
+
+def test_pool_bins():
+    sizes = [1, 17, 100, 1000, 123456789]
+    for size in sizes:
+        block = DeviceMemoryPool.alloc_size(DeviceMemoryPool.bin_number(size))
+        assert size <= block < size * (1 + 1 / 16) + 1
+    assert DeviceMemoryPool.alloc_size(DeviceMemoryPool.bin_number(100)) == 103
+    assert [bitlog2(n) for n in (0, 1, 2, 3, 1024)] == [0, 0, 1, 1, 10]
+
+
+def test_blocks_outlive_their_pool(device):
+    pool = DeviceMemoryPool()
+    block = pool.allocate(64)
+    del pool
+    cuda.memset_d8(block, 1, 64)
+    assert (cuda.from_device(block, 64, np.uint8) == 1).all()
+
+
+def test_page_locked_pool(device):
+    pool = PageLockedMemoryPool()
+    array = pool.allocate((3, 4), np.float32)
+    array[:] = 1
+    assert array.shape == (3, 4) and pool.active_blocks == 1
+    assert isinstance(array.base, cuda.PooledHostAllocation)
+    del array
+    gc.collect()
+    assert pool.held_blocks == 1

@@ -1,0 +1,61 @@
+"""Streams and events."""
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+
+
+def test_stream(device):
+    stream = cuda.Stream()
+    assert stream.handle != 0
+    stream.synchronize()
+    assert stream.is_done() is True
+    assert stream.__cuda_stream__() == (0, stream.handle)
+
+
+def test_priority_and_flags(device):
+    stream = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING, priority=0)
+    assert stream.flags == cuda.stream_flags.NON_BLOCKING
+    assert isinstance(stream.priority, int)
+
+
+def test_streams_wait_for_events(device):
+    first, second = cuda.Stream(), cuda.Stream()
+    memory = cuda.mem_alloc(4096)
+    cuda.memset_d8_async(memory, 1, 4096, first)
+    done = cuda.Event().record(first)
+    second.wait_for_event(done)
+    cuda.memset_d8_async(memory, 2, 2048, second)
+    second.synchronize()
+    result = cuda.from_device(memory, 4096, np.uint8)
+    assert (result[:2048] == 2).all() and (result[2048:] == 1).all()
+
+
+def test_event_methods_return_the_event(device):
+    event = cuda.Event()
+    assert event.record() is event
+    assert event.synchronize() is event
+    assert event.query() is True
+
+
+def test_event_times(device):
+    start, end = cuda.Event().record(), cuda.Event()
+    end.record().synchronize()
+    assert end.time_since(start) >= 0
+    assert start.time_till(end) == end.time_since(start)
+
+
+def test_time_of_an_event_without_timing_is_an_error(device):
+    start = cuda.Event(cuda.event_flags.DISABLE_TIMING).record()
+    end = cuda.Event(cuda.event_flags.DISABLE_TIMING).record().synchronize()
+    with pytest.raises(cuda.LogicError):
+        end.time_since(start)
+
+
+def test_a_wrong_stream_is_a_type_error(device):
+    memory = cuda.mem_alloc(16)
+    with pytest.raises(
+        TypeError, match="stream must be a pycuda.driver.Stream or None"
+    ):
+        cuda.memset_d8_async(memory, 0, 16, "stream")

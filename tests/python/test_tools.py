@@ -1,0 +1,132 @@
+"""pycuda.tools: default context, caches per context, types of C, occupancy."""
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda import tools
+
+
+def test_make_default_context_obeys_the_environment(device, monkeypatch):
+    asked = []
+    monkeypatch.setenv("CUDA_DEVICE", "0")
+    assert tools.make_default_context(lambda dev: asked.append(dev) or "made") == "made"
+    assert asked == [cuda.Device(0)]
+    monkeypatch.setenv("CUDA_DEVICE", "first")
+    with pytest.raises(ValueError, match="CUDA_DEVICE must be the number of a device"):
+        tools.make_default_context(lambda dev: dev)
+
+
+def test_make_default_context_reads_the_users_file(device, monkeypatch, tmp_path):
+    (tmp_path / ".cuda_device").write_text("0\n")
+    monkeypatch.delenv("CUDA_DEVICE", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert tools.make_default_context(lambda dev: dev) == cuda.Device(0)
+
+
+def test_make_default_context_tells_all_failures(device, monkeypatch, tmp_path):
+    def fail(dev):
+        raise cuda.LogicError("this device is tired")
+
+    monkeypatch.delenv("CUDA_DEVICE", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(
+        RuntimeError, match="wasn't able to create a context.*\n.*tired"
+    ):
+        tools.make_default_context(fail)
+
+
+def test_memoize_is_per_context(device):
+    calls = []
+
+    @tools.context_dependent_memoize
+    def double(x, *, plus=0):
+        calls.append(x)
+        return 2 * x + plus
+
+    assert (double(2), double(2), double(2, plus=1)) == (4, 4, 5)
+    assert calls == [2, 2]
+    context = device.make_context()
+    double(2)
+    context.detach()
+    assert calls == [2, 2, 2]
+    tools.clear_context_caches()
+    double(2)
+    assert len(calls) == 4
+
+
+@tools.mark_cuda_test
+def test_mark_cuda_test_makes_a_context():
+    assert cuda.Context.get_current() is not None
+    cuda.mem_alloc(16)
+
+
+@pytest.mark.parametrize(
+    "dtype, name",
+    [
+        (np.float32, "float"),
+        (np.int64, "long"),
+        (np.uint8, "unsigned char"),
+        (np.bool_, "bool"),
+        (np.float16, "half"),
+        (np.complex64, "pycuda::complex<float>"),
+    ],
+)
+def test_dtype_to_ctype(dtype, name):
+    assert tools.dtype_to_ctype(dtype) == name
+
+
+def test_unknown_dtypes_are_value_errors():
+    with pytest.raises(ValueError, match="unable to map dtype"):
+        tools.dtype_to_ctype(np.dtype("M8[s]"))
+    with pytest.raises(ValueError, match="may not be None"):
+        tools.dtype_to_ctype(None)
+    with pytest.raises(ValueError, match="unknown type 'no_such_type'"):
+        tools.parse_c_arg("no_such_type x")
+
+
+def test_registering_types():
+    pair = np.dtype([("a", np.float32), ("b", np.int32)])
+    assert tools.get_or_register_dtype(["test_pair", "test_pair_t"], pair) == pair
+    assert tools.get_or_register_dtype("test_pair_t") == pair
+    assert tools.dtype_to_ctype(pair) == "test_pair"
+    with pytest.raises(ValueError, match="already stands for"):
+        tools.get_or_register_dtype("test_pair", np.float32)
+
+
+@pytest.mark.parametrize(
+    "text, kind, dtype, name",
+    [
+        ("const float *x", tools.VectorArg, np.float32, "x"),
+        ("float x", tools.ScalarArg, np.float32, "x"),
+        ("unsigned long long n", tools.ScalarArg, np.uint64, "n"),
+        ("double * __restrict__ out", tools.VectorArg, np.float64, "out"),
+        ("int a[]", tools.VectorArg, np.int32, "a"),
+        ("pycuda::complex<float> *z", tools.VectorArg, np.complex64, "z"),
+    ],
+)
+def test_parse_c_arg(text, kind, dtype, name):
+    argument = tools.parse_c_arg(text)
+    assert type(argument) is kind
+    assert (argument.dtype, argument.name) == (np.dtype(dtype), name)
+
+
+def test_arguments_describe_themselves():
+    assert repr(tools.VectorArg(np.float32, "x")) == "VectorArg('x', float32)"
+    assert tools.VectorArg(np.float32, "x").declarator() == "float *x"
+    assert tools.VectorArg(np.float32, "x").struct_char == "P"
+    assert tools.ScalarArg(np.int32, "n").declarator() == "int n"
+    assert tools.ScalarArg(np.int32, "n").struct_char == "i"
+
+
+def test_device_data_and_occupancy(device):
+    data = tools.DeviceData()
+    assert data.warp_size == 32 and data.max_threads >= 512
+    assert data.align(100) == 128 and data.align_words(8) == 16
+    assert data.coalesce(17) == 32
+    full = tools.OccupancyRecord(data, threads=256)
+    assert 0 < full.occupancy <= 1 and full.limited_by in ("device", "warps")
+    tight = tools.OccupancyRecord(data, threads=256, shared_mem=data.shared_memory)
+    assert tight.limited_by == "smem" and tight.tb_per_mp < full.tb_per_mp
+    with pytest.raises(ValueError, match="too many threads"):
+        tools.OccupancyRecord(data, threads=10**6)

@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pycuda import _driver
 from pycuda._driver import *  # noqa: F403  (every name of _driver is a name of pycuda.driver)
 from pycuda._driver import (
@@ -24,6 +22,7 @@ from pycuda._driver import (
     memcpy_htod,
 )
 
+TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, DTypeLike

@@ -1,0 +1,267 @@
+"""What a kernel takes as arguments, and how it is refused what it does not take."""
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+NUMBERS = {
+    "signed char": np.int8,
+    "unsigned char": np.uint8,
+    "short": np.int16,
+    "unsigned short": np.uint16,
+    "int": np.int32,
+    "unsigned int": np.uint32,
+    "long long": np.int64,
+    "unsigned long long": np.uint64,
+    "float": np.float32,
+    "double": np.float64,
+    "bool": np.bool_,
+}
+
+
+@pytest.fixture(scope="module")
+def kernels(primary_context):
+    stores = "\n".join(
+        f"__global__ void store_{name.replace(' ', '_')}({name} *out, {name} value)"
+        " { *out = value; }"
+        for name in NUMBERS
+    )
+    with primary_context:
+        return SourceModule(
+            stores
+            + """
+            struct Mixed { char c; double d; short s; };
+            __global__ void store_mixed(Mixed *out, char before, Mixed value, float after)
+            { *out = value; out->s += before; out->d += after; }
+            __global__ void store_vectors(float *out, int *p, float4 f, char c, double2 d)
+            { out[0] = f.x + f.y + f.z + f.w; out[1] = d.x + d.y; out[2] = c; }
+            __global__ void store_complex(float2 *out, float2 z) { *out = z; }
+            __global__ void store_double_complex(double2 *out, double2 z) { *out = z; }
+            __global__ void store_half(unsigned short *out, unsigned short h) { *out = h; }
+            __global__ void is_null(int *out, const void *p) { *out = p == 0; }
+            __global__ void add(float *a, const float *b) { a[threadIdx.x] += b[threadIdx.x]; }
+            __global__ void many(int *out, char a, short b, int c, long long d, float e, double f)
+            { out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = e; out[5] = f; }
+            """
+        )
+
+
+def store(kernels, name, dtype, value):
+    """What the kernel stored."""
+    out = np.zeros(1, dtype)
+    function = kernels.get_function("store_" + name.replace(" ", "_"))
+    function(cuda.Out(out), value, block=(1, 1, 1))
+    return out[0]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numpy_scalars(device, kernels, name):
+    dtype = NUMBERS[name]
+    values = [True, False] if dtype is np.bool_ else [0, 1, 100]
+    if np.issubdtype(dtype, np.integer):
+        values += [np.iinfo(dtype).min, np.iinfo(dtype).max]
+    for value in map(dtype, values):
+        assert store(kernels, name, dtype, value) == value
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_python_numbers(device, kernels, name):
+    dtype = NUMBERS[name]
+    if np.issubdtype(dtype, np.integer):
+        for value in (0, 7, np.iinfo(dtype).min, np.iinfo(dtype).max):
+            assert store(kernels, name, dtype, int(value)) == value
+    elif dtype is np.bool_:
+        assert store(kernels, name, dtype, True)
+    else:
+        assert store(kernels, name, dtype, 0.1) == dtype(0.1)
+        assert store(kernels, name, dtype, 3) == 3
+
+
+def test_second_names_of_numpys_types(device, kernels):
+    for scalar in (np.longlong(5), np.int_(5), np.int64(5)):
+        assert store(kernels, "long long", np.int64, scalar) == 5
+    assert store(kernels, "int", np.int32, np.intc(5)) == 5
+
+
+def test_int_subclasses(device, kernels):
+    assert store(kernels, "int", np.int32, cuda.device_attribute.MAX_PITCH) == 11
+    assert store(kernels, "float", np.float32, type("F", (float,), {})(0.5)) == 0.5
+
+
+def test_complex_numbers(device, kernels):
+    for value in (np.complex64(1 + 2j), 1 + 2j):
+        assert store(kernels, "complex", np.complex64, value) == 1 + 2j
+    for value in (np.complex128(1 + 2j), 1 + 2j):
+        assert store(kernels, "double_complex", np.complex128, value) == 1 + 2j
+
+
+def test_half(device, kernels):
+    bits = np.zeros(1, np.uint16)
+    kernels.get_function("store_half")(
+        cuda.Out(bits), np.float16(1.5).view(np.uint16), block=1
+    )
+    assert bits.view(np.float16)[0] == 1.5
+
+
+MIXED = np.dtype([("c", "i1"), ("d", "f8"), ("s", "i2")], align=True)
+
+
+@pytest.mark.parametrize("kind", ["record", "array of no dimension"])
+def test_structs_by_value(device, kernels, kind):
+    array = np.array((1, 2.5, 3), MIXED)
+    value = array if kind.startswith("array") else array[()]
+    out = np.zeros(1, MIXED)
+    kernels.get_function("store_mixed")(
+        cuda.Out(out), np.int8(10), value, np.float32(0.25), block=1
+    )
+    assert out[0].tolist() == (1, 2.75, 13)
+
+
+def test_vectors_lie_where_the_kernel_wants_them(device, kernels):
+    # float4 is aligned to 16 bytes: after two pointers and before a char.
+    float4 = np.dtype([(axis, "f4") for axis in "xyzw"])
+    double2 = np.dtype([(axis, "f8") for axis in "xy"])
+    out = np.zeros(3, np.float32)
+    kernels.get_function("store_vectors")(
+        cuda.Out(out),
+        None,
+        np.array((1, 2, 3, 4), float4),
+        np.int8(5),
+        np.array((6, 7), double2),
+        block=1,
+    )
+    assert out.tolist() == [10, 13, 5]
+
+
+def test_every_size_in_one_call(device, kernels):
+    out = np.zeros(6, np.int32)
+    kernels.get_function("many")(cuda.Out(out), 1, 2, 3, 4, 5.0, 6.0, block=1)
+    assert out.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_none_is_the_null_pointer(device, kernels):
+    out = np.zeros(1, np.int32)
+    kernels.get_function("is_null")(cuda.Out(out), None, block=1)
+    assert out[0] == 1
+
+
+def test_pointers_of_many_kinds(device, kernels):
+    add = kernels.get_function("add")
+    ones = np.ones(8, np.float32)
+    a, b = cuda.to_device(ones), cuda.to_device(ones)
+
+    class Holder(cuda.PointerHolderBase):
+        def get_pointer(self):
+            return int(b)
+
+    class Interface:
+        __cuda_array_interface__ = {"data": (int(b), False), "typestr": "<f4"}
+
+    class Gpudata:
+        gpudata = b
+
+    class Allocation(cuda.DeviceAllocation):
+        pass
+
+    pool_block = cuda.DeviceMemoryPool().allocate(ones.nbytes)
+    cuda.memcpy_htod(pool_block, ones)
+    pinned = cuda.pagelocked_zeros(8, np.float32) + 0
+    kinds = [
+        b,
+        int(b),
+        np.uintp(int(b)),
+        np.intp(int(b)),
+        Holder(),
+        Interface(),
+        Gpudata(),
+    ]
+    kinds += [pool_block, cuda.In(ones)]
+    for pointer in kinds:
+        add(a, pointer, block=(8, 1, 1))
+    assert (cuda.from_device(a, 8, np.float32) == 1 + len(kinds)).all()
+    assert pinned.shape == (8,)
+
+
+def test_managed_and_pinned_arrays_are_their_own_pointers(device, kernels):
+    add = kernels.get_function("add")
+    managed = cuda.managed_zeros(16, np.float32)
+    ones = cuda.pagelocked_zeros(
+        16, np.float32, mem_flags=cuda.host_alloc_flags.DEVICEMAP
+    )
+    ones.fill(1)
+    add(managed[8:], ones[4:], block=(8, 1, 1))  # a view starts where it starts
+    cuda.Context.synchronize()
+    assert managed.tolist() == [0] * 8 + [1] * 8
+
+
+def test_in_out_inout(device, kernels):
+    add = kernels.get_function("add")
+    a, b = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    add(cuda.InOut(a), cuda.In(b), block=(8, 1, 1))
+    assert (a == np.arange(8) + 1).all()
+    stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+    add(cuda.InOut(a), cuda.In(b), block=(8, 1, 1), stream=stream)
+    assert (a == np.arange(8) + 2).all()
+
+
+def test_handlers_can_be_used_again(device, kernels):
+    add = kernels.get_function("add")
+    a, b = cuda.InOut(np.zeros(8, np.float32)), cuda.In(np.ones(8, np.float32))
+    add(a, b, block=(8, 1, 1))
+    stand_in = a.get_device_alloc()
+    add(a, b, block=(8, 1, 1))
+    assert (a.array == 2).all()
+    assert a.get_device_alloc() is stand_in
+
+
+def test_handlers_of_users_are_called(device, kernels):
+    calls = []
+
+    class Traced(cuda.InOut):
+        def pre_call(self, stream):
+            calls.append(("pre", stream))
+            super().pre_call(stream)
+
+        def post_call(self, stream):
+            calls.append(("post", stream))
+            super().post_call(stream)
+
+    a, b = np.zeros(8, np.float32), np.ones(8, np.float32)
+    kernels.get_function("add")(Traced(a), cuda.In(b), block=(8, 1, 1))
+    assert (a == 1).all()
+    assert calls == [("pre", None), ("post", None)]
+
+
+def test_out_refuses_a_read_only_array(device, kernels):
+    a = np.zeros(8, np.float32)
+    a.flags.writeable = False
+    with pytest.raises((ValueError, BufferError), match="read-only|not writable"):
+        kernels.get_function("add")(cuda.Out(a), cuda.In(a), block=(8, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        (2**31, "the Python int 2147483648"),
+        (1.5, "the Python float 1.5"),
+        ("1", "a str"),
+        ([1], "a list"),
+        (np.int64(1), r"a numpy.int64 \(8 bytes\)"),
+        (np.float32(1), "a numpy.float32"),
+        (None, "None"),
+    ],
+)
+def test_what_an_int_parameter_refuses(device, kernels, value, words):
+    with pytest.raises(
+        cuda.ArgumentError, match=rf"argument 1: expected int \(4 bytes\), got {words}"
+    ):
+        kernels.get_function("store_int")(
+            cuda.In(np.zeros(1, np.int32)), value, block=1
+        )
+
+
+def test_unsigned_parameters_refuse_negative_numbers(device, kernels):
+    with pytest.raises(cuda.ArgumentError, match="-1"):
+        store(kernels, "unsigned int", np.uint32, -1)

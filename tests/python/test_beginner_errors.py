@@ -1,0 +1,215 @@
+"""The mistakes that everybody makes once, each with the message that helps."""
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+SAXPY = """
+__global__ void saxpy(float *y, const float *x, float a, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] += a * x[i];
+}
+__global__ void other(int *p) {}
+"""
+
+
+@pytest.fixture
+def saxpy(device):
+    return SourceModule(SAXPY).get_function("saxpy")
+
+
+@pytest.fixture
+def vectors(device):
+    return cuda.to_device(np.zeros(64, np.float32)), cuda.to_device(
+        np.ones(64, np.float32)
+    )
+
+
+def test_syntax_error(device):
+    with pytest.raises(cuda.CompileError) as caught:
+        SourceModule("__global__ void broken(float *a)\n{\n    a[0] = 1\n}\n")
+    error = caught.value
+    assert "3" in error.stderr and "expected a" in error.stderr
+    assert "a[0] = 1" in error.stderr or "}" in error.stderr  # the line itself
+    assert isinstance(error.command_line, list) and error.command_line
+    assert isinstance(error.stdout, str)
+    assert (
+        error.msg in str(error)
+        and "[stderr:" in str(error)
+        and "[command:" in str(error)
+    )
+
+
+def test_unknown_kernel(device):
+    with pytest.raises(cuda.LogicError, match='"saxpi".*other, saxpy'):
+        SourceModule(SAXPY).get_function("saxpi")
+
+
+def test_unknown_global(device):
+    with pytest.raises(cuda.LogicError, match='"factor"'):
+        SourceModule(SAXPY).get_global("factor")
+
+
+def test_too_few_arguments(saxpy, vectors):
+    with pytest.raises(
+        cuda.ArgumentError, match="takes 4 arguments, got 3; missing is argument 3, int"
+    ):
+        saxpy(*vectors, np.float32(1), block=(64, 1, 1))
+
+
+def test_too_many_arguments(saxpy, vectors):
+    with pytest.raises(TypeError, match="kernel 'saxpy' takes 4 arguments, got 5"):
+        saxpy(*vectors, 1.0, 64, 64, block=(64, 1, 1))
+
+
+def test_wrong_type(saxpy, vectors):
+    with pytest.raises(TypeError, match="'saxpy', argument 3: expected int.*got a str"):
+        saxpy(*vectors, 1.0, "64", block=(64, 1, 1))
+
+
+def test_wrong_size(saxpy, vectors):
+    with pytest.raises(
+        cuda.ArgumentError,
+        match=r"argument 2: expected float \(4 bytes\), got a numpy.float64 \(8 bytes\)",
+    ):
+        saxpy(*vectors, np.float64(1), np.int32(64), block=(64, 1, 1))
+
+
+def test_host_array_as_it_is(saxpy, vectors):
+    with pytest.raises(
+        TypeError,
+        match="argument 1.*numpy.ndarray of float32.*lives on the host; pass pycuda.driver.In",
+    ):
+        saxpy(vectors[0], np.ones(64, np.float32), 1.0, 64, block=(64, 1, 1))
+
+
+def test_float64_array_for_float_pointer(saxpy, vectors):
+    doubles = cuda.In(np.ones(64))
+    with pytest.warns(
+        UserWarning,
+        match=r"argument 1: .*const float \*.*float64.*astype\(numpy.float32\)",
+    ) as caught:
+        saxpy(vectors[0], doubles, 1.0, 64, block=(64, 1, 1))
+    assert caught[0].filename == __file__
+    import warnings
+
+    with warnings.catch_warnings():  # once is enough
+        warnings.simplefilter("error")
+        saxpy(vectors[0], doubles, 1.0, 64, block=(64, 1, 1))
+        saxpy(vectors[0], cuda.In(np.ones(64, np.float32)), 1.0, 64, block=(64, 1, 1))
+
+
+def test_block_too_large(saxpy, vectors, device):
+    limit = device.max_threads_per_block
+    with pytest.raises(
+        cuda.Error, match=f"x is {2 * limit}, the device's limit is {limit}"
+    ):
+        saxpy(*vectors, 1.0, 64, block=(2 * limit, 1, 1))
+    with pytest.raises(
+        cuda.Error, match=rf"has {64 * 64} threads, the limit of the device is {limit}"
+    ):
+        saxpy(*vectors, 1.0, 64, block=(64, 64, 1))
+
+
+def test_too_much_shared_memory(saxpy, vectors):
+    with pytest.raises(cuda.Error, match="bytes of dynamic shared memory"):
+        saxpy(*vectors, 1.0, 64, block=(64, 1, 1), shared=2**20)
+
+
+def test_freed_memory(saxpy, vectors):
+    vectors[0].free()
+    with pytest.raises(cuda.LogicError, match=r"256 bytes\) was freed before"):
+        saxpy(*vectors, 1.0, 64, block=(64, 1, 1))
+    with pytest.raises(cuda.LogicError, match="was freed before"):
+        cuda.memcpy_dtoh(np.zeros(64, np.float32), vectors[0])
+
+
+def test_out_of_memory(device):
+    with pytest.raises(cuda.MemoryError, match="out of memory.*bytes wanted") as caught:
+        cuda.mem_alloc(2**50)
+    assert caught.value.code == 2
+
+
+def test_host_and_device_swapped(vectors):
+    host = np.zeros(64, np.float32)
+    with pytest.raises(
+        TypeError,
+        match="dest must be memory of the device.*not numpy.ndarray, which lives on the host",
+    ):
+        cuda.memcpy_htod(host, vectors[0])
+    with pytest.raises(
+        TypeError,
+        match="dest must be host memory.*DeviceAllocation, which lives on the device",
+    ):
+        cuda.memcpy_dtoh(vectors[0], host)
+
+
+def test_not_contiguous(device):
+    with pytest.raises(
+        ValueError, match="src is not contiguous; copy it with numpy.ascontig"
+    ):
+        cuda.memcpy_htod(cuda.mem_alloc(64), np.zeros(16)[::2])
+
+
+def test_writing_out_of_bounds(run_program):
+    # In a program of its own: the context is lost afterwards.
+    done = run_program("""
+        import numpy as np
+        import pycuda.autoinit
+        import pycuda.driver as cuda
+        from pycuda.compiler import SourceModule
+        kernel = SourceModule(
+            "__global__ void wild(float *p) { p[1ull << 40] = 1; }").get_function("wild")
+        try:
+            kernel(cuda.InOut(np.zeros(4, np.float32)), block=(1, 1, 1))
+        except cuda.Error as error:
+            print(type(error).__name__, error.code, error)
+        """)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("LogicError 700 ")
+    assert "kernel 'wild'" in done.stdout
+
+
+def test_forgotten_context(run_program):
+    done = run_program("""
+        import pycuda.driver as cuda
+        cuda.init()
+        try:
+            cuda.mem_alloc(16)
+        except cuda.LogicError as error:
+            print(error)
+        """)
+    assert done.returncode == 0, done.stderr
+    assert "invalid device context" in done.stdout
+    assert "autoinit" in done.stdout
+
+
+def test_forgotten_init(run_program):
+    done = run_program("""
+        import pycuda.driver as cuda
+        try:
+            cuda.Device(0)
+        except cuda.LogicError as error:
+            print(error)
+        """)
+    assert done.returncode == 0, done.stderr
+    assert "initialization error" in done.stdout
+
+
+def test_failure_that_nobody_asked_for_is_told_at_exit(run_program):
+    done = run_program("""
+        import pycuda.autoinit
+        import pycuda.driver as cuda
+        from pycuda.compiler import SourceModule
+        kernel = SourceModule(
+            "__global__ void wild(float *p) { p[1ull << 40] = 1; }").get_function("wild")
+        kernel(cuda.mem_alloc(16), block=(1, 1, 1))
+        """)
+    assert done.returncode == 0
+    assert "unfinished work failed at exit" in done.stderr
+    assert "illegal memory access" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

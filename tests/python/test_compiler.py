@@ -1,0 +1,165 @@
+"""Compiling: options, cache, messages, modules from files."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda import compiler
+from pycuda.compiler import SourceModule
+
+NOP = "__global__ void nop() {}"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def answer(source, device, **how):
+    """What the kernel `answer(int *)` answers."""
+    out = np.zeros(1, np.int32)
+    SourceModule(source, **how).get_function("answer")(cuda.Out(out), block=1)
+    return out[0]
+
+
+def test_options_reach_the_compiler(device, tmp_path):
+    (tmp_path / "answer.h").write_text("#define ANSWER 42\n")
+    source = (
+        "#include <answer.h>\n__global__ void answer(int *p) { *p = ANSWER + MORE; }"
+    )
+    for how in (
+        {"options": ["-DMORE=1", "-I", str(tmp_path)]},
+        {"options": ["-DMORE=1"], "include_dirs": [str(tmp_path)]},
+        {"options": ["-D", "MORE=1", f"-I{tmp_path}", "--use_fast_math", "-std=c++17"]},
+    ):
+        assert answer(source, device, **how) == 43
+
+
+def test_a_changed_header_is_compiled_again(device, tmp_path):
+    header = tmp_path / "answer.h"
+    source = '#include "answer.h"\n__global__ void answer(int *p) { *p = ANSWER; }'
+    for value in (1, 2):
+        header.write_text(f"#define ANSWER {value}\n")
+        assert answer(source, device, include_dirs=[str(tmp_path)]) == value
+
+
+def test_default_flags(device, monkeypatch):
+    monkeypatch.setattr(compiler, "DEFAULT_NVCC_FLAGS", ["-DANSWER=5"])
+    source = "__global__ void answer(int *p) { *p = ANSWER; }"
+    assert answer(source, device) == 5
+    with pytest.raises(cuda.CompileError):
+        answer(source, device, options=[])
+
+
+def test_templates_need_no_extern_c(device):
+    source = """
+    template <int N> __device__ int times(int x) { return N * x; }
+    extern "C" __global__ void answer(int *p) { *p = times<6>(7); }
+    """
+    assert answer(source, device, no_extern_c=True) == 42
+
+
+def test_cpp_names_know_their_parameters(device):
+    source = "__global__ void answer(int *p, float f) { *p = int(f); }"
+    module = SourceModule(source, no_extern_c=True)
+    out = np.zeros(1, np.int32)
+    module.get_function("_Z6answerPif")(cuda.Out(out), 2.5, block=1)
+    assert out[0] == 2
+
+
+def test_the_source_may_be_any_object_with_a_text(device):
+    class Program:
+        def __str__(self):
+            return "__global__ void answer(int *p) { *p = 3; }"
+
+    assert answer(Program(), device) == 3
+
+
+def test_compile_to_ptx_and_load_it(device, tmp_path):
+    ptx = compiler.compile(
+        "__global__ void answer(int *p) { *p = 7; }", arch="compute_75", target="ptx"
+    )
+    assert b".target sm_75" in ptx and b".entry answer" in ptx
+    said = []
+    module = cuda.module_from_buffer(
+        ptx,
+        [(cuda.jit_option.OPTIMIZATION_LEVEL, 1)],
+        lambda *words: said.append(words),
+    )
+    assert said and said[0][0] is True
+    path = tmp_path / "answer.ptx"
+    path.write_bytes(ptx)
+    for loaded in (
+        module,
+        cuda.module_from_file(path),
+        cuda.module_from_file(str(path)),
+    ):
+        out = np.zeros(1, np.int32)
+        loaded.get_function("answer")(cuda.Out(out), block=1)
+        assert out[0] == 7
+    assert module.function_names() == ["answer"]
+
+
+def test_compile_refuses_a_wrong_target():
+    with pytest.raises(
+        ValueError, match='must be "cubin", "ptx" or "fatbin", not \'exe\''
+    ):
+        compiler.compile(NOP, target="exe")
+
+
+def test_code_that_is_none_is_refused(device):
+    said = []
+    with pytest.raises(cuda.Error, match="cuModuleLoadDataEx failed"):
+        cuda.module_from_buffer(
+            b"this is no code", message_handler=lambda *w: said.append(w)
+        )
+    assert said[0][0] is False
+    with pytest.raises(cuda.RuntimeError, match="file not found.*nowhere.cubin"):
+        cuda.module_from_file("/nowhere.cubin")
+
+
+def test_the_compilers_words_are_a_warning_at_the_callers_line(device):
+    with pytest.warns(
+        UserWarning, match="succeeded, but said the following:\n"
+    ) as caught:
+        SourceModule(NOP, options=["--ptxas-options=-v"])
+    assert "ptxas info" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning) as caught:
+        compiler.compile(
+            NOP, options=["--ptxas-options=-v"], arch="sm_80", cache_dir=False
+        )
+    assert caught[0].filename == __file__
+
+
+def test_a_silent_compiler_gives_no_warning(device):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SourceModule(NOP)
+
+
+def test_keep(device, capsys):
+    SourceModule(NOP, keep=True)
+    said = capsys.readouterr().out
+    assert said.startswith("*** compiler output in ")
+    folder = said.removeprefix("*** compiler output in ").strip()
+    from pathlib import Path
+
+    assert any(
+        NOP in file.read_text(errors="replace") for file in Path(folder).glob("*.cu")
+    )
+
+
+@pytest.mark.parametrize("cache_dir", [None, "own", False])
+def test_cache(device, tmp_path, monkeypatch, cache_dir):
+    source = f"__global__ void cached_{cache_dir}() {{}}"
+    chosen = str(tmp_path / "own") if cache_dir == "own" else cache_dir
+    SourceModule(source, cache_dir=chosen)
+    folder = tmp_path / ("own" if cache_dir == "own" else "cache")
+    assert any(folder.rglob("*")) if cache_dir is not False else not folder.exists()
+
+
+def test_unwritable_cache_is_no_error(device):
+    SourceModule(NOP, cache_dir="/proc/nowhere/cache")

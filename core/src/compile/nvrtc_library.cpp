@@ -87,7 +87,12 @@ NvrtcLibrary::NvrtcLibrary(const std::string &path) {
 
     int major = 0, minor = 0;
     check(version_(&major, &minor), "nvrtcVersion");
-    name_ = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
+    const std::string version = std::to_string(major) + "." + std::to_string(minor);
+    name_ = "NVRTC " + version;
+    // NVRTC opens this one by its bare name, which fails where dlopen is intercepted (sanitizers,
+    // tracers); one that is open already is found. Where it is elsewhere, NVRTC will say so.
+    ::dlopen((path.substr(0, path.rfind('/') + 1) + "libnvrtc-builtins.so." + version).c_str(),
+             RTLD_NOW | RTLD_LOCAL);
     read_architectures();
 }
 

@@ -18,8 +18,8 @@ namespace {
 
 std::string describe_array(nb::handle array) {
     return "a " + name_of_type(array) + " of " +
-           nb::cast<std::string>(nb::str(array.attr("dtype"))) + " with shape " +
-           nb::cast<std::string>(nb::str(array.attr("shape")));
+           nb::cast<std::string>(nb::str(nb::object(array.attr("dtype")))) + " with shape " +
+           nb::cast<std::string>(nb::str(nb::object(array.attr("shape"))));
 }
 
 /// True where the array lies in memory that kernels reach: managed, pinned or registered.

@@ -17,8 +17,8 @@ namespace pycuda::python {
 namespace {
 
 void memcpy_htod(nb::handle dest, nb::handle src) {
-    HostBuffer from = HostBuffer::to_read(src, "src");
     CUdeviceptr to = device_address(dest, "dest");
+    HostBuffer from = HostBuffer::to_read(src, "src");
     wait_without_gil([&](const KeepWaiting &keep_waiting) {
         copy_to_device(to, from.data(), from.size(), keep_waiting);
     });
@@ -33,8 +33,8 @@ void memcpy_dtoh(nb::handle dest, nb::handle src) {
 }
 
 void memcpy_htod_async(nb::handle dest, nb::handle src, nb::handle stream) {
-    HostBuffer from = HostBuffer::to_read(src, "src");
     CUdeviceptr to = device_address(dest, "dest");
+    HostBuffer from = HostBuffer::to_read(src, "src");
     StreamRef queue = stream_ref(stream);
     {
         nb::gil_scoped_release release;

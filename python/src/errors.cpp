@@ -38,8 +38,17 @@ PyObject *class_of(ErrorKind kind) noexcept {
     return classes.error;
 }
 
+/// What a Python program should do about it; "" where that is not known.
+const char *advice(CUresult result) noexcept {
+    if (result == CUDA_ERROR_INVALID_CONTEXT)
+        return " (import pycuda.autoinit, or make a context and push it in this thread)";
+    if (result == CUDA_ERROR_NOT_INITIALIZED)
+        return " (call pycuda.driver.init() first)";
+    return "";
+}
+
 void set_driver_error(PyObject *type, const Error &error) {
-    nb::object instance = nb::handle(type)(error.what());
+    nb::object instance = nb::handle(type)(std::string(error.what()) + advice(error.result()));
     instance.attr("code") = static_cast<int>(error.result());
     instance.attr("name") = result_name(error.result());
     PyErr_SetObject(type, instance.ptr());

@@ -33,8 +33,8 @@ def test_syntax_error(device):
     with pytest.raises(cuda.CompileError) as caught:
         SourceModule("__global__ void broken(float *a)\n{\n    a[0] = 1\n}\n")
     error = caught.value
-    assert "3" in error.stderr and "expected a" in error.stderr
-    assert "a[0] = 1" in error.stderr or "}" in error.stderr  # the line itself
+    # The statement ends where the next line begins.
+    assert 'kernel.cu(4): error: expected a ";"' in error.stderr
     assert isinstance(error.command_line, list) and error.command_line
     assert isinstance(error.stdout, str)
     assert (
@@ -186,18 +186,6 @@ def test_forgotten_context(run_program):
     assert done.returncode == 0, done.stderr
     assert "invalid device context" in done.stdout
     assert "autoinit" in done.stdout
-
-
-def test_forgotten_init(run_program):
-    done = run_program("""
-        import pycuda.driver as cuda
-        try:
-            cuda.Device(0)
-        except cuda.LogicError as error:
-            print(error)
-        """)
-    assert done.returncode == 0, done.stderr
-    assert "initialization error" in done.stdout
 
 
 def test_failure_that_nobody_asked_for_is_told_at_exit(run_program):

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 
 import pytest
@@ -24,7 +23,7 @@ host = np.zeros(1, np.int32)
 flag = cuda.to_device(host)
 print("ready", flush=True)
 try:
-    {wait}
+    WAIT
 except KeyboardInterrupt:
     print("interrupted", flush=True)
     import os
@@ -32,13 +31,13 @@ except KeyboardInterrupt:
 """
 
 LAUNCH = (
-    "forever(flag, block=(1, 1, 1), grid=({blocks}, 1)); print('running', flush=True); "
+    "forever(flag, block=(1, 1, 1), grid=(BLOCKS, 1)); print('running', flush=True); "
 )
 WAITS = {
     "context": LAUNCH + "cuda.Context.synchronize()",
     "copy": LAUNCH + "cuda.memcpy_dtoh(host, flag)",
     "event": LAUNCH + "cuda.Event().record().synchronize()",
-    "out": "print('running', flush=True); forever(cuda.InOut(host), block=1, grid=({blocks}, 1))",
+    "out": "print('running', flush=True); forever(cuda.InOut(host), block=1, grid=(BLOCKS, 1))",
 }
 
 
@@ -47,7 +46,7 @@ WAITS = {
 def test_interrupt(tmp_path, wait, blocks):
     program = tmp_path / "program.py"
     program.write_text(
-        textwrap.dedent(PROGRAM).format(wait=WAITS[wait].format(blocks=blocks))
+        PROGRAM.replace("WAIT", WAITS[wait]).replace("BLOCKS", str(blocks))
     )
     env = dict(os.environ)
     if is_softcuda():

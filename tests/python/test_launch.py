@@ -20,10 +20,10 @@ def module(primary_context):
         }
         __global__ void reverse(int *data)
         {
-            extern __shared__ int all[];
-            all[threadIdx.x] = data[threadIdx.x];
+            extern __shared__ int tile[];
+            tile[threadIdx.x] = data[threadIdx.x];
             __syncthreads();
-            data[threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];
+            data[threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
         }
         __global__ void axpy(float *y, const float *x, float a, int n)
         {

@@ -63,6 +63,8 @@ struct Pass {
 constexpr Pass kPasses[] = {
     {"clean_up", ir::clean_up},
     {"fold", ir::fold},
+    {"fold_addresses", ir::fold_addresses},
+    {"promote_locals", ir::promote_locals},
     {"propagate_spaces", ir::propagate_spaces},
     {"eliminate_dead_code", ir::eliminate_dead_code},
     {"simplify_flow", ir::simplify_flow},

@@ -8,10 +8,14 @@ void clean_up(Function &function) {
     simplify_flow(function);
     propagate_spaces(function);
     fold(function);
+    fold_addresses(function);
     eliminate_dead_code(function);
+    promote_locals(function);
+    fold(function);
     simplify_flow(function);
     fold(function);
     eliminate_dead_code(function);
+    lay_out_locals(function);
     canonicalize_loops(function);
     function.renumber_values();
     function.registers = estimate_registers(function);

@@ -24,6 +24,16 @@ void propagate_spaces(Function &function);
 /// one value, and branches on constants.
 void fold(Function &function);
 
+/// Constants that are added to a 64-bit address become part of the access's offset, and loads at
+/// constant places of the kernel's parameters become load_param.
+void fold_addresses(Function &function);
+
+/// Local variables whose address is used only by plain accesses at constant offsets become values.
+void promote_locals(Function &function);
+
+/// Drops local variables that nothing refers to, and moves the others together.
+void lay_out_locals(Function &function);
+
 /// Drops operations without effect whose results nothing uses; atomics without use of their result
 /// become reductions.
 void eliminate_dead_code(Function &function);

@@ -189,11 +189,19 @@ Value *Folder::simplify_pack(const Instruction &pack) {
     return function_.constant(pack.result()->type, bits_so_far);
 }
 
-/// Between integer types of one width nothing changes.
+/// Between integer types of one width nothing changes, nor by widening and cutting off again.
 Value *Folder::simplify_convert(const Instruction &i) {
     const Attributes &a = i.attributes;
     bool integers = !is_floating(a.type) && !is_floating(a.source_type);
-    bool same = integers && bits(a.type) == bits(a.source_type) && !a.saturate;
+    if (!integers || a.saturate)
+        return nullptr;
+    const Instruction *inner = defined_by(i.operand(0), Opcode::Convert);
+    if (inner && !inner->attributes.saturate && !is_floating(inner->attributes.source_type) &&
+        !is_floating(inner->attributes.type) &&
+        bits(inner->attributes.source_type) == bits(a.type) &&
+        bits(inner->attributes.type) >= bits(a.type) && inner->operand(0)->type == i.result()->type)
+        return inner->operand(0);
+    bool same = bits(a.type) == bits(a.source_type);
     return same && i.operand(0)->type == i.result()->type ? i.operand(0) : nullptr;
 }
 

@@ -300,7 +300,10 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
             return widened(i);
         if (to < ir::bits(result.type)) // the register is wider than the type: cut and extended again
             return flat(i);
-        return scaled(operand(i.operand(0)), 1, to);
+        Shape narrowed = scaled(operand(i.operand(0)), 1, to);
+        if (to <= 32)
+            narrowed.checked = false; // a correction is a multiple of 2^32
+        return narrowed;
     }
     if (ir::is_floating(i.attributes.type) || i.attributes.saturate)
         return flat(i);

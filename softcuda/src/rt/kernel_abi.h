@@ -44,9 +44,8 @@ struct WorkerState {
     std::uint32_t worker_id;    ///< %smid
     std::uint32_t worker_count; ///< %nsmid
     std::uint64_t block_index;  ///< linear index of the block being run, for reports; code stores it
-    std::uint32_t barrier_or;   ///< scratch of bar.red: see codegen/barrier
-    std::uint32_t barrier_and;
-    std::uint32_t barrier_count;
+    std::uint32_t barrier_sum;    ///< bar.red: what the warps that have arrived have added up
+    std::uint32_t barrier_result; ///< and the whole block's sum, once all have arrived
     std::uint32_t warp_index;   ///< the warp being run, for reports; code stores it where it may fault
 };
 

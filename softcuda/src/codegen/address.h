@@ -1,0 +1,31 @@
+// address.h -- where an access goes: host addresses of the lanes, by groups and offsets.
+#pragma once
+
+#include "codegen/warp_emitter.h"
+
+namespace softcuda::codegen {
+
+/// The addresses that the lanes of a warp access, in the host's address space.
+struct Address {
+    Lanes lanes;           ///< i64
+    bool needs_check;      ///< may be anywhere: compare with the arena before the access
+    unsigned bytes;        ///< that one lane accesses
+};
+
+/// The address operand of a load, store or atomic plus its offset attribute.
+[[nodiscard]] Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes);
+
+/// True if the lanes of each group access adjacent places, in order.
+[[nodiscard]] bool is_contiguous(const Address &address);
+
+/// <32 x i64>: the exact address of each lane.
+[[nodiscard]] llvm::Value *all_addresses(WarpEmitter &w, const Address &address);
+
+/// Makes sure that the lanes in `mask` may access their places, or ends the launch. The builder is
+/// behind the check afterwards. `access` is an rt::Access.
+void check_address(WarpEmitter &w, const Address &address, unsigned access);
+
+/// A pointer to the place of the first lane of group `group`.
+[[nodiscard]] llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned group);
+
+} // namespace softcuda::codegen

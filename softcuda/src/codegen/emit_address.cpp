@@ -1,0 +1,233 @@
+// emit_address.cpp -- address spaces: windows, the generic space, checks.
+//
+// A global or constant address is a host address inside the arena of device memory. A shared or local
+// address is a 32-bit offset into a window of the worker that is reserved as a whole, so it needs no
+// check: what is outside of the memory in use faults. A generic address is the host address.
+
+#include "codegen/address.h"
+
+#include "codegen/warp_families.h"
+#include "rt/kernel_abi.h"
+
+#include <bit>
+#include <cstddef>
+
+namespace softcuda::codegen {
+
+namespace {
+
+using ir::Space;
+
+constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 32;
+
+llvm::Value *integer_of(WarpEmitter &w, llvm::Value *pointer) {
+    return w.b.CreatePtrToInt(pointer, w.b.getInt64Ty());
+}
+
+// Local memory of thread t starts at t * local_bytes: that is a pattern over the lanes.
+Lanes add_thread_frames(WarpEmitter &w, const Lanes &offset) {
+    std::uint64_t stride = w.kernel.plan.function.local_bytes;
+    llvm::Value *first =
+        w.b.CreateMul(w.b.CreateZExt(w.warp, w.b.getInt64Ty()), w.i64(stride * kLanes));
+    llvm::Value *window = w.b.CreateAdd(integer_of(w, w.kernel.invariants.local), first);
+    unsigned groups = offset.shape.groups;
+    analysis::LanePattern pattern;
+    llvm::SmallVector<llvm::Constant *, kLanes> first_frames;
+    unsigned size = offset.shape.group_size();
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+        pattern[lane] =
+            offset.shape.offset(lane) + static_cast<std::int64_t>(stride * (lane % size));
+        if (lane % size == 0)
+            first_frames.push_back(w.i64(stride * lane));
+    }
+    Lanes result{.shape = offset.shape};
+    result.shape.align = 0;
+    result.shape.offsets = w.kernel.pattern(pattern);
+    llvm::Value *frames = groups == 1 ? first_frames[0] : llvm::ConstantVector::get(first_frames);
+    result.base = w.b.CreateAdd(w.b.CreateAdd(offset.base, repeat(w.b, window, 1, groups)), frames);
+    return result;
+}
+
+// 32-bit offsets are unsigned; of 64-bit ones only the low half counts.
+Lanes window_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
+    unsigned groups = value.shape.groups;
+    llvm::Value *base = value.base;
+    Lanes result{.shape = value.shape};
+    if (value.shape.checked) { // give up the pattern: exact lanes
+        base = all_lanes(w.b, value);
+        groups = kLanes;
+        result.shape = analysis::Shape{.groups = kLanes};
+    }
+    base = w.b.CreateTrunc(base, with_lanes(w.b.getInt32Ty(), groups));
+    base = w.b.CreateZExt(base, with_lanes(w.b.getInt64Ty(), groups));
+    result.base = extra == 0 ? base
+                             : w.b.CreateAdd(base, llvm::ConstantInt::getSigned(base->getType(), extra));
+    return result;
+}
+
+Lanes add_uniform(WarpEmitter &w, Lanes lanes, llvm::Value *addend) {
+    lanes.base = w.b.CreateAdd(lanes.base, repeat(w.b, addend, 1, lanes.shape.groups));
+    return lanes;
+}
+
+bool is_window(Space space) { return space == Space::Shared || space == Space::Local; }
+
+Lanes host_address(WarpEmitter &w, const ir::Value *value, Space space, std::int64_t extra) {
+    Lanes address = w.lanes(value);
+    if (is_window(space)) {
+        Lanes offset = window_offset(w, address, extra);
+        return space == Space::Local ? add_thread_frames(w, offset)
+                                     : add_uniform(w, offset, integer_of(w, w.kernel.invariants.shared));
+    }
+    if (!address.base->getType()->getScalarType()->isIntegerTy(64))
+        address = Lanes{.base = w.b.CreateZExt(all_lanes(w.b, address),
+                                               with_lanes(w.b.getInt64Ty(), kLanes)),
+                        .shape = analysis::Shape{.groups = kLanes}};
+    if (extra != 0)
+        address = add_uniform(w, address, llvm::ConstantInt::getSigned(w.b.getInt64Ty(), extra));
+    return address;
+}
+
+// Whether any first lane of a group lies outside of [base, base + size) or is not a multiple of the
+// access's size: rotated right by log2(size), a misaligned offset becomes a huge one.
+llvm::Value *is_suspect(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
+    llvm::Type *type = addresses->getType();
+    unsigned lanes = type->isVectorTy()
+                         ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements()
+                         : 1;
+    auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, lanes); };
+    llvm::Value *distance = w.b.CreateSub(addresses, everywhere(w.kernel.invariants.global_base));
+    llvm::Value *limit = w.kernel.invariants.global_size;
+    unsigned shift = std::has_single_bit(bytes) ? static_cast<unsigned>(std::countr_zero(bytes)) : 0;
+    if (shift > 0) {
+        llvm::Value *amount = llvm::ConstantInt::get(type, shift);
+        distance = w.b.CreateIntrinsic(llvm::Intrinsic::fshr, {type}, {distance, distance, amount});
+        limit = w.b.CreateLShr(limit, shift);
+    }
+    return w.b.CreateICmpUGE(distance, everywhere(limit), "suspect");
+}
+
+} // namespace
+
+Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
+    Space space = i.attributes.space;
+    return {.lanes = host_address(w, i.operand(0), space, i.attributes.offset),
+            .needs_check = !is_window(space) && space != Space::Param,
+            .bytes = bytes};
+}
+
+bool is_contiguous(const Address &address) {
+    const analysis::Shape &shape = address.lanes.shape;
+    if (shape.groups > kLanes / 4)
+        return false;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (shape.offset(lane) != std::int64_t{address.bytes} * (lane % shape.group_size()))
+            return false;
+    return true;
+}
+
+llvm::Value *all_addresses(WarpEmitter &w, const Address &address) {
+    return all_lanes(w.b, address.lanes);
+}
+
+llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned group) {
+    llvm::Value *base = address.lanes.base;
+    if (address.lanes.shape.groups > 1)
+        base = w.b.CreateExtractElement(base, group);
+    return w.b.CreateIntToPtr(base, w.b.getPtrTy());
+}
+
+void check_address(WarpEmitter &w, const Address &address, unsigned access) {
+    if (!address.needs_check)
+        return;
+    llvm::Value *suspect = is_suspect(w, address.lanes.base, address.bytes);
+    if (suspect->getType()->isVectorTy()) {
+        if (address.lanes.shape.groups == kLanes)
+            suspect = w.b.CreateAnd(suspect, w.mask());
+        suspect = w.any(suspect);
+    }
+    llvm::BasicBlock *rare = w.new_block("suspect");
+    llvm::BasicBlock *fine = w.new_block("checked");
+    w.branch_rarely(suspect, rare, fine);
+    w.b.SetInsertPoint(rare);
+    llvm::FunctionCallee check = w.kernel.runtime_function(
+        "scu_check_addresses", w.b.getVoidTy(),
+        {w.b.getPtrTy(), w.b.getPtrTy(), w.b.getPtrTy(), w.b.getInt32Ty(), w.b.getInt32Ty(),
+         w.b.getInt32Ty()});
+    w.b.CreateCall(check, {w.kernel.invariants.worker, w.kernel.invariants.frame,
+                           w.spill(all_addresses(w, address)), w.mask_bits(),
+                           w.i32(address.bytes), w.i32(access)});
+    w.b.CreateBr(fine);
+    w.b.SetInsertPoint(fine);
+}
+
+void emit_to_generic(WarpEmitter &w, const ir::Instruction &i) {
+    const ir::Value *result = i.result();
+    Space space = i.attributes.space;
+    Lanes address = w.lanes(i.operand(0));
+    if (!is_window(space)) {
+        address.shape = w.shape(result);
+        w.define(result, address);
+        return;
+    }
+    if (space == Space::Shared && address.base->getType()->getScalarType()->isIntegerTy(64)) {
+        address = add_uniform(w, address, integer_of(w, w.kernel.invariants.shared));
+        address.shape = w.shape(result);
+        w.define(result, address);
+        return;
+    }
+    Lanes host = host_address(w, i.operand(0), space, 0);
+    unsigned groups = w.shape(result).groups;
+    w.define(result, groups == kLanes ? all_lanes(w.b, host) : first_lanes(w.b, host, groups));
+}
+
+void emit_from_generic(WarpEmitter &w, const ir::Instruction &i) {
+    const ir::Value *result = i.result();
+    Space space = i.attributes.space;
+    Lanes address = w.lanes(i.operand(0));
+    if (is_window(space)) {
+        if (space == Space::Local) {
+            Lanes frames = add_thread_frames(
+                w, Lanes{.base = w.i64(0), .shape = analysis::Shape{.groups = 1}});
+            llvm::Value *offset = w.b.CreateSub(all_lanes(w.b, address), all_lanes(w.b, frames));
+            w.define_full(result, w.b.CreateTrunc(offset, w.type(result->type, kLanes)));
+            return;
+        }
+        address = add_uniform(w, address,
+                              w.b.CreateNeg(integer_of(w, w.kernel.invariants.shared)));
+    }
+    unsigned groups = w.shape(result).groups;
+    if (result->type != ir::Type::I64) {
+        w.define(result, w.b.CreateTrunc(first_lanes(w.b, address, groups),
+                                         w.type(result->type, groups)));
+        return;
+    }
+    address.shape = w.shape(result);
+    w.define(result, address);
+}
+
+void emit_is_space(WarpEmitter &w, const ir::Instruction &i) {
+    unsigned groups = w.shape(i.result()).groups;
+    llvm::Value *address = w.firsts(i.operand(0), groups);
+    auto within = [&](llvm::Value *start, std::uint64_t bytes) {
+        llvm::Value *distance =
+            w.b.CreateSub(address, repeat(w.b, integer_of(w, start), 1, groups));
+        return w.b.CreateICmpULT(distance, llvm::ConstantInt::get(address->getType(), bytes));
+    };
+    const Invariants &known = w.kernel.invariants;
+    switch (i.attributes.space) {
+    case Space::Shared: w.define(i.result(), within(known.shared, kWindowBytes)); break;
+    case Space::Local: w.define(i.result(), within(known.local, kWindowBytes)); break;
+    case Space::Param:
+        w.define(i.result(), within(known.params, w.kernel.plan.function.parameter_bytes));
+        break;
+    case Space::Constant: // constants are ordinary device memory here
+        w.define(i.result(), llvm::Constant::getNullValue(w.type(ir::Type::I1, groups)));
+        break;
+    default:
+        w.define(i.result(), w.b.CreateNot(w.b.CreateOr(within(known.shared, kWindowBytes),
+                                                        within(known.local, kWindowBytes))));
+    }
+}
+
+} // namespace softcuda::codegen

@@ -1,0 +1,224 @@
+// emit_atomic.cpp -- atomics and reductions, lane by lane; one operation for a whole warp where it can.
+
+#include "codegen/address.h"
+#include "codegen/warp_families.h"
+#include "rt/kernel_abi.h"
+
+#include <optional>
+
+namespace softcuda::codegen {
+
+namespace {
+
+using ir::AtomicOp;
+using Bin = llvm::AtomicRMWInst::BinOp;
+
+bool is_floating(const ir::Instruction &i) { return ir::is_floating(i.attributes.type); }
+
+// Shared memory belongs to a block, and a block to one thread: no other can come between.
+bool needs_lock(const ir::Instruction &i) { return i.attributes.space != ir::Space::Shared; }
+
+Bin rmw_operation(const ir::Instruction &i) {
+    bool with_sign = ir::is_signed(i.attributes.type);
+    switch (i.attributes.atomic) {
+    case AtomicOp::Add: return is_floating(i) ? Bin::FAdd : Bin::Add;
+    case AtomicOp::Inc: return Bin::UIncWrap;
+    case AtomicOp::Dec: return Bin::UDecWrap;
+    case AtomicOp::Min: return is_floating(i) ? Bin::FMin : with_sign ? Bin::Min : Bin::UMin;
+    case AtomicOp::Max: return is_floating(i) ? Bin::FMax : with_sign ? Bin::Max : Bin::UMax;
+    case AtomicOp::And: return Bin::And;
+    case AtomicOp::Or: return Bin::Or;
+    case AtomicOp::Xor: return Bin::Xor;
+    default: return Bin::Xchg;
+    }
+}
+
+// What the operation makes of the old value, for memory that needs no lock.
+llvm::Value *combine(WarpEmitter &w, const ir::Instruction &i, llvm::Value *old, llvm::Value *value) {
+    auto &b = w.b;
+    switch (rmw_operation(i)) {
+    case Bin::FAdd: return b.CreateFAdd(old, value);
+    case Bin::Add: return b.CreateAdd(old, value);
+    case Bin::UIncWrap:
+        return b.CreateSelect(b.CreateICmpUGE(old, value), llvm::Constant::getNullValue(old->getType()),
+                              b.CreateAdd(old, llvm::ConstantInt::get(old->getType(), 1)));
+    case Bin::UDecWrap: {
+        llvm::Value *zero = llvm::Constant::getNullValue(old->getType());
+        llvm::Value *reset = b.CreateOr(b.CreateICmpEQ(old, zero), b.CreateICmpUGT(old, value));
+        return b.CreateSelect(reset, value,
+                              b.CreateSub(old, llvm::ConstantInt::get(old->getType(), 1)));
+    }
+    case Bin::FMin: return b.CreateMinNum(old, value);
+    case Bin::FMax: return b.CreateMaxNum(old, value);
+    case Bin::Min: return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, old, value);
+    case Bin::Max: return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, old, value);
+    case Bin::UMin: return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, old, value);
+    case Bin::UMax: return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, old, value);
+    case Bin::And: return b.CreateAnd(old, value);
+    case Bin::Or: return b.CreateOr(old, value);
+    case Bin::Xor: return b.CreateXor(old, value);
+    default: return value;
+    }
+}
+
+llvm::Type *memory_type(WarpEmitter &w, const ir::Instruction &i) {
+    switch (i.attributes.type) {
+    case ir::Scalar::F16: return w.b.getHalfTy();
+    case ir::Scalar::BF16: return w.b.getBFloatTy();
+    case ir::Scalar::F16x2: return with_lanes(w.b.getHalfTy(), 2);
+    case ir::Scalar::BF16x2: return with_lanes(w.b.getBFloatTy(), 2);
+    case ir::Scalar::F32: return w.b.getFloatTy();
+    case ir::Scalar::F64: return w.b.getDoubleTy();
+    default: return w.b.getIntNTy(ir::bits(i.attributes.type));
+    }
+}
+
+llvm::Value *compare_swap(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at,
+                          llvm::Value *expected, llvm::Value *desired) {
+    llvm::Align align(ir::bits(i.attributes.type) / 8);
+    if (!needs_lock(i)) {
+        llvm::Value *old = w.b.CreateAlignedLoad(expected->getType(), at, align);
+        llvm::Value *same = w.b.CreateICmpEQ(old, expected);
+        w.b.CreateAlignedStore(w.b.CreateSelect(same, desired, old), at, align);
+        return old;
+    }
+    llvm::Value *pair = w.b.CreateAtomicCmpXchg(at, expected, desired, align,
+                                                llvm::AtomicOrdering::SequentiallyConsistent,
+                                                llvm::AtomicOrdering::SequentiallyConsistent);
+    return w.b.CreateExtractValue(pair, 0);
+}
+
+// Packed halves have no hardware operation: compare and swap until nobody came between.
+llvm::Value *swap_loop(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at, llvm::Value *value) {
+    llvm::Type *bits_type = w.b.getIntNTy(ir::bits(i.attributes.type));
+    llvm::Align align(ir::bits(i.attributes.type) / 8);
+    llvm::BasicBlock *before = w.b.GetInsertBlock();
+    llvm::Value *seen = w.b.CreateAlignedLoad(bits_type, at, align);
+    llvm::BasicBlock *again = w.new_block("swap"), *done = w.new_block("swapped");
+    w.b.CreateBr(again);
+    w.b.SetInsertPoint(again);
+    llvm::PHINode *old = w.b.CreatePHI(bits_type, 2);
+    old->addIncoming(seen, before);
+    llvm::Value *made = combine(w, i, w.b.CreateBitCast(old, value->getType()), value);
+    llvm::Value *pair = w.b.CreateAtomicCmpXchg(at, old, w.b.CreateBitCast(made, bits_type), align,
+                                                llvm::AtomicOrdering::SequentiallyConsistent,
+                                                llvm::AtomicOrdering::SequentiallyConsistent);
+    old->addIncoming(w.b.CreateExtractValue(pair, 0), again);
+    w.b.CreateCondBr(w.b.CreateExtractValue(pair, 1), done, again);
+    w.b.SetInsertPoint(done);
+    return w.b.CreateBitCast(old, value->getType());
+}
+
+llvm::Value *read_modify_write(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at,
+                               llvm::Value *value) {
+    llvm::Align align(ir::bits(i.attributes.type) / 8);
+    if (!needs_lock(i)) {
+        llvm::Value *old = w.b.CreateAlignedLoad(value->getType(), at, align);
+        w.b.CreateAlignedStore(combine(w, i, old, value), at, align);
+        return old;
+    }
+    if (value->getType()->isVectorTy() || value->getType()->isHalfTy() ||
+        value->getType()->isBFloatTy())
+        return swap_loop(w, i, at, value);
+    return w.b.CreateAtomicRMW(rmw_operation(i), at, value, align,
+                               llvm::AtomicOrdering::SequentiallyConsistent);
+}
+
+// A neutral element, and the operation as a reduction over lanes, for those that have both.
+llvm::Value *reduce_lanes(WarpEmitter &w, const ir::Instruction &i, llvm::Value *all) {
+    llvm::Type *type = all->getType();
+    auto masked = [&](llvm::Constant *neutral) { return w.b.CreateSelect(w.mask(), all, neutral); };
+    unsigned bits = type->getScalarSizeInBits();
+    auto number = [&](const llvm::APInt &n) { return llvm::ConstantInt::get(type, n); };
+    bool with_sign = ir::is_signed(i.attributes.type);
+    switch (i.attributes.atomic) {
+    case AtomicOp::Add: return w.b.CreateAddReduce(masked(number(llvm::APInt(bits, 0))));
+    case AtomicOp::And: return w.b.CreateAndReduce(masked(number(llvm::APInt::getAllOnes(bits))));
+    case AtomicOp::Or: return w.b.CreateOrReduce(masked(number(llvm::APInt(bits, 0))));
+    case AtomicOp::Xor: return w.b.CreateXorReduce(masked(number(llvm::APInt(bits, 0))));
+    case AtomicOp::Min:
+        return w.b.CreateIntMinReduce(masked(number(with_sign ? llvm::APInt::getSignedMaxValue(bits)
+                                                              : llvm::APInt::getMaxValue(bits))),
+                                      with_sign);
+    case AtomicOp::Max:
+        return w.b.CreateIntMaxReduce(masked(number(with_sign ? llvm::APInt::getSignedMinValue(bits)
+                                                              : llvm::APInt::getMinValue(bits))),
+                                      with_sign);
+    default: return nullptr;
+    }
+}
+
+llvm::Value *in_type(WarpEmitter &w, llvm::Value *value, llvm::Type *wanted) {
+    llvm::Type *type = value->getType();
+    if (type == wanted)
+        return value;
+    unsigned from = type->getPrimitiveSizeInBits(), to = wanted->getPrimitiveSizeInBits();
+    if (from != to) {
+        value = w.b.CreateBitCast(value, w.b.getIntNTy(from));
+        value = w.b.CreateZExtOrTrunc(value, w.b.getIntNTy(to));
+    }
+    return w.b.CreateBitCast(value, wanted);
+}
+
+llvm::Value *lane_element(WarpEmitter &w, llvm::Type *type, llvm::Value *array, llvm::Value *lane) {
+    return w.b.CreateLoad(type, w.b.CreateGEP(type, array, lane));
+}
+
+// All lanes hit one place and nobody wants the old value: add the lanes up first.
+bool emit_combined(WarpEmitter &w, const ir::Instruction &i, const Address &address) {
+    if (!i.results.empty() || !address.lanes.shape.uniform() || is_floating(i))
+        return false;
+    llvm::Value *sum = reduce_lanes(w, i, w.full(i.operand(1)));
+    if (!sum)
+        return false;
+    check_address(w, address, static_cast<unsigned>(rt::Access::Atomic));
+    read_modify_write(w, i, group_pointer(w, address, 0), in_type(w, sum, memory_type(w, i)));
+    return true;
+}
+
+} // namespace
+
+void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
+    unsigned bytes = ir::bits(i.attributes.type) / 8;
+    if (bytes > 8)
+        throw Unsupported("128-bit atomics are not supported by the software device yet", i);
+    Address address = find_address(w, i, bytes);
+    if (emit_combined(w, i, address))
+        return;
+    check_address(w, address.lanes.shape.checked || address.lanes.shape.offsets
+                         ? Address{.lanes = {.base = all_addresses(w, address),
+                                             .shape = analysis::Shape{.groups = kLanes}},
+                                   .needs_check = address.needs_check,
+                                   .bytes = bytes}
+                         : address,
+                  static_cast<unsigned>(rt::Access::Atomic));
+    llvm::Type *type = memory_type(w, i);
+    llvm::Value *addresses = w.spill(all_addresses(w, address));
+    llvm::Type *register_type = w.type(i.operand(1)->type);
+    std::vector<llvm::Value *> operands;
+    for (std::size_t k = 1; k < i.operands.size(); ++k)
+        operands.push_back(w.spill(w.full(i.operand(k))));
+    llvm::Type *result_type = i.results.empty() ? nullptr : w.type(i.result()->type);
+    llvm::Value *results = nullptr;
+    if (result_type)
+        results = w.spill(llvm::Constant::getNullValue(with_lanes(result_type, kLanes)));
+    w.for_each_lane(w.mask_bits(), [&](llvm::Value *lane) {
+        llvm::Value *at =
+            w.b.CreateIntToPtr(lane_element(w, w.b.getInt64Ty(), addresses, lane), w.b.getPtrTy());
+        llvm::Value *value = in_type(w, lane_element(w, register_type, operands[0], lane), type);
+        llvm::Value *old;
+        if (i.attributes.atomic == AtomicOp::CompareSwap) {
+            llvm::Type *bits = w.b.getIntNTy(bytes * 8);
+            llvm::Value *desired = lane_element(w, register_type, operands[1], lane);
+            old = compare_swap(w, i, at, in_type(w, value, bits), in_type(w, desired, bits));
+        } else {
+            old = read_modify_write(w, i, at, value);
+        }
+        if (results)
+            w.b.CreateStore(in_type(w, old, result_type), w.b.CreateGEP(result_type, results, lane));
+    });
+    if (results)
+        w.define_full(i.result(), w.b.CreateLoad(with_lanes(result_type, kLanes), results));
+}
+
+} // namespace softcuda::codegen

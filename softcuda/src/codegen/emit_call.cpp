@@ -1,0 +1,70 @@
+// emit_call.cpp -- calls into the runtime: printf, assert, the device heap, traps.
+
+#include "codegen/warp_families.h"
+#include "rt/kernel_abi.h"
+
+namespace softcuda::codegen {
+
+namespace {
+
+// Calls a runtime function that takes (worker, frame, arguments...), arrays of 32 for each operand.
+void call(WarpEmitter &w, llvm::StringRef name, std::vector<llvm::Value *> arguments) {
+    arguments.insert(arguments.begin(), {w.kernel.invariants.worker, w.kernel.invariants.frame});
+    std::vector<llvm::Type *> types;
+    for (llvm::Value *argument : arguments)
+        types.push_back(argument->getType());
+    w.b.CreateCall(w.kernel.runtime_function(name, w.b.getVoidTy(), types), arguments);
+}
+
+llvm::Value *array_of(WarpEmitter &w, const ir::Value *value) { return w.spill(w.full(value)); }
+
+llvm::Value *room_for(WarpEmitter &w, const ir::Value *result) {
+    return w.spill(llvm::Constant::getNullValue(w.type(result->type, kLanes)));
+}
+
+void take(WarpEmitter &w, const ir::Value *result, llvm::Value *array) {
+    w.define_full(result, w.b.CreateLoad(w.type(result->type, kLanes), array));
+}
+
+} // namespace
+
+void emit_printf(WarpEmitter &w, const ir::Instruction &i) {
+    llvm::Value *results = room_for(w, i.result());
+    call(w, "scu_vprintf",
+         {array_of(w, i.operand(0)), array_of(w, i.operand(1)), w.mask_bits(), results});
+    take(w, i.result(), results);
+}
+
+void emit_assertfail(WarpEmitter &w, const ir::Instruction &i) {
+    call(w, "scu_assertfail",
+         {array_of(w, i.operand(0)), array_of(w, i.operand(1)), array_of(w, i.operand(2)),
+          array_of(w, i.operand(3)), w.mask_bits()});
+}
+
+void emit_malloc(WarpEmitter &w, const ir::Instruction &i) {
+    llvm::Value *results = room_for(w, i.result());
+    call(w, "scu_malloc", {array_of(w, i.operand(0)), w.mask_bits(), results});
+    take(w, i.result(), results);
+}
+
+void emit_free(WarpEmitter &w, const ir::Instruction &i) {
+    call(w, "scu_free", {array_of(w, i.operand(0)), w.mask_bits()});
+}
+
+void emit_trap(WarpEmitter &w, const ir::Instruction &) {
+    llvm::Value *lane =
+        w.b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, w.mask_bits(), w.b.getTrue());
+    llvm::FunctionCallee fault = w.kernel.runtime_function(
+        "scu_fault", w.b.getVoidTy(),
+        {w.b.getPtrTy(), w.b.getInt32Ty(), w.b.getInt64Ty(), w.b.getInt32Ty()});
+    w.b.CreateCall(fault, {w.kernel.invariants.worker,
+                           w.i32(static_cast<std::uint32_t>(rt::Fault::Trap)), w.i64(0), lane});
+}
+
+void emit_nanosleep(WarpEmitter &w, const ir::Instruction &i) {
+    llvm::FunctionCallee sleep = w.kernel.runtime_function("scu_nanosleep", w.b.getVoidTy(),
+                                                           {w.b.getInt32Ty()});
+    w.b.CreateCall(sleep, {w.firsts(i.operand(0), 1)});
+}
+
+} // namespace softcuda::codegen

@@ -1,0 +1,404 @@
+// emit_memory.cpp -- loads and stores: one way for each shape that an address can have.
+//
+//     uniform                 one scalar access
+//     contiguous in groups    one vector access a group, under the mask
+//     one place a group       a few scalar loads, or a short gather
+//     divergent               if the lanes turn out to be contiguous, as above; else gather or scatter
+//     anything else           gather or scatter at base + constant offsets
+//
+// A vector access of PTX (.v2, .v4) is one access of several elements a lane; contiguous ones are
+// loaded whole and taken apart by shuffles.
+
+#include "codegen/address.h"
+#include "codegen/warp_families.h"
+#include "rt/kernel_abi.h"
+
+namespace softcuda::codegen {
+
+namespace {
+
+using Values = llvm::SmallVector<llvm::Value *, 4>;
+
+struct Element {
+    llvm::Type *type; ///< in memory
+    unsigned bytes;
+    unsigned count; ///< per lane
+};
+
+Element element_of(WarpEmitter &w, const ir::Instruction &i, ir::Type register_type) {
+    unsigned bits = std::max(ir::bits(i.attributes.type), 8u);
+    bool same = bits == ir::bits(register_type);
+    return {.type = same ? w.type(register_type) : w.b.getIntNTy(bits),
+            .bytes = bits / 8,
+            .count = std::max<unsigned>(i.attributes.vector, 1)};
+}
+
+// Registers may be wider than what is loaded or stored.
+llvm::Value *to_register(WarpEmitter &w, const ir::Instruction &i, llvm::Value *value, ir::Type type) {
+    unsigned lanes = value->getType()->isVectorTy()
+                         ? llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements()
+                         : 1;
+    llvm::Type *wanted = w.type(type, lanes);
+    if (value->getType() == wanted)
+        return value;
+    return ir::is_signed(i.attributes.type) ? w.b.CreateSExt(value, wanted)
+                                            : w.b.CreateZExt(value, wanted);
+}
+
+llvm::Value *to_memory(WarpEmitter &w, llvm::Value *value, const Element &element) {
+    llvm::Type *scalar = value->getType()->getScalarType();
+    if (scalar == element.type)
+        return value;
+    unsigned lanes = value->getType()->isVectorTy()
+                         ? llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements()
+                         : 1;
+    if (!scalar->isIntegerTy())
+        value = w.b.CreateBitCast(
+            value, with_lanes(w.b.getIntNTy(scalar->getPrimitiveSizeInBits()), lanes));
+    value = w.b.CreateTrunc(value, with_lanes(w.b.getIntNTy(element.bytes * 8), lanes));
+    return w.b.CreateBitCast(value, with_lanes(element.type, lanes));
+}
+
+llvm::Value *slice(WarpEmitter &w, llvm::Value *vector, unsigned first, unsigned count) {
+    llvm::SmallVector<int, kLanes> lanes;
+    for (unsigned l = 0; l < count; ++l)
+        lanes.push_back(static_cast<int>(first + l));
+    return w.b.CreateShuffleVector(vector, lanes);
+}
+
+// The mask of `size` lanes from `first`, each bit `count` times.
+llvm::Value *element_mask(WarpEmitter &w, unsigned first, unsigned size, unsigned count) {
+    llvm::SmallVector<int, 4 * kLanes> lanes;
+    for (unsigned e = 0; e < size * count; ++e)
+        lanes.push_back(static_cast<int>(first + e / count));
+    return w.b.CreateShuffleVector(w.mask(), lanes);
+}
+
+llvm::Value *join(WarpEmitter &w, llvm::ArrayRef<llvm::Value *> parts) {
+    llvm::SmallVector<llvm::Value *, 8> level(parts.begin(), parts.end());
+    while (level.size() > 1) {
+        llvm::SmallVector<llvm::Value *, 8> next;
+        unsigned width = llvm::cast<llvm::FixedVectorType>(level[0]->getType())->getNumElements();
+        llvm::SmallVector<int, kLanes> lanes;
+        for (unsigned l = 0; l < 2 * width; ++l)
+            lanes.push_back(static_cast<int>(l));
+        for (std::size_t p = 0; p < level.size(); p += 2)
+            next.push_back(w.b.CreateShuffleVector(level[p], level[p + 1], lanes));
+        level = std::move(next);
+    }
+    return level[0];
+}
+
+Values load_scalar(WarpEmitter &w, llvm::Value *pointer, const Element &element, bool invariant) {
+    Values values;
+    for (unsigned e = 0; e < element.count; ++e) {
+        llvm::Value *at = w.b.CreateConstGEP1_64(w.b.getInt8Ty(), pointer, e * element.bytes);
+        llvm::LoadInst *load = w.b.CreateAlignedLoad(element.type, at, llvm::Align(1));
+        if (invariant)
+            load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(w.context, {}));
+        values.push_back(load);
+    }
+    return values;
+}
+
+// One group's elements as vectors over its lanes, one for each element of a lane.
+Values load_adjacent(WarpEmitter &w, llvm::Value *pointer, const Element &element, unsigned first,
+                     unsigned size) {
+    llvm::Type *type = with_lanes(element.type, size * element.count);
+    llvm::Value *all = w.b.CreateMaskedLoad(type, pointer, llvm::Align(1),
+                                            element_mask(w, first, size, element.count),
+                                            llvm::Constant::getNullValue(type));
+    if (element.count == 1)
+        return {all};
+    Values values;
+    for (unsigned e = 0; e < element.count; ++e) {
+        llvm::SmallVector<int, kLanes> lanes;
+        for (unsigned l = 0; l < size; ++l)
+            lanes.push_back(static_cast<int>(l * element.count + e));
+        values.push_back(w.b.CreateShuffleVector(all, lanes));
+    }
+    return values;
+}
+
+Values load_contiguous(WarpEmitter &w, const Address &address, const Element &element) {
+    unsigned size = address.lanes.shape.group_size();
+    std::vector<llvm::SmallVector<llvm::Value *, 8>> parts(element.count);
+    for (unsigned group = 0; group < address.lanes.shape.groups; ++group) {
+        Values values = load_adjacent(w, group_pointer(w, address, group), element, group * size, size);
+        for (unsigned e = 0; e < element.count; ++e)
+            parts[e].push_back(values[e]);
+    }
+    Values whole;
+    for (auto &part : parts)
+        whole.push_back(join(w, part));
+    return whole;
+}
+
+// A vector of pointers. Offsets from one base keep the form that hardware gathers want.
+llvm::Value *pointers(WarpEmitter &w, const Address &address, unsigned extra) {
+    const analysis::Shape &shape = address.lanes.shape;
+    if (shape.groups == 1 && shape.offsets && !shape.checked) {
+        llvm::Value *base = w.b.CreateIntToPtr(address.lanes.base, w.b.getPtrTy());
+        base = w.b.CreateConstGEP1_64(w.b.getInt8Ty(), base, extra);
+        return w.b.CreateGEP(w.b.getInt8Ty(), base, offset_vector(w.b.getInt64Ty(), shape));
+    }
+    llvm::Value *all = all_addresses(w, address);
+    if (extra != 0)
+        all = w.b.CreateAdd(all, llvm::ConstantInt::get(all->getType(), extra));
+    return w.b.CreateIntToPtr(all, with_lanes(w.b.getPtrTy(), kLanes));
+}
+
+Values gather(WarpEmitter &w, const Address &address, const Element &element) {
+    Values values;
+    llvm::Type *type = with_lanes(element.type, kLanes);
+    for (unsigned e = 0; e < element.count; ++e)
+        values.push_back(w.b.CreateMaskedGather(type, pointers(w, address, e * element.bytes),
+                                                llvm::Align(1), w.mask(),
+                                                llvm::Constant::getNullValue(type)));
+    return values;
+}
+
+void scatter(WarpEmitter &w, const Address &address, const Element &element, const Values &values) {
+    for (unsigned e = 0; e < element.count; ++e)
+        w.b.CreateMaskedScatter(values[e], pointers(w, address, e * element.bytes), llvm::Align(1),
+                                w.mask());
+}
+
+void store_contiguous(WarpEmitter &w, const Address &address, const Element &element,
+                      const Values &values) {
+    unsigned size = address.lanes.shape.group_size();
+    for (unsigned group = 0; group < address.lanes.shape.groups; ++group) {
+        llvm::SmallVector<llvm::Value *, 4> parts;
+        for (llvm::Value *value : values)
+            parts.push_back(slice(w, value, group * size, size));
+        llvm::Value *all = parts[0];
+        if (element.count > 1) {
+            llvm::SmallVector<int, 4 * kLanes> lanes;
+            llvm::Value *joined = join(w, parts);
+            for (unsigned l = 0; l < size; ++l)
+                for (unsigned e = 0; e < element.count; ++e)
+                    lanes.push_back(static_cast<int>(e * size + l));
+            all = w.b.CreateShuffleVector(joined, lanes);
+        }
+        w.b.CreateMaskedStore(all, group_pointer(w, address, group), llvm::Align(1),
+                              element_mask(w, group * size, size, element.count));
+    }
+}
+
+// Are the lanes that matter at lane 0's place plus their number times the access's size?
+llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address) {
+    llvm::Value *all = all_addresses(w, address);
+    llvm::Value *first = w.b.CreateExtractElement(all, std::uint64_t{0});
+    analysis::LanePattern pattern;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        pattern[lane] = std::int64_t{address.bytes} * lane;
+    analysis::Shape shape{.groups = 1, .offsets = &pattern};
+    llvm::Value *wanted = w.b.CreateAdd(w.b.CreateVectorSplat(kLanes, first),
+                                        offset_vector(w.b.getInt64Ty(), shape));
+    llvm::Value *differs = w.b.CreateAnd(w.b.CreateICmpNE(all, wanted), w.mask());
+    return w.b.CreateNot(w.any(differs));
+}
+
+Address as_contiguous(WarpEmitter &w, const Address &address) {
+    analysis::LanePattern pattern;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        pattern[lane] = std::int64_t{address.bytes} * lane;
+    Address result = address;
+    llvm::Value *all = all_addresses(w, address);
+    result.lanes = Lanes{.base = w.b.CreateExtractElement(all, std::uint64_t{0}),
+                         .shape = analysis::Shape{.groups = 1, .offsets = w.kernel.pattern(pattern)}};
+    return result;
+}
+
+Address as_divergent(WarpEmitter &w, const Address &address) {
+    Address result = address;
+    result.lanes = Lanes{.base = all_addresses(w, address), .shape = analysis::Shape{.groups = kLanes}};
+    return result;
+}
+
+// Emits `usual` and `otherwise` as the two sides of a branch and joins the values they make.
+template <typename Usual, typename Otherwise>
+Values either(WarpEmitter &w, llvm::Value *condition, Usual usual, Otherwise otherwise) {
+    llvm::BasicBlock *yes = w.new_block("usual"), *no = w.new_block("otherwise");
+    llvm::BasicBlock *after = w.new_block("accessed");
+    w.b.CreateCondBr(condition, yes, no);
+    w.b.SetInsertPoint(yes);
+    Values a = usual();
+    llvm::BasicBlock *yes_end = w.b.GetInsertBlock();
+    w.b.CreateBr(after);
+    w.b.SetInsertPoint(no);
+    Values z = otherwise();
+    llvm::BasicBlock *no_end = w.b.GetInsertBlock();
+    w.b.CreateBr(after);
+    w.b.SetInsertPoint(after);
+    Values joined;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+        llvm::PHINode *phi = w.b.CreatePHI(a[k]->getType(), 2);
+        phi->addIncoming(a[k], yes_end);
+        phi->addIncoming(z[k], no_end);
+        joined.push_back(phi);
+    }
+    return joined;
+}
+
+Values load_all_lanes(WarpEmitter &w, const Address &address, const Element &element) {
+    const unsigned access = static_cast<unsigned>(rt::Access::Load);
+    if (address.lanes.shape.checked)
+        return either(
+            w, w.b.CreateNot(address.lanes.wrapped),
+            [&] {
+                Address plain = address;
+                plain.lanes.shape.checked = false;
+                return load_all_lanes(w, plain, element);
+            },
+            [&] {
+                Address exact = as_divergent(w, address);
+                check_address(w, exact, access);
+                return gather(w, exact, element);
+            });
+    if (is_contiguous(address)) {
+        check_address(w, address, access);
+        return load_contiguous(w, address, element);
+    }
+    if (address.lanes.shape.divergent()) {
+        check_address(w, address, access);
+        return either(
+            w, turns_out_contiguous(w, address),
+            [&] { return load_contiguous(w, as_contiguous(w, address), element); },
+            [&] { return gather(w, address, element); });
+    }
+    Address exact = address;
+    if (address.needs_check) {
+        exact = as_divergent(w, address);
+        check_address(w, exact, access);
+    }
+    return gather(w, address, element);
+}
+
+// The value of the last lane that stores: any lane's would do.
+llvm::Value *last_active(WarpEmitter &w, llvm::Value *all) {
+    llvm::Value *zeros =
+        w.b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, w.mask_bits(), w.b.getTrue());
+    return w.b.CreateExtractElement(all, w.b.CreateSub(w.i32(kLanes - 1), zeros));
+}
+
+void store_uniform(WarpEmitter &w, const ir::Instruction &i, const Address &address,
+                   const Element &element) {
+    for (unsigned e = 0; e < element.count; ++e) {
+        const ir::Value *operand = i.operand(1 + e);
+        llvm::Value *value =
+            w.shape(operand).uniform() ? w.scalar(operand) : last_active(w, w.full(operand));
+        llvm::Value *at = w.b.CreateConstGEP1_64(w.b.getInt8Ty(), group_pointer(w, address, 0),
+                                                 e * element.bytes);
+        w.b.CreateAlignedStore(to_memory(w, value, element), at, llvm::Align(1));
+    }
+}
+
+void store_all_lanes(WarpEmitter &w, const Address &address, const Element &element,
+                     const Values &values) {
+    const unsigned access = static_cast<unsigned>(rt::Access::Store);
+    auto nothing = [] { return Values{}; };
+    if (address.lanes.shape.checked) {
+        either(
+            w, w.b.CreateNot(address.lanes.wrapped),
+            [&] {
+                Address plain = address;
+                plain.lanes.shape.checked = false;
+                store_all_lanes(w, plain, element, values);
+                return nothing();
+            },
+            [&] {
+                Address exact = as_divergent(w, address);
+                check_address(w, exact, access);
+                scatter(w, exact, element, values);
+                return nothing();
+            });
+    } else if (is_contiguous(address)) {
+        check_address(w, address, access);
+        store_contiguous(w, address, element, values);
+    } else if (address.lanes.shape.divergent()) {
+        check_address(w, address, access);
+        either(
+            w, turns_out_contiguous(w, address),
+            [&] {
+                store_contiguous(w, as_contiguous(w, address), element, values);
+                return nothing();
+            },
+            [&] {
+                scatter(w, address, element, values);
+                return nothing();
+            });
+    } else {
+        if (address.needs_check)
+            check_address(w, as_divergent(w, address), access);
+        scatter(w, address, element, values);
+    }
+}
+
+// Keeps LLVM from remembering or moving memory across an access that other threads take part in.
+void compiler_barrier(WarpEmitter &w) {
+    auto *type = llvm::FunctionType::get(w.b.getVoidTy(), false);
+    w.b.CreateCall(llvm::InlineAsm::get(type, "", "~{memory}", true));
+}
+
+bool is_ordered(const ir::Instruction &i) { return i.attributes.order != ir::Order::Weak; }
+
+} // namespace
+
+void emit_load(WarpEmitter &w, const ir::Instruction &i) {
+    Element element = element_of(w, i, i.result()->type);
+    Address address = find_address(w, i, element.bytes * element.count);
+    if (is_ordered(i))
+        compiler_barrier(w);
+    const analysis::Shape &shape = address.lanes.shape;
+    Values values;
+    if (shape.uniform()) {
+        check_address(w, address, static_cast<unsigned>(rt::Access::Load));
+        values = load_scalar(w, group_pointer(w, address, 0), element, i.attributes.invariant);
+    } else {
+        values = load_all_lanes(w, address, element);
+    }
+    for (unsigned e = 0; e < element.count; ++e) {
+        const ir::Value *result = i.result(e);
+        llvm::Value *value = to_register(w, i, values[e], result->type);
+        if (shape.uniform())
+            w.define(result, repeat(w.b, value, 1, w.shape(result).groups));
+        else
+            w.define_full(result, value);
+    }
+    if (is_ordered(i))
+        compiler_barrier(w);
+}
+
+void emit_store(WarpEmitter &w, const ir::Instruction &i) {
+    Element element = element_of(w, i, i.operand(1)->type);
+    Address address = find_address(w, i, element.bytes * element.count);
+    if (is_ordered(i))
+        compiler_barrier(w);
+    if (address.lanes.shape.uniform()) {
+        check_address(w, address, static_cast<unsigned>(rt::Access::Store));
+        store_uniform(w, i, address, element);
+    } else {
+        Values values;
+        for (unsigned e = 0; e < element.count; ++e)
+            values.push_back(to_memory(w, w.full(i.operand(1 + e)), element));
+        store_all_lanes(w, address, element, values);
+    }
+    if (is_ordered(i))
+        compiler_barrier(w);
+}
+
+// A copy that is over when the instruction is; waiting for it is then nothing to do.
+void emit_copy_async(WarpEmitter &, const ir::Instruction &i) {
+    throw Unsupported("cp.async is not supported by the software device yet", i);
+}
+
+void emit_fence(WarpEmitter &w, const ir::Instruction &i) {
+    // The lanes of a block run on one processor thread, one after the other.
+    if (i.attributes.scope == ir::Scope::Block)
+        compiler_barrier(w);
+    else
+        w.b.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+}
+
+} // namespace softcuda::codegen

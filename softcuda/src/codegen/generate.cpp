@@ -1,0 +1,49 @@
+// generate.cpp -- one LLVM module for one kernel and one launch shape.
+
+#include "codegen/generate.h"
+
+#include "codegen/kernel_emitter.h"
+#include "jit/optimize.h"
+
+namespace softcuda::codegen {
+
+namespace {
+
+std::string text_of(const llvm::Module &module) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module.print(stream, nullptr);
+    return text;
+}
+
+std::uint64_t count_instructions(const ir::Function &function) {
+    std::uint64_t count = 0;
+    for (const ir::Block *block : function.blocks)
+        count += block->instructions.size();
+    return count;
+}
+
+} // namespace
+
+GeneratedKernel generate(const ir::Function &function, const analysis::LaunchShape &launch,
+                         const jit::Target &target, const Dump &dump) {
+    KernelPlan plan(function, launch);
+    llvm::LLVMContext context;
+    llvm::Module module(function.name, context);
+    target.apply(module);
+    KernelEmitter emitter(module, plan, target);
+    emitter.emit(kEntryName);
+    dump("llvm", text_of(module));
+#ifndef NDEBUG
+    if (llvm::verifyModule(module, &llvm::errs()))
+        throw std::logic_error("generated LLVM IR is not valid");
+#endif
+    jit::optimize(module, target);
+    dump("optimized", text_of(module));
+    return {.object = jit::emit_object(module, target),
+            .scratch_bytes = emitter.scratch_bytes(),
+            .instructions_per_block = count_instructions(function) * launch.warps(),
+            .loops = !plan.loops.loops().empty()};
+}
+
+} // namespace softcuda::codegen

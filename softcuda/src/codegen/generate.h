@@ -1,0 +1,35 @@
+// generate.h -- from a prepared function and a launch shape to an object file.
+#pragma once
+
+#include "analysis/range.h"
+#include "ir/ir.h"
+#include "jit/target.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace softcuda::codegen {
+
+/// The name of the entry in every object.
+inline constexpr const char *kEntryName = "softcuda_kernel";
+
+struct GeneratedKernel {
+    std::vector<char> object;
+    std::uint64_t scratch_bytes = 0;
+    std::uint64_t instructions_per_block = 0;
+    bool loops = false;
+};
+
+/// Shows a stage of the pipeline to somebody: its name and its text.
+using Dump = std::function<void(std::string_view stage, const std::string &text)>;
+
+/// Compiles a function that transform::prepare() has prepared. Throws Unsupported
+/// (kernel_emitter.h) for what this shape needs and code cannot do.
+[[nodiscard]] GeneratedKernel generate(const ir::Function &function,
+                                       const analysis::LaunchShape &launch,
+                                       const jit::Target &target, const Dump &dump);
+
+} // namespace softcuda::codegen

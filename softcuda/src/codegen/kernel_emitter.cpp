@@ -1,0 +1,370 @@
+// kernel_emitter.cpp -- the loops around a warp: blocks, generations of regions, warps.
+
+#include "codegen/kernel_emitter.h"
+
+#include "codegen/warp_emitter.h"
+#include "rt/kernel_abi.h"
+
+#include <cstddef>
+
+namespace softcuda::codegen {
+
+using analysis::DominatorTree;
+using ir::Opcode;
+
+namespace {
+
+constexpr unsigned kMaxRegions = 64; // bits of the set of regions that warps go on with
+
+bool is_barrier(const ir::Instruction &i) {
+    return i.is(Opcode::Barrier) || i.is(Opcode::BarrierReduce);
+}
+
+const ir::Instruction *barrier_at_end(const ir::Block *block) {
+    std::size_t count = block->instructions.size();
+    if (count < 2 || !is_barrier(*block->instructions[count - 2]))
+        return nullptr;
+    return block->instructions[count - 2];
+}
+
+} // namespace
+
+KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape)
+    : function(kernel), launch(shape), dominators(kernel, DominatorTree::Direction::Forward),
+      post_dominators(kernel, DominatorTree::Direction::Backward), loops(kernel, dominators),
+      divergence(find_divergence(kernel, shape, loops, post_dominators)),
+      schedule(transform::plan_schedule(kernel, divergence, loops, dominators, post_dominators)) {}
+
+KernelEmitter::KernelEmitter(llvm::Module &m, const KernelPlan &p, const jit::Target &t)
+    : module(m), context(m.getContext()), plan(p), target(t), builder(context) {
+    find_regions();
+}
+
+// A block of one warp has nobody to wait for, so its barriers are no ends of regions.
+void KernelEmitter::find_regions() {
+    regions_.push_back(plan.function.entry());
+    for (const ir::Block *block : plan.function.blocks)
+        for (const ir::Instruction *i : block->instructions) {
+            if (i->is(Opcode::BarrierArrive))
+                throw Unsupported("barrier.arrive is not supported by the software device yet", *i);
+            if (!is_barrier(*i))
+                continue;
+            std::size_t id = i->is(Opcode::BarrierReduce) ? 1 : 0;
+            bool whole_block = i->operands.size() == id + 1 && i->operand(id)->constant &&
+                               i->operand(id)->bits == 0;
+            if (!whole_block)
+                throw Unsupported("barriers other than barrier 0 of the whole block are not "
+                                  "supported by the software device yet",
+                                  *i);
+        }
+    if (plan.launch.warps() == 1)
+        return;
+    if (const ir::Instruction *i = plan.schedule.divergent_barrier)
+        throw Unsupported("a block-wide barrier that only some threads of a warp reach is not "
+                          "supported by the software device yet",
+                          *i);
+    for (const ir::Block *block : plan.function.blocks)
+        if (barrier_at_end(block))
+            regions_.push_back(block->successors().front());
+    if (regions_.size() > kMaxRegions)
+        throw Unsupported("more than 63 barriers in a kernel are not supported by the software "
+                          "device yet",
+                          *barrier_at_end(regions_[kMaxRegions]->predecessors.front()));
+    if (regions_.size() == 1)
+        return;
+    analysis::ExtraLiveness masks{.count = static_cast<std::uint32_t>(plan.function.blocks.size()),
+                                  .definitions = {},
+                                  .uses = {}};
+    for (const ir::Block *block : plan.function.blocks) {
+        const ir::Block *owner = plan.schedule.of(block).mask_owner;
+        if (owner == block)
+            masks.definitions.push_back({block, mask_id(block)});
+        else
+            masks.uses.push_back({block, mask_id(owner)});
+    }
+    live_in_ = find_live_in(plan.function, masks);
+}
+
+bool KernelEmitter::is_barrier_end(const ir::Block *block) const {
+    return has_regions() && barrier_at_end(block);
+}
+
+unsigned KernelEmitter::region_behind(const ir::Block *block) const {
+    for (unsigned region = 1; region < regions_.size(); ++region)
+        if (regions_[region] == block)
+            return region;
+    assert(false && "no region starts here");
+    return 0;
+}
+
+const ir::Instruction *KernelEmitter::region_barrier(unsigned region) const {
+    return region == 0 ? nullptr : barrier_at_end(regions_[region]->predecessors.front());
+}
+
+const std::vector<bool> &KernelEmitter::live_into(unsigned region) const {
+    return live_in_[regions_[region]->id];
+}
+
+std::uint32_t KernelEmitter::mask_id(const ir::Block *owner) const {
+    return plan.function.value_count() + owner->id;
+}
+
+std::uint32_t KernelEmitter::scratch_id(const ir::Value *value, unsigned part) const {
+    return value->id * 3 + part;
+}
+
+std::uint32_t KernelEmitter::scratch_mask_id(const ir::Block *owner) const {
+    return plan.function.value_count() * 3 + owner->id;
+}
+
+ScratchSlot KernelEmitter::scratch_slot(std::uint32_t id, std::uint64_t bytes) {
+    auto [it, added] = slots_.try_emplace(id);
+    if (added) {
+        std::uint64_t stride = bytes >= 64 ? (bytes + 63) / 64 * 64 : (bytes + 3) / 4 * 4;
+        it->second = {.offset = scratch_bytes_, .stride = stride};
+        scratch_bytes_ += (stride * plan.launch.warps() + 63) / 64 * 64;
+    }
+    return it->second;
+}
+
+llvm::Value *KernelEmitter::scratch_address(ScratchSlot slot, llvm::Value *warp) {
+    llvm::Value *offset = builder.CreateMul(builder.CreateZExt(warp, builder.getInt64Ty()),
+                                            builder.getInt64(slot.stride));
+    offset = builder.CreateAdd(offset, builder.getInt64(slot.offset));
+    return builder.CreateInBoundsGEP(builder.getInt8Ty(), invariants.scratch, offset);
+}
+
+llvm::AllocaInst *KernelEmitter::stack_slot(llvm::Type *type, const llvm::Twine &name) {
+    llvm::BasicBlock &entry = function_->getEntryBlock();
+    llvm::IRBuilder<> at_entry(&entry, entry.begin());
+    return at_entry.CreateAlloca(type, nullptr, name);
+}
+
+llvm::FunctionCallee KernelEmitter::runtime_function(llvm::StringRef name, llvm::Type *result,
+                                                     llvm::ArrayRef<llvm::Type *> parameters) {
+    auto callee = module.getOrInsertFunction(name, llvm::FunctionType::get(result, parameters, false));
+    llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::Cold);
+    return callee;
+}
+
+llvm::Value *KernelEmitter::load_member(llvm::Value *object, std::size_t offset, llvm::Type *type,
+                                        const llvm::Twine &name) {
+    llvm::Value *at = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), object, offset);
+    return builder.CreateLoad(type, at, name);
+}
+
+llvm::BasicBlock *KernelEmitter::new_block(const llvm::Twine &name) {
+    return llvm::BasicBlock::Create(context, name, function_);
+}
+
+void KernelEmitter::read_frame() {
+    using rt::LaunchFrame;
+    using rt::WorkerState;
+    llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt32Ty(), *wide = builder.getInt64Ty();
+    auto frame = [&](std::size_t offset, llvm::Type *type, const char *name) {
+        return load_member(invariants.frame, offset, type, name);
+    };
+    auto worker = [&](std::size_t offset, llvm::Type *type, const char *name) {
+        return load_member(invariants.worker, offset, type, name);
+    };
+    invariants.params = frame(offsetof(LaunchFrame, params), pointer, "params");
+    invariants.symbols = frame(offsetof(LaunchFrame, symbols), pointer, "symbols");
+    invariants.global_base = frame(offsetof(LaunchFrame, global_base), wide, "global.base");
+    invariants.global_size = frame(offsetof(LaunchFrame, global_size), wide, "global.size");
+    for (std::size_t d = 0; d < 3; ++d)
+        invariants.grid[d] = frame(offsetof(LaunchFrame, grid) + 4 * d, word, "grid");
+    invariants.dynamic_shared = frame(offsetof(LaunchFrame, dynamic_shared_bytes), word, "dynamic");
+    invariants.grid_id = frame(offsetof(LaunchFrame, grid_id), wide, "grid.id");
+    invariants.workspace = frame(offsetof(LaunchFrame, grid_workspace), wide, "workspace");
+    invariants.shared = worker(offsetof(WorkerState, shared), pointer, "shared");
+    invariants.local = worker(offsetof(WorkerState, local), pointer, "local");
+    invariants.scratch = worker(offsetof(WorkerState, scratch), pointer, "scratch");
+    invariants.worker_id = worker(offsetof(WorkerState, worker_id), word, "worker.id");
+    invariants.worker_count = worker(offsetof(WorkerState, worker_count), word, "worker.count");
+}
+
+void KernelEmitter::read_block_index(llvm::Value *index) {
+    llvm::Value *at = builder.CreateConstInBoundsGEP1_64(
+        builder.getInt8Ty(), invariants.worker, offsetof(rt::WorkerState, block_index));
+    builder.CreateStore(index, at);
+    llvm::Type *wide = builder.getInt64Ty(), *word = builder.getInt32Ty();
+    llvm::Value *x = builder.CreateZExt(invariants.grid[0], wide);
+    llvm::Value *y = builder.CreateZExt(invariants.grid[1], wide);
+    llvm::Value *row = builder.CreateUDiv(index, x);
+    invariants.block[0] = builder.CreateTrunc(builder.CreateSub(index, builder.CreateMul(row, x)), word);
+    llvm::Value *plane = builder.CreateUDiv(row, y);
+    invariants.block[1] = builder.CreateTrunc(builder.CreateSub(row, builder.CreateMul(plane, y)), word);
+    invariants.block[2] = builder.CreateTrunc(plane, word);
+}
+
+llvm::Function *KernelEmitter::emit(const std::string &name) {
+    llvm::Type *pointer = builder.getPtrTy(), *wide = builder.getInt64Ty();
+    auto *type = llvm::FunctionType::get(builder.getVoidTy(), {pointer, pointer, wide, wide}, false);
+    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
+    function_->addFnAttr(llvm::Attribute::NoUnwind);
+    target.apply(*function_);
+    for (unsigned argument : {0u, 1u})
+        function_->addParamAttr(argument, llvm::Attribute::NoAlias);
+    invariants.frame = function_->getArg(0);
+    invariants.worker = function_->getArg(1);
+    llvm::Value *first = function_->getArg(2), *count = function_->getArg(3);
+
+    llvm::BasicBlock *entry = new_block("entry"), *block = new_block("block");
+    llvm::BasicBlock *next = new_block("block.next"), *end = new_block("end");
+    builder.SetInsertPoint(entry);
+    read_frame();
+    llvm::Value *last = builder.CreateAdd(first, count);
+    builder.CreateCondBr(builder.CreateICmpULT(first, last), block, end);
+
+    builder.SetInsertPoint(block);
+    llvm::PHINode *index = builder.CreatePHI(wide, 2, "index");
+    index->addIncoming(first, entry);
+    read_block_index(index);
+    emit_block(next);
+
+    builder.SetInsertPoint(next);
+    llvm::Value *following = builder.CreateAdd(index, builder.getInt64(1));
+    index->addIncoming(following, next);
+    builder.CreateCondBr(builder.CreateICmpULT(following, last), block, end);
+    builder.SetInsertPoint(end);
+    builder.CreateRetVoid();
+    return function_;
+}
+
+void KernelEmitter::emit_block(llvm::BasicBlock *next_block) {
+    if (has_regions())
+        emit_generations(next_block);
+    else
+        emit_warps(0, next_block);
+}
+
+// In each generation every warp that is not done runs one region. Nearly always all warps are in the
+// same region; `pending` has a bit for each one that some warp is in.
+void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
+    llvm::Type *word = builder.getInt32Ty(), *wide = builder.getInt64Ty(), *pointer = builder.getPtrTy();
+    unsigned warps = plan.launch.warps();
+    following_ = stack_slot(wide, "following");
+    constexpr std::uint32_t kNextRegions = ~0u; // keys of scratch_slot that belong to no value
+    auto array = [&](std::uint32_t number) {
+        return scratch_address(scratch_slot(kNextRegions - number, 4), builder.getInt32(0));
+    };
+    llvm::Value *first_array = array(0), *second_array = array(1);
+    for (unsigned warp = 0; warp < warps; ++warp)
+        builder.CreateStore(builder.getInt32(0), next_region_slot(first_array, builder.getInt32(warp)));
+    llvm::Value *sum = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker,
+                                                          offsetof(rt::WorkerState, barrier_sum));
+    llvm::Value *result = builder.CreateConstInBoundsGEP1_64(
+        builder.getInt8Ty(), invariants.worker, offsetof(rt::WorkerState, barrier_result));
+    builder.CreateStore(builder.getInt32(0), sum);
+
+    llvm::BasicBlock *before = builder.GetInsertBlock();
+    llvm::BasicBlock *generation = new_block("generation"), *choose = new_block("choose");
+    llvm::BasicBlock *barrier = new_block("barrier"), *impossible = new_block("impossible");
+    builder.CreateBr(generation);
+    builder.SetInsertPoint(generation);
+    llvm::PHINode *starting = builder.CreatePHI(wide, 2, "starting");
+    llvm::PHINode *reading = builder.CreatePHI(pointer, 2, "reading");
+    llvm::PHINode *writing = builder.CreatePHI(pointer, 2, "writing");
+    starting->addIncoming(builder.getInt64(1), before);
+    reading->addIncoming(first_array, before);
+    writing->addIncoming(second_array, before);
+    reading_ = reading;
+    writing_ = writing;
+    builder.CreateStore(builder.getInt64(0), following_);
+    builder.CreateBr(choose);
+
+    builder.SetInsertPoint(choose);
+    llvm::PHINode *pending = builder.CreatePHI(wide, 2, "pending");
+    pending->addIncoming(starting, generation);
+    llvm::Value *region = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, pending, builder.getTrue());
+    llvm::Value *rest = builder.CreateAnd(pending, builder.CreateSub(pending, builder.getInt64(1)));
+    llvm::BasicBlock *ran = new_block("ran");
+    llvm::SwitchInst *choice = builder.CreateSwitch(region, impossible, regions_.size());
+    for (unsigned r = 0; r < regions_.size(); ++r) {
+        llvm::BasicBlock *start = new_block("region." + llvm::Twine(r));
+        choice->addCase(builder.getInt64(r), start);
+        builder.SetInsertPoint(start);
+        emit_warps(r, ran);
+    }
+    builder.SetInsertPoint(impossible);
+    builder.CreateUnreachable();
+
+    builder.SetInsertPoint(ran);
+    pending->addIncoming(rest, ran);
+    builder.CreateCondBr(builder.CreateICmpNE(rest, builder.getInt64(0)), choose, barrier);
+    builder.SetInsertPoint(barrier);
+    llvm::Value *following = builder.CreateLoad(wide, following_);
+    builder.CreateStore(builder.CreateLoad(word, sum), result);
+    builder.CreateStore(builder.getInt32(0), sum);
+    starting->addIncoming(following, barrier);
+    reading->addIncoming(writing, barrier);
+    writing->addIncoming(reading, barrier);
+    builder.CreateCondBr(builder.CreateICmpNE(following, builder.getInt64(0)), generation, next_block);
+}
+
+llvm::Value *KernelEmitter::next_region_slot(llvm::Value *array, llvm::Value *warp) {
+    return builder.CreateInBoundsGEP(builder.getInt32Ty(), array, warp);
+}
+
+// The last warp may have lanes without a thread; the others' masks are full, and known to be.
+void KernelEmitter::emit_warps(unsigned region, llvm::BasicBlock *after) {
+    llvm::Type *mask_type = with_lanes(builder.getInt1Ty(), kLanes);
+    unsigned warps = plan.launch.warps(), rest = plan.launch.threads() % kLanes;
+    llvm::Constant *full = llvm::Constant::getAllOnesValue(mask_type);
+    if (rest == 0) {
+        emit_warp_range(region, builder.getInt32(0), builder.getInt32(warps), full, after);
+        return;
+    }
+    if (warps > 1) {
+        llvm::BasicBlock *last = new_block("last.warp");
+        emit_warp_range(region, builder.getInt32(0), builder.getInt32(warps - 1), full, last);
+        builder.SetInsertPoint(last);
+    }
+    llvm::SmallVector<llvm::Constant *, kLanes> lanes;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        lanes.push_back(builder.getInt1(lane < rest));
+    emit_warp(region, builder.getInt32(warps - 1), llvm::ConstantVector::get(lanes), after);
+}
+
+void KernelEmitter::emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,
+                                    llvm::Constant *active, llvm::BasicBlock *after) {
+    llvm::BasicBlock *before = builder.GetInsertBlock();
+    llvm::BasicBlock *loop = new_block("warp"), *next = new_block("warp.next");
+    builder.CreateBr(loop);
+    builder.SetInsertPoint(loop);
+    llvm::PHINode *warp = builder.CreatePHI(builder.getInt32Ty(), 2, "w");
+    warp->addIncoming(first, before);
+    emit_warp(region, warp, active, next);
+    builder.SetInsertPoint(next);
+    llvm::Value *following = builder.CreateAdd(warp, builder.getInt32(1), "", true, true);
+    warp->addIncoming(following, next);
+    builder.CreateCondBr(builder.CreateICmpULT(following, end), loop, after);
+}
+
+void KernelEmitter::emit_warp(unsigned region, llvm::Value *warp, llvm::Constant *active,
+                              llvm::BasicBlock *after) {
+    builder.CreateStore(warp, builder.CreateConstInBoundsGEP1_64(
+                                  builder.getInt8Ty(), invariants.worker,
+                                  offsetof(rt::WorkerState, warp_index)));
+    if (!has_regions()) {
+        WarpEmitter(*this, region, warp, active, after).emit([](unsigned) {});
+        return;
+    }
+    llvm::BasicBlock *run = new_block("run"), *done = new_block("warp.done");
+    llvm::Value *mine = builder.CreateLoad(builder.getInt32Ty(), next_region_slot(reading_, warp));
+    builder.CreateCondBr(builder.CreateICmpEQ(mine, builder.getInt32(region)), run, after);
+    builder.SetInsertPoint(run);
+    WarpEmitter(*this, region, warp, active, done).emit([&](unsigned behind) {
+        builder.CreateStore(builder.getInt32(behind), next_region_slot(writing_, warp));
+        llvm::Value *bits = builder.CreateLoad(builder.getInt64Ty(), following_);
+        builder.CreateStore(builder.CreateOr(bits, builder.getInt64(std::uint64_t{1} << behind)),
+                            following_);
+        builder.CreateBr(after);
+    });
+    builder.SetInsertPoint(done);
+    for (llvm::Value *array : {reading_, writing_})
+        builder.CreateStore(builder.getInt32(~0u), next_region_slot(array, warp));
+    builder.CreateBr(after);
+}
+
+} // namespace softcuda::codegen

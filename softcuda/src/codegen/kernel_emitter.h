@@ -1,0 +1,136 @@
+// kernel_emitter.h -- the function that runs a range of a kernel's thread blocks.
+//
+//     entry(frame, worker, first, count)
+//         read the frame                                 invariant in the launch
+//         for block in first .. first + count            blockIdx
+//             no barrier:    for warp: body
+//             with barriers: next[warp] = region 0
+//                            until all warps are done: run each warp's next region
+//
+// A region is what a warp does from the start, or from behind a barrier, to the next barrier or the
+// end. That all warps have run one region is the barrier. Values that a warp still needs behind the
+// barrier are kept in WorkerState::scratch, an array over the warps each.
+#pragma once
+
+#include "analysis/liveness.h"
+#include "analysis/shape.h"
+#include "jit/llvm.h"
+#include "jit/target.h"
+#include "transform/schedule.h"
+
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace softcuda::codegen {
+
+/// A kernel asks for something that generated code cannot do (yet).
+class Unsupported : public std::runtime_error {
+  public:
+    Unsupported(const std::string &what, const ir::Instruction &instruction)
+        : std::runtime_error(what), location(instruction.location) {}
+    ir::Location location;
+};
+
+/// All that the passes know of a prepared function for one launch shape.
+struct KernelPlan {
+    KernelPlan(const ir::Function &function, const analysis::LaunchShape &launch);
+
+    const ir::Function &function;
+    analysis::LaunchShape launch;
+    analysis::DominatorTree dominators, post_dominators;
+    analysis::LoopForest loops;
+    analysis::Divergence divergence;
+    transform::Schedule schedule;
+};
+
+/// What generated code reads at the start of a launch or of a block.
+struct Invariants {
+    llvm::Value *frame, *worker;
+    llvm::Value *params, *symbols;
+    llvm::Value *global_base, *global_size;
+    llvm::Value *grid[3], *dynamic_shared, *grid_id, *workspace;
+    llvm::Value *shared, *local, *scratch;
+    llvm::Value *worker_id, *worker_count;
+    llvm::Value *block[3]; ///< blockIdx, changes from block to block
+};
+
+/// A place in the scratch memory for a value that lives across a barrier.
+struct ScratchSlot {
+    std::uint64_t offset; ///< of warp 0
+    std::uint64_t stride; ///< bytes to the next warp
+};
+
+class KernelEmitter {
+  public:
+    KernelEmitter(llvm::Module &module, const KernelPlan &plan, const jit::Target &target);
+
+    /// Emits the function under `name`.
+    llvm::Function *emit(const std::string &name);
+
+    [[nodiscard]] std::uint64_t scratch_bytes() const { return scratch_bytes_; }
+
+    // For the emitter of warps.
+    llvm::Module &module;
+    llvm::LLVMContext &context;
+    const KernelPlan &plan;
+    const jit::Target &target;
+    llvm::IRBuilder<> builder;
+    Invariants invariants{};
+
+    /// The number of the region that starts behind `block`'s barrier.
+    [[nodiscard]] unsigned region_behind(const ir::Block *block) const;
+    [[nodiscard]] const std::vector<bool> &live_into(unsigned region) const;
+    [[nodiscard]] const ir::Block *region_entry(unsigned region) const { return regions_[region]; }
+    /// The barrier that a region starts behind; null for region 0.
+    [[nodiscard]] const ir::Instruction *region_barrier(unsigned region) const;
+    /// False where no warp ever waits for another.
+    [[nodiscard]] bool has_regions() const { return regions_.size() > 1; }
+    /// True if the block ends with a barrier at which the warp has to wait.
+    [[nodiscard]] bool is_barrier_end(const ir::Block *block) const;
+    /// Index into live_into() of the mask that `owner` owns.
+    [[nodiscard]] std::uint32_t mask_id(const ir::Block *owner) const;
+    /// Keys of scratch_slot(): a value's base, wrapped, correction (part 0, 1, 2), and a mask.
+    [[nodiscard]] std::uint32_t scratch_id(const ir::Value *value, unsigned part) const;
+    [[nodiscard]] std::uint32_t scratch_mask_id(const ir::Block *owner) const;
+    ScratchSlot scratch_slot(std::uint32_t id, std::uint64_t bytes);
+    llvm::Value *scratch_address(ScratchSlot slot, llvm::Value *warp);
+    /// Stack space that lives as long as the function runs.
+    llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
+    llvm::FunctionCallee runtime_function(llvm::StringRef name, llvm::Type *result,
+                                          llvm::ArrayRef<llvm::Type *> parameters);
+    [[nodiscard]] const analysis::LanePattern *pattern(const analysis::LanePattern &pattern) {
+        return patterns_.intern(pattern);
+    }
+    /// Loads a member of LaunchFrame or WorkerState.
+    llvm::Value *load_member(llvm::Value *object, std::size_t offset, llvm::Type *type,
+                             const llvm::Twine &name);
+
+  private:
+    void find_regions();
+    void read_frame();
+    void read_block_index(llvm::Value *index);
+    void emit_block(llvm::BasicBlock *next_block);
+    void emit_generations(llvm::BasicBlock *next_block);
+    /// Runs `region` for all warps, or for those whose next region it is; then goes on to `after`.
+    void emit_warps(unsigned region, llvm::BasicBlock *after);
+    void emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,
+                         llvm::Constant *active, llvm::BasicBlock *after);
+    void emit_warp(unsigned region, llvm::Value *warp, llvm::Constant *active,
+                   llvm::BasicBlock *after);
+    llvm::Value *next_region_slot(llvm::Value *array, llvm::Value *warp);
+    llvm::BasicBlock *new_block(const llvm::Twine &name);
+
+    llvm::Function *function_ = nullptr;
+    std::vector<const ir::Block *> regions_; ///< first block of each; region 0 is the entry
+    std::vector<std::vector<bool>> live_in_;
+    std::map<std::uint32_t, ScratchSlot> slots_;
+    std::uint64_t scratch_bytes_ = 0;
+    analysis::PatternTable patterns_;
+    llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region
+    llvm::AllocaInst *following_ = nullptr; ///< bits of the regions that some warp goes on with
+};
+
+} // namespace softcuda::codegen

@@ -1,0 +1,73 @@
+// lanes.cpp -- expansion of bases to lanes.
+
+#include "codegen/lanes.h"
+
+namespace softcuda::codegen {
+
+llvm::Type *scalar_type(llvm::LLVMContext &context, ir::Type type) {
+    switch (type) {
+    case ir::Type::F32: return llvm::Type::getFloatTy(context);
+    case ir::Type::F64: return llvm::Type::getDoubleTy(context);
+    default: return llvm::Type::getIntNTy(context, ir::bits(type));
+    }
+}
+
+llvm::Type *with_lanes(llvm::Type *scalar, unsigned lanes) {
+    return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
+}
+
+llvm::Type *lane_type(llvm::LLVMContext &context, ir::Type type, unsigned lanes) {
+    return with_lanes(scalar_type(context, type), lanes);
+}
+
+llvm::Constant *constant(llvm::LLVMContext &context, const ir::Value &value) {
+    llvm::Type *type = scalar_type(context, value.type);
+    llvm::APInt bits(ir::bits(value.type), value.bits);
+    if (value.type == ir::Type::F32)
+        return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEsingle(), bits));
+    if (value.type == ir::Type::F64)
+        return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEdouble(), bits));
+    return llvm::ConstantInt::get(type, bits);
+}
+
+llvm::Constant *offset_vector(llvm::Type *scalar, const analysis::Shape &shape, unsigned groups) {
+    llvm::SmallVector<llvm::Constant *, kLanes> offsets;
+    for (unsigned lane = 0; lane < kLanes; lane += kLanes / groups)
+        offsets.push_back(llvm::ConstantInt::getSigned(scalar, shape.offset(lane)));
+    return groups == 1 ? offsets[0] : llvm::ConstantVector::get(offsets);
+}
+
+llvm::Value *repeat(llvm::IRBuilderBase &builder, llvm::Value *value, unsigned groups,
+                    unsigned lanes) {
+    if (groups == lanes)
+        return value;
+    if (groups == 1)
+        return builder.CreateVectorSplat(lanes, value);
+    llvm::SmallVector<int, kLanes> from;
+    for (unsigned lane = 0; lane < lanes; ++lane)
+        from.push_back(static_cast<int>(lane * groups / lanes));
+    return builder.CreateShuffleVector(value, from);
+}
+
+llvm::Value *first_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes, unsigned groups) {
+    llvm::Value *value = repeat(builder, lanes.base, lanes.shape.groups, groups);
+    if (lanes.shape.offsets && groups > lanes.shape.groups)
+        value = builder.CreateAdd(
+            value, offset_vector(value->getType()->getScalarType(), lanes.shape, groups));
+    if (!lanes.shape.checked || groups == lanes.shape.groups)
+        return value;
+    llvm::Value *correction = lanes.correction;
+    if (groups < kLanes) {
+        llvm::SmallVector<int, kLanes> from;
+        for (unsigned lane = 0; lane < kLanes; lane += kLanes / groups)
+            from.push_back(static_cast<int>(lane));
+        correction = builder.CreateShuffleVector(correction, from);
+    }
+    return builder.CreateAdd(value, correction);
+}
+
+llvm::Value *all_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes) {
+    return first_lanes(builder, lanes, kLanes);
+}
+
+} // namespace softcuda::codegen

@@ -1,0 +1,299 @@
+// warp_emitter.cpp -- blocks, edges and masks: the plan of schedule.h turned into branches.
+
+#include "codegen/warp_emitter.h"
+
+#include "codegen/warp_families.h"
+
+namespace softcuda::codegen {
+
+using ir::Opcode;
+
+WarpEmitter::WarpEmitter(KernelEmitter &owner, unsigned region, llvm::Value *warp_number,
+                         llvm::Constant *active, llvm::BasicBlock *done)
+    : kernel(owner), context(owner.context), b(owner.builder), warp(warp_number), region_(region),
+      active_(active), done_(done), outlives_(owner.plan.function.value_count(), false) {
+    for (const ir::Block *block : kernel.plan.function.blocks)
+        for (const ir::Instruction *i : block->instructions)
+            for (std::size_t k = 0; k < i->operands.size(); ++k) {
+                const ir::Value *operand = i->operands[k];
+                if (operand->definition && (i->is(Opcode::Phi) || operand->definition->block != block))
+                    outlives_[operand->id] = true;
+            }
+}
+
+void WarpEmitter::emit(const BarrierExit &at_barrier) {
+    at_barrier_ = &at_barrier;
+    // Slots that must start empty are cleared in the prologue, whose end is the region's first block.
+    prologue_ = b.GetInsertBlock();
+    llvm::BasicBlock *start = new_block("region");
+    b.SetInsertPoint(start);
+    const ir::Block *first = kernel.region_entry(region_);
+    if (region_ != 0)
+        enter_region(first);
+    b.CreateBr(block_for(first));
+    while (!work_.empty()) {
+        const ir::Block *block = work_.back();
+        work_.pop_back();
+        emit_block(block);
+    }
+    llvm::IRBuilder<>::InsertPointGuard guard(b);
+    b.SetInsertPoint(prologue_);
+    b.CreateBr(start);
+}
+
+llvm::BasicBlock *WarpEmitter::block_for(const ir::Block *block) {
+    auto [it, added] = blocks_.try_emplace(block, nullptr);
+    if (added) {
+        it->second = new_block(block->name);
+        work_.push_back(block);
+    }
+    return it->second;
+}
+
+void WarpEmitter::emit_block(const ir::Block *block) {
+    block_ = block;
+    here_.clear();
+    b.SetInsertPoint(blocks_.at(block));
+    arrive(block);
+    for (const ir::Instruction *i : block->instructions) {
+        if (i == block->terminator())
+            break;
+        emit_instruction(*i);
+    }
+    leave(block);
+}
+
+// Takes over the lanes that came here, and goes on to the next pending block if there are none.
+void WarpEmitter::arrive(const ir::Block *block) {
+    const transform::BlockPlan &plan = kernel.plan.schedule.of(block);
+    if (plan.mask_owner != block) {
+        mask_ = owner_mask(plan.mask_owner);
+        return;
+    }
+    if (block == kernel.plan.function.entry()) {
+        mask_ = active_;
+        return;
+    }
+    mask_ = b.CreateLoad(arrival_slot(block)->getAllocatedType(), arrival_slot(block), "mask");
+    b.CreateStore(mask_, mask_slot(block));
+    if (plan.waited)
+        b.CreateStore(llvm::Constant::getNullValue(mask_->getType()), arrival_slot(block));
+    if (!plan.guarded)
+        return;
+    llvm::BasicBlock *body = new_block(block->name + ".body");
+    llvm::BasicBlock *skip =
+        plan.pending.empty() ? done_ : block_for(plan.pending.front());
+    b.CreateCondBr(any(mask_), body, skip);
+    b.SetInsertPoint(body);
+}
+
+void WarpEmitter::leave(const ir::Block *block) {
+    const transform::BlockPlan &plan = kernel.plan.schedule.of(block);
+    const ir::Instruction &end = *block->terminator();
+    std::span<ir::Block *const> targets = block->successors();
+    if (targets.empty()) {
+        go_to(plan.next.front());
+        return;
+    }
+    if (kernel.is_barrier_end(block)) {
+        pass_edge(block, targets[0], mask_);
+        end_region(targets[0]);
+        return;
+    }
+    if (kernel.plan.divergence.divergent_branch[block->id]) {
+        leave_divergent(block);
+        return;
+    }
+    if (targets.size() == 1) {
+        pass_edge(block, targets[0], mask_);
+        go_to(plan.next[0]);
+        return;
+    }
+    llvm::Value *condition = scalar(end.operand(0));
+    std::vector<llvm::BasicBlock *> ways;
+    for (std::size_t i = 0; i < targets.size(); ++i)
+        ways.push_back(new_block(block->name + ".way"));
+    if (end.is(Opcode::Branch)) {
+        b.CreateCondBr(condition, ways[0], ways[1]);
+    } else {
+        // An index beyond the table goes to its last entry: PTX leaves it undefined.
+        llvm::SwitchInst *choice = b.CreateSwitch(condition, ways.back());
+        for (std::size_t i = 0; i + 1 < ways.size(); ++i)
+            choice->addCase(llvm::cast<llvm::ConstantInt>(
+                                llvm::ConstantInt::get(condition->getType(), i)),
+                            ways[i]);
+    }
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        b.SetInsertPoint(ways[i]);
+        pass_edge(block, targets[i], mask_);
+        go_to(plan.next[i]);
+    }
+}
+
+void WarpEmitter::leave_divergent(const ir::Block *block) {
+    const ir::Instruction &end = *block->terminator();
+    std::span<ir::Block *const> targets = block->successors();
+    llvm::Value *condition = full(end.operand(0));
+    llvm::Value *rest = mask_;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        llvm::Value *taken;
+        if (end.is(Opcode::Branch))
+            taken = i == 0 ? condition : b.CreateNot(condition);
+        else if (i + 1 < targets.size())
+            taken = b.CreateICmpEQ(condition, llvm::ConstantInt::get(condition->getType(), i));
+        else
+            taken = rest;
+        llvm::Value *edge = b.CreateAnd(mask_, taken, "edge");
+        if (end.is(Opcode::Switch))
+            rest = b.CreateAnd(rest, b.CreateNot(taken));
+        if (!transform::only_exits(targets[i]))
+            pass_edge(block, targets[i], edge);
+    }
+    go_to(kernel.plan.schedule.of(block).next[0]);
+}
+
+void WarpEmitter::go_to(const ir::Block *next) {
+    b.CreateBr(next ? block_for(next) : done_);
+}
+
+// Hands the lanes in `edge_mask` and what the target's phis take from here to the target.
+void WarpEmitter::pass_edge(const ir::Block *from, const ir::Block *to, llvm::Value *edge_mask) {
+    const transform::BlockPlan &plan = kernel.plan.schedule.of(to);
+    bool blend = plan.waited && !kernel.plan.loops.back_edge(from, to);
+    std::vector<std::pair<const ir::Value *, Lanes>> copies;
+    for (const ir::Instruction *phi : to->instructions) {
+        if (!phi->is(Opcode::Phi))
+            break;
+        for (std::size_t i = 0; i < phi->blocks.size(); ++i)
+            if (phi->blocks[i] == from) {
+                copies.emplace_back(phi->result(), lanes(phi->operands[i]));
+                break;
+            }
+    }
+    for (auto &[result, incoming] : copies) {
+        const analysis::Shape &wanted = shape(result);
+        Lanes value{.base = first_lanes(b, incoming, wanted.groups), .shape = wanted};
+        if (wanted.checked) {
+            value.wrapped = incoming.wrapped ? incoming.wrapped : b.getFalse();
+            value.correction = incoming.correction
+                                   ? incoming.correction
+                                   : llvm::Constant::getNullValue(type(result->type, kLanes));
+        }
+        if (blend && wanted.divergent()) {
+            Slot &at = slot(result);
+            llvm::Value *old = b.CreateLoad(at.base->getAllocatedType(), at.base);
+            value.base = b.CreateSelect(edge_mask, value.base, old);
+        }
+        store(result, value);
+    }
+    if (plan.mask_owner != to)
+        return;
+    llvm::AllocaInst *arrivals = arrival_slot(to);
+    if (plan.waited)
+        edge_mask = b.CreateOr(edge_mask, b.CreateLoad(arrivals->getAllocatedType(), arrivals));
+    b.CreateStore(edge_mask, arrivals);
+}
+
+// Saves what is needed behind the barrier and leaves the region.
+void WarpEmitter::end_region(const ir::Block *behind) {
+    unsigned region = kernel.region_behind(behind);
+    const std::vector<bool> &live = kernel.live_into(region);
+    for (const ir::Block *block : kernel.plan.function.blocks) {
+        for (const ir::Instruction *i : block->instructions)
+            for (const ir::Value *value : i->results) {
+                if (!live[value->id] || is_rematerialized(value))
+                    continue;
+                Lanes kept = lanes(value);
+                scratch_store(kernel.scratch_id(value, 0), kept.base);
+                if (kept.shape.checked) {
+                    scratch_store(kernel.scratch_id(value, 1), kept.wrapped);
+                    scratch_store(kernel.scratch_id(value, 2), kept.correction);
+                }
+            }
+        if (live[kernel.mask_id(block)] && block != kernel.plan.function.entry())
+            scratch_store(kernel.scratch_mask_id(block), owner_mask(block));
+    }
+    // The block behind takes its lanes from here: its own arrivals, or an owner's mask saved above.
+    if (kernel.plan.schedule.of(behind).mask_owner == behind)
+        scratch_store(kernel.scratch_mask_id(behind),
+                      b.CreateLoad(arrival_slot(behind)->getAllocatedType(), arrival_slot(behind)));
+    (*at_barrier_)(region);
+}
+
+void WarpEmitter::enter_region(const ir::Block *first) {
+    const std::vector<bool> &live = kernel.live_into(region_);
+    llvm::Type *mask_type = active_->getType();
+    for (const ir::Block *block : kernel.plan.function.blocks) {
+        for (const ir::Instruction *i : block->instructions)
+            for (const ir::Value *value : i->results) {
+                if (!live[value->id] || is_rematerialized(value))
+                    continue;
+                Lanes kept{.shape = shape(value)};
+                kept.base = scratch_load(kernel.scratch_id(value, 0),
+                                         type(value->type, kept.shape.groups));
+                if (kept.shape.checked) {
+                    kept.wrapped = scratch_load(kernel.scratch_id(value, 1), b.getInt1Ty());
+                    kept.correction =
+                        scratch_load(kernel.scratch_id(value, 2), type(value->type, kLanes));
+                }
+                store(value, kept);
+            }
+        if (live[kernel.mask_id(block)] && block != kernel.plan.function.entry())
+            b.CreateStore(scratch_load(kernel.scratch_mask_id(block), mask_type), mask_slot(block));
+    }
+    if (kernel.plan.schedule.of(first).mask_owner == first)
+        b.CreateStore(scratch_load(kernel.scratch_mask_id(first), mask_type), arrival_slot(first));
+    const ir::Instruction *barrier = kernel.region_barrier(region_);
+    if (barrier->is(Opcode::BarrierReduce))
+        store(barrier->result(), {.base = emit_barrier_result(*this, *barrier),
+                                  .shape = shape(barrier->result())});
+}
+
+void WarpEmitter::scratch_store(std::uint32_t id, llvm::Value *value) {
+    if (value->getType()->getScalarType()->isIntegerTy(1)) {
+        value = bits_of(value);
+        value = b.CreateZExt(value, b.getInt32Ty());
+    }
+    std::uint64_t bytes = kernel.module.getDataLayout().getTypeStoreSize(value->getType());
+    ScratchSlot at = kernel.scratch_slot(id, bytes);
+    b.CreateAlignedStore(value, kernel.scratch_address(at, warp), llvm::Align(4));
+}
+
+llvm::Value *WarpEmitter::scratch_load(std::uint32_t id, llvm::Type *type) {
+    bool mask = type->getScalarType()->isIntegerTy(1);
+    llvm::Type *stored = mask ? b.getInt32Ty() : type;
+    ScratchSlot at = kernel.scratch_slot(id, kernel.module.getDataLayout().getTypeStoreSize(stored));
+    llvm::Value *value =
+        b.CreateAlignedLoad(stored, kernel.scratch_address(at, warp), llvm::Align(4));
+    if (!mask)
+        return value;
+    unsigned lanes = type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
+    return mask_from_bits(value, lanes);
+}
+
+llvm::AllocaInst *WarpEmitter::mask_slot(const ir::Block *owner) {
+    llvm::AllocaInst *&at = masks_[owner];
+    if (!at)
+        at = kernel.stack_slot(active_->getType(), "mask." + owner->name);
+    return at;
+}
+
+llvm::AllocaInst *WarpEmitter::arrival_slot(const ir::Block *owner) {
+    llvm::AllocaInst *&at = arrivals_[owner];
+    if (!at) {
+        at = kernel.stack_slot(active_->getType(), "arrivals." + owner->name);
+        llvm::IRBuilder<>::InsertPointGuard guard(b);
+        b.SetInsertPoint(prologue_);
+        b.CreateStore(llvm::Constant::getNullValue(active_->getType()), at);
+    }
+    return at;
+}
+
+llvm::Value *WarpEmitter::owner_mask(const ir::Block *owner) {
+    if (owner == kernel.plan.function.entry())
+        return active_;
+    llvm::AllocaInst *at = mask_slot(owner);
+    return b.CreateLoad(at->getAllocatedType(), at);
+}
+
+} // namespace softcuda::codegen

@@ -1,0 +1,116 @@
+// warp_emitter.h -- the code that one warp runs in one region of a kernel.
+//
+// Instructions are emitted family by family (emit_*.h); this class knows where values and masks are.
+// A value used outside its block, a phi and a mask live in stack slots, which LLVM turns into
+// registers again; so no block has to dominate another in the order that a warp visits them in.
+#pragma once
+
+#include "codegen/kernel_emitter.h"
+#include "codegen/lanes.h"
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace softcuda::codegen {
+
+class WarpEmitter {
+  public:
+    /// `warp` is the warp's number in its block, an i32; `active` its lanes that exist, a constant
+    /// <32 x i1>. Code starts at the builder's position; the warp leaves to `done`.
+    WarpEmitter(KernelEmitter &kernel, unsigned region, llvm::Value *warp, llvm::Constant *active,
+                llvm::BasicBlock *done);
+
+    /// Called at a barrier with the number of the region that follows; emits the way out.
+    using BarrierExit = std::function<void(unsigned region)>;
+    void emit(const BarrierExit &at_barrier);
+
+    KernelEmitter &kernel;
+    llvm::LLVMContext &context;
+    llvm::IRBuilder<> &b;
+    llvm::Value *const warp;
+
+    // Operands.
+    [[nodiscard]] const analysis::Shape &shape(const ir::Value *value) const;
+    [[nodiscard]] Lanes lanes(const ir::Value *value);
+    [[nodiscard]] llvm::Value *scalar(const ir::Value *value); ///< of a uniform value
+    [[nodiscard]] llvm::Value *full(const ir::Value *value);   ///< <32 x T>
+    [[nodiscard]] llvm::Value *firsts(const ir::Value *value, unsigned groups);
+
+    // Results. `base` has as many lanes as the analysis gave the value groups.
+    void define(const ir::Value *value, llvm::Value *base);
+    void define(const ir::Value *value, const Lanes &lanes);
+    /// From all lanes: keeps the groups' first ones.
+    void define_full(const ir::Value *value, llvm::Value *all);
+
+    // The lanes that run the present block.
+    [[nodiscard]] llvm::Value *mask() const { return mask_; }      ///< <32 x i1>
+    [[nodiscard]] llvm::Value *mask_bits();                        ///< i32
+    [[nodiscard]] bool mask_is_full() const;
+    [[nodiscard]] llvm::Value *any(llvm::Value *lanes_mask);       ///< i1
+    [[nodiscard]] llvm::Value *bits_of(llvm::Value *lanes_mask);   ///< <n x i1> -> iN
+    [[nodiscard]] llvm::Value *mask_from_bits(llvm::Value *bits, unsigned lanes = kLanes);
+
+    // Small tools.
+    llvm::BasicBlock *new_block(const llvm::Twine &name);
+    llvm::ConstantInt *i32(std::uint32_t value);
+    llvm::ConstantInt *i64(std::uint64_t value);
+    llvm::Type *type(ir::Type t, unsigned lanes = 1) { return lane_type(context, t, lanes); }
+    /// Stores all lanes of a vector on the stack and returns the array's address.
+    llvm::Value *spill(llvm::Value *vector);
+    /// Runs `body(lane)` for each set bit of `bits`, lowest first; lane is an i32.
+    void for_each_lane(llvm::Value *bits, const std::function<void(llvm::Value *lane)> &body);
+    /// Marks a branch to `rare` as unlikely.
+    void branch_rarely(llvm::Value *condition, llvm::BasicBlock *rare, llvm::BasicBlock *usual);
+
+  private:
+    struct Slot {
+        llvm::AllocaInst *base = nullptr, *wrapped = nullptr, *correction = nullptr;
+    };
+
+    void emit_block(const ir::Block *block);
+    void arrive(const ir::Block *block);
+    void emit_instruction(const ir::Instruction &i);
+    void emit_elementwise_lanes(const ir::Instruction &i);
+    void carry_check(const ir::Instruction &i, Lanes &result);
+    void check_widening(const ir::Instruction &i, Lanes &result);
+    void leave(const ir::Block *block);
+    void leave_divergent(const ir::Block *block);
+    void pass_edge(const ir::Block *from, const ir::Block *to, llvm::Value *edge_mask);
+    void go_to(const ir::Block *next);
+    void end_region(const ir::Block *behind);
+    void enter_region(const ir::Block *block);
+
+    llvm::BasicBlock *block_for(const ir::Block *block);
+    Slot &slot(const ir::Value *value);
+    void store(const ir::Value *value, const Lanes &lanes);
+    Lanes load(const ir::Value *value);
+    bool outlives_block(const ir::Value *value) const;
+    llvm::AllocaInst *mask_slot(const ir::Block *owner);
+    llvm::AllocaInst *arrival_slot(const ir::Block *owner);
+    llvm::Value *owner_mask(const ir::Block *block);
+    Lanes rematerialize(const ir::Value *value);
+    void scratch_store(std::uint32_t id, llvm::Value *value);
+    llvm::Value *scratch_load(std::uint32_t id, llvm::Type *type);
+
+    unsigned region_;
+    llvm::Constant *active_;
+    llvm::BasicBlock *done_;
+    llvm::BasicBlock *prologue_ = nullptr; ///< where slots are initialised
+    const BarrierExit *at_barrier_ = nullptr;
+    const ir::Block *block_ = nullptr;
+    llvm::Value *mask_ = nullptr;
+    std::unordered_map<std::uint32_t, Lanes> here_;   ///< values of the present block
+    std::unordered_map<std::uint32_t, Lanes> region_values_; ///< special registers of this warp
+    std::unordered_map<std::uint32_t, Slot> slots_;
+    std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
+    std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
+    std::vector<const ir::Block *> work_;
+    std::vector<bool> outlives_;
+};
+
+/// True for values that are made again where they are needed instead of being kept: constants of the
+/// launch, of the block and of the warp.
+[[nodiscard]] bool is_rematerialized(const ir::Value *value);
+
+} // namespace softcuda::codegen

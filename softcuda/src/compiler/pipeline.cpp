@@ -1,0 +1,88 @@
+// pipeline.cpp -- reads like a table of contents; SOFTCUDA_DUMP=ptx,ir,prepared,llvm,optimized shows stages.
+
+#include "compiler/pipeline.h"
+
+#include "codegen/supported.h"
+#include "ir/lower.h"
+#include "ir/print.h"
+#include "ptx/parse.h"
+#include "transform/prepare.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace softcuda::compiler {
+
+namespace {
+
+bool wants_dump(std::string_view stage) {
+    const char *wanted = std::getenv("SOFTCUDA_DUMP");
+    return wanted && (',' + std::string(wanted) + ',').find(',' + std::string(stage) + ',') !=
+                         std::string::npos;
+}
+
+void dump(std::string_view stage, const std::string &text) {
+    if (wants_dump(stage))
+        std::fprintf(stderr, "--- %.*s ---\n%s\n", static_cast<int>(stage.size()), stage.data(),
+                     text.c_str());
+}
+
+// Where an instruction is: its place in the PTX, or the user's own line in words.
+SourceLocation place_of(const ir::Location &location, const SourceText &source) {
+    if (location.file != 0 || location.line == 0)
+        return {};
+    std::string_view line = source.line(location.line);
+    std::size_t start = static_cast<std::size_t>(line.data() - source.text().data());
+    return {static_cast<std::uint32_t>(start + (location.column ? location.column - 1 : 0))};
+}
+
+std::string user_place(const ir::Location &location, const ir::Module &module) {
+    if (location.file == 0)
+        return {};
+    return module.files.at(location.file) + ":" + std::to_string(location.line) + ": ";
+}
+
+void refuse_unsupported(const ir::Module &module, const SourceText &source,
+                        Diagnostics &diagnostics) {
+    for (const auto &function : module.functions)
+        if (auto found = codegen::find_unsupported(*function)) {
+            const ir::Location &where = found->instruction->location;
+            diagnostics.error(place_of(where, source), user_place(where, module) + "in kernel `" +
+                                                           function->name + "`: " + found->reason);
+        }
+}
+
+} // namespace
+
+std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log) {
+    auto source = std::make_shared<SourceText>("kernel.ptx", ptx);
+    Diagnostics diagnostics(*source);
+    dump("ptx", std::string(source->text()));
+    std::unique_ptr<ir::Module> module;
+    if (std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics)) {
+        module = ir::lower(*parsed, diagnostics);
+        if (module)
+            refuse_unsupported(*module, *source, diagnostics);
+    }
+    log = diagnostics.render();
+    if (diagnostics.has_errors())
+        return nullptr;
+    dump("ir", ir::to_text(*module));
+    return module;
+}
+
+void prepare_kernels(ir::Module &module) {
+    for (const auto &function : module.functions)
+        transform::prepare(*function);
+    dump("prepared", ir::to_text(module));
+}
+
+codegen::GeneratedKernel compile_kernel(const ir::Function &kernel,
+                                        const analysis::LaunchShape &launch,
+                                        const jit::Target &target) {
+    return codegen::generate(kernel, launch, target, [](std::string_view stage, const std::string &text) {
+        dump(stage, text);
+    });
+}
+
+} // namespace softcuda::compiler

@@ -1,0 +1,25 @@
+// pipeline.h -- the stages of compilation, in order.
+#pragma once
+
+#include "codegen/generate.h"
+#include "ir/ir.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace softcuda::compiler {
+
+/// PTX text to verified IR. Null, with the diagnostics in `log`, if the text is wrong or asks for what
+/// the device cannot do; warnings go to `log` too.
+[[nodiscard]] std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log);
+
+/// Brings each kernel into the form that compile_kernel() takes.
+void prepare_kernels(ir::Module &module);
+
+/// A prepared kernel to machine code for one launch shape.
+[[nodiscard]] codegen::GeneratedKernel compile_kernel(const ir::Function &kernel,
+                                                      const analysis::LaunchShape &launch,
+                                                      const jit::Target &target);
+
+} // namespace softcuda::compiler

@@ -1,0 +1,178 @@
+// program.cpp -- a loaded module: kernels compiled once a launch shape, kept in memory and on disk.
+
+#include "compiler/program.h"
+
+#include "codegen/kernel_emitter.h"
+#include "compiler/kernel_cache.h"
+#include "compiler/pipeline.h"
+#include "compiler/runtime_functions.h"
+#include "jit/code.h"
+#include "jit/object_cache.h"
+#include "rt/code_ranges.h"
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace softcuda::compiler {
+
+namespace {
+
+/// Raised whenever the compiler makes other code of the same PTX.
+constexpr unsigned kCompilerVersion = 1;
+
+/// Machine code that the runtime knows of as long as it exists.
+class RegisteredCode {
+  public:
+    explicit RegisteredCode(std::span<const char> object) : code_(object, runtime_functions()) {
+        rt::register_code(code_.range().data(), code_.range().size());
+    }
+    ~RegisteredCode() { rt::unregister_code(code_.range().data()); }
+    RegisteredCode(const RegisteredCode &) = delete;
+
+    [[nodiscard]] rt::KernelEntry entry() const {
+        return code_.find_as<rt::KernelEntry>(codegen::kEntryName);
+    }
+
+  private:
+    jit::Code code_;
+};
+
+const jit::Target &host_target() {
+    static const jit::Target target = jit::Target::from_environment();
+    return target;
+}
+
+const jit::ObjectCache &disk_cache() {
+    static const jit::ObjectCache cache = jit::ObjectCache::from_environment();
+    return cache;
+}
+
+class PtxProgram final : public Program {
+  public:
+    PtxProgram(std::string_view ptx, std::unique_ptr<ir::Module> module)
+        : ptx_(ptx), module_(std::move(module)) {
+        for (const auto &function : module_->functions)
+            if (function->kernel) {
+                kernels_.push_back(describe(*function));
+                functions_.push_back(function.get());
+            }
+        for (const ir::GlobalVariable &variable : module_->variables)
+            variables_.push_back(describe(variable));
+    }
+
+    const std::vector<KernelInfo> &kernels() const override { return kernels_; }
+    const std::vector<Variable> &variables() const override { return variables_; }
+
+    std::shared_ptr<const CompiledKernel> compile(std::size_t index, const Shape &shape,
+                                                  std::string &log) override {
+        std::lock_guard lock(mutex_);
+        auto key = std::tuple{index, shape.block, shape.small_grid};
+        auto &kept = compiled_[key];
+        if (kept)
+            return kept;
+        try {
+            kept = load(find_or_generate(index, shape));
+        } catch (const codegen::Unsupported &refusal) {
+            log = "kernel `" + kernels_[index].name + "`, " + place(refusal.location) + ": " +
+                  refusal.what();
+        } catch (const std::runtime_error &failure) {
+            log = "kernel `" + kernels_[index].name + "`: " + failure.what();
+        }
+        return kept;
+    }
+
+  private:
+    static KernelInfo describe(const ir::Function &function) {
+        KernelInfo info{.name = function.name,
+                        .parameters = {},
+                        .parameter_bytes = function.parameter_bytes,
+                        .static_shared_bytes = function.static_shared_bytes,
+                        .local_bytes_per_thread = function.local_bytes,
+                        .required_block = function.required_block,
+                        .registers = function.registers};
+        for (const ir::KernelParameter &parameter : function.parameters)
+            info.parameters.push_back({parameter.offset, parameter.size, parameter.align});
+        if (function.max_threads != 0)
+            info.max_threads = std::min(function.max_threads, 1024u);
+        return info;
+    }
+
+    static Variable describe(const ir::GlobalVariable &source) {
+        Variable variable{.name = source.name,
+                          .space = source.managed                      ? VariableSpace::Managed
+                                   : source.space == ir::Space::Constant ? VariableSpace::Constant
+                                                                         : VariableSpace::Global,
+                          .size = source.size,
+                          .align = source.align,
+                          .visible = source.visible,
+                          .initial = source.initial,
+                          .relocations = {}};
+        for (const ir::GlobalVariable::Address &address : source.addresses)
+            if (!address.is_function)
+                variable.relocations.push_back({address.offset, address.variable, address.addend});
+        return variable;
+    }
+
+    std::string place(const ir::Location &location) const {
+        return module_->files.at(location.file) + ":" + std::to_string(location.line);
+    }
+
+    codegen::GeneratedKernel find_or_generate(std::size_t index, const Shape &shape) {
+        std::string key = disk_key(index, shape);
+        if (auto bytes = disk_cache().load(key))
+            if (auto kernel = unpack(*bytes))
+                return std::move(*kernel);
+        if (!prepared_) {
+            prepare_kernels(*module_);
+            prepared_ = true;
+        }
+        codegen::GeneratedKernel kernel =
+            compile_kernel(*functions_[index],
+                           {.block = shape.block, .small_grid = shape.small_grid}, host_target());
+        disk_cache().store(key, pack(kernel));
+        return kernel;
+    }
+
+    std::string disk_key(std::size_t index, const Shape &shape) const {
+        std::string key = "softcuda " + std::to_string(kCompilerVersion) + ' ' +
+                          std::to_string(rt::kKernelAbiVersion) + ' ' + host_target().key() + ' ' +
+                          kernels_[index].name;
+        for (std::uint32_t extent : shape.block)
+            key += ' ' + std::to_string(extent);
+        return key + (shape.small_grid ? " small\n" : " large\n") + ptx_;
+    }
+
+    static std::shared_ptr<const CompiledKernel> load(const codegen::GeneratedKernel &generated) {
+        auto code = std::make_shared<const RegisteredCode>(generated.object);
+        auto kernel = std::make_shared<CompiledKernel>();
+        kernel->entry = code->entry();
+        kernel->scratch_bytes = generated.scratch_bytes;
+        kernel->instructions_per_block = generated.instructions_per_block;
+        kernel->loops = generated.loops;
+        kernel->code = std::move(code);
+        return kernel;
+    }
+
+    std::string ptx_;
+    std::unique_ptr<ir::Module> module_;
+    std::vector<KernelInfo> kernels_;
+    std::vector<const ir::Function *> functions_; ///< of kernels_, in the same order
+    std::vector<Variable> variables_;
+    std::mutex mutex_;
+    bool prepared_ = false;
+    std::map<std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool>,
+             std::shared_ptr<const CompiledKernel>>
+        compiled_;
+};
+
+} // namespace
+
+std::shared_ptr<Program> Program::from_ptx(std::string_view ptx, std::string &log) {
+    std::unique_ptr<ir::Module> module = read_ptx(ptx, log);
+    if (!module)
+        return nullptr;
+    return std::make_shared<PtxProgram>(ptx, std::move(module));
+}
+
+} // namespace softcuda::compiler

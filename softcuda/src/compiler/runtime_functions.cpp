@@ -1,0 +1,24 @@
+// runtime_functions.cpp -- the table; the functions themselves are declared in rt/kernel_abi.h.
+
+#include "compiler/runtime_functions.h"
+
+#include "rt/kernel_abi.h"
+
+namespace softcuda::compiler {
+
+std::span<const jit::RuntimeFunction> runtime_functions() {
+    static const jit::RuntimeFunction table[] = {
+        {"scu_fault", reinterpret_cast<void *>(&scu_fault)},
+        {"scu_check_address", reinterpret_cast<void *>(&scu_check_address)},
+        {"scu_check_addresses", reinterpret_cast<void *>(&scu_check_addresses)},
+        {"scu_vprintf", reinterpret_cast<void *>(&scu_vprintf)},
+        {"scu_assertfail", reinterpret_cast<void *>(&scu_assertfail)},
+        {"scu_malloc", reinterpret_cast<void *>(&scu_malloc)},
+        {"scu_free", reinterpret_cast<void *>(&scu_free)},
+        {"scu_globaltimer", reinterpret_cast<void *>(&scu_globaltimer)},
+        {"scu_nanosleep", reinterpret_cast<void *>(&scu_nanosleep)},
+    };
+    return table;
+}
+
+} // namespace softcuda::compiler

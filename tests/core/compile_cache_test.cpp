@@ -127,7 +127,10 @@ TEST_F(CompileCacheTest, ChangedHeaderIsNoticed) {
     EXPECT_EQ(compile(request).origin, ImageOrigin::MemoryCache);
     EXPECT_EQ(origin_in_new_process(request), ImageOrigin::DiskCache);
 
-    write("a/inner.h", "#define VALUE 2\n"); // same size, and likely the same clock tick
+    const fs::path inner = folder() / "a" / "inner.h";
+    const fs::file_time_type time = fs::last_write_time(inner);
+    write("a/inner.h", "#define VALUE 2\n");
+    fs::last_write_time(inner, time); // as if in the same tick of the file system's clock
     EXPECT_EQ(compile(request).origin, ImageOrigin::Compiler) << "in the same process";
     write("a/inner.h", "#define VALUE 3\n");
     clear_memory_cache();

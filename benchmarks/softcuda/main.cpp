@@ -163,7 +163,7 @@ class Bench {
         return memory;
     }
 
-    static void finish() { pycuda::Context::synchronize(); }
+    void finish() { context_.synchronize(); }
 
     pycuda::Module load() {
         auto compiled = pycuda::compile({.source = kKernels,

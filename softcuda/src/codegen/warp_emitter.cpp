@@ -51,10 +51,13 @@ llvm::BasicBlock *WarpEmitter::block_for(const ir::Block *block) {
 }
 
 void WarpEmitter::emit_block(const ir::Block *block) {
-    block_ = block;
     here_.clear();
     b.SetInsertPoint(blocks_.at(block));
     arrive(block);
+    head_ = b.GetInsertBlock();
+    llvm::BasicBlock *code = new_block(block->name + ".code");
+    b.CreateBr(code);
+    b.SetInsertPoint(code);
     for (const ir::Instruction *i : block->instructions) {
         if (i == block->terminator())
             break;

@@ -98,7 +98,7 @@ class WarpEmitter {
     llvm::BasicBlock *done_;
     llvm::BasicBlock *prologue_ = nullptr; ///< where slots are initialised
     const BarrierExit *at_barrier_ = nullptr;
-    const ir::Block *block_ = nullptr;
+    llvm::BasicBlock *head_ = nullptr; ///< where values from elsewhere are fetched for the present block
     llvm::Value *mask_ = nullptr;
     std::unordered_map<std::uint32_t, Lanes> here_;   ///< values of the present block
     std::unordered_map<std::uint32_t, Lanes> region_values_; ///< special registers of this warp

@@ -30,6 +30,11 @@ Lanes WarpEmitter::lanes(const ir::Value *value) {
         return {.base = constant(context, *value), .shape = shape(value)};
     if (auto found = here_.find(value->id); found != here_.end())
         return found->second;
+    // Fetched at the head of the block, so that the whole block may use it; its own phis are read there
+    // before the block's end sets them anew.
+    llvm::IRBuilder<>::InsertPointGuard guard(b);
+    if (head_)
+        b.SetInsertPoint(head_->getTerminator());
     Lanes found = is_rematerialized(value) ? rematerialize(value) : load(value);
     return here_[value->id] = found;
 }

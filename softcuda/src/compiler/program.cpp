@@ -76,7 +76,7 @@ class PtxProgram final : public Program {
         } catch (const codegen::Unsupported &refusal) {
             log = "kernel `" + kernels_[index].name + "`, " + place(refusal.location) + ": " +
                   refusal.what();
-        } catch (const std::runtime_error &failure) {
+        } catch (const std::exception &failure) {
             log = "kernel `" + kernels_[index].name + "`: " + failure.what();
         }
         return kept;

@@ -207,7 +207,7 @@ class Planner {
             BlockPlan &here = plan(block);
             here.guarded |= here.waited;
             if (here.mask_owner != block)
-                here.guarded = here.waited = false;
+                here.guarded = false;
         }
     }
 

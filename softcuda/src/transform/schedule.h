@@ -31,7 +31,7 @@ struct BlockPlan {
     /// block itself where the mask has to be built from the edges that lead here.
     const ir::Block *mask_owner = nullptr;
     bool guarded = false; ///< the warp may arrive with no lane: test, and go to the next pending block
-    bool waited = false;  ///< lanes may wait here while others run: the mask must be kept and cleared
+    bool waited = false;  ///< lanes may wait here while others run: phis and mask keep what they have
     std::vector<const ir::Block *> pending; ///< still to be visited when the warp arrives, in order
     /// Where the warp goes when its lanes take successor i; for a divergent branch all are equal. Null:
     /// the end of the kernel.

@@ -4,6 +4,7 @@
 #include "bindings.h"
 
 #include "pending_buffers.h"
+#include "stand_in_pool.h"
 
 #include <pycuda/error.h>
 
@@ -12,6 +13,7 @@ namespace pycuda::python {
 /// Lets Python drop what holds memory of the device without need.
 inline void collect_garbage() {
     PendingBuffers::instance().release_finished();
+    StandInPool::instance().free_held();
     nb::module_::import_("gc").attr("collect")();
 }
 

@@ -32,19 +32,18 @@ PyObject *call(FunctionObject &self, PyObject *const *args, std::size_t count, P
 
     ArgumentBlock block(self.function);
     block.check_count(count);
-    StagedArguments staged;
+    StagedArguments staged(options.config.stream);
     Packing packing{self, block, staged};
     for (std::size_t i = 0; i < count; ++i)
         pack(args[i], packing);
 
-    staged.before_launch(options.config.stream, options.stream);
+    staged.before_launch(options.stream);
     double seconds = 0;
     if (options.time_kernel)
         seconds = timed_launch(self.function, options.config, block);
     else
         launch(self.function, options.config, block);
-    if (!staged.empty())
-        staged.after_launch(self.function, options.config.stream, options.stream);
+    staged.after_launch(self.function, options.stream);
     return options.time_kernel ? PyFloat_FromDouble(seconds) : Py_NewRef(Py_None);
 }
 

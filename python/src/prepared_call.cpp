@@ -188,18 +188,20 @@ void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *v
 
 /// The arguments after grid, block and perhaps stream.
 void launch_prepared(FunctionObject &self, const LaunchConfig &config, PyObject *const *args,
-                     std::size_t count) {
+                     std::size_t count, nb::handle stream = Py_None) {
     ArgumentBlock block(self.function);
     if (count != self.prepared_arguments.size())
         throw ArgumentError(self.function.name(), count,
                             " was prepared for " + std::to_string(self.prepared_arguments.size()) +
                                 " arguments, got " + std::to_string(count));
     block.check_count(count);
-    StagedArguments staged;
+    StagedArguments staged(config.stream);
     Packing packing{self, block, staged};
     for (std::size_t i = 0; i < count; ++i)
         pack_prepared(packing, self.prepared_arguments[i], args[i]);
+    staged.before_launch(stream);
     launch(self.function, config, block);
+    staged.after_launch(self.function, stream);
 }
 
 /// Checks what all prepared calls have in common and reads grid and block.
@@ -264,7 +266,7 @@ PyObject *function_prepared_async_call(PyObject *self, PyObject *const *args, Py
     return guarded([&] {
         FunctionObject &function = object_of(self);
         const LaunchConfig config = read_config(function, args, count, 3, names);
-        launch_prepared(function, config, args + 3, static_cast<std::size_t>(count - 3));
+        launch_prepared(function, config, args + 3, static_cast<std::size_t>(count - 3), args[2]);
         return Py_NewRef(Py_None);
     });
 }

@@ -5,6 +5,7 @@
 #include "device_pointer.h"
 #include "interruptible.h"
 #include "python_object.h"
+#include "stand_in_pool.h"
 
 #include <pycuda/copy.h>
 
@@ -13,25 +14,31 @@
 namespace pycuda::python {
 namespace {
 
-/// The stand-in on the device, kept in the handler for its next call. An array of no elements has
-/// none, as a kernel must not touch it.
-CUdeviceptr stand_in(nb::handle handler, std::size_t bytes) {
-    nb::object allocation = handler.attr("dev_alloc");
-    if (allocation.is_none() && bytes != 0) {
-        allocation = nb::cast(allocate_or_collect([&] { return DeviceMemory(bytes); }));
-        handler.attr("dev_alloc") = allocation;
-    }
-    return allocation.is_none() ? 0 : device_address(allocation, "dev_alloc");
+/// The pool's blocks go from one call to the next without a wait: right where all use one stream.
+nb::object allocate(std::size_t bytes, StreamRef queue) {
+    return allocate_or_collect([&] {
+        return queue.get() == nullptr && bytes <= StandInPool::most_bytes
+                   ? nb::cast(StandInPool::instance().allocate(bytes))
+                   : nb::cast(DeviceMemory(bytes));
+    });
 }
 
-/// A copy in a stream must be over before the host goes on: the caller may change the array.
+/// The stand-in on the device, kept in the handler for its next call. An array of no elements has
+/// none, as a kernel must not touch it.
+CUdeviceptr stand_in(nb::handle handler, std::size_t bytes, StreamRef queue) {
+    nb::object allocation = handler.attr("dev_alloc");
+    if (!allocation.is_none())
+        return device_address(allocation, "dev_alloc");
+    if (bytes == 0)
+        return 0;
+    allocation = allocate(bytes, queue);
+    handler.attr("dev_alloc") = allocation;
+    return device_address(allocation, "dev_alloc");
+}
+
 void copy_in(CUdeviceptr to, const HostBuffer &from, StreamRef queue) {
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
-        if (queue.get() == nullptr)
-            return copy_to_device(to, from.data(), from.size(), keep_waiting);
-        copy_to_device_async(to, from.data(), from.size(), queue);
-        synchronize(queue, keep_waiting);
-    });
+    nb::gil_scoped_release release;
+    copy_to_device_async(to, from.data(), from.size(), queue);
 }
 
 void copy_out(const HostBuffer &to, CUdeviceptr from, StreamRef queue) {
@@ -49,7 +56,7 @@ CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
     nb::object array = handler.attr("array");
     HostBuffer buffer = direction & Out ? HostBuffer::to_write(array, "the array of Out or InOut")
                                         : HostBuffer::to_read(array, "the array of In");
-    const CUdeviceptr address = stand_in(handler, buffer.size());
+    const CUdeviceptr address = stand_in(handler, buffer.size(), queue_);
     stages_.push_back({handler, direction, address, std::move(buffer), false});
     return address;
 }
@@ -61,13 +68,19 @@ CUdeviceptr StagedArguments::add_custom(nb::handle handler) {
     return address;
 }
 
-void StagedArguments::before_launch(StreamRef queue, nb::handle stream) {
+void StagedArguments::before_launch(nb::handle stream) {
+    if (stages_.empty()) [[likely]]
+        return;
     for (Stage &stage : stages_) {
         if (stage.custom)
             stage.handler.attr("pre_call")(stream);
         else if (stage.direction & In && stage.buffer.size() != 0)
-            copy_in(stage.address, stage.buffer, queue);
+            copy_in(stage.address, stage.buffer, queue_);
     }
+    // The caller may change the arrays as soon as the call is over, so the copies must be, too.
+    if (!anything_after())
+        wait_without_gil(
+            [&](const KeepWaiting &keep_waiting) { synchronize(queue_, keep_waiting); });
 }
 
 bool StagedArguments::anything_after() const {
@@ -76,15 +89,15 @@ bool StagedArguments::anything_after() const {
     });
 }
 
-void StagedArguments::after_launch(const Function &function, StreamRef queue, nb::handle stream) {
-    if (!anything_after())
+void StagedArguments::after_launch(const Function &function, nb::handle stream) {
+    if (stages_.empty() || !anything_after())
         return;
-    wait_for_kernel(function, queue);
+    wait_for_kernel(function, queue_);
     for (Stage &stage : stages_) {
         if (stage.custom && nb::hasattr(stage.handler, "post_call"))
             stage.handler.attr("post_call")(stream);
         else if (stage.direction & Out && stage.buffer.size() != 0)
-            copy_out(stage.buffer, stage.address, queue);
+            copy_out(stage.buffer, stage.address, queue_);
     }
 }
 

@@ -15,7 +15,8 @@ class StagedArguments {
   public:
     enum Direction { In = 1, Out = 2 };
 
-    bool empty() const noexcept { return stages_.empty(); }
+    /// For a call in this stream.
+    explicit StagedArguments(StreamRef queue) noexcept : queue_(queue) {}
 
     /// Adds an In, Out or InOut; returns the address of its stand-in on the device. Borrows the
     /// handler, which must outlive this.
@@ -24,9 +25,9 @@ class StagedArguments {
     CUdeviceptr add_custom(nb::handle handler);
 
     /// Copies in. `stream` is what Python code passed, for pre_call().
-    void before_launch(StreamRef queue, nb::handle stream);
+    void before_launch(nb::handle stream);
     /// Waits for the kernel where anything is to be done after it, then copies out.
-    void after_launch(const Function &function, StreamRef queue, nb::handle stream);
+    void after_launch(const Function &function, nb::handle stream);
 
   private:
     struct Stage {
@@ -37,6 +38,7 @@ class StagedArguments {
         bool custom;
     };
     bool anything_after() const;
+    StreamRef queue_;
     std::vector<Stage> stages_;
 };
 

@@ -206,6 +206,18 @@ def test_in_out_inout(device, kernels):
     assert (a == np.arange(8) + 2).all()
 
 
+def test_host_arrays_may_be_changed_after_the_call(device, kernels):
+    add = kernels.get_function("add")
+    total = cuda.to_device(np.zeros(8, np.float32))
+    for stream in (None, cuda.Stream(), cuda.Stream(cuda.stream_flags.NON_BLOCKING)):
+        b = cuda.pagelocked_zeros(8, np.float32)
+        b[:] = 1
+        add(total, cuda.In(b), block=(8, 1, 1), stream=stream)
+        b[:] = 100
+        cuda.Context.synchronize()
+    assert (cuda.from_device(total, 8, np.float32) == 3).all()
+
+
 def test_handlers_can_be_used_again(device, kernels):
     add = kernels.get_function("add")
     a, b = cuda.InOut(np.zeros(8, np.float32)), cuda.In(np.ones(8, np.float32))

@@ -204,6 +204,15 @@ def test_prepared_calls(device, module, arg_types):
     assert (cuda.from_device(y, n, np.float32) == 5).all()
 
 
+def test_prepared_calls_take_handlers(device, module):
+    y = np.zeros(8, np.float32)
+    axpy = module.get_function("axpy").prepare("PPfi")
+    axpy.prepared_call(
+        (1, 1), (8, 1, 1), cuda.InOut(y), cuda.In(np.ones(8, "f4")), 3.0, 8
+    )
+    assert (y == 3).all()
+
+
 def test_prepare_knows_structs_and_bools(device):
     kernel = SourceModule("""
     struct Pair { int a; float b; };

@@ -54,14 +54,15 @@ class Attempts {
     void add(const std::string &what, const std::string &why) {
         // dlopen's own message often starts with the path already
         list_ += "\n  " + (why.starts_with(what) ? why : what + ": " + why);
-        last_ = why;
+        if (first_.empty())
+            first_ = why;
     }
     const std::string &list() const { return list_; }
-    const std::string &last() const { return last_; }
+    const std::string &first() const { return first_; }
 
   private:
     std::string list_;
-    std::string last_;
+    std::string first_;
 };
 
 std::shared_ptr<Library> open_first(const std::vector<std::string> &paths, Attempts &attempts) {
@@ -108,13 +109,15 @@ constexpr const char *point_to_softcuda =
 
 std::shared_ptr<Library> find_automatically(const LibrarySearch &search) {
     Attempts attempts;
+    std::string why_no_gpu;
     if (auto library = open_first(search.nvidia, attempts)) {
-        std::string why = why_unusable(*library);
-        if (why.empty())
+        why_no_gpu = why_unusable(*library);
+        if (why_no_gpu.empty())
             return library;
-        attempts.add(library->path(), why);
+        attempts.add(library->path(), why_no_gpu);
+    } else {
+        why_no_gpu = attempts.first(); // of the usual place, not of the last one tried
     }
-    std::string why_no_gpu = attempts.last();
     auto library = open_first(search.softcuda, attempts);
     if (!library)
         throw_not_found("no CUDA driver with a device, and no softcuda", attempts,

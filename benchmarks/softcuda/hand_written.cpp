@@ -1,4 +1,5 @@
-// hand_written.cpp -- vector types of 64 bytes; the compiler splits them where registers are narrower.
+// hand_written.cpp -- vector types of 64 bytes; the compiler splits them where registers are
+// narrower.
 
 #include "hand_written.h"
 
@@ -63,7 +64,8 @@ void matmul(const float *a, const float *b, float *c, int n) {
         for (int depth = 0; depth < n; depth += kDepth) {
             int end = std::min(kDepth, n - depth);
             for (int k = 0; k < end; ++k)
-                std::memcpy(packed + k * kTile, b + static_cast<std::size_t>(depth + k) * n + column,
+                std::memcpy(packed + k * kTile,
+                            b + static_cast<std::size_t>(depth + k) * n + column,
                             kTile * sizeof(float));
             for (int row = 0; row < n; row += kRows) {
                 Floats sum[kRows][4];
@@ -114,7 +116,8 @@ void mandelbrot(int *counts, int width, int height, int limit) {
                      words[7]) == 0)
                     break;
             }
-            std::memcpy(counts + static_cast<std::size_t>(row) * width + column, count, sizeof count);
+            std::memcpy(counts + static_cast<std::size_t>(row) * width + column, count,
+                        sizeof count);
         }
 }
 

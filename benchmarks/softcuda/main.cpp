@@ -79,7 +79,10 @@ class Bench {
         auto x_gpu = upload(x), y_gpu = upload(y);
         auto kernel = module_.function("saxpy");
         pycuda::LaunchConfig config{.grid = {n / 256}, .block = {256}};
-        auto run = [&] { pycuda::launch(kernel, config, 2.0f, x_gpu, y_gpu, n); finish(); };
+        auto run = [&] {
+            pycuda::launch(kernel, config, 2.0f, x_gpu, y_gpu, n);
+            finish();
+        };
         auto hand = [&] { hand_written::saxpy(2.0f, x.data(), y.data(), n); };
         run();
         hand();
@@ -94,7 +97,10 @@ class Bench {
         pycuda::DeviceMemory dest(n * sizeof(float));
         auto kernel = module_.function("pi_mapper");
         pycuda::LaunchConfig config{.grid = {n / 512}, .block = {512}};
-        auto run = [&] { pycuda::launch(kernel, config, dest, n); finish(); };
+        auto run = [&] {
+            pycuda::launch(kernel, config, dest, n);
+            finish();
+        };
         auto hand = [&] { hand_written::pi_mapper(wanted.data(), n); };
         run();
         hand();
@@ -110,7 +116,10 @@ class Bench {
         pycuda::DeviceMemory sums(back.size() * sizeof(float));
         auto kernel = module_.function("tree_reduce");
         pycuda::LaunchConfig config{.grid = {n / piece}, .block = {256}};
-        auto run = [&] { pycuda::launch(kernel, config, x_gpu, sums); finish(); };
+        auto run = [&] {
+            pycuda::launch(kernel, config, x_gpu, sums);
+            finish();
+        };
         auto hand = [&] { hand_written::block_sums(x.data(), wanted.data(), n, piece); };
         run();
         hand();
@@ -126,7 +135,10 @@ class Bench {
         pycuda::DeviceMemory c_gpu(n * n * sizeof(float));
         auto kernel = module_.function("matmul");
         pycuda::LaunchConfig config{.grid = {n / 16, n / 16}, .block = {16, 16}};
-        auto run = [&] { pycuda::launch(kernel, config, a_gpu, b_gpu, c_gpu, n); finish(); };
+        auto run = [&] {
+            pycuda::launch(kernel, config, a_gpu, b_gpu, c_gpu, n);
+            finish();
+        };
         auto hand = [&] { hand_written::matmul(a.data(), b.data(), wanted.data(), n); };
         run();
         hand();
@@ -141,7 +153,10 @@ class Bench {
         pycuda::DeviceMemory counts(n * n * sizeof(int));
         auto kernel = module_.function("mandelbrot");
         pycuda::LaunchConfig config{.grid = {n / 32, n / 8}, .block = {32, 8}};
-        auto run = [&] { pycuda::launch(kernel, config, counts, n, n, limit); finish(); };
+        auto run = [&] {
+            pycuda::launch(kernel, config, counts, n, n, limit);
+            finish();
+        };
         auto hand = [&] { hand_written::mandelbrot(wanted.data(), n, n, limit); };
         run();
         hand();
@@ -179,11 +194,12 @@ class Bench {
 };
 
 void print(const std::vector<Row> &rows) {
-    std::printf("%-32s %10s %12s %12s %8s\n", "kernel", "size", "hand, ms", "softcuda, ms", "ratio");
+    std::printf("%-32s %10s %12s %12s %8s\n", "kernel", "size", "hand, ms", "softcuda, ms",
+                "ratio");
     double logs = 0;
     for (const Row &row : rows) {
-        std::printf("%-32s %10s %12.3f %12.3f %8.2f\n", row.name.c_str(), row.size.c_str(), row.hand,
-                    row.softcuda, row.hand / row.softcuda);
+        std::printf("%-32s %10s %12.3f %12.3f %8.2f\n", row.name.c_str(), row.size.c_str(),
+                    row.hand, row.softcuda, row.hand / row.softcuda);
         logs += std::log(row.hand / row.softcuda);
     }
     std::printf("%-32s %10s %12s %12s %8.2f\n", "geometric mean", "", "", "",
@@ -197,8 +213,8 @@ int main(int argc, char **argv) {
         Bench bench;
         std::vector<Row> rows;
         auto wanted = [&](const char *name) {
-            return argc == 1 ||
-                   std::any_of(argv + 1, argv + argc, [&](char *a) { return !std::strcmp(a, name); });
+            return argc == 1 || std::any_of(argv + 1, argv + argc,
+                                            [&](char *a) { return !std::strcmp(a, name); });
         };
         if (wanted("saxpy"))
             rows.push_back(bench.saxpy());

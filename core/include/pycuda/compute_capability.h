@@ -13,9 +13,7 @@ struct ComputeCapability {
     /// The digits after "sm_": 86, 90, 120.
     [[nodiscard]] int number() const noexcept { return major * 10 + minor; }
 
-    static ComputeCapability from_number(int number) noexcept {
-        return {number / 10, number % 10};
-    }
+    static ComputeCapability from_number(int number) noexcept { return {number / 10, number % 10}; }
 
     auto operator<=>(const ComputeCapability &) const = default;
 };

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint32_t kNowhere = ~0u;
 
-// A graph as index lists, so that both directions of dominance share one algorithm (Cooper, Harvey and
-// Kennedy, "A Simple, Fast Dominance Algorithm", 2001). Node `root` reaches every node.
+// A graph as index lists, so that both directions of dominance share one algorithm (Cooper, Harvey
+// and Kennedy, "A Simple, Fast Dominance Algorithm", 2001). Node `root` reaches every node.
 struct Graph {
     std::vector<std::vector<std::uint32_t>> successors, predecessors;
     std::uint32_t root = 0;

@@ -1,8 +1,8 @@
 // divergence.cpp -- shapes and divergent control flow, found together by iteration.
 //
 // The two feed each other: a branch on a value that differs between lanes is divergent; where lanes
-// that took different ways meet again, a phi picks a different operand per lane and so differs between
-// lanes itself. Shapes only ever get worse, so the iteration ends.
+// that took different ways meet again, a phi picks a different operand per lane and so differs
+// between lanes itself. Shapes only ever get worse, so the iteration ends.
 
 #include "analysis/shape.h"
 #include "analysis/shape_rules.h"
@@ -74,7 +74,8 @@ class DivergenceFinder {
         }
         if (!only)
             return Shape{.groups = 1};
-        // A single value that leaves a divergent loop still differs: each lane kept its own iteration's.
+        // A single value that leaves a divergent loop still differs: each lane kept its own
+        // iteration's.
         bool leaves_loop = only && loops_.innermost(i.block) != loop_of(only);
         if (found_.divergent_join[i.block->id] && (several || leaves_loop) && joined.known())
             return Shape{.groups = kLanes};

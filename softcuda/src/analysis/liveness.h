@@ -18,8 +18,8 @@ struct ExtraLiveness {
     std::vector<At> definitions, uses;
 };
 
-/// Live-in sets by Block::id, each indexed by Value::id. A phi's operands are used at the end of the
-/// blocks they come from; its result is defined at the start of its own.
+/// Live-in sets by Block::id, each indexed by Value::id. A phi's operands are used at the end of
+/// the blocks they come from; its result is defined at the start of its own.
 [[nodiscard]] std::vector<std::vector<bool>> find_live_in(const ir::Function &function,
                                                           const ExtraLiveness &extra = {});
 

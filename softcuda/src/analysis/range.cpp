@@ -15,11 +15,16 @@ using ir::Special;
 
 Range full(ir::Type type) {
     switch (type) {
-    case ir::Type::I1: return {0, 1};
-    case ir::Type::I8: return {INT8_MIN, INT8_MAX};
-    case ir::Type::I16: return {INT16_MIN, INT16_MAX};
-    case ir::Type::I32: return {INT32_MIN, INT32_MAX};
-    default: return {};
+    case ir::Type::I1:
+        return {0, 1};
+    case ir::Type::I8:
+        return {INT8_MIN, INT8_MAX};
+    case ir::Type::I16:
+        return {INT16_MIN, INT16_MAX};
+    case ir::Type::I32:
+        return {INT32_MIN, INT32_MAX};
+    default:
+        return {};
     }
 }
 
@@ -47,8 +52,8 @@ class RangeFinder {
             for (const ir::Block *block : order)
                 for (const ir::Instruction *i : block->instructions)
                     for (const ir::Value *result : i->results)
-                        changed |= update(*result, evaluate(*i, *result),
-                                          round >= kRoundsBeforeWidening);
+                        changed |=
+                            update(*result, evaluate(*i, *result), round >= kRoundsBeforeWidening);
         }
         return std::move(ranges_);
     }
@@ -91,7 +96,8 @@ class RangeFinder {
         switch (special) {
         case Special::TidX:
         case Special::TidY:
-        case Special::TidZ: return {0, launch_.block[dimension(Special::TidX)] - 1};
+        case Special::TidZ:
+            return {0, launch_.block[dimension(Special::TidX)] - 1};
         case Special::NtidX:
         case Special::NtidY:
         case Special::NtidZ: {
@@ -110,10 +116,14 @@ class RangeFinder {
             int d = dimension(Special::NctaidX);
             return {1, std::max<std::int64_t>((thread_limit(d) - 1) / launch_.block[d], 1)};
         }
-        case Special::LaneId: return {0, 31};
-        case Special::WarpId: return {0, launch_.warps()};
-        case Special::DynamicSharedSize: return {0, INT32_MAX};
-        default: return {};
+        case Special::LaneId:
+            return {0, 31};
+        case Special::WarpId:
+            return {0, launch_.warps()};
+        case Special::DynamicSharedSize:
+            return {0, INT32_MAX};
+        default:
+            return {};
         }
     }
 
@@ -153,10 +163,14 @@ class RangeFinder {
         auto b = [&] { return of(i.operand(1)); };
         bool by_constant = i.operands.size() == 2 && i.operand(1)->constant;
         switch (i.opcode) {
-        case Opcode::Bitcast: return a();
-        case Opcode::Add: return {a().low + b().low, a().high + b().high};
-        case Opcode::Sub: return {a().low - b().high, a().high - b().low};
-        case Opcode::Mul: return product(a(), b());
+        case Opcode::Bitcast:
+            return a();
+        case Opcode::Add:
+            return {a().low + b().low, a().high + b().high};
+        case Opcode::Sub:
+            return {a().low - b().high, a().high - b().low};
+        case Opcode::Mul:
+            return product(a(), b());
         case Opcode::Min:
             if (!ir::is_signed(i.attributes.type) && !(a().non_negative() && b().non_negative()))
                 return none;
@@ -171,7 +185,8 @@ class RangeFinder {
                                     b().non_negative() ? b().high : INT64_MAX)};
             return none;
         case Opcode::Or:
-        case Opcode::Xor: return a().non_negative() && b().non_negative() ? Range{0, none.high} : none;
+        case Opcode::Xor:
+            return a().non_negative() && b().non_negative() ? Range{0, none.high} : none;
         case Opcode::Shl:
             if (by_constant && b().low >= 0 && b().low < 31)
                 return product(a(), {std::int64_t{1} << b().low, std::int64_t{1} << b().low});
@@ -197,8 +212,10 @@ class RangeFinder {
             return r.non_negative() || !unsigned_source ? r : none;
         }
         case Opcode::Popc:
-        case Opcode::Clz: return {0, 64};
-        default: return none;
+        case Opcode::Clz:
+            return {0, 64};
+        default:
+            return none;
         }
     }
 

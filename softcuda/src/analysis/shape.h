@@ -13,7 +13,8 @@
 //     32      none              anything                          divergent
 //
 // Generated code computes only the bases (a scalar, or a short vector) and adds the offsets when
-// somebody needs all lanes; a memory access whose offsets are contiguous is one vector load a group.
+// somebody needs all lanes; a memory access whose offsets are contiguous is one vector load a
+// group.
 #pragma once
 
 #include "analysis/cfg.h"
@@ -34,10 +35,11 @@ inline constexpr unsigned kLanes = 32;
 using LanePattern = std::array<std::int64_t, kLanes>;
 
 struct Shape {
-    std::uint8_t groups = 0;              ///< 1 2 4 8 16 32; 0: no value has reached it yet
+    std::uint8_t groups = 0; ///< 1 2 4 8 16 32; 0: no value has reached it yet
     /// Integer: the base of every group is a multiple of 2^align; 64 where it is known to be 0.
     std::uint8_t align = 0;
-    /// The offsets hold unless the value wrapped when it was widened, which code finds out at run time.
+    /// The offsets hold unless the value wrapped when it was widened, which code finds out at run
+    /// time.
     bool checked = false;
     const LanePattern *offsets = nullptr; ///< null: all zero
 
@@ -45,7 +47,9 @@ struct Shape {
     [[nodiscard]] bool uniform() const { return groups == 1 && !offsets; }
     [[nodiscard]] bool divergent() const { return groups == kLanes; }
     [[nodiscard]] unsigned group_size() const { return kLanes / groups; }
-    [[nodiscard]] std::int64_t offset(unsigned lane) const { return offsets ? (*offsets)[lane] : 0; }
+    [[nodiscard]] std::int64_t offset(unsigned lane) const {
+        return offsets ? (*offsets)[lane] : 0;
+    }
     friend bool operator==(const Shape &, const Shape &) = default;
 };
 
@@ -66,16 +70,17 @@ class PatternTable {
 
 /// Result of the analysis for one function and launch shape.
 struct Divergence {
-    std::vector<Shape> shapes;             ///< by Value::id
-    std::vector<bool> divergent_branch;    ///< by Block::id: its lanes may leave to different targets
-    std::vector<bool> divergent_join;      ///< lanes may arrive from different predecessors at once
-    std::vector<bool> divergent_loop;      ///< by loop: lanes may leave in different iterations
+    std::vector<Shape> shapes;          ///< by Value::id
+    std::vector<bool> divergent_branch; ///< by Block::id: its lanes may leave to different targets
+    std::vector<bool> divergent_join;   ///< lanes may arrive from different predecessors at once
+    std::vector<bool> divergent_loop;   ///< by loop: lanes may leave in different iterations
     PatternTable patterns;
 
     [[nodiscard]] const Shape &of(const ir::Value *value) const { return shapes[value->id]; }
 };
 
 [[nodiscard]] Divergence find_divergence(const ir::Function &function, const LaunchShape &launch,
-                                         const LoopForest &loops, const DominatorTree &post_dominators);
+                                         const LoopForest &loops,
+                                         const DominatorTree &post_dominators);
 
 } // namespace softcuda::analysis

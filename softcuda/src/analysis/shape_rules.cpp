@@ -1,7 +1,9 @@
-// shape_rules.cpp -- one rule a kind of operation; what no rule knows is constant where its operands are.
+// shape_rules.cpp -- one rule a kind of operation; what no rule knows is constant where its
+// operands are.
 //
-// The base of a result is always the operation applied to the bases of its operands, since a base is
-// simply the value in the first lane. So a rule only has to tell how the other lanes differ from it.
+// The base of a result is always the operation applied to the bases of its operands, since a base
+// is simply the value in the first lane. So a rule only has to tell how the other lanes differ from
+// it.
 
 #include "analysis/shape_rules.h"
 
@@ -70,22 +72,29 @@ Shape ShapeRules::special(const ir::Instruction &i) const {
         return Shape{.groups = 1, .align = 0, .offsets = patterns_.intern(pattern)};
     };
     switch (i.attributes.special) {
-    case Special::TidX: return thread_index_shape(launch_, 0, patterns_);
-    case Special::TidY: return thread_index_shape(launch_, 1, patterns_);
-    case Special::TidZ: return thread_index_shape(launch_, 2, patterns_);
+    case Special::TidX:
+        return thread_index_shape(launch_, 0, patterns_);
+    case Special::TidY:
+        return thread_index_shape(launch_, 1, patterns_);
+    case Special::TidZ:
+        return thread_index_shape(launch_, 2, patterns_);
     case Special::LaneId: {
         Shape shape = lanes([](unsigned l) { return static_cast<std::int64_t>(l); });
         shape.align = 64;
         return shape;
     }
-    case Special::LanemaskEq: return lanes([](unsigned l) { return std::int64_t{1} << l; });
-    case Special::LanemaskLt: return lanes([](unsigned l) { return (std::int64_t{1} << l) - 1; });
-    case Special::LanemaskLe: return lanes([](unsigned l) { return (std::int64_t{2} << l) - 1; });
+    case Special::LanemaskEq:
+        return lanes([](unsigned l) { return std::int64_t{1} << l; });
+    case Special::LanemaskLt:
+        return lanes([](unsigned l) { return (std::int64_t{1} << l) - 1; });
+    case Special::LanemaskLe:
+        return lanes([](unsigned l) { return (std::int64_t{2} << l) - 1; });
     case Special::LanemaskGt:
         return lanes([](unsigned l) { return 0xffffffff & ~((std::int64_t{2} << l) - 1); });
     case Special::LanemaskGe:
         return lanes([](unsigned l) { return 0xffffffff & ~((std::int64_t{1} << l) - 1); });
-    default: return kUniform;
+    default:
+        return kUniform;
     }
 }
 
@@ -114,9 +123,9 @@ Shape ShapeRules::scaled(const Shape &a, std::int64_t factor, unsigned bits) con
     return result;
 }
 
-// cvt to a wider type and mul.wide. The offsets survive if base + offset does not wrap in the narrow
-// type: known when the value cannot be negative (two non-negative 32-bit values differ by less than
-// 2^31, so that neither is the other plus 2^32), else to be checked by the code.
+// cvt to a wider type and mul.wide. The offsets survive if base + offset does not wrap in the
+// narrow type: known when the value cannot be negative (two non-negative 32-bit values differ by
+// less than 2^31, so that neither is the other plus 2^32), else to be checked by the code.
 Shape ShapeRules::widened(const ir::Instruction &i) const {
     Shape a = operand(i.operand(0));
     bool multiplies = i.is(Opcode::MulWide);
@@ -147,12 +156,17 @@ Shape ShapeRules::bitwise(const ir::Instruction &i) const {
         return flat(i);
     auto apply = [&](std::int64_t offset) -> std::int64_t {
         std::uint64_t o = static_cast<std::uint64_t>(offset);
-        std::uint64_t low = a.align >= 64 ? ~0ull : (1ull << a.align) - 1; // bits the base leaves alone
+        std::uint64_t low =
+            a.align >= 64 ? ~0ull : (1ull << a.align) - 1; // bits the base leaves alone
         switch (i.opcode) {
-        case Opcode::And: return static_cast<std::int64_t>(o & *c);
-        case Opcode::Or: return static_cast<std::int64_t>((o | *c) & low);
-        case Opcode::Xor: return static_cast<std::int64_t>((o ^ *c) & low);
-        default: return *c >= bits ? 0 : offset >> *c;
+        case Opcode::And:
+            return static_cast<std::int64_t>(o & *c);
+        case Opcode::Or:
+            return static_cast<std::int64_t>((o | *c) & low);
+        case Opcode::Xor:
+            return static_cast<std::int64_t>((o ^ *c) & low);
+        default:
+            return *c >= bits ? 0 : offset >> *c;
         }
     };
     LanePattern pattern;
@@ -162,12 +176,16 @@ Shape ShapeRules::bitwise(const ir::Instruction &i) const {
     result.offsets = patterns_.intern(pattern);
     switch (i.opcode) {
     case Opcode::And:
-        result.align = a.align < 64 && *c >> a.align == 0 ? 64 : std::max(a.align, trailing_zeros(*c));
+        result.align =
+            a.align < 64 && *c >> a.align == 0 ? 64 : std::max(a.align, trailing_zeros(*c));
         break;
     case Opcode::Or:
-    case Opcode::Xor: result.align = std::min(a.align, trailing_zeros(*c)); break;
+    case Opcode::Xor:
+        result.align = std::min(a.align, trailing_zeros(*c));
+        break;
     default:
-        result.align = a.align == 64 ? 64 : static_cast<std::uint8_t>(a.align > *c ? a.align - *c : 0);
+        result.align =
+            a.align == 64 ? 64 : static_cast<std::uint8_t>(a.align > *c ? a.align - *c : 0);
     }
     return result;
 }
@@ -183,10 +201,15 @@ Shape ShapeRules::compared(const ir::Instruction &i) const {
     bool splits_at_unit = false;
     switch (i.attributes.compare) {
     case ir::Compare::Lt:
-    case ir::Compare::Ge: splits_at_unit = *c % unit == 0; break;
+    case ir::Compare::Ge:
+        splits_at_unit = *c % unit == 0;
+        break;
     case ir::Compare::Le:
-    case ir::Compare::Gt: splits_at_unit = (*c + 1) % unit == 0; break;
-    default: break;
+    case ir::Compare::Gt:
+        splits_at_unit = (*c + 1) % unit == 0;
+        break;
+    default:
+        break;
     }
     return splits_at_unit ? Shape{.groups = a.groups} : flat(i);
 }
@@ -204,9 +227,12 @@ Shape ShapeRules::selected(const ir::Instruction &i) const {
 Shape ShapeRules::arithmetic(const ir::Instruction &i) const {
     unsigned bits = ir::bits(i.result()->type);
     switch (i.opcode) {
-    case Opcode::Add: return sum(operand(i.operand(0)), operand(i.operand(1)), 1, bits);
-    case Opcode::Sub: return sum(operand(i.operand(0)), operand(i.operand(1)), -1, bits);
-    case Opcode::Neg: return scaled(operand(i.operand(0)), -1, bits);
+    case Opcode::Add:
+        return sum(operand(i.operand(0)), operand(i.operand(1)), 1, bits);
+    case Opcode::Sub:
+        return sum(operand(i.operand(0)), operand(i.operand(1)), -1, bits);
+    case Opcode::Neg:
+        return scaled(operand(i.operand(0)), -1, bits);
     case Opcode::Mul:
         for (int side : {0, 1})
             if (auto c = constant_bits(i.operand(side)))
@@ -216,17 +242,23 @@ Shape ShapeRules::arithmetic(const ir::Instruction &i) const {
         if (auto c = constant_bits(i.operand(1)); c && *c < bits)
             return scaled(operand(i.operand(0)), static_cast<std::int64_t>(1ull << *c), bits);
         return flat(i);
-    default: return flat(i);
+    default:
+        return flat(i);
     }
 }
 
 Shape ShapeRules::convergent(const ir::Instruction &i, const ir::Value &result) const {
     switch (i.opcode) {
-    case Opcode::ActiveMask: return kUniform;
-    case Opcode::Vote: return flatten(operand(i.operand(1)), patterns_);
-    case Opcode::WarpReduce: return flatten(operand(i.operand(1)), patterns_);
-    case Opcode::ElectOne: return result.index == 0 ? flatten(operand(i.operand(0)), patterns_) : kDivergent;
-    case Opcode::BarrierReduce: return kUniform;
+    case Opcode::ActiveMask:
+        return kUniform;
+    case Opcode::Vote:
+        return flatten(operand(i.operand(1)), patterns_);
+    case Opcode::WarpReduce:
+        return flatten(operand(i.operand(1)), patterns_);
+    case Opcode::ElectOne:
+        return result.index == 0 ? flatten(operand(i.operand(0)), patterns_) : kDivergent;
+    case Opcode::BarrierReduce:
+        return kUniform;
     case Opcode::Shuffle: {
         // Every lane reads the same one.
         bool whole_warp = i.operand(2)->constant && (i.operand(2)->bits & 0x1f1f) == 0x1f;
@@ -234,7 +266,8 @@ Shape ShapeRules::convergent(const ir::Instruction &i, const ir::Value &result) 
                          operand(i.operand(1)).uniform();
         return broadcast ? kUniform : kDivergent;
     }
-    default: return kDivergent;
+    default:
+        return kDivergent;
     }
 }
 
@@ -260,27 +293,37 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
     if (opcode.convergent)
         return convergent(i, result);
     switch (i.opcode) {
-    case Opcode::Special: return special(i);
-    case Opcode::Load: return flat(i);
+    case Opcode::Special:
+        return special(i);
+    case Opcode::Load:
+        return flat(i);
     case Opcode::Undef:
     case Opcode::Clock:
     case Opcode::SymbolAddress:
     case Opcode::FunctionAddress:
     case Opcode::LoadParam:
-    case Opcode::ParamAddress: return kUniform;
-    case Opcode::Bitcast: return ir::is_float(result.type) || ir::is_float(i.operand(0)->type)
-                                     ? flat(i)
-                                     : operand(i.operand(0));
-    case Opcode::Select: return selected(i);
-    case Opcode::Compare: return compared(i);
+    case Opcode::ParamAddress:
+        return kUniform;
+    case Opcode::Bitcast:
+        return ir::is_float(result.type) || ir::is_float(i.operand(0)->type)
+                   ? flat(i)
+                   : operand(i.operand(0));
+    case Opcode::Select:
+        return selected(i);
+    case Opcode::Compare:
+        return compared(i);
     case Opcode::And:
     case Opcode::Or:
     case Opcode::Xor:
-    case Opcode::Shr: return bitwise(i);
-    case Opcode::MulWide: return widened(i);
-    default: break;
+    case Opcode::Shr:
+        return bitwise(i);
+    case Opcode::MulWide:
+        return widened(i);
+    default:
+        break;
     }
-    // A shared or local address is the same number in its window and a constant away from it outside.
+    // A shared or local address is the same number in its window and a constant away from it
+    // outside.
     if (i.is(Opcode::ToGeneric) || i.is(Opcode::FromGeneric)) {
         if (ir::bits(i.operand(0)->type) == ir::bits(result.type) &&
             i.attributes.space != ir::Space::Local)
@@ -298,7 +341,8 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
         unsigned from = ir::bits(i.attributes.source_type), to = ir::bits(i.attributes.type);
         if (to > from)
             return widened(i);
-        if (to < ir::bits(result.type)) // the register is wider than the type: cut and extended again
+        if (to <
+            ir::bits(result.type)) // the register is wider than the type: cut and extended again
             return flat(i);
         Shape narrowed = scaled(operand(i.operand(0)), 1, to);
         if (to <= 32)

@@ -12,8 +12,8 @@ namespace softcuda::analysis {
 [[nodiscard]] Shape thread_index_shape(const LaunchShape &launch, unsigned dimension,
                                        PatternTable &patterns);
 
-/// Transfer functions over one function's values. Phis are the caller's, since they depend on control
-/// flow.
+/// Transfer functions over one function's values. Phis are the caller's, since they depend on
+/// control flow.
 class ShapeRules {
   public:
     ShapeRules(const LaunchShape &launch, const std::vector<Range> &ranges,

@@ -1,4 +1,5 @@
-// emit_atomic.cpp -- atomics and reductions, lane by lane; one operation for a whole warp where it can.
+// emit_atomic.cpp -- atomics and reductions, lane by lane; one operation for a whole warp where it
+// can.
 
 #include "codegen/address.h"
 #include "codegen/warp_families.h"
@@ -21,26 +22,39 @@ bool needs_lock(const ir::Instruction &i) { return i.attributes.space != ir::Spa
 Bin rmw_operation(const ir::Instruction &i) {
     bool with_sign = ir::is_signed(i.attributes.type);
     switch (i.attributes.atomic) {
-    case AtomicOp::Add: return is_floating(i) ? Bin::FAdd : Bin::Add;
-    case AtomicOp::Inc: return Bin::UIncWrap;
-    case AtomicOp::Dec: return Bin::UDecWrap;
-    case AtomicOp::Min: return is_floating(i) ? Bin::FMin : with_sign ? Bin::Min : Bin::UMin;
-    case AtomicOp::Max: return is_floating(i) ? Bin::FMax : with_sign ? Bin::Max : Bin::UMax;
-    case AtomicOp::And: return Bin::And;
-    case AtomicOp::Or: return Bin::Or;
-    case AtomicOp::Xor: return Bin::Xor;
-    default: return Bin::Xchg;
+    case AtomicOp::Add:
+        return is_floating(i) ? Bin::FAdd : Bin::Add;
+    case AtomicOp::Inc:
+        return Bin::UIncWrap;
+    case AtomicOp::Dec:
+        return Bin::UDecWrap;
+    case AtomicOp::Min:
+        return is_floating(i) ? Bin::FMin : with_sign ? Bin::Min : Bin::UMin;
+    case AtomicOp::Max:
+        return is_floating(i) ? Bin::FMax : with_sign ? Bin::Max : Bin::UMax;
+    case AtomicOp::And:
+        return Bin::And;
+    case AtomicOp::Or:
+        return Bin::Or;
+    case AtomicOp::Xor:
+        return Bin::Xor;
+    default:
+        return Bin::Xchg;
     }
 }
 
 // What the operation makes of the old value, for memory that needs no lock.
-llvm::Value *combine(WarpEmitter &w, const ir::Instruction &i, llvm::Value *old, llvm::Value *value) {
+llvm::Value *combine(WarpEmitter &w, const ir::Instruction &i, llvm::Value *old,
+                     llvm::Value *value) {
     auto &b = w.b;
     switch (rmw_operation(i)) {
-    case Bin::FAdd: return b.CreateFAdd(old, value);
-    case Bin::Add: return b.CreateAdd(old, value);
+    case Bin::FAdd:
+        return b.CreateFAdd(old, value);
+    case Bin::Add:
+        return b.CreateAdd(old, value);
     case Bin::UIncWrap:
-        return b.CreateSelect(b.CreateICmpUGE(old, value), llvm::Constant::getNullValue(old->getType()),
+        return b.CreateSelect(b.CreateICmpUGE(old, value),
+                              llvm::Constant::getNullValue(old->getType()),
                               b.CreateAdd(old, llvm::ConstantInt::get(old->getType(), 1)));
     case Bin::UDecWrap: {
         llvm::Value *zero = llvm::Constant::getNullValue(old->getType());
@@ -48,28 +62,45 @@ llvm::Value *combine(WarpEmitter &w, const ir::Instruction &i, llvm::Value *old,
         return b.CreateSelect(reset, value,
                               b.CreateSub(old, llvm::ConstantInt::get(old->getType(), 1)));
     }
-    case Bin::FMin: return b.CreateMinNum(old, value);
-    case Bin::FMax: return b.CreateMaxNum(old, value);
-    case Bin::Min: return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, old, value);
-    case Bin::Max: return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, old, value);
-    case Bin::UMin: return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, old, value);
-    case Bin::UMax: return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, old, value);
-    case Bin::And: return b.CreateAnd(old, value);
-    case Bin::Or: return b.CreateOr(old, value);
-    case Bin::Xor: return b.CreateXor(old, value);
-    default: return value;
+    case Bin::FMin:
+        return b.CreateMinNum(old, value);
+    case Bin::FMax:
+        return b.CreateMaxNum(old, value);
+    case Bin::Min:
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, old, value);
+    case Bin::Max:
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, old, value);
+    case Bin::UMin:
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, old, value);
+    case Bin::UMax:
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, old, value);
+    case Bin::And:
+        return b.CreateAnd(old, value);
+    case Bin::Or:
+        return b.CreateOr(old, value);
+    case Bin::Xor:
+        return b.CreateXor(old, value);
+    default:
+        return value;
     }
 }
 
 llvm::Type *memory_type(WarpEmitter &w, const ir::Instruction &i) {
     switch (i.attributes.type) {
-    case ir::Scalar::F16: return w.b.getHalfTy();
-    case ir::Scalar::BF16: return w.b.getBFloatTy();
-    case ir::Scalar::F16x2: return with_lanes(w.b.getHalfTy(), 2);
-    case ir::Scalar::BF16x2: return with_lanes(w.b.getBFloatTy(), 2);
-    case ir::Scalar::F32: return w.b.getFloatTy();
-    case ir::Scalar::F64: return w.b.getDoubleTy();
-    default: return w.b.getIntNTy(ir::bits(i.attributes.type));
+    case ir::Scalar::F16:
+        return w.b.getHalfTy();
+    case ir::Scalar::BF16:
+        return w.b.getBFloatTy();
+    case ir::Scalar::F16x2:
+        return with_lanes(w.b.getHalfTy(), 2);
+    case ir::Scalar::BF16x2:
+        return with_lanes(w.b.getBFloatTy(), 2);
+    case ir::Scalar::F32:
+        return w.b.getFloatTy();
+    case ir::Scalar::F64:
+        return w.b.getDoubleTy();
+    default:
+        return w.b.getIntNTy(ir::bits(i.attributes.type));
     }
 }
 
@@ -89,7 +120,8 @@ llvm::Value *compare_swap(WarpEmitter &w, const ir::Instruction &i, llvm::Value 
 }
 
 // Packed halves have no hardware operation: compare and swap until nobody came between.
-llvm::Value *swap_loop(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at, llvm::Value *value) {
+llvm::Value *swap_loop(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at,
+                       llvm::Value *value) {
     llvm::Type *bits_type = w.b.getIntNTy(ir::bits(i.attributes.type));
     llvm::Align align(ir::bits(i.attributes.type) / 8);
     llvm::BasicBlock *before = w.b.GetInsertBlock();
@@ -132,10 +164,14 @@ llvm::Value *reduce_lanes(WarpEmitter &w, const ir::Instruction &i, llvm::Value 
     auto number = [&](const llvm::APInt &n) { return llvm::ConstantInt::get(type, n); };
     bool with_sign = ir::is_signed(i.attributes.type);
     switch (i.attributes.atomic) {
-    case AtomicOp::Add: return w.b.CreateAddReduce(masked(number(llvm::APInt(bits, 0))));
-    case AtomicOp::And: return w.b.CreateAndReduce(masked(number(llvm::APInt::getAllOnes(bits))));
-    case AtomicOp::Or: return w.b.CreateOrReduce(masked(number(llvm::APInt(bits, 0))));
-    case AtomicOp::Xor: return w.b.CreateXorReduce(masked(number(llvm::APInt(bits, 0))));
+    case AtomicOp::Add:
+        return w.b.CreateAddReduce(masked(number(llvm::APInt(bits, 0))));
+    case AtomicOp::And:
+        return w.b.CreateAndReduce(masked(number(llvm::APInt::getAllOnes(bits))));
+    case AtomicOp::Or:
+        return w.b.CreateOrReduce(masked(number(llvm::APInt(bits, 0))));
+    case AtomicOp::Xor:
+        return w.b.CreateXorReduce(masked(number(llvm::APInt(bits, 0))));
     case AtomicOp::Min:
         return w.b.CreateIntMinReduce(masked(number(with_sign ? llvm::APInt::getSignedMaxValue(bits)
                                                               : llvm::APInt::getMaxValue(bits))),
@@ -144,7 +180,8 @@ llvm::Value *reduce_lanes(WarpEmitter &w, const ir::Instruction &i, llvm::Value 
         return w.b.CreateIntMaxReduce(masked(number(with_sign ? llvm::APInt::getSignedMinValue(bits)
                                                               : llvm::APInt::getMinValue(bits))),
                                       with_sign);
-    default: return nullptr;
+    default:
+        return nullptr;
     }
 }
 
@@ -185,12 +222,13 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
     Address address = find_address(w, i, bytes);
     if (emit_combined(w, i, address))
         return;
-    check_address(w, address.lanes.shape.checked || address.lanes.shape.offsets
-                         ? Address{.lanes = {.base = all_addresses(w, address),
-                                             .shape = analysis::Shape{.groups = kLanes}},
-                                   .needs_check = address.needs_check,
-                                   .bytes = bytes}
-                         : address,
+    check_address(w,
+                  address.lanes.shape.checked || address.lanes.shape.offsets
+                      ? Address{.lanes = {.base = all_addresses(w, address),
+                                          .shape = analysis::Shape{.groups = kLanes}},
+                                .needs_check = address.needs_check,
+                                .bytes = bytes}
+                      : address,
                   static_cast<unsigned>(rt::Access::Atomic));
     llvm::Type *type = memory_type(w, i);
     llvm::Value *addresses = w.spill(all_addresses(w, address));
@@ -215,7 +253,8 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
             old = read_modify_write(w, i, at, value);
         }
         if (results)
-            w.b.CreateStore(in_type(w, old, result_type), w.b.CreateGEP(result_type, results, lane));
+            w.b.CreateStore(in_type(w, old, result_type),
+                            w.b.CreateGEP(result_type, results, lane));
     });
     if (results)
         w.define_full(i.result(), w.b.CreateLoad(with_lanes(result_type, kLanes), results));

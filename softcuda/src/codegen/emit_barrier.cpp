@@ -1,7 +1,8 @@
 // emit_barrier.cpp -- what a warp leaves at a block-wide barrier, and what it finds behind it.
 //
-// Waiting itself is the end of a region (kernel_emitter.cpp). A reducing barrier adds each warp's part
-// to the worker's accumulators; when all warps have arrived the block loop turns them into results.
+// Waiting itself is the end of a region (kernel_emitter.cpp). A reducing barrier adds each warp's
+// part to the worker's accumulators; when all warps have arrived the block loop turns them into
+// results.
 
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"

@@ -62,8 +62,8 @@ void emit_trap(WarpEmitter &w, const ir::Instruction &) {
 }
 
 void emit_nanosleep(WarpEmitter &w, const ir::Instruction &i) {
-    llvm::FunctionCallee sleep = w.kernel.runtime_function("scu_nanosleep", w.b.getVoidTy(),
-                                                           {w.b.getInt32Ty()});
+    llvm::FunctionCallee sleep =
+        w.kernel.runtime_function("scu_nanosleep", w.b.getVoidTy(), {w.b.getInt32Ty()});
     w.b.CreateCall(sleep, {w.firsts(i.operand(0), 1)});
 }
 

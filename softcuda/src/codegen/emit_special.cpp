@@ -47,34 +47,49 @@ llvm::Value *special_base(WarpEmitter &w, const ir::Instruction &i, unsigned gro
     switch (special) {
     case Special::TidX:
     case Special::TidY:
-    case Special::TidZ: return thread_index(w, dimension(Special::TidX), groups);
+    case Special::TidZ:
+        return thread_index(w, dimension(Special::TidX), groups);
     case Special::NtidX:
     case Special::NtidY:
-    case Special::NtidZ: return w.i32(w.kernel.plan.launch.block[dimension(Special::NtidX)]);
+    case Special::NtidZ:
+        return w.i32(w.kernel.plan.launch.block[dimension(Special::NtidX)]);
     case Special::CtaidX:
     case Special::CtaidY:
-    case Special::CtaidZ: return known.block[dimension(Special::CtaidX)];
+    case Special::CtaidZ:
+        return known.block[dimension(Special::CtaidX)];
     case Special::NctaidX:
     case Special::NctaidY:
-    case Special::NctaidZ: return known.grid[dimension(Special::NctaidX)];
+    case Special::NctaidZ:
+        return known.grid[dimension(Special::NctaidX)];
     case Special::LaneId:
-    case Special::LanemaskLt: return w.i32(0); // of lane 0, the first one
+    case Special::LanemaskLt:
+        return w.i32(0); // of lane 0, the first one
     case Special::LanemaskEq:
-    case Special::LanemaskLe: return w.i32(1);
-    case Special::LanemaskGe: return w.i32(0xffffffff);
-    case Special::LanemaskGt: return w.i32(0xfffffffe);
-    case Special::WarpId: return w.warp;
-    case Special::NwarpId: return w.i32(w.kernel.plan.launch.warps());
-    case Special::SmId: return known.worker_id;
-    case Special::NsmId: return known.worker_count;
-    case Special::GridId: return known.grid_id;
-    case Special::DynamicSharedSize: return known.dynamic_shared;
+    case Special::LanemaskLe:
+        return w.i32(1);
+    case Special::LanemaskGe:
+        return w.i32(0xffffffff);
+    case Special::LanemaskGt:
+        return w.i32(0xfffffffe);
+    case Special::WarpId:
+        return w.warp;
+    case Special::NwarpId:
+        return w.i32(w.kernel.plan.launch.warps());
+    case Special::SmId:
+        return known.worker_id;
+    case Special::NsmId:
+        return known.worker_count;
+    case Special::GridId:
+        return known.grid_id;
+    case Special::DynamicSharedSize:
+        return known.dynamic_shared;
     case Special::TotalSharedSize:
         return w.b.CreateAdd(known.dynamic_shared,
                              w.i32(w.kernel.plan.function.static_shared_bytes));
     case Special::ReservedSharedBegin:
     case Special::ReservedSharedEnd:
-    case Special::ReservedSharedCap: return w.i32(0);
+    case Special::ReservedSharedCap:
+        return w.i32(0);
     case Special::EnvReg: { // 1 and 2: the halves of the grid workspace's address
         if (i.attributes.immediate == 1)
             return w.b.CreateTrunc(known.workspace, w.b.getInt32Ty());
@@ -82,7 +97,8 @@ llvm::Value *special_base(WarpEmitter &w, const ir::Instruction &i, unsigned gro
             return w.b.CreateTrunc(w.b.CreateLShr(known.workspace, 32), w.b.getInt32Ty());
         return w.i32(0);
     }
-    default: throw Unsupported("this special register is not supported", i);
+    default:
+        throw Unsupported("this special register is not supported", i);
     }
 }
 
@@ -108,10 +124,10 @@ llvm::Value *symbol_address(WarpEmitter &w, const ir::Instruction &i) {
     std::uint64_t offset = static_cast<std::uint64_t>(i.attributes.offset);
     const ir::Attributes &a = i.attributes;
     if (a.space == ir::Space::Shared || a.space == ir::Space::Local)
-        return llvm::ConstantInt::get(
-            type, w.kernel.plan.function.variables.at(a.symbol).offset + offset);
-    llvm::Value *entry = w.b.CreateConstInBoundsGEP1_64(w.b.getInt64Ty(),
-                                                        w.kernel.invariants.symbols, a.symbol);
+        return llvm::ConstantInt::get(type, w.kernel.plan.function.variables.at(a.symbol).offset +
+                                                offset);
+    llvm::Value *entry =
+        w.b.CreateConstInBoundsGEP1_64(w.b.getInt64Ty(), w.kernel.invariants.symbols, a.symbol);
     llvm::LoadInst *load = w.b.CreateLoad(w.b.getInt64Ty(), entry, "symbol");
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(w.context, {}));
     return w.b.CreateTrunc(w.b.CreateAdd(load, w.i64(offset)), type);
@@ -122,14 +138,18 @@ llvm::Value *symbol_address(WarpEmitter &w, const ir::Instruction &i) {
 Lanes emit_special(WarpEmitter &w, const ir::Instruction &i, const ir::Value &result) {
     Lanes made{.shape = w.shape(&result)};
     switch (i.opcode) {
-    case ir::Opcode::LoadParam: made.base = load_parameter(w, i, result); return made;
-    case ir::Opcode::SymbolAddress: made.base = symbol_address(w, i); return made;
-    case ir::Opcode::ParamAddress:
-        made.base = w.b.CreateAdd(
-            w.b.CreatePtrToInt(w.kernel.invariants.params, w.b.getInt64Ty()),
-            w.i64(static_cast<std::uint64_t>(i.attributes.offset)));
+    case ir::Opcode::LoadParam:
+        made.base = load_parameter(w, i, result);
         return made;
-    default: break;
+    case ir::Opcode::SymbolAddress:
+        made.base = symbol_address(w, i);
+        return made;
+    case ir::Opcode::ParamAddress:
+        made.base = w.b.CreateAdd(w.b.CreatePtrToInt(w.kernel.invariants.params, w.b.getInt64Ty()),
+                                  w.i64(static_cast<std::uint64_t>(i.attributes.offset)));
+        return made;
+    default:
+        break;
     }
     made.base = w.b.CreateZExtOrTrunc(special_base(w, i, made.shape.groups),
                                       w.type(result.type, made.shape.groups));
@@ -144,7 +164,8 @@ void emit_clock(WarpEmitter &w, const ir::Instruction &i) {
     case Special::GlobalTimerHi:
         now = w.b.CreateCall(w.kernel.runtime_function("scu_globaltimer", w.b.getInt64Ty(), {}));
         break;
-    default: now = w.b.CreateIntrinsic(w.b.getInt64Ty(), llvm::Intrinsic::readcyclecounter, {});
+    default:
+        now = w.b.CreateIntrinsic(w.b.getInt64Ty(), llvm::Intrinsic::readcyclecounter, {});
     }
     if (i.attributes.special == Special::ClockHi || i.attributes.special == Special::GlobalTimerHi)
         now = w.b.CreateLShr(now, 32);

@@ -1,6 +1,7 @@
 // emit_warp.cpp -- what the lanes of a warp tell one another: shuffles, votes, matches, reductions.
 //
-// A warp is one vector, so an exchange between lanes is a permutation of it; nobody waits for anybody.
+// A warp is one vector, so an exchange between lanes is a permutation of it; nobody waits for
+// anybody.
 
 #include "codegen/warp_families.h"
 
@@ -62,7 +63,8 @@ std::optional<llvm::SmallVector<int, kLanes>> known_lanes(llvm::Value *lanes) {
         return std::nullopt;
     llvm::SmallVector<int, kLanes> numbers;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-        auto *number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getAggregateElement(lane));
+        auto *number =
+            llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getAggregateElement(lane));
         if (!number)
             return std::nullopt;
         numbers.push_back(static_cast<int>(number->getZExtValue()));
@@ -101,8 +103,9 @@ llvm::Value *permute(WarpEmitter &w, llvm::Value *value, llvm::Value *source) {
 }
 
 // Runs `body` for every active lane with its members and stores what it returns.
-llvm::Value *for_members(WarpEmitter &w, llvm::Value *members, llvm::Type *type,
-                         const std::function<llvm::Value *(llvm::Value *lane, llvm::Value *bits)> &body) {
+llvm::Value *
+for_members(WarpEmitter &w, llvm::Value *members, llvm::Type *type,
+            const std::function<llvm::Value *(llvm::Value *lane, llvm::Value *bits)> &body) {
     llvm::Value *results = w.spill(llvm::Constant::getNullValue(with_lanes(type, kLanes)));
     llvm::Value *array = w.spill(members);
     llvm::Value *active = w.mask_bits();
@@ -115,7 +118,8 @@ llvm::Value *for_members(WarpEmitter &w, llvm::Value *members, llvm::Type *type,
     return w.b.CreateLoad(with_lanes(type, kLanes), results);
 }
 
-llvm::Value *reduce(WarpEmitter &w, const ir::Instruction &i, llvm::Value *all, llvm::Value *lanes) {
+llvm::Value *reduce(WarpEmitter &w, const ir::Instruction &i, llvm::Value *all,
+                    llvm::Value *lanes) {
     auto &b = w.b;
     llvm::Type *type = all->getType();
     bool with_sign = ir::is_signed(i.attributes.type);
@@ -123,15 +127,20 @@ llvm::Value *reduce(WarpEmitter &w, const ir::Instruction &i, llvm::Value *all, 
         return b.CreateSelect(lanes, all, llvm::ConstantInt::get(type, neutral));
     };
     switch (i.attributes.atomic) {
-    case ir::AtomicOp::Add: return b.CreateAddReduce(masked(0));
-    case ir::AtomicOp::And: return b.CreateAndReduce(masked(0xffffffff));
-    case ir::AtomicOp::Or: return b.CreateOrReduce(masked(0));
-    case ir::AtomicOp::Xor: return b.CreateXorReduce(masked(0));
+    case ir::AtomicOp::Add:
+        return b.CreateAddReduce(masked(0));
+    case ir::AtomicOp::And:
+        return b.CreateAndReduce(masked(0xffffffff));
+    case ir::AtomicOp::Or:
+        return b.CreateOrReduce(masked(0));
+    case ir::AtomicOp::Xor:
+        return b.CreateXorReduce(masked(0));
     case ir::AtomicOp::Min:
         return b.CreateIntMinReduce(masked(with_sign ? 0x7fffffff : 0xffffffff), with_sign);
     case ir::AtomicOp::Max:
         return b.CreateIntMaxReduce(masked(with_sign ? 0x80000000 : 0), with_sign);
-    default: throw Unsupported("this redux operation is not supported", i);
+    default:
+        throw Unsupported("this redux operation is not supported", i);
     }
 }
 
@@ -167,9 +176,15 @@ void emit_vote(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *ayes = b.CreateAnd(everywhere(yes), members);
     llvm::Value *none = llvm::Constant::getNullValue(ayes->getType());
     switch (i.attributes.vote) {
-    case ir::VoteMode::Ballot: w.define(result, ayes); break;
-    case ir::VoteMode::All: w.define(result, b.CreateICmpEQ(ayes, voters)); break;
-    case ir::VoteMode::Any: w.define(result, b.CreateICmpNE(ayes, none)); break;
+    case ir::VoteMode::Ballot:
+        w.define(result, ayes);
+        break;
+    case ir::VoteMode::All:
+        w.define(result, b.CreateICmpEQ(ayes, voters));
+        break;
+    case ir::VoteMode::Any:
+        w.define(result, b.CreateICmpNE(ayes, none));
+        break;
     case ir::VoteMode::Uniform:
         w.define(result, b.CreateOr(b.CreateICmpEQ(ayes, none), b.CreateICmpEQ(ayes, voters)));
         break;
@@ -181,12 +196,12 @@ void emit_match(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *value = w.full(i.operand(0));
     llvm::Value *array = w.spill(value);
     llvm::Type *type = value->getType()->getScalarType();
-    llvm::Value *same = for_members(w, w.full(i.operand(1)), b.getInt32Ty(),
-                                    [&](llvm::Value *lane, llvm::Value *bits) {
-        llvm::Value *mine = b.CreateLoad(type, b.CreateGEP(type, array, lane));
-        llvm::Value *equal = b.CreateICmpEQ(value, b.CreateVectorSplat(kLanes, mine));
-        return b.CreateAnd(w.bits_of(equal), bits);
-    });
+    llvm::Value *same = for_members(
+        w, w.full(i.operand(1)), b.getInt32Ty(), [&](llvm::Value *lane, llvm::Value *bits) {
+            llvm::Value *mine = b.CreateLoad(type, b.CreateGEP(type, array, lane));
+            llvm::Value *equal = b.CreateICmpEQ(value, b.CreateVectorSplat(kLanes, mine));
+            return b.CreateAnd(w.bits_of(equal), bits);
+        });
     if (i.attributes.match == ir::MatchMode::Any) {
         w.define_full(i.result(0), same);
         return;
@@ -194,7 +209,8 @@ void emit_match(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *voters =
         b.CreateAnd(w.full(i.operand(1)), b.CreateVectorSplat(kLanes, w.mask_bits()));
     llvm::Value *all = b.CreateICmpEQ(same, voters);
-    w.define_full(i.result(0), b.CreateSelect(all, voters, llvm::Constant::getNullValue(voters->getType())));
+    w.define_full(i.result(0),
+                  b.CreateSelect(all, voters, llvm::Constant::getNullValue(voters->getType())));
     if (i.results.size() > 1)
         w.define_full(i.result(1), all);
 }
@@ -213,8 +229,8 @@ void emit_warp_reduce(WarpEmitter &w, const ir::Instruction &i) {
     }
     w.define_full(i.result(), for_members(w, w.full(i.operand(1)), w.b.getInt32Ty(),
                                           [&](llvm::Value *, llvm::Value *bits) {
-        return reduce(w, i, all, w.mask_from_bits(bits));
-    }));
+                                              return reduce(w, i, all, w.mask_from_bits(bits));
+                                          }));
 }
 
 void emit_elect(WarpEmitter &w, const ir::Instruction &i) {

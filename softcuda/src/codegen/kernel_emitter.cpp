@@ -142,7 +142,8 @@ llvm::AllocaInst *KernelEmitter::stack_slot(llvm::Type *type, const llvm::Twine 
 
 llvm::FunctionCallee KernelEmitter::runtime_function(llvm::StringRef name, llvm::Type *result,
                                                      llvm::ArrayRef<llvm::Type *> parameters) {
-    auto callee = module.getOrInsertFunction(name, llvm::FunctionType::get(result, parameters, false));
+    auto callee =
+        module.getOrInsertFunction(name, llvm::FunctionType::get(result, parameters, false));
     llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::Cold);
     return callee;
 }
@@ -160,7 +161,8 @@ llvm::BasicBlock *KernelEmitter::new_block(const llvm::Twine &name) {
 void KernelEmitter::read_frame() {
     using rt::LaunchFrame;
     using rt::WorkerState;
-    llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt32Ty(), *wide = builder.getInt64Ty();
+    llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt32Ty(),
+               *wide = builder.getInt64Ty();
     auto frame = [&](std::size_t offset, llvm::Type *type, const char *name) {
         return load_member(invariants.frame, offset, type, name);
     };
@@ -184,22 +186,25 @@ void KernelEmitter::read_frame() {
 }
 
 void KernelEmitter::read_block_index(llvm::Value *index) {
-    llvm::Value *at = builder.CreateConstInBoundsGEP1_64(
-        builder.getInt8Ty(), invariants.worker, offsetof(rt::WorkerState, block_index));
+    llvm::Value *at = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker,
+                                                         offsetof(rt::WorkerState, block_index));
     builder.CreateStore(index, at);
     llvm::Type *wide = builder.getInt64Ty(), *word = builder.getInt32Ty();
     llvm::Value *x = builder.CreateZExt(invariants.grid[0], wide);
     llvm::Value *y = builder.CreateZExt(invariants.grid[1], wide);
     llvm::Value *row = builder.CreateUDiv(index, x);
-    invariants.block[0] = builder.CreateTrunc(builder.CreateSub(index, builder.CreateMul(row, x)), word);
+    invariants.block[0] =
+        builder.CreateTrunc(builder.CreateSub(index, builder.CreateMul(row, x)), word);
     llvm::Value *plane = builder.CreateUDiv(row, y);
-    invariants.block[1] = builder.CreateTrunc(builder.CreateSub(row, builder.CreateMul(plane, y)), word);
+    invariants.block[1] =
+        builder.CreateTrunc(builder.CreateSub(row, builder.CreateMul(plane, y)), word);
     invariants.block[2] = builder.CreateTrunc(plane, word);
 }
 
 llvm::Function *KernelEmitter::emit(const std::string &name) {
     llvm::Type *pointer = builder.getPtrTy(), *wide = builder.getInt64Ty();
-    auto *type = llvm::FunctionType::get(builder.getVoidTy(), {pointer, pointer, wide, wide}, false);
+    auto *type =
+        llvm::FunctionType::get(builder.getVoidTy(), {pointer, pointer, wide, wide}, false);
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
     target.apply(*function_);
@@ -238,10 +243,11 @@ void KernelEmitter::emit_block(llvm::BasicBlock *next_block) {
         emit_warps(0, next_block);
 }
 
-// In each generation every warp that is not done runs one region. Nearly always all warps are in the
-// same region; `pending` has a bit for each one that some warp is in.
+// In each generation every warp that is not done runs one region. Nearly always all warps are in
+// the same region; `pending` has a bit for each one that some warp is in.
 void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
-    llvm::Type *word = builder.getInt32Ty(), *wide = builder.getInt64Ty(), *pointer = builder.getPtrTy();
+    llvm::Type *word = builder.getInt32Ty(), *wide = builder.getInt64Ty(),
+               *pointer = builder.getPtrTy();
     unsigned warps = plan.launch.warps();
     following_ = stack_slot(wide, "following");
     constexpr std::uint32_t kNextRegions = ~0u; // keys of scratch_slot that belong to no value
@@ -250,7 +256,8 @@ void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
     };
     llvm::Value *first_array = array(0), *second_array = array(1);
     for (unsigned warp = 0; warp < warps; ++warp)
-        builder.CreateStore(builder.getInt32(0), next_region_slot(first_array, builder.getInt32(warp)));
+        builder.CreateStore(builder.getInt32(0),
+                            next_region_slot(first_array, builder.getInt32(warp)));
     llvm::Value *sum = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker,
                                                           offsetof(rt::WorkerState, barrier_sum));
     llvm::Value *result = builder.CreateConstInBoundsGEP1_64(
@@ -276,7 +283,8 @@ void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
     builder.SetInsertPoint(choose);
     llvm::PHINode *pending = builder.CreatePHI(wide, 2, "pending");
     pending->addIncoming(starting, generation);
-    llvm::Value *region = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, pending, builder.getTrue());
+    llvm::Value *region =
+        builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, pending, builder.getTrue());
     llvm::Value *rest = builder.CreateAnd(pending, builder.CreateSub(pending, builder.getInt64(1)));
     llvm::BasicBlock *ran = new_block("ran");
     llvm::SwitchInst *choice = builder.CreateSwitch(region, impossible, regions_.size());
@@ -299,7 +307,8 @@ void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
     starting->addIncoming(following, barrier);
     reading->addIncoming(writing, barrier);
     writing->addIncoming(reading, barrier);
-    builder.CreateCondBr(builder.CreateICmpNE(following, builder.getInt64(0)), generation, next_block);
+    builder.CreateCondBr(builder.CreateICmpNE(following, builder.getInt64(0)), generation,
+                         next_block);
 }
 
 llvm::Value *KernelEmitter::next_region_slot(llvm::Value *array, llvm::Value *warp) {
@@ -343,9 +352,9 @@ void KernelEmitter::emit_warp_range(unsigned region, llvm::Value *first, llvm::V
 
 void KernelEmitter::emit_warp(unsigned region, llvm::Value *warp, llvm::Constant *active,
                               llvm::BasicBlock *after) {
-    builder.CreateStore(warp, builder.CreateConstInBoundsGEP1_64(
-                                  builder.getInt8Ty(), invariants.worker,
-                                  offsetof(rt::WorkerState, warp_index)));
+    builder.CreateStore(warp,
+                        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker,
+                                                           offsetof(rt::WorkerState, warp_index)));
     if (!has_regions()) {
         WarpEmitter(*this, region, warp, active, after).emit([](unsigned) {});
         return;

@@ -6,9 +6,12 @@ namespace softcuda::codegen {
 
 llvm::Type *scalar_type(llvm::LLVMContext &context, ir::Type type) {
     switch (type) {
-    case ir::Type::F32: return llvm::Type::getFloatTy(context);
-    case ir::Type::F64: return llvm::Type::getDoubleTy(context);
-    default: return llvm::Type::getIntNTy(context, ir::bits(type));
+    case ir::Type::F32:
+        return llvm::Type::getFloatTy(context);
+    case ir::Type::F64:
+        return llvm::Type::getDoubleTy(context);
+    default:
+        return llvm::Type::getIntNTy(context, ir::bits(type));
     }
 }
 

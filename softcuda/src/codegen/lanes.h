@@ -13,8 +13,8 @@ using analysis::kLanes;
 struct Lanes {
     llvm::Value *base = nullptr; ///< <groups x T>, or a scalar T where groups is 1
     analysis::Shape shape;
-    /// Only where shape.checked: an i1 that is true if the offsets do not hold, and what then has to
-    /// be added to base + offset in each lane, a <32 x T>.
+    /// Only where shape.checked: an i1 that is true if the offsets do not hold, and what then has
+    /// to be added to base + offset in each lane, a <32 x T>.
     llvm::Value *wrapped = nullptr;
     llvm::Value *correction = nullptr;
 };

@@ -15,17 +15,24 @@ bool is_whole_block_barrier(const ir::Instruction &i) {
 
 std::string reason_against(const ir::Instruction &i) {
     switch (i.opcode) {
-    case Opcode::Call: return "a call of a recursive or very large function";
-    case Opcode::CallIndirect: return "a call through a function pointer";
-    case Opcode::FunctionAddress: return "taking the address of a function";
-    case Opcode::CopyAsync: return "cp.async";
-    case Opcode::BarrierArrive: return "barrier.arrive";
+    case Opcode::Call:
+        return "a call of a recursive or very large function";
+    case Opcode::CallIndirect:
+        return "a call through a function pointer";
+    case Opcode::FunctionAddress:
+        return "taking the address of a function";
+    case Opcode::CopyAsync:
+        return "cp.async";
+    case Opcode::BarrierArrive:
+        return "barrier.arrive";
     case Opcode::Barrier:
     case Opcode::BarrierReduce:
         return is_whole_block_barrier(i) ? "" : "a barrier other than barrier 0 of the whole block";
     case Opcode::Atomic:
-    case Opcode::Reduce: return ir::bits(i.attributes.type) > 64 ? "a 128-bit atomic" : "";
-    default: return {};
+    case Opcode::Reduce:
+        return ir::bits(i.attributes.type) > 64 ? "a 128-bit atomic" : "";
+    default:
+        return {};
     }
 }
 

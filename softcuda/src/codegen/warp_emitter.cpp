@@ -16,14 +16,16 @@ WarpEmitter::WarpEmitter(KernelEmitter &owner, unsigned region, llvm::Value *war
         for (const ir::Instruction *i : block->instructions)
             for (std::size_t k = 0; k < i->operands.size(); ++k) {
                 const ir::Value *operand = i->operands[k];
-                if (operand->definition && (i->is(Opcode::Phi) || operand->definition->block != block))
+                if (operand->definition &&
+                    (i->is(Opcode::Phi) || operand->definition->block != block))
                     outlives_[operand->id] = true;
             }
 }
 
 void WarpEmitter::emit(const BarrierExit &at_barrier) {
     at_barrier_ = &at_barrier;
-    // Slots that must start empty are cleared in the prologue, whose end is the region's first block.
+    // Slots that must start empty are cleared in the prologue, whose end is the region's first
+    // block.
     prologue_ = b.GetInsertBlock();
     llvm::BasicBlock *start = new_block("region");
     b.SetInsertPoint(start);
@@ -84,8 +86,7 @@ void WarpEmitter::arrive(const ir::Block *block) {
     if (!plan.guarded)
         return;
     llvm::BasicBlock *body = new_block(block->name + ".body");
-    llvm::BasicBlock *skip =
-        plan.pending.empty() ? done_ : block_for(plan.pending.front());
+    llvm::BasicBlock *skip = plan.pending.empty() ? done_ : block_for(plan.pending.front());
     b.CreateCondBr(any(mask_), body, skip);
     b.SetInsertPoint(body);
 }
@@ -122,9 +123,9 @@ void WarpEmitter::leave(const ir::Block *block) {
         // An index beyond the table goes to its last entry: PTX leaves it undefined.
         llvm::SwitchInst *choice = b.CreateSwitch(condition, ways.back());
         for (std::size_t i = 0; i + 1 < ways.size(); ++i)
-            choice->addCase(llvm::cast<llvm::ConstantInt>(
-                                llvm::ConstantInt::get(condition->getType(), i)),
-                            ways[i]);
+            choice->addCase(
+                llvm::cast<llvm::ConstantInt>(llvm::ConstantInt::get(condition->getType(), i)),
+                ways[i]);
     }
     for (std::size_t i = 0; i < targets.size(); ++i) {
         b.SetInsertPoint(ways[i]);
@@ -155,9 +156,7 @@ void WarpEmitter::leave_divergent(const ir::Block *block) {
     go_to(kernel.plan.schedule.of(block).next[0]);
 }
 
-void WarpEmitter::go_to(const ir::Block *next) {
-    b.CreateBr(next ? block_for(next) : done_);
-}
+void WarpEmitter::go_to(const ir::Block *next) { b.CreateBr(next ? block_for(next) : done_); }
 
 // Hands the lanes in `edge_mask` and what the target's phis take from here to the target.
 void WarpEmitter::pass_edge(const ir::Block *from, const ir::Block *to, llvm::Value *edge_mask) {
@@ -232,8 +231,8 @@ void WarpEmitter::enter_region(const ir::Block *first) {
                 if (!live[value->id] || is_rematerialized(value))
                     continue;
                 Lanes kept{.shape = shape(value)};
-                kept.base = scratch_load(kernel.scratch_id(value, 0),
-                                         type(value->type, kept.shape.groups));
+                kept.base =
+                    scratch_load(kernel.scratch_id(value, 0), type(value->type, kept.shape.groups));
                 if (kept.shape.checked) {
                     kept.wrapped = scratch_load(kernel.scratch_id(value, 1), b.getInt1Ty());
                     kept.correction =
@@ -248,8 +247,8 @@ void WarpEmitter::enter_region(const ir::Block *first) {
         b.CreateStore(scratch_load(kernel.scratch_mask_id(first), mask_type), arrival_slot(first));
     const ir::Instruction *barrier = kernel.region_barrier(region_);
     if (barrier->is(Opcode::BarrierReduce))
-        store(barrier->result(), {.base = emit_barrier_result(*this, *barrier),
-                                  .shape = shape(barrier->result())});
+        store(barrier->result(),
+              {.base = emit_barrier_result(*this, *barrier), .shape = shape(barrier->result())});
 }
 
 void WarpEmitter::scratch_store(std::uint32_t id, llvm::Value *value) {
@@ -265,12 +264,14 @@ void WarpEmitter::scratch_store(std::uint32_t id, llvm::Value *value) {
 llvm::Value *WarpEmitter::scratch_load(std::uint32_t id, llvm::Type *type) {
     bool mask = type->getScalarType()->isIntegerTy(1);
     llvm::Type *stored = mask ? b.getInt32Ty() : type;
-    ScratchSlot at = kernel.scratch_slot(id, kernel.module.getDataLayout().getTypeStoreSize(stored));
+    ScratchSlot at =
+        kernel.scratch_slot(id, kernel.module.getDataLayout().getTypeStoreSize(stored));
     llvm::Value *value =
         b.CreateAlignedLoad(stored, kernel.scratch_address(at, warp), llvm::Align(4));
     if (!mask)
         return value;
-    unsigned lanes = type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
+    unsigned lanes =
+        type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
     return mask_from_bits(value, lanes);
 }
 

@@ -1,7 +1,7 @@
 // warp_emitter.h -- the code that one warp runs in one region of a kernel.
 //
-// Instructions are emitted family by family (emit_*.h); this class knows where values and masks are.
-// A value used outside its block, a phi and a mask live in stack slots, which LLVM turns into
+// Instructions are emitted family by family (emit_*.h); this class knows where values and masks
+// are. A value used outside its block, a phi and a mask live in stack slots, which LLVM turns into
 // registers again; so no block has to dominate another in the order that a warp visits them in.
 #pragma once
 
@@ -44,11 +44,11 @@ class WarpEmitter {
     void define_full(const ir::Value *value, llvm::Value *all);
 
     // The lanes that run the present block.
-    [[nodiscard]] llvm::Value *mask() const { return mask_; }      ///< <32 x i1>
-    [[nodiscard]] llvm::Value *mask_bits();                        ///< i32
+    [[nodiscard]] llvm::Value *mask() const { return mask_; } ///< <32 x i1>
+    [[nodiscard]] llvm::Value *mask_bits();                   ///< i32
     [[nodiscard]] bool mask_is_full() const;
-    [[nodiscard]] llvm::Value *any(llvm::Value *lanes_mask);       ///< i1
-    [[nodiscard]] llvm::Value *bits_of(llvm::Value *lanes_mask);   ///< <n x i1> -> iN
+    [[nodiscard]] llvm::Value *any(llvm::Value *lanes_mask);     ///< i1
+    [[nodiscard]] llvm::Value *bits_of(llvm::Value *lanes_mask); ///< <n x i1> -> iN
     [[nodiscard]] llvm::Value *mask_from_bits(llvm::Value *bits, unsigned lanes = kLanes);
 
     // Small tools.
@@ -98,9 +98,10 @@ class WarpEmitter {
     llvm::BasicBlock *done_;
     llvm::BasicBlock *prologue_ = nullptr; ///< where slots are initialised
     const BarrierExit *at_barrier_ = nullptr;
-    llvm::BasicBlock *head_ = nullptr; ///< where values from elsewhere are fetched for the present block
+    llvm::BasicBlock *head_ =
+        nullptr; ///< where values from elsewhere are fetched for the present block
     llvm::Value *mask_ = nullptr;
-    std::unordered_map<std::uint32_t, Lanes> here_;   ///< values of the present block
+    std::unordered_map<std::uint32_t, Lanes> here_;          ///< values of the present block
     std::unordered_map<std::uint32_t, Lanes> region_values_; ///< special registers of this warp
     std::unordered_map<std::uint32_t, Slot> slots_;
     std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
@@ -109,8 +110,8 @@ class WarpEmitter {
     std::vector<bool> outlives_;
 };
 
-/// True for values that are made again where they are needed instead of being kept: constants of the
-/// launch, of the block and of the warp.
+/// True for values that are made again where they are needed instead of being kept: constants of
+/// the launch, of the block and of the warp.
 [[nodiscard]] bool is_rematerialized(const ir::Value *value);
 
 } // namespace softcuda::codegen

@@ -1,4 +1,5 @@
-// warp_families.h -- instructions that concern a whole warp: one function per family, each in its file.
+// warp_families.h -- instructions that concern a whole warp: one function per family, each in its
+// file.
 #pragma once
 
 #include "codegen/warp_emitter.h"
@@ -8,15 +9,15 @@ namespace softcuda::codegen {
 // emit_special.cpp
 Lanes emit_special(WarpEmitter &w, const ir::Instruction &i, const ir::Value &result);
 void emit_clock(WarpEmitter &w, const ir::Instruction &i);
-void emit_load(WarpEmitter &w, const ir::Instruction &i);        // emit_memory.cpp
+void emit_load(WarpEmitter &w, const ir::Instruction &i); // emit_memory.cpp
 void emit_store(WarpEmitter &w, const ir::Instruction &i);
 void emit_copy_async(WarpEmitter &w, const ir::Instruction &i);
 void emit_fence(WarpEmitter &w, const ir::Instruction &i);
-void emit_to_generic(WarpEmitter &w, const ir::Instruction &i);  // emit_address.cpp
+void emit_to_generic(WarpEmitter &w, const ir::Instruction &i); // emit_address.cpp
 void emit_from_generic(WarpEmitter &w, const ir::Instruction &i);
 void emit_is_space(WarpEmitter &w, const ir::Instruction &i);
-void emit_atomic(WarpEmitter &w, const ir::Instruction &i);      // emit_atomic.cpp; reduce too
-void emit_shuffle(WarpEmitter &w, const ir::Instruction &i);     // emit_warp.cpp
+void emit_atomic(WarpEmitter &w, const ir::Instruction &i);  // emit_atomic.cpp; reduce too
+void emit_shuffle(WarpEmitter &w, const ir::Instruction &i); // emit_warp.cpp
 void emit_vote(WarpEmitter &w, const ir::Instruction &i);
 void emit_match(WarpEmitter &w, const ir::Instruction &i);
 void emit_active_mask(WarpEmitter &w, const ir::Instruction &i);
@@ -24,7 +25,7 @@ void emit_warp_reduce(WarpEmitter &w, const ir::Instruction &i);
 void emit_elect(WarpEmitter &w, const ir::Instruction &i);
 void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i); // emit_barrier.cpp
 llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i);
-void emit_printf(WarpEmitter &w, const ir::Instruction &i);      // emit_call.cpp
+void emit_printf(WarpEmitter &w, const ir::Instruction &i); // emit_call.cpp
 void emit_assertfail(WarpEmitter &w, const ir::Instruction &i);
 void emit_malloc(WarpEmitter &w, const ir::Instruction &i);
 void emit_free(WarpEmitter &w, const ir::Instruction &i);

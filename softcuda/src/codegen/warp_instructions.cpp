@@ -1,8 +1,8 @@
 // warp_instructions.cpp -- hands each instruction to its family; the generic per-lane operation.
 
 #include "codegen/elementwise.h"
-#include "codegen/warp_families.h"
 #include "codegen/warp_emitter.h"
+#include "codegen/warp_families.h"
 
 namespace softcuda::codegen {
 
@@ -20,32 +20,77 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     case Opcode::SymbolAddress:
     case Opcode::LoadParam:
     case Opcode::ParamAddress:
-    case Opcode::WarpBarrier: return; // lanes of a warp never wait for each other
-    case Opcode::Clock: emit_clock(*this, i); return;
-    case Opcode::Load: emit_load(*this, i); return;
-    case Opcode::Store: emit_store(*this, i); return;
-    case Opcode::CopyAsync: emit_copy_async(*this, i); return;
-    case Opcode::Fence: emit_fence(*this, i); return;
-    case Opcode::ToGeneric: emit_to_generic(*this, i); return;
-    case Opcode::FromGeneric: emit_from_generic(*this, i); return;
-    case Opcode::IsSpace: emit_is_space(*this, i); return;
+    case Opcode::WarpBarrier:
+        return; // lanes of a warp never wait for each other
+    case Opcode::Clock:
+        emit_clock(*this, i);
+        return;
+    case Opcode::Load:
+        emit_load(*this, i);
+        return;
+    case Opcode::Store:
+        emit_store(*this, i);
+        return;
+    case Opcode::CopyAsync:
+        emit_copy_async(*this, i);
+        return;
+    case Opcode::Fence:
+        emit_fence(*this, i);
+        return;
+    case Opcode::ToGeneric:
+        emit_to_generic(*this, i);
+        return;
+    case Opcode::FromGeneric:
+        emit_from_generic(*this, i);
+        return;
+    case Opcode::IsSpace:
+        emit_is_space(*this, i);
+        return;
     case Opcode::Atomic:
-    case Opcode::Reduce: emit_atomic(*this, i); return;
-    case Opcode::Shuffle: emit_shuffle(*this, i); return;
-    case Opcode::Vote: emit_vote(*this, i); return;
-    case Opcode::Match: emit_match(*this, i); return;
-    case Opcode::ActiveMask: emit_active_mask(*this, i); return;
-    case Opcode::WarpReduce: emit_warp_reduce(*this, i); return;
-    case Opcode::ElectOne: emit_elect(*this, i); return;
+    case Opcode::Reduce:
+        emit_atomic(*this, i);
+        return;
+    case Opcode::Shuffle:
+        emit_shuffle(*this, i);
+        return;
+    case Opcode::Vote:
+        emit_vote(*this, i);
+        return;
+    case Opcode::Match:
+        emit_match(*this, i);
+        return;
+    case Opcode::ActiveMask:
+        emit_active_mask(*this, i);
+        return;
+    case Opcode::WarpReduce:
+        emit_warp_reduce(*this, i);
+        return;
+    case Opcode::ElectOne:
+        emit_elect(*this, i);
+        return;
     case Opcode::Barrier:
     case Opcode::BarrierArrive:
-    case Opcode::BarrierReduce: emit_barrier_arrival(*this, i); return;
-    case Opcode::Printf: emit_printf(*this, i); return;
-    case Opcode::AssertFail: emit_assertfail(*this, i); return;
-    case Opcode::Malloc: emit_malloc(*this, i); return;
-    case Opcode::Free: emit_free(*this, i); return;
-    case Opcode::Trap: emit_trap(*this, i); return;
-    case Opcode::Nanosleep: emit_nanosleep(*this, i); return;
+    case Opcode::BarrierReduce:
+        emit_barrier_arrival(*this, i);
+        return;
+    case Opcode::Printf:
+        emit_printf(*this, i);
+        return;
+    case Opcode::AssertFail:
+        emit_assertfail(*this, i);
+        return;
+    case Opcode::Malloc:
+        emit_malloc(*this, i);
+        return;
+    case Opcode::Free:
+        emit_free(*this, i);
+        return;
+    case Opcode::Trap:
+        emit_trap(*this, i);
+        return;
+    case Opcode::Nanosleep:
+        emit_nanosleep(*this, i);
+        return;
     default:
         throw Unsupported("'" + std::string(ir::info(i.opcode).name) +
                               "' is not supported by the software device yet",
@@ -87,7 +132,8 @@ bool is_checked(WarpEmitter &w, const ir::Value *value) { return w.shape(value).
 
 } // namespace
 
-// The operations that keep a checked pattern are linear, so they apply to the correction as they are.
+// The operations that keep a checked pattern are linear, so they apply to the correction as they
+// are.
 void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
     bool carried = false;
     result.wrapped = b.getFalse();
@@ -103,27 +149,35 @@ void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
     auto everywhere = [&](const ir::Value *v) { return full(v); };
     switch (i.opcode) {
     case Opcode::Add:
-        result.correction = b.CreateAdd(correction_of(*this, i.operand(0)), correction_of(*this, i.operand(1)));
+        result.correction =
+            b.CreateAdd(correction_of(*this, i.operand(0)), correction_of(*this, i.operand(1)));
         break;
     case Opcode::Sub:
-        result.correction = b.CreateSub(correction_of(*this, i.operand(0)), correction_of(*this, i.operand(1)));
+        result.correction =
+            b.CreateSub(correction_of(*this, i.operand(0)), correction_of(*this, i.operand(1)));
         break;
-    case Opcode::Neg: result.correction = b.CreateNeg(correction_of(*this, i.operand(0))); break;
+    case Opcode::Neg:
+        result.correction = b.CreateNeg(correction_of(*this, i.operand(0)));
+        break;
     case Opcode::Mul: {
         unsigned side = i.operand(1)->constant ? 0 : 1;
-        result.correction = b.CreateMul(correction_of(*this, i.operand(side)), everywhere(i.operand(1 - side)));
+        result.correction =
+            b.CreateMul(correction_of(*this, i.operand(side)), everywhere(i.operand(1 - side)));
         break;
     }
     case Opcode::Shl: {
-        llvm::Value *amount = b.CreateZExtOrTrunc(everywhere(i.operand(1)), type(i.result()->type, kLanes));
+        llvm::Value *amount =
+            b.CreateZExtOrTrunc(everywhere(i.operand(1)), type(i.result()->type, kLanes));
         result.correction = b.CreateShl(correction_of(*this, i.operand(0)), amount);
         break;
     }
     case Opcode::Select:
-        result.correction = b.CreateSelect(everywhere(i.operand(0)), correction_of(*this, i.operand(1)),
-                                           correction_of(*this, i.operand(2)));
+        result.correction =
+            b.CreateSelect(everywhere(i.operand(0)), correction_of(*this, i.operand(1)),
+                           correction_of(*this, i.operand(2)));
         break;
-    default: result.correction = correction_of(*this, i.operand(0)); // bitcast
+    default:
+        result.correction = correction_of(*this, i.operand(0)); // bitcast
     }
 }
 
@@ -131,7 +185,8 @@ void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
 void WarpEmitter::check_widening(const ir::Instruction &i, Lanes &result) {
     const ir::Value *source = i.operand(0);
     const analysis::Shape &narrow = shape(source);
-    bool with_sign = ir::is_signed(i.is(Opcode::MulWide) ? i.attributes.type : i.attributes.source_type);
+    bool with_sign =
+        ir::is_signed(i.is(Opcode::MulWide) ? i.attributes.type : i.attributes.source_type);
     std::int64_t low = 0, high = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
         low = std::min(low, narrow.offset(lane));
@@ -145,15 +200,14 @@ void WarpEmitter::check_widening(const ir::Instruction &i, Lanes &result) {
     auto predicate = [&](llvm::CmpInst::Predicate s, llvm::CmpInst::Predicate u) {
         return with_sign ? s : u;
     };
-    llvm::Value *wrapped = llvm::Constant::getNullValue(
-        with_lanes(b.getInt1Ty(), narrow.groups));
+    llvm::Value *wrapped = llvm::Constant::getNullValue(with_lanes(b.getInt1Ty(), narrow.groups));
     if (high > 0)
         wrapped = b.CreateICmp(predicate(llvm::CmpInst::ICMP_SGT, llvm::CmpInst::ICMP_UGT), base,
                                limit(ceiling - high));
     if (low < 0)
-        wrapped = b.CreateOr(wrapped,
-                             b.CreateICmp(predicate(llvm::CmpInst::ICMP_SLT, llvm::CmpInst::ICMP_ULT),
-                                          base, limit(floor - low)));
+        wrapped = b.CreateOr(
+            wrapped, b.CreateICmp(predicate(llvm::CmpInst::ICMP_SLT, llvm::CmpInst::ICMP_ULT), base,
+                                  limit(floor - low)));
     result.wrapped = any(wrapped);
     // Exact lanes, less what the pattern says they are.
     std::vector<llvm::Value *> operands;

@@ -1,7 +1,7 @@
 // warp_values.cpp -- where a warp's values and masks are kept.
 
-#include "codegen/warp_families.h"
 #include "codegen/warp_emitter.h"
+#include "codegen/warp_families.h"
 
 namespace softcuda::codegen {
 
@@ -15,8 +15,10 @@ bool is_rematerialized(const ir::Value *value) {
     case Opcode::SymbolAddress:
     case Opcode::LoadParam:
     case Opcode::ParamAddress:
-    case Opcode::Undef: return true;
-    default: return false;
+    case Opcode::Undef:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -30,8 +32,8 @@ Lanes WarpEmitter::lanes(const ir::Value *value) {
         return {.base = constant(context, *value), .shape = shape(value)};
     if (auto found = here_.find(value->id); found != here_.end())
         return found->second;
-    // Fetched at the head of the block, so that the whole block may use it; its own phis are read there
-    // before the block's end sets them anew.
+    // Fetched at the head of the block, so that the whole block may use it; its own phis are read
+    // there before the block's end sets them anew.
     llvm::IRBuilder<>::InsertPointGuard guard(b);
     if (head_)
         b.SetInsertPoint(head_->getTerminator());

@@ -1,4 +1,5 @@
-// pipeline.cpp -- reads like a table of contents; SOFTCUDA_DUMP=ptx,ir,prepared,llvm,optimized shows stages.
+// pipeline.cpp -- reads like a table of contents; SOFTCUDA_DUMP=ptx,ir,prepared,llvm,optimized
+// shows stages.
 
 #include "compiler/pipeline.h"
 
@@ -80,9 +81,9 @@ void prepare_kernels(ir::Module &module) {
 codegen::GeneratedKernel compile_kernel(const ir::Function &kernel,
                                         const analysis::LaunchShape &launch,
                                         const jit::Target &target) {
-    return codegen::generate(kernel, launch, target, [](std::string_view stage, const std::string &text) {
-        dump(stage, text);
-    });
+    return codegen::generate(
+        kernel, launch, target,
+        [](std::string_view stage, const std::string &text) { dump(stage, text); });
 }
 
 } // namespace softcuda::compiler

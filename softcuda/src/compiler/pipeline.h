@@ -10,8 +10,8 @@
 
 namespace softcuda::compiler {
 
-/// PTX text to verified IR. Null, with the diagnostics in `log`, if the text is wrong or asks for what
-/// the device cannot do; warnings go to `log` too.
+/// PTX text to verified IR. Null, with the diagnostics in `log`, if the text is wrong or asks for
+/// what the device cannot do; warnings go to `log` too.
 [[nodiscard]] std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log);
 
 /// Brings each kernel into the form that compile_kernel() takes.

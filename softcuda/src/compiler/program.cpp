@@ -100,7 +100,7 @@ class PtxProgram final : public Program {
 
     static Variable describe(const ir::GlobalVariable &source) {
         Variable variable{.name = source.name,
-                          .space = source.managed                      ? VariableSpace::Managed
+                          .space = source.managed                        ? VariableSpace::Managed
                                    : source.space == ir::Space::Constant ? VariableSpace::Constant
                                                                          : VariableSpace::Global,
                           .size = source.size,

@@ -1,8 +1,8 @@
 // program.h -- a PTX module that has been read and checked, and its kernels compiled on demand.
 //
 // This is all that device/ and api/ know of the compiler. Addresses never enter generated code:
-// module variables are reached through LaunchFrame::symbols, so one compiled kernel serves every load
-// of the same text.
+// module variables are reached through LaunchFrame::symbols, so one compiled kernel serves every
+// load of the same text.
 #pragma once
 
 #include "rt/kernel_abi.h"
@@ -50,8 +50,8 @@ struct Variable {
     VariableSpace space = VariableSpace::Global;
     std::uint64_t size = 0;
     std::uint32_t align = 1;
-    bool visible = true;             ///< found by cuModuleGetGlobal
-    std::vector<std::byte> initial;  ///< shorter than size: the rest is zero
+    bool visible = true;            ///< found by cuModuleGetGlobal
+    std::vector<std::byte> initial; ///< shorter than size: the rest is zero
     std::vector<Relocation> relocations;
 };
 
@@ -61,7 +61,7 @@ struct CompiledKernel {
     std::uint64_t scratch_bytes = 0;      ///< WorkerState::scratch that a block needs
     std::uint64_t instructions_per_block; ///< rough cost, loops counted once
     bool loops = false; ///< has a loop: may run long, so never on the caller's own thread
-    std::shared_ptr<const void> code;     ///< keeps the machine code mapped
+    std::shared_ptr<const void> code; ///< keeps the machine code mapped
 };
 
 /// What a kernel is compiled for.
@@ -76,16 +76,16 @@ struct Shape {
 /// A module. Immutable once made; compile() may be called from any thread.
 class Program {
   public:
-    /// Reads, checks and lowers PTX. On failure returns null and `log` has the diagnostics, each with
-    /// line, column and the source line; on success `log` has warnings, if any.
+    /// Reads, checks and lowers PTX. On failure returns null and `log` has the diagnostics, each
+    /// with line, column and the source line; on success `log` has warnings, if any.
     static std::shared_ptr<Program> from_ptx(std::string_view ptx, std::string &log);
 
     virtual ~Program() = default;
     [[nodiscard]] virtual const std::vector<KernelInfo> &kernels() const = 0;
     [[nodiscard]] virtual const std::vector<Variable> &variables() const = 0;
 
-    /// Compiles kernel `index` for `shape`, or finds it in this process or in the disk cache. Returns
-    /// null with a message in `log` when a feature is missing in this shape.
+    /// Compiles kernel `index` for `shape`, or finds it in this process or in the disk cache.
+    /// Returns null with a message in `log` when a feature is missing in this shape.
     [[nodiscard]] virtual std::shared_ptr<const CompiledKernel>
     compile(std::size_t index, const Shape &shape, std::string &log) = 0;
 };

@@ -4,9 +4,9 @@
 //
 //     entry(frame, worker, first_block, block_count)
 //
-// `frame` is shared, read-only, by all workers of one launch; `worker` belongs to the calling thread
-// alone. Generated code reads both by the offsets of their members, so the order here is part of the
-// key under which objects are cached on disk (`kKernelAbiVersion`).
+// `frame` is shared, read-only, by all workers of one launch; `worker` belongs to the calling
+// thread alone. Generated code reads both by the offsets of their members, so the order here is
+// part of the key under which objects are cached on disk (`kKernelAbiVersion`).
 #pragma once
 
 #include <cstddef>
@@ -21,32 +21,33 @@ inline constexpr unsigned kWarpSize = 32;
 
 /// One launch, as generated code sees it.
 struct LaunchFrame {
-    const std::byte *params;            ///< packed kernel parameters, laid out as PTX lays them out
-    const std::uint64_t *symbols;       ///< address of each module-level .global/.const variable
-    std::uint64_t global_base;          ///< start of the arena that holds all device memory
-    std::uint64_t global_size;          ///< its size in bytes; an access outside is looked up slowly
-    std::uint32_t grid[3];              ///< in blocks
-    std::uint32_t block[3];             ///< in threads; equals the shape that was compiled for
+    const std::byte *params;      ///< packed kernel parameters, laid out as PTX lays them out
+    const std::uint64_t *symbols; ///< address of each module-level .global/.const variable
+    std::uint64_t global_base;    ///< start of the arena that holds all device memory
+    std::uint64_t global_size;    ///< its size in bytes; an access outside is looked up slowly
+    std::uint32_t grid[3];        ///< in blocks
+    std::uint32_t block[3];       ///< in threads; equals the shape that was compiled for
     std::uint32_t dynamic_shared_bytes; ///< asked for at launch
     std::uint32_t device_ordinal;
-    std::uint64_t grid_id;              ///< %gridid
-    std::uint64_t grid_workspace;       ///< %envreg1/2: for a grid-wide barrier, else 0
-    void *launch;                       ///< the runtime's own record of this launch
+    std::uint64_t grid_id;        ///< %gridid
+    std::uint64_t grid_workspace; ///< %envreg1/2: for a grid-wide barrier, else 0
+    void *launch;                 ///< the runtime's own record of this launch
 };
 
-/// One worker thread, as generated code sees it. The windows are reserved address ranges whose unused
-/// rest is inaccessible: shared and local addresses are 32-bit offsets into them, so that a wrong one
-/// faults and cannot reach anything else.
+/// One worker thread, as generated code sees it. The windows are reserved address ranges whose
+/// unused rest is inaccessible: shared and local addresses are 32-bit offsets into them, so that a
+/// wrong one faults and cannot reach anything else.
 struct WorkerState {
-    std::byte *shared;          ///< the block's shared memory: static variables, then the dynamic part
-    std::byte *local;           ///< local memory: thread t of the block at t * local_bytes_per_thread
-    std::byte *scratch;         ///< values that live across block barriers; scratch_bytes, 64-aligned
-    std::uint32_t worker_id;    ///< %smid
+    std::byte *shared;       ///< the block's shared memory: static variables, then the dynamic part
+    std::byte *local;        ///< local memory: thread t of the block at t * local_bytes_per_thread
+    std::byte *scratch;      ///< values that live across block barriers; scratch_bytes, 64-aligned
+    std::uint32_t worker_id; ///< %smid
     std::uint32_t worker_count; ///< %nsmid
-    std::uint64_t block_index;  ///< linear index of the block being run, for reports; code stores it
-    std::uint32_t barrier_sum;    ///< bar.red: what the warps that have arrived have added up
+    std::uint64_t block_index; ///< linear index of the block being run, for reports; code stores it
+    std::uint32_t barrier_sum; ///< bar.red: what the warps that have arrived have added up
     std::uint32_t barrier_result; ///< and the whole block's sum, once all have arrived
-    std::uint32_t warp_index;   ///< the warp being run, for reports; code stores it where it may fault
+    std::uint32_t
+        warp_index; ///< the warp being run, for reports; code stores it where it may fault
 };
 
 using KernelEntry = void (*)(const LaunchFrame *, WorkerState *, std::uint64_t first_block,
@@ -54,11 +55,11 @@ using KernelEntry = void (*)(const LaunchFrame *, WorkerState *, std::uint64_t f
 
 /// What went wrong inside a kernel.
 enum class Fault : std::uint32_t {
-    IllegalAddress = 1,     ///< no such device memory
-    MisalignedAddress,      ///< not a multiple of the access size
-    Trap,                   ///< `trap` or `brkpt`
-    Assert,                 ///< __assertfail
-    BarrierMismatch,        ///< warps of one block wait at a barrier others cannot reach
+    IllegalAddress = 1, ///< no such device memory
+    MisalignedAddress,  ///< not a multiple of the access size
+    Trap,               ///< `trap` or `brkpt`
+    Assert,             ///< __assertfail
+    BarrierMismatch,    ///< warps of one block wait at a barrier others cannot reach
     StackOverflow,
     InvalidInstruction,
 };
@@ -68,12 +69,13 @@ enum class Access : std::uint32_t { Load, Store, Atomic };
 
 } // namespace softcuda::rt
 
-// Runtime functions that generated code calls by name. They are plain C so that the JIT can bind them.
+// Runtime functions that generated code calls by name. They are plain C so that the JIT can bind
+// them.
 extern "C" {
 
 /// Ends the launch with `fault`; does not return to the kernel. `address` is the offending one.
-[[noreturn]] void scu_fault(softcuda::rt::WorkerState *, std::uint32_t fault,
-                            std::uint64_t address, std::uint32_t lane);
+[[noreturn]] void scu_fault(softcuda::rt::WorkerState *, std::uint32_t fault, std::uint64_t address,
+                            std::uint32_t lane);
 
 /// Called when `address` is outside the arena: returns if it lies in registered host memory with
 /// `size` bytes to go, otherwise faults. `access` is an rt::Access.
@@ -86,17 +88,17 @@ void scu_check_addresses(softcuda::rt::WorkerState *, const softcuda::rt::Launch
                          const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t size,
                          std::uint32_t access);
 
-/// CUDA's vprintf for the lanes in `mask`, in lane order. formats/arguments are generic addresses, 32
-/// of each; results (the number of arguments, -1 for a bad format) go to `results`.
+/// CUDA's vprintf for the lanes in `mask`, in lane order. formats/arguments are generic addresses,
+/// 32 of each; results (the number of arguments, -1 for a bad format) go to `results`.
 void scu_vprintf(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                  const std::uint64_t *formats, const std::uint64_t *arguments, std::uint32_t mask,
                  std::int32_t *results);
 
-/// __assertfail for the first lane in `mask`: prints CUDA's line and faults. Arrays have 32 entries.
+/// __assertfail for the first lane in `mask`: prints CUDA's line and faults. Arrays have 32
+/// entries.
 void scu_assertfail(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                     const std::uint64_t *messages, const std::uint64_t *files,
-                    const std::uint32_t *lines, const std::uint64_t *functions,
-                    std::uint32_t mask);
+                    const std::uint32_t *lines, const std::uint64_t *functions, std::uint32_t mask);
 
 /// Device-side malloc and free, per lane in `mask`; 0 where the heap is exhausted.
 void scu_malloc(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,

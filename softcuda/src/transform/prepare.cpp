@@ -38,7 +38,8 @@ void redirect(Block *from, Block *old_target, Block *new_target) {
 std::span<Instruction *> phis(Block *block) {
     auto end = std::ranges::find_if(block->instructions,
                                     [](const Instruction *i) { return !i->is(Opcode::Phi); });
-    return {block->instructions.data(), static_cast<std::size_t>(end - block->instructions.begin())};
+    return {block->instructions.data(),
+            static_cast<std::size_t>(end - block->instructions.begin())};
 }
 
 void replace_incoming(Block *block, const Block *old_source, Block *new_source) {
@@ -66,7 +67,8 @@ void refresh(Function &function) {
 }
 
 // A phi in `merged` that gathers what `phi` received from the latches; phi keeps the rest.
-void gather(Function &function, Instruction *phi, Block *merged, const std::vector<Block *> &latches) {
+void gather(Function &function, Instruction *phi, Block *merged,
+            const std::vector<Block *> &latches) {
     Instruction *inner = function.create(Opcode::Phi, {}, std::array{phi->result()->type});
     inner->block = merged;
     for (std::size_t i = phi->blocks.size(); i-- > 0;) {
@@ -112,7 +114,8 @@ void split_edge(Function &function, Block *from, Block *to) {
     }
 }
 
-// Rewrites the uses of one value outside of a loop to phis in the loop's exits, joined where needed.
+// Rewrites the uses of one value outside of a loop to phis in the loop's exits, joined where
+// needed.
 class ValueCloser {
   public:
     ValueCloser(Function &function, Value *value, const Loop &loop, const DominatorTree &dominators,
@@ -142,7 +145,8 @@ class ValueCloser {
         return at != at_start_.end() && at->second->definition == user;
     }
 
-    // The value as it is where `block` starts; the same at its end, since it is defined inside the loop.
+    // The value as it is where `block` starts; the same at its end, since it is defined inside the
+    // loop.
     Value *at_end_of(Block *block) {
         if (auto found = at_start_.find(block); found != at_start_.end())
             return found->second;
@@ -174,9 +178,8 @@ class ValueCloser {
     Value *undefined(Block *block) {
         Instruction *undef = function_.create(Opcode::Undef, {}, std::array{value_->type});
         undef->block = block;
-        block->instructions.insert(block->instructions.begin() +
-                                       static_cast<std::ptrdiff_t>(phis(block).size()),
-                                   undef);
+        block->instructions.insert(
+            block->instructions.begin() + static_cast<std::ptrdiff_t>(phis(block).size()), undef);
         return undef->result();
     }
 

@@ -23,8 +23,8 @@ class LevelOrder {
     std::vector<const Block *> take() { return std::move(order_); }
 
   private:
-    // The node at `level` that stands for the block: itself, or the header of the loop it is in. Null
-    // if the block is not inside the level's loop.
+    // The node at `level` that stands for the block: itself, or the header of the loop it is in.
+    // Null if the block is not inside the level's loop.
     const Block *node_at(int level, const Block *block) const {
         int loop = loops_.innermost(block);
         const Block *node = block;

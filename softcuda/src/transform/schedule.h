@@ -1,7 +1,7 @@
 // schedule.h -- the order in which one warp goes through the blocks of a function.
 //
-// A warp runs a block once for all of its lanes that come there. After a uniform branch it can really
-// jump; after a divergent one it must visit both sides in turn, each under a mask:
+// A warp runs a block once for all of its lanes that come there. After a uniform branch it can
+// really jump; after a divergent one it must visit both sides in turn, each under a mask:
 //
 //          a                 a          a: branch on x, divergent
 //         / \                |
@@ -11,10 +11,11 @@
 //                            |
 //                            d   (under a's mask)
 //
-// The blocks of a loop stay together, and a lane that leaves a loop waits until the others have left.
-// What is still to be visited at a block is its list of *pending* blocks; the warp always goes on with
-// the first of them in a fixed topological order. (After Moll and Hack, "Partial Control-Flow
-// Linearization", PLDI 2018, except that pending targets may be skipped when no lane waits there.)
+// The blocks of a loop stay together, and a lane that leaves a loop waits until the others have
+// left. What is still to be visited at a block is its list of *pending* blocks; the warp always
+// goes on with the first of them in a fixed topological order. (After Moll and Hack, "Partial
+// Control-Flow Linearization", PLDI 2018, except that pending targets may be skipped when no lane
+// waits there.)
 #pragma once
 
 #include "analysis/shape.h"
@@ -30,11 +31,13 @@ struct BlockPlan {
     /// The block, at most this one's dominator, whose lanes are exactly this block's lanes too; the
     /// block itself where the mask has to be built from the edges that lead here.
     const ir::Block *mask_owner = nullptr;
-    bool guarded = false; ///< the warp may arrive with no lane: test, and go to the next pending block
-    bool waited = false;  ///< lanes may wait here while others run: phis and mask keep what they have
+    bool guarded =
+        false; ///< the warp may arrive with no lane: test, and go to the next pending block
+    bool waited =
+        false; ///< lanes may wait here while others run: phis and mask keep what they have
     std::vector<const ir::Block *> pending; ///< still to be visited when the warp arrives, in order
-    /// Where the warp goes when its lanes take successor i; for a divergent branch all are equal. Null:
-    /// the end of the kernel.
+    /// Where the warp goes when its lanes take successor i; for a divergent branch all are equal.
+    /// Null: the end of the kernel.
     std::vector<const ir::Block *> next;
 };
 

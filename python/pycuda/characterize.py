@@ -1,0 +1,48 @@
+"""What the current device and the kernel compiler are like."""
+
+from __future__ import annotations
+
+from pycuda import driver
+from pycuda.compiler import SourceModule
+from pycuda.tools import context_dependent_memoize
+
+
+def platform_bits() -> int:
+    """The width of a pointer on the host, in bits."""
+    import struct
+
+    return 8 * struct.calcsize("P")
+
+
+def has_stack() -> bool:
+    """Whether kernels of the current device may recurse."""
+    return driver.Context.get_device().compute_capability() >= (2, 0)
+
+
+def has_double_support() -> bool:
+    """Whether the current device has numbers of double precision."""
+    return driver.Context.get_device().compute_capability() >= (1, 3)
+
+
+@context_dependent_memoize
+def sizeof(type_name: str, preamble: str = "") -> int:
+    """The size in bytes of a type of CUDA C++ in kernels; ``preamble`` may declare it.
+
+    >>> sizeof("float4")
+    16
+    """
+    import numpy as np
+
+    kernel = SourceModule(
+        f"""
+        {preamble}
+        extern "C" __global__ void write_size(unsigned long long *out)
+        {{
+            *out = sizeof({type_name});
+        }}
+        """,
+        no_extern_c=True,
+    ).get_function("write_size")
+    size = np.zeros(1, np.uint64)
+    kernel(driver.Out(size), block=(1, 1, 1))
+    return int(size[0])

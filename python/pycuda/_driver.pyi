@@ -1,0 +1,1323 @@
+"""The CUDA driver API, as pycuda.driver shows it."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, overload
+
+import pycuda._enum
+
+class Error(Exception):
+    """
+    A call of the driver failed. `code` is the driver's number of the failure, `name` its name; both are None where PyCUDA itself objects.
+    """
+
+    code: int | None
+
+    name: str | None
+
+class MemoryError(Error):
+    """The device is out of memory."""
+
+class LaunchError(Error):
+    """A kernel failed, or could not start."""
+
+class RuntimeError(Error):
+    """No device, no code for this device, or a device in trouble."""
+
+class LogicError(Error):
+    """The program asked for what cannot be."""
+
+class ArgumentError(LogicError, TypeError):
+    """A kernel cannot take an argument, or the number of arguments is wrong."""
+
+class device_attribute(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    MAX_THREADS_PER_BLOCK: device_attribute = ...
+
+    MAX_BLOCK_DIM_X: device_attribute = pycuda._driver.device_attribute.MAX_BLOCK_DIM_X
+
+    MAX_BLOCK_DIM_Y: device_attribute = pycuda._driver.device_attribute.MAX_BLOCK_DIM_Y
+
+    MAX_BLOCK_DIM_Z: device_attribute = pycuda._driver.device_attribute.MAX_BLOCK_DIM_Z
+
+    MAX_GRID_DIM_X: device_attribute = pycuda._driver.device_attribute.MAX_GRID_DIM_X
+
+    MAX_GRID_DIM_Y: device_attribute = pycuda._driver.device_attribute.MAX_GRID_DIM_Y
+
+    MAX_GRID_DIM_Z: device_attribute = pycuda._driver.device_attribute.MAX_GRID_DIM_Z
+
+    MAX_SHARED_MEMORY_PER_BLOCK: device_attribute = ...
+
+    TOTAL_CONSTANT_MEMORY: device_attribute = ...
+
+    WARP_SIZE: device_attribute = pycuda._driver.device_attribute.WARP_SIZE
+
+    MAX_PITCH: device_attribute = pycuda._driver.device_attribute.MAX_PITCH
+
+    MAX_REGISTERS_PER_BLOCK: device_attribute = ...
+
+    CLOCK_RATE: device_attribute = pycuda._driver.device_attribute.CLOCK_RATE
+
+    TEXTURE_ALIGNMENT: device_attribute = (
+        pycuda._driver.device_attribute.TEXTURE_ALIGNMENT
+    )
+
+    GPU_OVERLAP: device_attribute = pycuda._driver.device_attribute.GPU_OVERLAP
+
+    MULTIPROCESSOR_COUNT: device_attribute = ...
+
+    KERNEL_EXEC_TIMEOUT: device_attribute = ...
+
+    INTEGRATED: device_attribute = pycuda._driver.device_attribute.INTEGRATED
+
+    CAN_MAP_HOST_MEMORY: device_attribute = ...
+
+    COMPUTE_MODE: device_attribute = pycuda._driver.device_attribute.COMPUTE_MODE
+
+    MAXIMUM_TEXTURE1D_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_HEIGHT: device_attribute = ...
+
+    MAXIMUM_TEXTURE3D_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE3D_HEIGHT: device_attribute = ...
+
+    MAXIMUM_TEXTURE3D_DEPTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_LAYERED_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_LAYERED_HEIGHT: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_LAYERED_LAYERS: device_attribute = ...
+
+    SURFACE_ALIGNMENT: device_attribute = (
+        pycuda._driver.device_attribute.SURFACE_ALIGNMENT
+    )
+
+    CONCURRENT_KERNELS: device_attribute = ...
+
+    ECC_ENABLED: device_attribute = pycuda._driver.device_attribute.ECC_ENABLED
+
+    PCI_BUS_ID: device_attribute = pycuda._driver.device_attribute.PCI_BUS_ID
+
+    PCI_DEVICE_ID: device_attribute = pycuda._driver.device_attribute.PCI_DEVICE_ID
+
+    TCC_DRIVER: device_attribute = pycuda._driver.device_attribute.TCC_DRIVER
+
+    MEMORY_CLOCK_RATE: device_attribute = (
+        pycuda._driver.device_attribute.MEMORY_CLOCK_RATE
+    )
+
+    GLOBAL_MEMORY_BUS_WIDTH: device_attribute = ...
+
+    L2_CACHE_SIZE: device_attribute = pycuda._driver.device_attribute.L2_CACHE_SIZE
+
+    MAX_THREADS_PER_MULTIPROCESSOR: device_attribute = ...
+
+    ASYNC_ENGINE_COUNT: device_attribute = ...
+
+    UNIFIED_ADDRESSING: device_attribute = ...
+
+    MAXIMUM_TEXTURE1D_LAYERED_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE1D_LAYERED_LAYERS: device_attribute = ...
+
+    CAN_TEX2D_GATHER: device_attribute = (
+        pycuda._driver.device_attribute.CAN_TEX2D_GATHER
+    )
+
+    MAXIMUM_TEXTURE2D_GATHER_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_GATHER_HEIGHT: device_attribute = ...
+
+    MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE: device_attribute = ...
+
+    MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE: device_attribute = ...
+
+    MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE: device_attribute = ...
+
+    PCI_DOMAIN_ID: device_attribute = pycuda._driver.device_attribute.PCI_DOMAIN_ID
+
+    TEXTURE_PITCH_ALIGNMENT: device_attribute = ...
+
+    MAXIMUM_TEXTURECUBEMAP_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS: device_attribute = ...
+
+    MAXIMUM_SURFACE1D_WIDTH: device_attribute = ...
+
+    MAXIMUM_SURFACE2D_WIDTH: device_attribute = ...
+
+    MAXIMUM_SURFACE2D_HEIGHT: device_attribute = ...
+
+    MAXIMUM_SURFACE3D_WIDTH: device_attribute = ...
+
+    MAXIMUM_SURFACE3D_HEIGHT: device_attribute = ...
+
+    MAXIMUM_SURFACE3D_DEPTH: device_attribute = ...
+
+    MAXIMUM_SURFACE1D_LAYERED_WIDTH: device_attribute = ...
+
+    MAXIMUM_SURFACE1D_LAYERED_LAYERS: device_attribute = ...
+
+    MAXIMUM_SURFACE2D_LAYERED_WIDTH: device_attribute = ...
+
+    MAXIMUM_SURFACE2D_LAYERED_HEIGHT: device_attribute = ...
+
+    MAXIMUM_SURFACE2D_LAYERED_LAYERS: device_attribute = ...
+
+    MAXIMUM_SURFACECUBEMAP_WIDTH: device_attribute = ...
+
+    MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH: device_attribute = ...
+
+    MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS: device_attribute = ...
+
+    MAXIMUM_TEXTURE1D_LINEAR_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_LINEAR_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_LINEAR_HEIGHT: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_LINEAR_PITCH: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT: device_attribute = ...
+
+    COMPUTE_CAPABILITY_MAJOR: device_attribute = ...
+
+    COMPUTE_CAPABILITY_MINOR: device_attribute = ...
+
+    MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH: device_attribute = ...
+
+    STREAM_PRIORITIES_SUPPORTED: device_attribute = ...
+
+    GLOBAL_L1_CACHE_SUPPORTED: device_attribute = ...
+
+    LOCAL_L1_CACHE_SUPPORTED: device_attribute = ...
+
+    MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: device_attribute = ...
+
+    MAX_REGISTERS_PER_MULTIPROCESSOR: device_attribute = ...
+
+    MANAGED_MEMORY: device_attribute = pycuda._driver.device_attribute.MANAGED_MEMORY
+
+    MULTI_GPU_BOARD: device_attribute = pycuda._driver.device_attribute.MULTI_GPU_BOARD
+
+    MULTI_GPU_BOARD_GROUP_ID: device_attribute = ...
+
+    HOST_NATIVE_ATOMIC_SUPPORTED: device_attribute = ...
+
+    SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO: device_attribute = ...
+
+    PAGEABLE_MEMORY_ACCESS: device_attribute = ...
+
+    CONCURRENT_MANAGED_ACCESS: device_attribute = ...
+
+    COMPUTE_PREEMPTION_SUPPORTED: device_attribute = ...
+
+    CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM: device_attribute = ...
+
+    CAN_USE_STREAM_MEM_OPS_V1: device_attribute = ...
+
+    CAN_USE_64_BIT_STREAM_MEM_OPS_V1: device_attribute = ...
+
+    CAN_USE_STREAM_WAIT_VALUE_NOR_V1: device_attribute = ...
+
+    COOPERATIVE_LAUNCH: device_attribute = ...
+
+    COOPERATIVE_MULTI_DEVICE_LAUNCH: device_attribute = ...
+
+    MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: device_attribute = ...
+
+    CAN_FLUSH_REMOTE_WRITES: device_attribute = ...
+
+    HOST_REGISTER_SUPPORTED: device_attribute = ...
+
+    PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES: device_attribute = ...
+
+    DIRECT_MANAGED_MEM_ACCESS_FROM_HOST: device_attribute = ...
+
+    VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: device_attribute = ...
+
+    HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED: device_attribute = ...
+
+    HANDLE_TYPE_WIN32_HANDLE_SUPPORTED: device_attribute = ...
+
+    HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED: device_attribute = ...
+
+    MAX_BLOCKS_PER_MULTIPROCESSOR: device_attribute = ...
+
+    GENERIC_COMPRESSION_SUPPORTED: device_attribute = ...
+
+    MAX_PERSISTING_L2_CACHE_SIZE: device_attribute = ...
+
+    MAX_ACCESS_POLICY_WINDOW_SIZE: device_attribute = ...
+
+    GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: device_attribute = ...
+
+    RESERVED_SHARED_MEMORY_PER_BLOCK: device_attribute = ...
+
+    SPARSE_CUDA_ARRAY_SUPPORTED: device_attribute = ...
+
+    READ_ONLY_HOST_REGISTER_SUPPORTED: device_attribute = ...
+
+    TIMELINE_SEMAPHORE_INTEROP_SUPPORTED: device_attribute = ...
+
+    MEMORY_POOLS_SUPPORTED: device_attribute = ...
+
+    GPU_DIRECT_RDMA_SUPPORTED: device_attribute = ...
+
+    GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS: device_attribute = ...
+
+    GPU_DIRECT_RDMA_WRITES_ORDERING: device_attribute = ...
+
+    MEMPOOL_SUPPORTED_HANDLE_TYPES: device_attribute = ...
+
+    CLUSTER_LAUNCH: device_attribute = pycuda._driver.device_attribute.CLUSTER_LAUNCH
+
+    DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED: device_attribute = ...
+
+    CAN_USE_64_BIT_STREAM_MEM_OPS: device_attribute = ...
+
+    CAN_USE_STREAM_WAIT_VALUE_NOR: device_attribute = ...
+
+    DMA_BUF_SUPPORTED: device_attribute = (
+        pycuda._driver.device_attribute.DMA_BUF_SUPPORTED
+    )
+
+    IPC_EVENT_SUPPORTED: device_attribute = ...
+
+    MEM_SYNC_DOMAIN_COUNT: device_attribute = ...
+
+    TENSOR_MAP_ACCESS_SUPPORTED: device_attribute = ...
+
+    HANDLE_TYPE_FABRIC_SUPPORTED: device_attribute = ...
+
+    UNIFIED_FUNCTION_POINTERS: device_attribute = ...
+
+    NUMA_CONFIG: device_attribute = pycuda._driver.device_attribute.NUMA_CONFIG
+
+    NUMA_ID: device_attribute = pycuda._driver.device_attribute.NUMA_ID
+
+    MULTICAST_SUPPORTED: device_attribute = ...
+
+    MPS_ENABLED: device_attribute = pycuda._driver.device_attribute.MPS_ENABLED
+
+    HOST_NUMA_ID: device_attribute = pycuda._driver.device_attribute.HOST_NUMA_ID
+
+    D3D12_CIG_SUPPORTED: device_attribute = ...
+
+    MEM_DECOMPRESS_ALGORITHM_MASK: device_attribute = ...
+
+    MEM_DECOMPRESS_MAXIMUM_LENGTH: device_attribute = ...
+
+    VULKAN_CIG_SUPPORTED: device_attribute = ...
+
+    GPU_PCI_DEVICE_ID: device_attribute = (
+        pycuda._driver.device_attribute.GPU_PCI_DEVICE_ID
+    )
+
+    GPU_PCI_SUBSYSTEM_ID: device_attribute = ...
+
+    HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: device_attribute = ...
+
+    HOST_NUMA_MEMORY_POOLS_SUPPORTED: device_attribute = ...
+
+    HOST_NUMA_MULTINODE_IPC_SUPPORTED: device_attribute = ...
+
+    HOST_MEMORY_POOLS_SUPPORTED: device_attribute = ...
+
+    HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: device_attribute = ...
+
+    HOST_ALLOC_DMA_BUF_SUPPORTED: device_attribute = ...
+
+    ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED: device_attribute = ...
+
+    SHARED_MEMORY_PER_BLOCK: device_attribute = ...
+
+    REGISTERS_PER_BLOCK: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_ARRAY_WIDTH: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_ARRAY_HEIGHT: device_attribute = ...
+
+    MAXIMUM_TEXTURE2D_ARRAY_NUMSLICES: device_attribute = ...
+
+    VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED: device_attribute = ...
+
+class function_attribute(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    MAX_THREADS_PER_BLOCK: function_attribute = ...
+
+    SHARED_SIZE_BYTES: function_attribute = ...
+
+    CONST_SIZE_BYTES: function_attribute = ...
+
+    LOCAL_SIZE_BYTES: function_attribute = ...
+
+    NUM_REGS: function_attribute = pycuda._driver.function_attribute.NUM_REGS
+
+    PTX_VERSION: function_attribute = pycuda._driver.function_attribute.PTX_VERSION
+
+    BINARY_VERSION: function_attribute = (
+        pycuda._driver.function_attribute.BINARY_VERSION
+    )
+
+    CACHE_MODE_CA: function_attribute = pycuda._driver.function_attribute.CACHE_MODE_CA
+
+    MAX_DYNAMIC_SHARED_SIZE_BYTES: function_attribute = ...
+
+    PREFERRED_SHARED_MEMORY_CARVEOUT: function_attribute = ...
+
+    CLUSTER_SIZE_MUST_BE_SET: function_attribute = ...
+
+    REQUIRED_CLUSTER_WIDTH: function_attribute = ...
+
+    REQUIRED_CLUSTER_HEIGHT: function_attribute = ...
+
+    REQUIRED_CLUSTER_DEPTH: function_attribute = ...
+
+    NON_PORTABLE_CLUSTER_SIZE_ALLOWED: function_attribute = ...
+
+    CLUSTER_SCHEDULING_POLICY_PREFERENCE: function_attribute = ...
+
+    MAX: function_attribute = pycuda._driver.function_attribute.MAX
+
+class ctx_flags(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    SCHED_AUTO: ctx_flags = pycuda._driver.ctx_flags.SCHED_AUTO
+
+    SCHED_SPIN: ctx_flags = pycuda._driver.ctx_flags.SCHED_SPIN
+
+    SCHED_YIELD: ctx_flags = pycuda._driver.ctx_flags.SCHED_YIELD
+
+    SCHED_MASK: ctx_flags = pycuda._driver.ctx_flags.SCHED_MASK
+
+    SCHED_BLOCKING_SYNC: ctx_flags = pycuda._driver.ctx_flags.SCHED_BLOCKING_SYNC
+
+    BLOCKING_SYNC: ctx_flags = pycuda._driver.ctx_flags.SCHED_BLOCKING_SYNC
+
+    MAP_HOST: ctx_flags = pycuda._driver.ctx_flags.MAP_HOST
+
+    LMEM_RESIZE_TO_MAX: ctx_flags = pycuda._driver.ctx_flags.LMEM_RESIZE_TO_MAX
+
+    FLAGS_MASK: ctx_flags = pycuda._driver.ctx_flags.FLAGS_MASK
+
+class stream_flags(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    DEFAULT: stream_flags = pycuda._driver.stream_flags.DEFAULT
+
+    NON_BLOCKING: stream_flags = pycuda._driver.stream_flags.NON_BLOCKING
+
+class event_flags(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    DEFAULT: event_flags = pycuda._driver.event_flags.DEFAULT
+
+    BLOCKING_SYNC: event_flags = pycuda._driver.event_flags.BLOCKING_SYNC
+
+    DISABLE_TIMING: event_flags = pycuda._driver.event_flags.DISABLE_TIMING
+
+    INTERPROCESS: event_flags = pycuda._driver.event_flags.INTERPROCESS
+
+class ipc_mem_flags(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    LAZY_ENABLE_PEER_ACCESS: ipc_mem_flags = ...
+
+class mem_attach_flags(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    GLOBAL: mem_attach_flags = pycuda._driver.mem_attach_flags.GLOBAL
+
+    HOST: mem_attach_flags = pycuda._driver.mem_attach_flags.HOST
+
+    SINGLE: mem_attach_flags = pycuda._driver.mem_attach_flags.SINGLE
+
+class memory_type(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    HOST: memory_type = pycuda._driver.memory_type.HOST
+
+    DEVICE: memory_type = pycuda._driver.memory_type.DEVICE
+
+    ARRAY: memory_type = pycuda._driver.memory_type.ARRAY
+
+    UNIFIED: memory_type = pycuda._driver.memory_type.UNIFIED
+
+class pointer_attribute(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    CONTEXT: pointer_attribute = pycuda._driver.pointer_attribute.CONTEXT
+
+    MEMORY_TYPE: pointer_attribute = pycuda._driver.pointer_attribute.MEMORY_TYPE
+
+    DEVICE_POINTER: pointer_attribute = pycuda._driver.pointer_attribute.DEVICE_POINTER
+
+    HOST_POINTER: pointer_attribute = pycuda._driver.pointer_attribute.HOST_POINTER
+
+class compute_mode(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    DEFAULT: compute_mode = pycuda._driver.compute_mode.DEFAULT
+
+    PROHIBITED: compute_mode = pycuda._driver.compute_mode.PROHIBITED
+
+    EXCLUSIVE_PROCESS: compute_mode = pycuda._driver.compute_mode.EXCLUSIVE_PROCESS
+
+class func_cache(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    PREFER_NONE: func_cache = pycuda._driver.func_cache.PREFER_NONE
+
+    PREFER_SHARED: func_cache = pycuda._driver.func_cache.PREFER_SHARED
+
+    PREFER_L1: func_cache = pycuda._driver.func_cache.PREFER_L1
+
+    PREFER_EQUAL: func_cache = pycuda._driver.func_cache.PREFER_EQUAL
+
+class shared_config(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    DEFAULT_BANK_SIZE: shared_config = pycuda._driver.shared_config.DEFAULT_BANK_SIZE
+
+    FOUR_BYTE_BANK_SIZE: shared_config = (
+        pycuda._driver.shared_config.FOUR_BYTE_BANK_SIZE
+    )
+
+    EIGHT_BYTE_BANK_SIZE: shared_config = (
+        pycuda._driver.shared_config.EIGHT_BYTE_BANK_SIZE
+    )
+
+class limit(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    STACK_SIZE: limit = pycuda._driver.limit.STACK_SIZE
+
+    PRINTF_FIFO_SIZE: limit = pycuda._driver.limit.PRINTF_FIFO_SIZE
+
+    MALLOC_HEAP_SIZE: limit = pycuda._driver.limit.MALLOC_HEAP_SIZE
+
+    DEV_RUNTIME_SYNC_DEPTH: limit = pycuda._driver.limit.DEV_RUNTIME_SYNC_DEPTH
+
+    DEV_RUNTIME_PENDING_LAUNCH_COUNT: limit = ...
+
+class array_format(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    UNSIGNED_INT8: array_format = pycuda._driver.array_format.UNSIGNED_INT8
+
+    UNSIGNED_INT16: array_format = pycuda._driver.array_format.UNSIGNED_INT16
+
+    UNSIGNED_INT32: array_format = pycuda._driver.array_format.UNSIGNED_INT32
+
+    SIGNED_INT8: array_format = pycuda._driver.array_format.SIGNED_INT8
+
+    SIGNED_INT16: array_format = pycuda._driver.array_format.SIGNED_INT16
+
+    SIGNED_INT32: array_format = pycuda._driver.array_format.SIGNED_INT32
+
+    HALF: array_format = pycuda._driver.array_format.HALF
+
+    FLOAT: array_format = pycuda._driver.array_format.FLOAT
+
+class array_cubemap_face(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    POSITIVE_X: array_cubemap_face = pycuda._driver.array_cubemap_face.POSITIVE_X
+
+    NEGATIVE_X: array_cubemap_face = pycuda._driver.array_cubemap_face.NEGATIVE_X
+
+    POSITIVE_Y: array_cubemap_face = pycuda._driver.array_cubemap_face.POSITIVE_Y
+
+    NEGATIVE_Y: array_cubemap_face = pycuda._driver.array_cubemap_face.NEGATIVE_Y
+
+    POSITIVE_Z: array_cubemap_face = pycuda._driver.array_cubemap_face.POSITIVE_Z
+
+    NEGATIVE_Z: array_cubemap_face = pycuda._driver.array_cubemap_face.NEGATIVE_Z
+
+class address_mode(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    WRAP: address_mode = pycuda._driver.address_mode.WRAP
+
+    CLAMP: address_mode = pycuda._driver.address_mode.CLAMP
+
+    MIRROR: address_mode = pycuda._driver.address_mode.MIRROR
+
+    BORDER: address_mode = pycuda._driver.address_mode.BORDER
+
+class filter_mode(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    POINT: filter_mode = pycuda._driver.filter_mode.POINT
+
+    LINEAR: filter_mode = pycuda._driver.filter_mode.LINEAR
+
+class profiler_output_mode(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    KEY_VALUE_PAIR: profiler_output_mode = ...
+
+    CSV: profiler_output_mode = pycuda._driver.profiler_output_mode.CSV
+
+class jit_option(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    MAX_REGISTERS: jit_option = pycuda._driver.jit_option.MAX_REGISTERS
+
+    THREADS_PER_BLOCK: jit_option = pycuda._driver.jit_option.THREADS_PER_BLOCK
+
+    WALL_TIME: jit_option = pycuda._driver.jit_option.WALL_TIME
+
+    INFO_LOG_BUFFER: jit_option = pycuda._driver.jit_option.INFO_LOG_BUFFER
+
+    INFO_LOG_BUFFER_SIZE_BYTES: jit_option = ...
+
+    ERROR_LOG_BUFFER: jit_option = pycuda._driver.jit_option.ERROR_LOG_BUFFER
+
+    ERROR_LOG_BUFFER_SIZE_BYTES: jit_option = ...
+
+    OPTIMIZATION_LEVEL: jit_option = pycuda._driver.jit_option.OPTIMIZATION_LEVEL
+
+    TARGET_FROM_CUCONTEXT: jit_option = pycuda._driver.jit_option.TARGET_FROM_CUCONTEXT
+
+    TARGET: jit_option = pycuda._driver.jit_option.TARGET
+
+    FALLBACK_STRATEGY: jit_option = pycuda._driver.jit_option.FALLBACK_STRATEGY
+
+    GENERATE_DEBUG_INFO: jit_option = pycuda._driver.jit_option.GENERATE_DEBUG_INFO
+
+    LOG_VERBOSE: jit_option = pycuda._driver.jit_option.LOG_VERBOSE
+
+    GENERATE_LINE_INFO: jit_option = pycuda._driver.jit_option.GENERATE_LINE_INFO
+
+    CACHE_MODE: jit_option = pycuda._driver.jit_option.CACHE_MODE
+
+class jit_target(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    COMPUTE_30: jit_target = pycuda._driver.jit_target.COMPUTE_30
+
+    COMPUTE_32: jit_target = pycuda._driver.jit_target.COMPUTE_32
+
+    COMPUTE_35: jit_target = pycuda._driver.jit_target.COMPUTE_35
+
+    COMPUTE_37: jit_target = pycuda._driver.jit_target.COMPUTE_37
+
+    COMPUTE_50: jit_target = pycuda._driver.jit_target.COMPUTE_50
+
+    COMPUTE_52: jit_target = pycuda._driver.jit_target.COMPUTE_52
+
+    COMPUTE_53: jit_target = pycuda._driver.jit_target.COMPUTE_53
+
+    COMPUTE_60: jit_target = pycuda._driver.jit_target.COMPUTE_60
+
+    COMPUTE_61: jit_target = pycuda._driver.jit_target.COMPUTE_61
+
+    COMPUTE_62: jit_target = pycuda._driver.jit_target.COMPUTE_62
+
+    COMPUTE_70: jit_target = pycuda._driver.jit_target.COMPUTE_70
+
+    COMPUTE_72: jit_target = pycuda._driver.jit_target.COMPUTE_72
+
+    COMPUTE_75: jit_target = pycuda._driver.jit_target.COMPUTE_75
+
+    COMPUTE_80: jit_target = pycuda._driver.jit_target.COMPUTE_80
+
+    COMPUTE_86: jit_target = pycuda._driver.jit_target.COMPUTE_86
+
+    COMPUTE_87: jit_target = pycuda._driver.jit_target.COMPUTE_87
+
+    COMPUTE_89: jit_target = pycuda._driver.jit_target.COMPUTE_89
+
+    COMPUTE_90: jit_target = pycuda._driver.jit_target.COMPUTE_90
+
+    COMPUTE_90A: jit_target = pycuda._driver.jit_target.COMPUTE_90A
+
+    COMPUTE_100: jit_target = pycuda._driver.jit_target.COMPUTE_100
+
+    COMPUTE_103: jit_target = pycuda._driver.jit_target.COMPUTE_103
+
+    COMPUTE_110: jit_target = pycuda._driver.jit_target.COMPUTE_110
+
+    COMPUTE_120: jit_target = pycuda._driver.jit_target.COMPUTE_120
+
+    COMPUTE_121: jit_target = pycuda._driver.jit_target.COMPUTE_121
+
+class jit_fallback(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    PREFER_PTX: jit_fallback = pycuda._driver.jit_fallback.PREFER_PTX
+
+    PREFER_BINARY: jit_fallback = pycuda._driver.jit_fallback.PREFER_BINARY
+
+class jit_input_type(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    CUBIN: jit_input_type = pycuda._driver.jit_input_type.CUBIN
+
+    PTX: jit_input_type = pycuda._driver.jit_input_type.PTX
+
+    FATBINARY: jit_input_type = pycuda._driver.jit_input_type.FATBINARY
+
+    OBJECT: jit_input_type = pycuda._driver.jit_input_type.OBJECT
+
+    LIBRARY: jit_input_type = pycuda._driver.jit_input_type.LIBRARY
+
+class graphics_register_flags(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    NONE: graphics_register_flags = pycuda._driver.graphics_register_flags.NONE
+
+    READ_ONLY: graphics_register_flags = (
+        pycuda._driver.graphics_register_flags.READ_ONLY
+    )
+
+    WRITE_DISCARD: graphics_register_flags = ...
+
+    SURFACE_LDST: graphics_register_flags = ...
+
+    TEXTURE_GATHER: graphics_register_flags = ...
+
+class graphics_map_flags(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    NONE: graphics_map_flags = pycuda._driver.graphics_map_flags.NONE
+
+    READ_ONLY: graphics_map_flags = pycuda._driver.graphics_map_flags.READ_ONLY
+
+    WRITE_DISCARD: graphics_map_flags = pycuda._driver.graphics_map_flags.WRITE_DISCARD
+
+class host_alloc_flags:
+    PORTABLE: int = 1
+
+    DEVICEMAP: int = 2
+
+    WRITECOMBINED: int = 4
+
+class mem_host_register_flags:
+    PORTABLE: int = 1
+
+    DEVICEMAP: int = 2
+
+class array3d_flags:
+    ARRAY3D_2DARRAY: int = 1
+
+    ARRAY3D_LAYERED: int = 1
+
+    LAYERED: int = 1
+
+    SURFACE_LDST: int = 2
+
+    CUBEMAP: int = 4
+
+    TEXTURE_GATHER: int = 8
+
+TRSA_OVERRIDE_FORMAT: int = 1
+
+TRSF_READ_AS_INTEGER: int = 1
+
+TRSF_NORMALIZED_COORDINATES: int = 2
+
+TR_DEFAULT: int = -1
+
+def init(flags: int = 0) -> None:
+    """
+    Initialise the driver. Must precede everything else; may be called again.
+    """
+
+def get_version() -> tuple:
+    """
+    CUDA version of the headers PyCUDA was built with: (major, minor, revision).
+    """
+
+def get_driver_version() -> int:
+    """CUDA version that the driver supports: 13000 is 13.0."""
+
+def get_driver_path() -> str:
+    """Path of the driver library in use: NVIDIA's, or softcuda's."""
+
+def start_profiler() -> None:
+    """Start collecting profiles."""
+
+def stop_profiler() -> None:
+    """Stop collecting profiles."""
+
+def have_gl_ext() -> bool:
+    """Whether pycuda.gl can be used."""
+
+class Device:
+    """A GPU, or softcuda's picture of one."""
+
+    @overload
+    def __init__(self, ordinal: int) -> None: ...
+    @overload
+    def __init__(self, pci_bus_id: str) -> None: ...
+    @staticmethod
+    def count() -> int:
+        """How many devices there are."""
+
+    def name(self) -> str: ...
+    def pci_bus_id(self) -> str: ...
+    def uuid(self) -> bytes:
+        """The 16 bytes that name this device anywhere."""
+
+    def compute_capability(self) -> tuple:
+        """(major, minor)"""
+
+    def total_memory(self) -> int:
+        """In bytes."""
+
+    def get_attribute(self, attribute: int) -> object: ...
+    def get_attributes(self) -> dict:
+        """All attributes that the driver knows, by member of device_attribute."""
+
+    def __getattr__(self, name: str) -> object: ...
+    def make_context(self, flags: int = 0) -> Context:
+        """A new context on this device, made current."""
+
+    def retain_primary_context(self) -> Context:
+        """
+        The context that torch, CuPy and the CUDA runtime use; not made current.
+        """
+
+    def can_access_peer(self, device: Device) -> bool: ...
+    @property
+    def handle(self) -> int:
+        """The driver's number of this device."""
+
+    def __hash__(self) -> int: ...
+    def __eq__(self, arg: Device, /) -> bool: ...
+    def __ne__(self, arg: Device, /) -> bool: ...
+    def __repr__(self) -> str: ...
+
+class Context:
+    """What a program does on one device lives in a context."""
+
+    @staticmethod
+    def get_current() -> Context | None:
+        """
+        The context that is current in this thread, whoever made it so, or None.
+        """
+
+    @staticmethod
+    def get_device() -> Device: ...
+    @staticmethod
+    def synchronize() -> None:
+        """Wait for all work in the current context."""
+
+    @staticmethod
+    def from_handle(handle: int) -> Context:
+        """A CUcontext of other code, which keeps it alive."""
+
+    @staticmethod
+    def pop() -> Context:
+        """Take the context on top off this thread's stack."""
+
+    def push(self) -> None:
+        """Make it current, on top of this thread's stack."""
+
+    def set_current(self) -> None:
+        """Replace the top of this thread's stack."""
+
+    def __enter__(self) -> Context: ...
+    def __exit__(self, *args) -> None: ...
+    def detach(self) -> None:
+        """Give the context up. A second time is an error."""
+
+    @staticmethod
+    def get_limit(limit: int) -> int: ...
+    @staticmethod
+    def set_limit(limit: int, value: int) -> None: ...
+    @staticmethod
+    def get_cache_config() -> object: ...
+    @staticmethod
+    def set_cache_config(cache_config: int) -> None: ...
+    @staticmethod
+    def get_shared_config() -> object: ...
+    @staticmethod
+    def set_shared_config(shared_config: int) -> None: ...
+    @staticmethod
+    def enable_peer_access(peer: Context, flags: int = 0) -> None:
+        """Let kernels and copies of the current context reach memory of `peer`."""
+
+    @staticmethod
+    def disable_peer_access(peer: Context) -> None: ...
+    def get_api_version(self) -> int: ...
+    @property
+    def handle(self) -> int:
+        """The CUcontext, as an int."""
+
+    @property
+    def is_attached(self) -> bool:
+        """False after detach()."""
+
+    def __hash__(self) -> int: ...
+    def __eq__(self, arg: Context, /) -> bool: ...
+    def __ne__(self, arg: Context, /) -> bool: ...
+    def __repr__(self) -> str: ...
+
+def mem_get_info() -> tuple:
+    """(free, total) memory of the current device in bytes."""
+
+class Stream:
+    """A queue of work on the device of the current context."""
+
+    def __init__(self, flags: int = 0, priority: int = 0) -> None: ...
+    @staticmethod
+    def from_handle(handle: int) -> Stream:
+        """A CUstream of other code, which keeps it alive."""
+
+    def synchronize(self) -> None:
+        """Wait for all work in the stream."""
+
+    def is_done(self) -> bool:
+        """Whether all work in the stream is done."""
+
+    def wait_for_event(self, event: Event) -> None:
+        """Work put in after this waits for `event`."""
+
+    @property
+    def handle(self) -> int:
+        """The CUstream, as an int."""
+
+    @property
+    def priority(self) -> int: ...
+    @property
+    def flags(self) -> int: ...
+    def __cuda_stream__(self) -> tuple: ...
+    def __repr__(self) -> str: ...
+
+class Event:
+    """A point in a stream that can be waited for and timed."""
+
+    def __init__(self, flags: int = 0) -> None: ...
+    def record(self, stream: object | None = None) -> object:
+        """Put the event into a stream; returns the event."""
+
+    def synchronize(self) -> object:
+        """Wait for the event; returns the event."""
+
+    def query(self) -> bool:
+        """Whether all work before the last record() is done."""
+
+    def time_since(self, event: Event) -> float:
+        """Milliseconds from `event` to this one."""
+
+    def time_till(self, event: Event) -> float:
+        """Milliseconds from this event to `event`."""
+
+    def ipc_handle(self) -> bytearray:
+        """64 bytes for Event.from_ipc_handle in another process."""
+
+    @staticmethod
+    def from_ipc_handle(handle: object) -> Event: ...
+    @property
+    def handle(self) -> int: ...
+
+class DeviceAllocation:
+    """Memory on the device."""
+
+    def free(self) -> None:
+        """Give the memory back now. A second time is an error."""
+
+    def as_buffer(self, size: int, offset: int = 0) -> object:
+        """A memoryview of the address; for memory that the host can reach."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __long__(self) -> int: ...
+    def __repr__(self) -> str: ...
+
+class ManagedAllocation(DeviceAllocation):
+    """
+    Memory with one address for host and device, moved to where it is used.
+    """
+
+    def __init__(self, bytes: int, mem_flags: int = 1) -> None: ...
+    def get_device_pointer(self) -> int: ...
+    def attach(self, mem_flags: int, stream: object | None = None) -> None: ...
+
+ManagedAllocationOrStub: TypeAlias = ManagedAllocation
+
+class PointerHolderBase:
+    """Base of classes with get_pointer(), which returns an address."""
+
+    def __init__(self) -> None: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def as_buffer(self, size: int, offset: int = 0) -> object: ...
+
+class IPCMemoryHandle:
+    """Memory that another process shares."""
+
+    def __init__(self, handle: object, flags: int = 1) -> None: ...
+    def close(self) -> None: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+
+def mem_alloc(bytes: int) -> DeviceAllocation:
+    """Memory on the current device."""
+
+def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple:
+    """(memory, pitch): rows of `width` bytes that start `pitch` bytes apart."""
+
+def mem_get_address_range(devptr: object) -> tuple:
+    """(base, size) of the allocation that an address lies in."""
+
+def mem_get_ipc_handle(devptr: object) -> bytearray: ...
+
+class HostPointer:
+    """Host memory that the device knows of."""
+
+class PagelockedHostAllocation(HostPointer):
+    """Host memory that the device copies from and to directly."""
+
+    def __init__(self, bytes: int, mem_flags: int = 0) -> None: ...
+    def free(self) -> None: ...
+    def get_flags(self) -> int: ...
+    def get_device_pointer(self) -> int:
+        """The address for kernels; needs host_alloc_flags.DEVICEMAP."""
+
+HostAllocation: TypeAlias = PagelockedHostAllocation
+
+class AlignedHostAllocation(HostPointer):
+    """Host memory that starts at a multiple of `alignment`."""
+
+    def __init__(self, bytes: int, alignment: int = 4096) -> None: ...
+    def free(self) -> None: ...
+
+class RegisteredHostMemory(HostPointer):
+    """Memory of a host array, pinned while this lives."""
+
+    def __init__(self, ary: object, flags: int = 0) -> None: ...
+    @property
+    def base(self) -> object:
+        """The array whose memory it is."""
+
+    def unregister(self) -> None: ...
+    def get_device_pointer(self) -> int: ...
+
+class PooledDeviceAllocation:
+    """A block of a DeviceMemoryPool."""
+
+    def free(self) -> None:
+        """Give the block back now. A second time is an error."""
+
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __long__(self) -> int: ...
+    def __len__(self) -> int: ...
+    @property
+    def size(self) -> int:
+        """In bytes, as it was asked for."""
+
+    def __bool__(self) -> bool: ...
+    def __repr__(self) -> str: ...
+
+class PooledHostAllocation:
+    """A block of a PageLockedMemoryPool."""
+
+    def free(self) -> None: ...
+    def __len__(self) -> int: ...
+    def __bool__(self) -> bool: ...
+
+class PageLockedAllocator:
+    """How a PageLockedMemoryPool gets its memory."""
+
+    def __init__(self, flags: int = 0) -> None: ...
+
+class DeviceMemoryPool:
+    """Device memory of the current context, kept for reuse."""
+
+    def __init__(self) -> None: ...
+    def allocate(self, size: int) -> PooledDeviceAllocation: ...
+    def __call__(self, size: int) -> PooledDeviceAllocation: ...
+    @property
+    def held_blocks(self) -> int: ...
+    @property
+    def active_blocks(self) -> int: ...
+    @property
+    def managed_bytes(self) -> int: ...
+    @property
+    def active_bytes(self) -> int: ...
+    @staticmethod
+    def bin_number(size: int) -> int: ...
+    @staticmethod
+    def alloc_size(bin: int) -> int: ...
+    def free_held(self) -> None:
+        """Give the waiting blocks back to the driver."""
+
+    def stop_holding(self) -> None:
+        """From now on, free blocks when they come back."""
+
+def bitlog2(n: int) -> int:
+    """The position of the highest set bit; 0 for 0."""
+
+def memcpy_htod(dest: object, src: object) -> None:
+    """Copy all of the host array `src` to the device."""
+
+def memcpy_dtoh(dest: object, src: object) -> None:
+    """Fill the host array `dest` from the device."""
+
+def memcpy_htod_async(
+    dest: object, src: object, stream: object | None = None
+) -> None: ...
+def memcpy_dtoh_async(
+    dest: object, src: object, stream: object | None = None
+) -> None: ...
+def memcpy_dtod(dest: object, src: object, size: int) -> None: ...
+def memcpy_dtod_async(
+    dest: object, src: object, size: int, stream: object | None = None
+) -> None: ...
+def memcpy_peer(
+    dest: object,
+    src: object,
+    size: int,
+    dest_context: object | None = None,
+    src_context: object | None = None,
+) -> None:
+    """Copy between contexts; None is the current one."""
+
+def memcpy_peer_async(
+    dest: object,
+    src: object,
+    size: int,
+    dest_context: object | None = None,
+    src_context: object | None = None,
+    stream: object | None = None,
+) -> None: ...
+def memset_d8(dest: object, data: int, size: int) -> None:
+    """Set `size` elements to `data`."""
+
+def memset_d8_async(
+    dest: object, data: int, size: int, stream: object | None = None
+) -> None: ...
+def memset_d16(dest: object, data: int, size: int) -> None:
+    """Set `size` elements to `data`."""
+
+def memset_d16_async(
+    dest: object, data: int, size: int, stream: object | None = None
+) -> None: ...
+def memset_d32(dest: object, data: int, size: int) -> None:
+    """Set `size` elements to `data`."""
+
+def memset_d32_async(
+    dest: object, data: int, size: int, stream: object | None = None
+) -> None: ...
+def memset_d2d8(dest: object, pitch: int, data: int, width: int, height: int) -> None:
+    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`."""
+
+def memset_d2d8_async(
+    dest: object,
+    pitch: int,
+    data: int,
+    width: int,
+    height: int,
+    stream: object | None = None,
+) -> None: ...
+def memset_d2d16(dest: object, pitch: int, data: int, width: int, height: int) -> None:
+    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`."""
+
+def memset_d2d16_async(
+    dest: object,
+    pitch: int,
+    data: int,
+    width: int,
+    height: int,
+    stream: object | None = None,
+) -> None: ...
+def memset_d2d32(dest: object, pitch: int, data: int, width: int, height: int) -> None:
+    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`."""
+
+def memset_d2d32_async(
+    dest: object,
+    pitch: int,
+    data: int,
+    width: int,
+    height: int,
+    stream: object | None = None,
+) -> None: ...
+
+class Module:
+    """Device code loaded into a context."""
+
+    def get_function(self, name: str) -> Function:
+        """A kernel by its name."""
+
+    def get_global(self, name: str) -> tuple:
+        """(address, bytes) of a __device__ or __constant__ variable."""
+
+    def function_names(self) -> list[str]:
+        """The names of the kernels."""
+
+def module_from_file(filename: object) -> Module:
+    """Load a file with a cubin, a fatbin or PTX."""
+
+def module_from_buffer(
+    buffer: object,
+    options: Sequence[tuple[int, int]] = (),
+    message_handler: object | None = None,
+) -> Module:
+    """
+    Load a cubin, a fatbin or PTX. `options` are pairs of jit_option and int; `message_handler(success, info, error)` is called with the compiler's words.
+    """
+
+class Function:
+    """
+    A kernel.
+
+    func(*args, block, grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False) runs it.
+    """
+
+    def __repr__(self, /):
+        """Return repr(self)."""
+
+    def __call__(
+        self,
+        *args: object,
+        block: int | tuple[int, ...] | list[int],
+        grid: int | tuple[int, ...] | list[int] = (1, 1),
+        stream: Stream | None = None,
+        shared: int = 0,
+        texrefs: list = [],
+        time_kernel: bool = False,
+    ) -> float | None: ...
+    def __getattr__(self, name: str) -> int: ...
+    def prepare(self, arg_types: object, texrefs: list = []) -> Function: ...
+    def prepared_call(
+        self,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        *args: object,
+        shared_size: int = 0,
+    ) -> None: ...
+    def prepared_async_call(
+        self,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        stream: Stream | None,
+        *args: object,
+        shared_size: int = 0,
+    ) -> None: ...
+    def prepared_timed_call(
+        self,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        *args: object,
+        shared_size: int = 0,
+    ) -> Callable[[], float]: ...
+    def get_attribute(self, attribute: int, /) -> int: ...
+    def set_attribute(self, attribute: int, value: int, /) -> None: ...
+    def set_cache_config(self, cache_config: int, /) -> None: ...
+    def set_shared_config(self, shared_config: int, /) -> None: ...
+
+    name: str
+
+    handle: int
+
+class CompileResult:
+    """Device code and how it came about."""
+
+    @property
+    def image(self) -> bytes:
+        """A cubin, a fatbin, or PTX text, as bytes."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def arch(self) -> str: ...
+    @property
+    def log(self) -> str:
+        """Warnings and ptxas's output."""
+
+    @property
+    def command_line(self) -> list[str]: ...
+    @property
+    def origin(self) -> str: ...
+    @property
+    def kept_in(self) -> str: ...
+
+def compile_source(
+    source: str,
+    nvcc: str,
+    options: Sequence[str],
+    keep: bool,
+    no_extern_c: bool,
+    arch: str,
+    code: str,
+    cache_dir: object | None,
+    include_dirs: Sequence[str],
+    target: str,
+) -> CompileResult:
+    """Compile CUDA C++. `target` "image" is what the driver in use takes."""
+
+def add_compiler_directory(path: str) -> None:
+    """Also look for NVRTC and the CUDA headers in this folder."""
+
+def set_kernel_header_directory(path: str) -> None:
+    """The folder of the headers that pycuda ships to kernels."""
+
+def clear_memory_cache() -> None:
+    """Drop the images cached in memory; the cache on disk stays."""

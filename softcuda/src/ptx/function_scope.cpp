@@ -130,12 +130,16 @@ void FunctionScope::declare_variable(Variable &&variable) {
 
 std::uint32_t FunctionScope::find_in_ranges(std::string_view name, std::uint32_t from) {
     NumberedName numbered = split_number(name);
-    const NameTable::Found *found = stems_.find(numbered.stem);
-    if (numbered.number == no_index || found == nullptr || found->scope < from)
+    if (numbered.number == no_index)
+        return no_index;
+    // `%r<2>` in an inner scope hides `%r0` and `%r1` only.
+    const NameTable::Found *found =
+        stems_.find_if(numbered.stem, [&](const NameTable::Found &range) {
+            return numbered.number < ranges_[range.meaning.index].declaration.count;
+        });
+    if (found == nullptr || found->scope < from)
         return no_index;
     const Range &range = ranges_[found->meaning.index];
-    if (numbered.number >= range.declaration.count)
-        return no_index;
     std::uint32_t depth = found->scope;
     std::uint32_t reg =
         add_register(range.stem, numbered.number, range.declaration, path_[depth - 1]);

@@ -48,6 +48,15 @@ class NameTable {
     /// The innermost meaning; null if there is none. Valid until the next declaration or close.
     const Found *find(std::string_view name) const;
     const Found *find_in_innermost(std::string_view name) const;
+    /// The innermost meaning for which `accept` is true.
+    template <typename Predicate>
+    const Found *find_if(std::string_view name, Predicate accept) const {
+        auto head = heads_.find(name);
+        std::uint32_t index = head == heads_.end() ? no_index : head->second;
+        while (index != no_index && !accept(entries_[index].found))
+            index = entries_[index].shadowed;
+        return index == no_index ? nullptr : &entries_[index].found;
+    }
 
     /// The visible name that is most like `name`; empty if none is.
     std::string_view nearest(std::string_view name) const;

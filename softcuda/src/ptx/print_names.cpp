@@ -6,9 +6,14 @@ namespace softcuda::ptx {
 std::string PrintNames::choose(std::string name, Taken &taken) const {
     if (clashes_ == Clashes::Keep || name == "_")
         return name;
-    std::string chosen = name;
-    for (unsigned suffix = 2; !taken.insert(chosen).second; ++suffix)
-        chosen = name + "$" + std::to_string(suffix);
+    auto [known, is_new] = taken.try_emplace(name, 2);
+    if (is_new)
+        return name;
+    unsigned &suffix = known->second; // stays where it is when the table grows
+    std::string chosen;
+    do
+        chosen = name + "$" + std::to_string(suffix++);
+    while (!taken.try_emplace(chosen, 2).second);
     return chosen;
 }
 
@@ -17,9 +22,9 @@ PrintNames::PrintNames(const Module &module, const Function &function, Clashes c
     Taken taken, taken_labels;
     if (clashes == Clashes::Rename) {
         for (const Variable &variable : module.variables)
-            taken.emplace(variable.name);
+            taken.emplace(variable.name, 2);
         for (const Function &other : module.functions)
-            taken.emplace(other.name);
+            taken.emplace(other.name, 2);
     }
     std::vector<bool> is_parameter(function.registers.size());
     registers_.resize(function.registers.size());

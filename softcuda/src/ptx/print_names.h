@@ -5,7 +5,7 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 namespace softcuda::ptx {
@@ -24,7 +24,8 @@ class PrintNames {
     std::string of_symbol(SymbolRef symbol) const;
 
   private:
-    using Taken = std::unordered_set<std::string>;
+    /// Names that are used, with the suffix to try next for another of the same.
+    using Taken = std::unordered_map<std::string, unsigned>;
     std::string choose(std::string name, Taken &taken) const;
 
     const Module &module_;

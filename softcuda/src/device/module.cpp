@@ -156,11 +156,21 @@ Function *Module::function(std::string_view name) const noexcept {
 }
 
 Module::Global Module::global(std::string_view name) const noexcept {
+    // A GPU's driver (580.159 was asked) finds variables without .visible, too; NVRTC writes
+    // __constant__ and __device__ variables so. Where a function has one of the same name, the
+    // module's own is meant.
     const std::vector<compiler::Variable> &variables = program_->variables();
-    for (std::size_t index = 0; index < variables.size(); index++)
-        if (variables[index].visible && variables[index].name == name)
-            return {symbols_[index], variables[index].size, variables[index].space};
-    return {};
+    Global hidden;
+    for (std::size_t index = 0; index < variables.size(); index++) {
+        if (variables[index].name != name)
+            continue;
+        const Global found{symbols_[index], variables[index].size, variables[index].space};
+        if (variables[index].visible)
+            return found;
+        if (hidden.address == 0)
+            hidden = found;
+    }
+    return hidden;
 }
 
 std::shared_ptr<compiler::Program> read_image(const void *image, std::string &log) {

@@ -141,7 +141,9 @@ TEST_F(LaunchTest, VariablesArePlacedInitialisedAndLinked) {
     ASSERT_EQ(cuModuleGetGlobal(&table, &size, module_, "table"), CUDA_SUCCESS);
     EXPECT_EQ(size, 16U);
     EXPECT_EQ(read_words(table, 4), (std::vector<std::int32_t>{10, 20, 30, 0}));
-    EXPECT_EQ(cuModuleGetGlobal(&table, &size, module_, "message"), CUDA_ERROR_NOT_FOUND);
+    CUdeviceptr message = 0; // without .visible
+    EXPECT_EQ(cuModuleGetGlobal(&message, &size, module_, "message"), CUDA_SUCCESS);
+    EXPECT_EQ(cuModuleGetGlobal(&message, &size, module_, "nothing"), CUDA_ERROR_NOT_FOUND);
     const CUdeviceptr out = allocate(4);
     ASSERT_EQ(launch("read_variable", 1, 1, nullptr, out), CUDA_SUCCESS);
     EXPECT_EQ(read_words(out, 1).front(), 20);

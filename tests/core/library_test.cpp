@@ -70,6 +70,12 @@ TEST(Library, AutoFallsBackWhereThereIsNoDevice) {
     EXPECT_THAT(said, HasSubstr("running on the CPU"));
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
 
+    search.nvidia = {"libno-gpu.so.1", "/no/other/libcuda.so.1"};
+    testing::internal::CaptureStderr();
+    find_library(search);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                HasSubstr("no NVIDIA GPU found (libno-gpu.so.1: cannot open"));
+
     search.quiet = true;
     testing::internal::CaptureStderr();
     find_library(search);

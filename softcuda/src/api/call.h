@@ -2,15 +2,12 @@
 // into results.
 #pragma once
 
-// The functions that cuda.h declares are what this library exports, so it comes first here.
-#pragma GCC visibility push(default)
-#include <cuda.h>
-#pragma GCC visibility pop
-
 #include "device/context.h"
 #include "device/error.h"
 #include "device/system.h"
 
+#include <cuda.h>
+#include <cudaProfiler.h>
 #include <new>
 #include <system_error>
 #include <type_traits>

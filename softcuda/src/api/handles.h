@@ -14,11 +14,8 @@ inline std::shared_ptr<device::Module> find_module(CUmodule handle) {
     return module;
 }
 
+/// `handle` may also be a CUkernel.
 std::shared_ptr<device::Function> find_function(CUfunction handle);
-
-/// Makes a module known, and its functions.
-void register_module(const std::shared_ptr<device::Module> &module);
-void unregister_module(const device::Module &module);
 
 inline CUfunction handle_of(device::Function &function) {
     return reinterpret_cast<CUfunction>(&function);

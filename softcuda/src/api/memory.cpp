@@ -1,5 +1,6 @@
 // memory.cpp -- allocation of device, host and managed memory.
 #include "api/call.h"
+#include "device/registry.h"
 
 #include <climits>
 
@@ -25,6 +26,16 @@ Allocation find(std::uint64_t address) {
     const std::optional<Allocation> allocation = memory().find(address);
     device::require(allocation.has_value(), CUDA_ERROR_INVALID_VALUE);
     return *allocation;
+}
+
+/// Waits for the kernels that may use memory which is about to go: those of the context that it
+/// belongs to, and of the current one.
+void wait_for_users(const Allocation &allocation, Context &current) {
+    current.wait_for_all();
+    if (allocation.context == &current)
+        return;
+    if (const auto owner = device::registry<Context>().find(allocation.context))
+        owner->wait_for_all();
 }
 
 } // namespace
@@ -65,7 +76,7 @@ CUresult cuMemFree(CUdeviceptr address) {
             return; // as free() does, and CUDA
         const Allocation allocation = find(address);
         device::require(allocation.address == address, CUDA_ERROR_INVALID_VALUE);
-        context.synchronize(); // kernels in flight may use it
+        wait_for_users(allocation, context);
         // Also frees what cuMemAllocAsync gave, but not, say, a module's variables.
         const bool other =
             allocation.kind == MemoryKind::Managed || allocation.kind == MemoryKind::Pool;
@@ -111,8 +122,9 @@ CUresult cuMemFreeHost(void *pointer) {
     return api::with_context([&](Context &context) {
         if (!pointer)
             return;
-        context.synchronize();
-        memory().free(reinterpret_cast<std::uint64_t>(pointer), MemoryKind::Host);
+        const auto address = reinterpret_cast<std::uint64_t>(pointer);
+        wait_for_users(find(address), context);
+        memory().free(address, MemoryKind::Host);
     });
 }
 
@@ -154,7 +166,7 @@ CUresult cuMemHostRegister(void *pointer, std::size_t bytes, unsigned int flags)
 
 CUresult cuMemHostUnregister(void *pointer) {
     return api::with_context([&](Context &context) {
-        context.synchronize();
+        context.wait_for_all();
         memory().unregister_host(reinterpret_cast<std::uint64_t>(pointer));
     });
 }

@@ -1,7 +1,7 @@
 // module.cpp -- modules.
 #include "api/handles.h"
 #include "api/jit_options.h"
-#include "device/fault_log.h"
+#include "device/library.h"
 #include "rt/grid.h"
 
 #include <fstream>
@@ -16,20 +16,12 @@ namespace softcuda::api {
 
 std::shared_ptr<Function> find_function(CUfunction handle) {
     std::shared_ptr<Function> function = device::registry<Function>().find(handle);
-    device::require(function != nullptr, CUDA_ERROR_INVALID_HANDLE);
-    return function;
-}
-
-void register_module(const std::shared_ptr<Module> &module) {
-    device::registry<Module>().add(module);
-    for (const std::unique_ptr<Function> &function : module->functions())
-        device::registry<Function>().add(std::shared_ptr<Function>(module, function.get()));
-}
-
-void unregister_module(const Module &module) {
-    for (const std::unique_ptr<Function> &function : module.functions())
-        device::registry<Function>().remove(function.get());
-    device::registry<Module>().remove(&module);
+    if (function)
+        return function;
+    // Calls that take a function take a library's kernel, too.
+    const auto kernel = device::registry<device::Kernel>().find(handle);
+    device::require(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    return kernel->function(device::current_context::require_usable());
 }
 
 } // namespace softcuda::api
@@ -49,7 +41,7 @@ CUresult load(Context &context, CUmodule *result, const void *image,
     std::string log;
     try {
         auto module = std::make_shared<Module>(context, device::read_image(image, log));
-        api::register_module(module);
+        device::register_module(module);
         *result = handle_of(*module);
     } catch (...) {
         options.report(log, {}, milliseconds());
@@ -89,8 +81,8 @@ CUresult cuModuleLoad(CUmodule *result, const char *path) {
 CUresult cuModuleUnload(CUmodule handle) {
     return api::with_context([&](Context &) {
         const std::shared_ptr<Module> module = api::find_module(handle);
-        module->context().synchronize(); // its kernels may still run
-        api::unregister_module(*module);
+        module->context().wait_for_all(); // its kernels may still run
+        device::unregister_module(*module);
     });
 }
 

@@ -65,6 +65,8 @@ class Context : public std::enable_shared_from_this<Context> {
     /// the context's error, if any.
     void synchronize();
     void synchronize(const Stream &stream);
+    /// The same without the errors: for calls that take away what running kernels may use.
+    void wait_for_all();
     void collect_output() { printed_.flush(); }
 
     /// Stops running kernels, and drops those that wait in streams. Other commands are done.
@@ -97,7 +99,6 @@ class Context : public std::enable_shared_from_this<Context> {
     static constexpr std::size_t kLimits = 16;
     void reset_state();
     void make_streams();
-    void wait_for_all();
     void remove_objects();
 
     Device &device_;

@@ -17,6 +17,7 @@ namespace {
 
 /// A grid that surely takes less than this runs on the thread that launches it.
 constexpr std::uint64_t kInlineNanoseconds = 10'000;
+constexpr std::uint64_t kSharedGap = 128;
 constexpr std::uint64_t kLargestParameters = 32764; // of CUDA 12.1 and later
 
 /// Packed kernel parameters; small ones need no memory of their own.
@@ -90,8 +91,9 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     rt::Grid::Work work;
     work.entry = code_->entry;
     work.blocks = product(request.grid);
-    work.memory = {.shared = std::uint64_t{info.static_shared_bytes} +
-                             rt::round_up(request.dynamic_shared_bytes, 16) + 16,
+    // Between the static and the dynamic part there may be a gap for alignment.
+    work.memory = {.shared = std::uint64_t{info.static_shared_bytes} + kSharedGap +
+                             request.dynamic_shared_bytes,
                    .local = info.local_bytes_per_thread * product(request.block),
                    .scratch = code_->scratch_bytes};
     work.priority = stream.priority();

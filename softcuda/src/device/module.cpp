@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "device/error.h"
 #include "device/fault_log.h"
+#include "device/registry.h"
 #include "device/system.h"
 
 #include <algorithm>
@@ -171,6 +172,18 @@ Module::Global Module::global(std::string_view name) const noexcept {
             hidden = found;
     }
     return hidden;
+}
+
+void register_module(const std::shared_ptr<Module> &module) {
+    registry<Module>().add(module);
+    for (const std::unique_ptr<Function> &function : module->functions())
+        registry<Function>().add(std::shared_ptr<Function>(module, function.get()));
+}
+
+void unregister_module(const Module &module) {
+    for (const std::unique_ptr<Function> &function : module.functions())
+        registry<Function>().remove(function.get());
+    registry<Module>().remove(&module);
 }
 
 std::shared_ptr<compiler::Program> read_image(const void *image, std::string &log) {

@@ -90,6 +90,10 @@ class Module {
     std::vector<std::unique_ptr<Function>> functions_;
 };
 
+/// Makes a module known to the registry, and its functions.
+void register_module(const std::shared_ptr<Module> &module);
+void unregister_module(const Module &module);
+
 /// Reads a module image: PTX text, ended by a NUL. On failure throws Error; `log` gets the
 /// messages.
 std::shared_ptr<compiler::Program> read_image(const void *image, std::string &log);

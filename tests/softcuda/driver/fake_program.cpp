@@ -96,7 +96,7 @@ recurse(int depth) {
 }
 
 FAKE_KERNEL overflow(const LaunchFrame *, WorkerState *w, std::uint64_t, std::uint64_t) {
-    w->barrier_or = static_cast<std::uint32_t>(recurse(0));
+    w->barrier_sum = static_cast<std::uint32_t>(recurse(0));
 }
 
 FAKE_KERNEL fail_assert(const LaunchFrame *f, WorkerState *w, std::uint64_t first, std::uint64_t) {
@@ -114,7 +114,7 @@ FAKE_KERNEL fail_assert(const LaunchFrame *f, WorkerState *w, std::uint64_t firs
 }
 
 FAKE_KERNEL spin(const LaunchFrame *, WorkerState *w, std::uint64_t, std::uint64_t) {
-    volatile std::uint32_t *word = &w->barrier_count;
+    volatile std::uint32_t *word = &w->barrier_sum;
     for (;;)
         *word = *word + 1;
 }

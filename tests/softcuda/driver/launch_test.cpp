@@ -218,6 +218,40 @@ TEST_F(LaunchTest, ConfiguredLaunch) {
               CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
 
+TEST_F(LaunchTest, LibrariesServeEachContext) {
+    CUlibrary library = nullptr;
+    ASSERT_EQ(cuLibraryLoadData(&library, fake::kImage, nullptr, nullptr, 0, nullptr, nullptr, 0),
+              CUDA_SUCCESS);
+    CUkernel kernel = nullptr;
+    ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "store"), CUDA_SUCCESS);
+    EXPECT_EQ(cuLibraryGetKernel(&kernel, library, "nope"), CUDA_ERROR_NOT_FOUND);
+    CUdeviceptr memory = allocate(4);
+    int value = 6;
+    void *arguments[] = {&memory, &value};
+    ASSERT_EQ(cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0, nullptr,
+                             arguments, nullptr),
+              CUDA_SUCCESS);
+    EXPECT_EQ(read_words(memory, 1).front(), 6);
+    CUfunction first = nullptr, second = nullptr;
+    ASSERT_EQ(cuKernelGetFunction(&first, kernel), CUDA_SUCCESS);
+    ASSERT_EQ(cuKernelGetFunction(&second, kernel), CUDA_SUCCESS);
+    EXPECT_EQ(first, second);
+    CUdeviceptr table = 0;
+    ASSERT_EQ(cuLibraryGetGlobal(&table, nullptr, library, "table"), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(table, 1).front(), 10);
+    // A reset takes the module, not the library.
+    ASSERT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+    memory = allocate(4);
+    value = 7;
+    ASSERT_EQ(cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0, nullptr,
+                             arguments, nullptr),
+              CUDA_SUCCESS);
+    EXPECT_EQ(read_words(memory, 1).front(), 7);
+    ASSERT_EQ(cuLibraryUnload(library), CUDA_SUCCESS);
+    EXPECT_EQ(cuLibraryUnload(library), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_EQ(cuKernelGetFunction(&first, kernel), CUDA_ERROR_INVALID_HANDLE);
+}
+
 TEST_F(LaunchTest, OccupancyIsThatOfTheArchitecture) {
     int blocks = 0;
     ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function("add"), 256, 0),

@@ -5,6 +5,9 @@
 //       call.uni (retval0), f, (param0);     =>    to the other's, lowers the callee's body in
 //       ld.param.f32 %f1, [retval0+0]; }           place, and copies the results back.
 //
+// A call through a pointer becomes a chain of comparisons with the functions of the module that
+// have their address taken and fit, and a call of the one that it is.
+//
 // A function that can call itself stays a function: its parameters are split into pieces (a scalar
 // is one, a struct is cut into words of its alignment), each of which is an argument.
 #include "ir/lower_families.h"
@@ -202,23 +205,68 @@ void call_own(FunctionLowering &f, const ptx::Instruction &call, const OwnFuncti
         write_result(f, results[0], {0, register_class(own.result)}, made->result());
 }
 
+// ---- calls through a pointer ----------------------------------------------------------------
+
+bool fits(const std::vector<ptx::Variable> &formal, std::span<const ptx::Operand> actual,
+          FunctionLowering &f) {
+    if (formal.size() != actual.size())
+        return false;
+    for (std::size_t n = 0; n < formal.size(); n++) {
+        if (is_symbol(actual[n]) && f.is_slot(actual[n].symbol) &&
+            f.slots(actual[n].symbol).bytes != formal[n].bytes())
+            return false;
+    }
+    return true;
+}
+
+void call_function(FunctionLowering &f, const ptx::Instruction &call, const ptx::Function &callee) {
+    if (f.module().recursive(callee))
+        keep_call(f, call, callee);
+    else
+        inline_call(f, call, callee);
+}
+
+void call_pointer(FunctionLowering &f, const ptx::Instruction &call) {
+    Value *pointer = f.read(call.operand(1), Scalar::B64);
+    Block *after = f.new_block("called");
+    for (std::uint32_t index : f.module().address_taken()) {
+        const ptx::Function &callee = f.module().function(index);
+        if (!callee.has_body || callee.is_entry() ||
+            !fits(callee.parameters, call.operand(2).elements, f) ||
+            !fits(callee.returns, call.operand(0).elements, f))
+            continue;
+        Value *address = f.constant(Type::I64, ModuleLowering::function_address(index));
+        Value *same = f.builder().compare(Compare::Eq, Scalar::U64, pointer, address);
+        Block *taken = f.new_block("call." + std::string(callee.name));
+        Block *other = f.new_block("other");
+        f.branch(same, taken, other);
+        f.start(taken);
+        call_function(f, call, callee);
+        if (f.open())
+            f.jump(after);
+        f.start(other);
+    }
+    f.builder().append(Opcode::Trap, {}, {}); // a pointer to nothing that could be called
+    f.add_edges(f.builder().append(Opcode::Exit, {}, {}));
+    if (!after->predecessors.empty())
+        f.start(after);
+}
+
 } // namespace
 
 void lower_call(FunctionLowering &f, const ptx::Instruction &call) {
     const ptx::Operand &target = call.operand(1);
     if (!is_symbol(target))
-        return f.error(call,
-                       "calls through a pointer are not supported by the software device yet");
+        return call_pointer(f, call);
     const ptx::Function &callee = f.module().function(target.symbol.index);
-    if (!callee.has_body) {
-        if (const OwnFunction *own = own_function(callee.name))
-            return call_own(f, call, *own);
+    if (callee.is_entry())
         return f.error(call,
-                       "function '" + std::string(callee.name) + "' is declared but not defined");
-    }
-    if (f.module().recursive(callee))
-        return keep_call(f, call, callee);
-    inline_call(f, call, callee);
+                       "'" + std::string(callee.name) + "' is a kernel, which cannot be called");
+    if (callee.has_body)
+        return call_function(f, call, callee);
+    if (const OwnFunction *own = own_function(callee.name))
+        return call_own(f, call, *own);
+    f.error(call, "function '" + std::string(callee.name) + "' is declared but not defined");
 }
 
 void bind_arguments(FunctionLowering &f) {

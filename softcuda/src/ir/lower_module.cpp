@@ -19,20 +19,16 @@ constexpr std::uint64_t kMostVariable = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMostInitial = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostParameters = 32764;
 
-/// Functions that a body calls by name.
-std::vector<std::uint32_t> callees(const ptx::Function &function) {
-    std::vector<std::uint32_t> found;
-    for (const ptx::Statement &statement : function.body) {
-        const auto *instruction = std::get_if<ptx::Instruction>(&statement);
-        if (!instruction || instruction->opcode != ptx::Opcode::Call)
-            continue;
-        const ptx::SymbolRef symbol = instruction->operand(1).symbol;
-        if (symbol.kind == ptx::SymbolKind::Function)
-            found.push_back(symbol.index);
-    }
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
+void sort_unique(std::vector<std::uint32_t> &list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+void note_functions(const ptx::Operand &operand, std::vector<std::uint32_t> &found) {
+    if (operand.symbol.kind == ptx::SymbolKind::Function)
+        found.push_back(operand.symbol.index);
+    for (const ptx::Operand &element : operand.elements)
+        note_functions(element, found);
 }
 
 } // namespace
@@ -98,6 +94,7 @@ void ModuleLowering::run() {
     if (source_.address_bits != 64)
         return error({}, ".address_size " + std::to_string(source_.address_bits) +
                              " is not supported by the software device, only 64");
+    find_taken_addresses();
     lower_variables();
     find_recursion();
     lower_recursive_functions();
@@ -162,10 +159,10 @@ void ModuleLowering::lower_initializer(const ptx::Variable &variable, GlobalVari
         std::uint64_t end = value.offset + width;
         if (end > made.size || end > kMostInitial)
             return error(variable.location, "the initialiser of '" + made.name + "' is too large");
-        if (value.symbol && value.mask_byte == ptx::InitialValue::no_mask) {
+        bool function = value.symbol.kind == ptx::SymbolKind::Function;
+        if (value.symbol && !function && value.mask_byte == ptx::InitialValue::no_mask) {
             auto target = variables_.find({nullptr, value.symbol.index});
-            if (value.symbol.kind == ptx::SymbolKind::Function || width != 8 ||
-                target == variables_.end())
+            if (width != 8 || target == variables_.end())
                 return error(variable.location,
                              "the initialiser of '" + made.name +
                                  "' holds an address that is not supported by the software device "
@@ -174,12 +171,14 @@ void ModuleLowering::lower_initializer(const ptx::Variable &variable, GlobalVari
                 {value.offset, target->second, false, static_cast<std::int64_t>(value.bits)});
             continue;
         }
-        if (value.symbol)
+        if (value.symbol && !function)
             return error(variable.location, "mask() of an address is not supported by the "
                                             "software device yet");
         if (made.initial.size() < end)
             made.initial.resize(end);
         std::uint64_t bits = value.bits;
+        if (function)
+            bits += function_address(value.symbol.index);
         if (value.mask_byte != ptx::InitialValue::no_mask)
             bits = bits >> (8 * (value.mask_byte & 7)) & 0xff;
         for (std::uint64_t i = 0; i < std::min<std::uint64_t>(width, 8); i++)
@@ -218,6 +217,44 @@ const ptx::Function &ModuleLowering::function(std::uint32_t index) const {
 
 bool ModuleLowering::recursive(const ptx::Function &function) const {
     return recursive_.contains(&function);
+}
+
+void ModuleLowering::find_taken_addresses() {
+    for (const ptx::Function &function : source_.functions) {
+        for (const ptx::Statement &statement : function.body) {
+            const auto *instruction = std::get_if<ptx::Instruction>(&statement);
+            if (!instruction)
+                continue;
+            for (std::size_t n = 0; n < instruction->operands.size(); n++) {
+                if (instruction->opcode != ptx::Opcode::Call || n == 2)
+                    note_functions(instruction->operand(n), address_taken_);
+            }
+        }
+    }
+    for (const ptx::Variable &variable : source_.variables) {
+        for (const ptx::InitialValue &value : variable.initial) {
+            if (value.symbol.kind == ptx::SymbolKind::Function)
+                address_taken_.push_back(value.symbol.index);
+        }
+    }
+    sort_unique(address_taken_);
+}
+
+/// Functions that a body calls, by name or, for all we know, through a pointer.
+std::vector<std::uint32_t> ModuleLowering::callees(const ptx::Function &function) const {
+    std::vector<std::uint32_t> found;
+    for (const ptx::Statement &statement : function.body) {
+        const auto *instruction = std::get_if<ptx::Instruction>(&statement);
+        if (!instruction || instruction->opcode != ptx::Opcode::Call)
+            continue;
+        const ptx::SymbolRef symbol = instruction->operand(1).symbol;
+        if (symbol.kind == ptx::SymbolKind::Function)
+            found.push_back(symbol.index);
+        else
+            found.insert(found.end(), address_taken_.begin(), address_taken_.end());
+    }
+    sort_unique(found);
+    return found;
 }
 
 /// A function is recursive if it is among those that can be reached by calls from it.

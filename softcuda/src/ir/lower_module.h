@@ -60,6 +60,12 @@ class ModuleLowering {
     [[nodiscard]] const ptx::Function &function(std::uint32_t index) const;
     /// True if calls of it stay calls because it can call itself.
     [[nodiscard]] bool recursive(const ptx::Function &function) const;
+    /// Functions whose address the program takes, by index in source().functions.
+    [[nodiscard]] const std::vector<std::uint32_t> &address_taken() const { return address_taken_; }
+    /// What stands for the address of a function: a number that is no address of anything else.
+    [[nodiscard]] static std::uint64_t function_address(std::uint32_t index) {
+        return (std::uint64_t{index} + 1) * 16;
+    }
     /// The IR function of a recursive one; made and lowered when first asked for.
     std::uint32_t function_index(const ptx::Function &function);
     /// Module::variables index of a .global or .const variable, also of a function's own.
@@ -73,6 +79,8 @@ class ModuleLowering {
     void lower_variables();
     GlobalVariable lower_variable(const ptx::Variable &variable);
     void lower_initializer(const ptx::Variable &variable, GlobalVariable &made);
+    void find_taken_addresses();
+    [[nodiscard]] std::vector<std::uint32_t> callees(const ptx::Function &function) const;
     void find_recursion();
     void lower_recursive_functions();
     void lower_kernel(const ptx::Function &kernel);
@@ -83,6 +91,7 @@ class ModuleLowering {
     Diagnostics &diagnostics_;
     std::set<std::pair<std::uint32_t, std::string>> reported_;
     std::map<std::pair<const ptx::Function *, std::uint32_t>, std::uint32_t> variables_;
+    std::vector<std::uint32_t> address_taken_;
     std::set<const ptx::Function *> recursive_;
     std::map<const ptx::Function *, std::uint32_t> functions_;
     std::map<const ptx::Function *, ParamUses> param_uses_;

@@ -125,11 +125,9 @@ Value *FunctionLowering::read(const ptx::Operand &operand, Scalar type) {
     case ptx::OperandKind::SpecialRegister:
         return fit(read_special(operand), type);
     case ptx::OperandKind::Symbol:
-        if (operand.symbol.kind == ptx::SymbolKind::Function) {
-            module_.error(operand.location, "the address of a function is not supported by the "
-                                            "software device yet");
-            return constant(ir::register_class(type), 0);
-        }
+        if (operand.symbol.kind == ptx::SymbolKind::Function)
+            return fit(constant(Type::I64, ModuleLowering::function_address(operand.symbol.index)),
+                       type);
         return fit(symbol_address(operand.symbol, operand.signed_integer(),
                                   bits(type) == 32 ? Type::I32 : Type::I64),
                    type);

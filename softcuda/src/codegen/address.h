@@ -17,6 +17,10 @@ struct Address {
 
 /// True if the lanes of each group access adjacent places, in order.
 [[nodiscard]] bool is_contiguous(const Address &address);
+/// True if each of a few groups accesses one place.
+[[nodiscard]] bool is_grouped(const Address &address);
+/// The same address in as few groups as make it contiguous or grouped, if any do.
+[[nodiscard]] Address regrouped(WarpEmitter &w, const Address &address);
 
 /// <32 x i64>: the exact address of each lane.
 [[nodiscard]] llvm::Value *all_addresses(WarpEmitter &w, const Address &address);

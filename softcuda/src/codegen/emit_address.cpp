@@ -126,6 +126,26 @@ bool is_contiguous(const Address &address) {
     return true;
 }
 
+bool is_grouped(const Address &address) {
+    return address.lanes.shape.groups <= 4 && !address.lanes.shape.offsets;
+}
+
+// tid.x of a 16-wide block is 0..15 twice: not contiguous as a whole, but in two groups.
+Address regrouped(WarpEmitter &w, const Address &address) {
+    const analysis::Shape &shape = address.lanes.shape;
+    if (shape.checked)
+        return address;
+    for (unsigned groups = shape.groups; groups <= kLanes / 4; groups *= 2) {
+        Address candidate = address;
+        candidate.lanes.shape = w.kernel.refined(shape, groups);
+        if (!is_contiguous(candidate) && !is_grouped(candidate))
+            continue;
+        candidate.lanes.base = first_lanes(w.b, address.lanes, groups);
+        return candidate;
+    }
+    return address;
+}
+
 llvm::Value *all_addresses(WarpEmitter &w, const Address &address) {
     return all_lanes(w.b, address.lanes);
 }

@@ -134,6 +134,35 @@ Values load_contiguous(WarpEmitter &w, const Address &address, const Element &el
     return whole;
 }
 
+// One place a group. A group without active lanes may point anywhere, so it must not be read.
+Values load_grouped(WarpEmitter &w, const Address &address, const Element &element) {
+    unsigned size = address.lanes.shape.group_size(), groups = address.lanes.shape.groups;
+    std::vector<llvm::SmallVector<llvm::Value *, 4>> parts(element.count);
+    llvm::Type *one = llvm::FixedVectorType::get(element.type, 1);
+    for (unsigned group = 0; group < groups; ++group)
+        for (unsigned e = 0; e < element.count; ++e) {
+            llvm::Value *at = w.b.CreateConstGEP1_64(
+                w.b.getInt8Ty(), group_pointer(w, address, group), e * element.bytes);
+            if (w.mask_is_full()) {
+                parts[e].push_back(w.b.CreateAlignedLoad(element.type, at, llvm::Align(1)));
+                continue;
+            }
+            llvm::Value *active = w.any(slice(w, w.mask(), group * size, size));
+            active = w.b.CreateVectorSplat(1, active);
+            llvm::Value *loaded = w.b.CreateMaskedLoad(one, at, llvm::Align(1), active,
+                                                       llvm::Constant::getNullValue(one));
+            parts[e].push_back(w.b.CreateExtractElement(loaded, std::uint64_t{0}));
+        }
+    Values whole;
+    for (auto &part : parts) {
+        llvm::Value *values = llvm::PoisonValue::get(with_lanes(element.type, groups));
+        for (unsigned group = 0; group < groups; ++group)
+            values = w.b.CreateInsertElement(values, part[group], group);
+        whole.push_back(repeat(w.b, values, groups, kLanes));
+    }
+    return whole;
+}
+
 // A vector of pointers. Offsets from one base keep the form that hardware gathers want.
 llvm::Value *pointers(WarpEmitter &w, const Address &address, unsigned extra) {
     const analysis::Shape &shape = address.lanes.shape;
@@ -256,9 +285,14 @@ Values load_all_lanes(WarpEmitter &w, const Address &address, const Element &ele
                 check_address(w, exact, access);
                 return gather(w, exact, element);
             });
-    if (is_contiguous(address)) {
-        check_address(w, address, access);
-        return load_contiguous(w, address, element);
+    Address close = regrouped(w, address);
+    if (is_contiguous(close)) {
+        check_address(w, close, access);
+        return load_contiguous(w, close, element);
+    }
+    if (is_grouped(close)) {
+        check_address(w, close, access);
+        return load_grouped(w, close, element);
     }
     if (address.lanes.shape.divergent()) {
         check_address(w, address, access);
@@ -298,6 +332,7 @@ void store_all_lanes(WarpEmitter &w, const Address &address, const Element &elem
                      const Values &values) {
     const unsigned access = static_cast<unsigned>(rt::Access::Store);
     auto nothing = [] { return Values{}; };
+    Address close = regrouped(w, address);
     if (address.lanes.shape.checked) {
         either(
             w, w.b.CreateNot(address.lanes.wrapped),
@@ -313,9 +348,9 @@ void store_all_lanes(WarpEmitter &w, const Address &address, const Element &elem
                 scatter(w, exact, element, values);
                 return nothing();
             });
-    } else if (is_contiguous(address)) {
-        check_address(w, address, access);
-        store_contiguous(w, address, element, values);
+    } else if (is_contiguous(close)) {
+        check_address(w, close, access);
+        store_contiguous(w, close, element, values);
     } else if (address.lanes.shape.divergent()) {
         check_address(w, address, access);
         either(

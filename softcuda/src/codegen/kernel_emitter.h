@@ -104,6 +104,9 @@ class KernelEmitter {
     [[nodiscard]] const analysis::LanePattern *pattern(const analysis::LanePattern &pattern) {
         return patterns_.intern(pattern);
     }
+    [[nodiscard]] analysis::Shape refined(const analysis::Shape &shape, unsigned groups) {
+        return analysis::refine(shape, groups, patterns_);
+    }
     /// Loads a member of LaunchFrame or WorkerState.
     llvm::Value *load_member(llvm::Value *object, std::size_t offset, llvm::Type *type,
                              const llvm::Twine &name);

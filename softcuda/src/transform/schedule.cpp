@@ -111,6 +111,7 @@ class Planner {
             for (const Block *block : schedule_.order)
                 changed |= route(block);
         }
+        mark_waiting();
         for (const Block *block : schedule_.order)
             plan(block).mask_owner = find_mask_owner(block);
         place_guards();
@@ -170,29 +171,55 @@ class Planner {
         return next;
     }
 
-    // Climbs to a dominator in the same loop all of whose lanes come here.
+    // A divergent loop's header has other lanes in each iteration. Else the lanes are known if all of
+    // some earlier block's come here for sure, or if they come together from blocks with one mask.
     const Block *find_mask_owner(const Block *block) {
         int loop = loops_.innermost(block);
         bool header = loop != -1 && loops_.loops()[loop].header == block;
         if (header && divergence_.divergent_loop[loop])
             return block;
-        int home = header ? loops_.loops()[loop].parent : loop;
+        if (const Block *up = equivalent_dominator(block, header ? loops_.loops()[loop].parent : loop))
+            return plan(up).mask_owner;
+        if (const Block *owner = common_owner(block))
+            return owner;
+        return block;
+    }
+
+    // The nearest dominator in the loop `home` all of whose lanes come here, if it is so.
+    const Block *equivalent_dominator(const Block *block, int home) const {
         for (const Block *up = dominators_.parent(block); up; up = dominators_.parent(up)) {
             if (loops_.innermost(up) != home)
                 continue; // inside a loop that is over by now
-            if (!post_dominators_.dominates(block, up))
-                return block;
-            return plan(up).mask_owner ? plan(up).mask_owner : up;
+            return post_dominators_.dominates(block, up) ? up : nullptr;
         }
-        return block;
+        return nullptr;
+    }
+
+    // The owner of the masks of all blocks that lead here, if the warp always comes as a whole.
+    const Block *common_owner(const Block *block) {
+        if (plan(block).waited)
+            return nullptr;
+        const Block *owner = nullptr;
+        for (const Block *predecessor : block->predecessors) {
+            if (loops_.back_edge(predecessor, block))
+                continue;
+            const Block *theirs = plan(predecessor).mask_owner;
+            if (divergent(predecessor) || !theirs || (owner && owner != theirs))
+                return nullptr;
+            owner = theirs;
+        }
+        return owner;
+    }
+
+    void mark_waiting() {
+        for (const Block *block : schedule_.order)
+            for (const Block *waiting : plan(block).pending)
+                plan(waiting).waited = true;
     }
 
     // A block needs a guard if the warp can come with no lane at all: after a divergent branch, or
     // because lanes might have been waiting.
     void place_guards() {
-        for (const Block *block : schedule_.order)
-            for (const Block *waiting : plan(block).pending)
-                plan(waiting).waited = true;
         for (const Block *block : schedule_.order) {
             for (const Block *next : plan(block).next) {
                 if (!next)

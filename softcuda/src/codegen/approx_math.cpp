@@ -80,7 +80,8 @@ Value *scale(Emitter &e, Value *x, Value *n) {
     if (e.target.has_avx512() && Emitter::lanes(x))
         return masked_512(e, llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {x, n},
                           {e.ir.getInt32(4)});
-    Value *all = e.ir.CreateFPToSI(n, e.int_type(n, 32));
+    // Of NaN this is any integer, which does not matter to a product with NaN.
+    Value *all = e.ir.CreateFreeze(e.ir.CreateFPToSI(n, e.int_type(n, 32)));
     Value *half = e.ir.CreateAShr(all, 1);
     const auto power = [&](Value *exponent) {
         Value *biased = e.ir.CreateAdd(exponent, e.integer(exponent, 127));
@@ -93,14 +94,13 @@ Value *scale(Emitter &e, Value *x, Value *n) {
 Value *exp2(Emitter &e, Value *x) {
     static constexpr float fit[] = {0x1.000000p+0f, 0x1.62e430p-1f,  0x1.ebfbdap-3f, 0x1.c6aed4p-5f,
                                     0x1.3b2dbcp-7f, 0x1.5f456ap-10f, 0x1.41d334p-13f};
-    // Beyond these all results are infinity or zero. NaN takes the second operand and is put back.
+    // Beyond these all results are infinity or zero. NaN stays, here and in all that follows.
     Value *lowest = e.real(x, -160), *highest = e.real(x, 130);
-    Value *inside = e.ir.CreateSelect(e.ir.CreateFCmpOGT(x, lowest), x, lowest);
-    inside = e.ir.CreateSelect(e.ir.CreateFCmpOLT(inside, highest), inside, highest);
+    Value *inside = e.ir.CreateSelect(e.ir.CreateFCmpOLT(x, lowest), lowest, x);
+    inside = e.ir.CreateSelect(e.ir.CreateFCmpOGT(inside, highest), highest, inside);
     Value *n = e.unary(llvm::Intrinsic::roundeven, inside);
     Value *r = e.ir.CreateFSub(inside, n);
-    Value *result = scale(e, polynomial(e, r, fit), n);
-    return e.ir.CreateSelect(e.is_nan(x), e.nan_like(x), result);
+    return scale(e, polynomial(e, r, fit), n);
 }
 
 /// log2 x = k + log2 m, m in [sqrt(1/2), sqrt(2)); log2 m = f P(f) with f = m - 1, exact.

@@ -3,6 +3,7 @@
 
 #include "codegen/families.h"
 #include "codegen/small_float.h"
+#include "codegen/value_facts.h"
 
 #include <stdexcept>
 #include <string>
@@ -73,7 +74,7 @@ Value *emit_packed(Emitter &e, const Operation &op, Scalar element) {
     llvm::SmallVector<Value *, 4> parts;
     for (Value *operand : op.operands)
         parts.push_back(typed_operand(e, e.split_lanes(operand, ir::bits(element)), element));
-    Value *result = emit_arithmetic(e, {op.opcode, element, op.attributes, parts});
+    Value *result = emit_arithmetic(e, {op.opcode, element, op.attributes, parts, 0});
     return e.join_lanes(result, lanes, ir::bits(op.type));
 }
 
@@ -117,16 +118,27 @@ llvm::SmallVector<Value *, 4> typed_operands(Emitter &e, const ir::Instruction &
     llvm::SmallVector<Value *, 4> typed;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const char letter = i < signature.size() ? signature[i] : '*';
+        const Scalar scalar = letter == 's'   ? attributes.source_type
+                              : letter == 'i' ? Scalar::B32
+                                              : attributes.type;
+        // A predicate, and select's choices, are taken as they are.
+        const bool as_is = letter == 'p' || instruction.is(Opcode::Select);
+        const bool as_float = scalar == Scalar::F32 || scalar == Scalar::F64;
+        const bool moves_bits = letter == 'x' || letter == '*';
         Value *value = operands[i];
-        if (letter == 't')
-            value = typed_operand(e, value, attributes.type);
-        else if (letter == 's')
-            value = typed_operand(e, value, attributes.source_type);
-        else if (letter == 'i')
-            value = e.as_int(value);
-        typed.push_back(value);
+        if (!as_is && (moves_bits || !as_float))
+            value = with_hardware_nan(e.ir, *instruction.operand(i), value);
+        typed.push_back(as_is || moves_bits ? value : typed_operand(e, value, scalar));
     }
     return typed;
+}
+
+std::uint32_t never_denormal_operands(const ir::Instruction &instruction) {
+    std::uint32_t operands = 0;
+    if (instruction.attributes.ftz && instruction.attributes.type == Scalar::F32)
+        for (std::size_t i = 0; i < instruction.operands.size(); ++i)
+            operands |= std::uint32_t{is_never_denormal(*instruction.operand(i))} << i;
+    return operands;
 }
 
 /// A result in its register class; one that is narrower (cvt.u8) is extended by its sign.
@@ -155,7 +167,8 @@ void emit_elementwise(llvm::IRBuilderBase &builder, const jit::Target &target,
     Emitter e(builder, target);
     const ir::Attributes &attributes = instruction.attributes;
     const auto typed = typed_operands(e, instruction, operands);
-    const Operation op{instruction.opcode, attributes.type, attributes, typed};
+    const Operation op{instruction.opcode, attributes.type, attributes, typed,
+                       never_denormal_operands(instruction)};
     const Results values = emit_family(e, op, instruction);
     for (std::size_t i = 0; i < values.size(); ++i)
         results.push_back(as_result(e, values[i], instruction.result(i)->type, attributes.type));
@@ -169,6 +182,12 @@ llvm::Value *canonicalize_nan(llvm::IRBuilderBase &builder, llvm::Value *value) 
                                                               llvm::APInt::getSignedMaxValue(bits)),
                                        type);
     return builder.CreateSelect(builder.CreateFCmpUNO(value, value), nan, value);
+}
+
+llvm::Value *with_hardware_nan(llvm::IRBuilderBase &builder, const ir::Value &source,
+                               llvm::Value *value) {
+    const bool is_float = value->getType()->isFPOrFPVectorTy();
+    return is_float && may_be_new_nan(source) ? canonicalize_nan(builder, value) : value;
 }
 
 } // namespace softcuda::codegen

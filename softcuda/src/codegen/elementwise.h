@@ -33,4 +33,10 @@ void emit_elementwise(llvm::IRBuilderBase &builder, const jit::Target &target,
 /// `value`, floats or doubles, is NaN. x86 makes others; only stores and bitcasts can tell.
 [[nodiscard]] llvm::Value *canonicalize_nan(llvm::IRBuilderBase &builder, llvm::Value *value);
 
+/// `value`, which is what `source` became, fit to be seen as bits: canonicalize_nan where an
+/// operation may have made a NaN; bits that were only loaded and moved stay. For what is stored,
+/// shuffled or passed on; emit_elementwise itself does this where integers are made of floats.
+[[nodiscard]] llvm::Value *with_hardware_nan(llvm::IRBuilderBase &builder, const ir::Value &source,
+                                             llvm::Value *value);
+
 } // namespace softcuda::codegen

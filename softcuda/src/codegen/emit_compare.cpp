@@ -33,11 +33,12 @@ constexpr std::array<Row, 14> kRows{{
 }};
 
 /// An operand as floats that compare as it does.
-Value *comparable(Emitter &e, Value *value, const Operation &op) {
+Value *comparable(Emitter &e, const Operation &op, unsigned i) {
+    Value *value = op.operands[i];
     const SmallFormat *format = small_format(op.type);
     if (format == &kHalf && e.target.has_fp16())
         value = e.as_float(value);
-    if (op.attributes.ftz)
+    if (op.attributes.ftz && !(op.never_denormal >> i & 1))
         value = e.flush(value);
     if (format && !value->getType()->isFPOrFPVectorTy())
         value = widen(e, value, *format);
@@ -49,8 +50,7 @@ Value *comparable(Emitter &e, Value *value, const Operation &op) {
 Value *emit_compare(Emitter &e, const Operation &op) {
     const Row &row = kRows[static_cast<std::size_t>(op.attributes.compare)];
     if (ir::is_floating(op.type))
-        return e.ir.CreateFCmp(row.floating, comparable(e, op.operands[0], op),
-                               comparable(e, op.operands[1], op));
+        return e.ir.CreateFCmp(row.floating, comparable(e, op, 0), comparable(e, op, 1));
     const Predicate predicate = ir::is_signed(op.type) ? row.signed_integer : row.unsigned_integer;
     if (predicate == Predicate::BAD_ICMP_PREDICATE)
         refuse(op, "num and nan compare floats only");

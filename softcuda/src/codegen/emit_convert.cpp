@@ -129,9 +129,48 @@ Value *power(Emitter &e, Value *value, unsigned k) {
     return e.real(value, std::ldexp(1.0, static_cast<int>(k)));
 }
 
-/// The integers of `bits` bits nearest to integral floats. NaN gives what the hardware gives: zero,
-/// but the top bit alone where 64-bit values are involved.
+/// Floats to 32-bit integers in vectors, by the processor's own conversion: out of range it gives
+/// 0x80000000 (signed) or 0xffffffff (unsigned).
+Value *single_to_word(Emitter &e, Value *value, Sign sign) {
+    const bool wide = e.target.has_avx512();
+    if (sign ==
+        Sign::Unsigned) { // with NaN and negatives made 0, all ones is what saturation wants
+        Value *zero = e.real(value, 0);
+        Value *positive = e.ir.CreateSelect(e.ir.CreateFCmpOGT(value, zero), value, zero);
+        return e.by_chunks(16, positive, [&](llvm::ArrayRef<Value *> pieces) -> Value * {
+            Value *none = e.integer(pieces[0], 32, 0);
+            return e.call(llvm::Intrinsic::x86_avx512_mask_cvttps2udq_512,
+                          {pieces[0], none, e.ir.getInt16(0xffff), e.ir.getInt32(4)});
+        });
+    }
+    Value *result = e.by_chunks(
+        wide                  ? 16
+        : e.target.has_avx2() ? 8
+                              : 4,
+        value, [&](llvm::ArrayRef<Value *> pieces) -> Value * {
+            if (!wide)
+                return e.call(e.target.has_avx2() ? llvm::Intrinsic::x86_avx_cvtt_ps2dq_256
+                                                  : llvm::Intrinsic::x86_sse2_cvttps2dq,
+                              pieces);
+            Value *none = e.integer(pieces[0], 32, 0);
+            return e.call(llvm::Intrinsic::x86_avx512_mask_cvttps2dq_512,
+                          {pieces[0], none, e.ir.getInt16(0xffff), e.ir.getInt32(4)});
+        });
+    Value *above = e.ir.CreateFCmpOGE(value, e.real(value, 0x1p31));
+    result = e.ir.CreateSelect(above, e.integer(result, 0x7fff'ffff), result);
+    return e.ir.CreateSelect(e.is_nan(value), e.integer(result, 0), result);
+}
+
+bool has_word_conversion(Emitter &e, Value *value, unsigned bits, Sign sign) {
+    return Emitter::lanes(value) && Emitter::bits(value) == 32 && bits == 32 &&
+           (sign == Sign::Signed || e.target.has_avx512());
+}
+
+/// Floats, truncated, as integers of `bits` bits, the nearest where they are out of range. NaN
+/// gives what the hardware gives: zero, but the top bit alone where 64-bit values are involved.
 Value *integral_to_integer(Emitter &e, Value *value, unsigned bits, Sign sign, bool nan_is_zero) {
+    if (has_word_conversion(e, value, bits, sign))
+        return single_to_word(e, value, sign);
     const bool is_signed = sign == Sign::Signed;
     const unsigned work = std::max(bits, 32u); // the processor's conversions start at 32 bits
     llvm::Type *type = e.int_type(value, work);
@@ -164,7 +203,9 @@ Value *real_source(Emitter &e, const Operation &op, Value *value) {
 }
 
 Value *float_to_integer(Emitter &e, const Operation &op, Value *value) {
-    Value *real = round_to_integral(e, real_source(e, op, value), op.attributes.rounding);
+    Value *real = real_source(e, op, value);
+    if (op.attributes.rounding != Rounding::IntZero) // truncation comes with the conversion
+        real = round_to_integral(e, real, op.attributes.rounding);
     const unsigned bits = ir::bits(op.type);
     const bool nan_is_zero = op.attributes.source_type != Scalar::F64 && bits != 64;
     return integral_to_integer(e, real, bits, sign_of(op.type), nan_is_zero);

@@ -156,8 +156,9 @@ Value *emit_float(Emitter &e, const Operation &op) {
     llvm::SmallVector<Value *, 3> operands(op.operands.begin(), op.operands.end());
     const bool flush = op.attributes.ftz && Emitter::bits(operands[0]) == 32;
     if (flush)
-        for (Value *&operand : operands)
-            operand = e.flush(operand);
+        for (unsigned i = 0; i < operands.size(); ++i)
+            if (!(op.never_denormal >> i & 1))
+                operands[i] = e.flush(operands[i]);
     Value *result = compute(e, op, operands);
     if (flush && may_underflow(op.opcode))
         result = e.flush(result);

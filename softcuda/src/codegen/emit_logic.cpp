@@ -37,9 +37,10 @@ Value *shift_right_signed(Emitter &e, Value *a, Value *amount) {
 }
 
 Value *shift(Emitter &e, const Operation &op) {
-    Value *a = op.operands[0];
-    // Clamped while it still has all its bits.
-    Value *amount = e.resize(at_most(e, op.operands[1], Emitter::bits(a)), Emitter::bits(a));
+    Value *a = op.operands[0], *amount = op.operands[1];
+    if (Emitter::bits(a) < 32) // clamped while it still has all its bits
+        amount = at_most(e, amount, Emitter::bits(a));
+    amount = e.resize(amount, Emitter::bits(a));
     if (op.opcode == Opcode::Shl)
         return shift_left(e, a, amount);
     return ir::is_signed(op.type) ? shift_right_signed(e, a, amount) : shift_right(e, a, amount);

@@ -14,6 +14,7 @@ struct Operation {
     ir::Scalar type; ///< element type
     const ir::Attributes &attributes;
     llvm::ArrayRef<Value *> operands;
+    std::uint32_t never_denormal = 0; ///< a bit for each operand that .ftz need not flush
 };
 
 using Results = llvm::SmallVector<Value *, 2>;

@@ -8,7 +8,7 @@
 //   the
 //                     format's last place; the sum's low bits are the result
 //
-// Where the exponent ranges agree (bf16) the first covers denormals too. Directed modes correct the
+// bf16 has float's exponents and is simpler. Directed modes correct the
 // result by one unit after comparing it, widened, with the exact value.
 #include "codegen/small_float.h"
 
@@ -35,18 +35,27 @@ Value *round_magnitude(Emitter &e, Value *a, const SmallFormat &format) {
     Value *last = e.ir.CreateAnd(e.ir.CreateLShr(a, drop), e.integer(a, 1));
     Value *half = e.ir.CreateAdd(last, e.integer(a, (1u << (drop - 1)) - 1));
     Value *normal = e.ir.CreateLShr(e.ir.CreateAdd(a, half), drop);
-    if (format.exponent < 8) {
-        const unsigned rebias = 127 - bias(format);
-        normal = e.ir.CreateSub(normal, e.integer(a, rebias << format.mantissa));
-        // 2^k whose last place is that of the format's denormals.
-        const std::uint32_t magic = (rebias + 1 + drop) << 23;
-        Value *shifted = e.ir.CreateFAdd(e.as_float(a), e.as_float(e.integer(a, magic)));
-        Value *denormal = e.ir.CreateSub(e.as_int(shifted), e.integer(a, magic));
-        Value *small = e.ir.CreateICmpULT(a, e.integer(a, (rebias + 1) << 23));
-        normal = e.ir.CreateSelect(small, denormal, normal);
-    }
-    Value *too_large = e.ir.CreateICmpUGT(normal, e.integer(a, format.largest));
-    return e.ir.CreateSelect(too_large, e.integer(a, format.overflow), normal);
+    const unsigned rebias = 127 - bias(format);
+    normal = e.ir.CreateSub(normal, e.integer(a, rebias << format.mantissa));
+    // 2^k whose last place is that of the format's denormals.
+    const std::uint32_t magic = (rebias + 1 + drop) << 23;
+    Value *shifted = e.ir.CreateFAdd(e.as_float(a), e.as_float(e.integer(a, magic)));
+    Value *denormal = e.ir.CreateSub(e.as_int(shifted), e.integer(a, magic));
+    Value *small = e.ir.CreateICmpULT(a, e.integer(a, (rebias + 1) << 23));
+    Value *result = e.ir.CreateSelect(small, denormal, normal);
+    Value *too_large = e.ir.CreateICmpUGT(result, e.integer(a, format.largest));
+    return e.ir.CreateSelect(too_large, e.integer(a, format.overflow), result);
+}
+
+/// bf16 is the upper half of a float: the carry of rounding runs through the exponent to infinity,
+/// and the sign rides along.
+Value *narrow_to_upper_half(Emitter &e, Value *value, const SmallFormat &format) {
+    Value *raw = e.as_int(value);
+    Value *last = e.ir.CreateAnd(e.ir.CreateLShr(raw, 16), e.integer(raw, 1));
+    Value *sum = e.ir.CreateAdd(e.ir.CreateAdd(raw, e.integer(raw, 0x7fff)), last);
+    Value *result = e.ir.CreateLShr(sum, 16);
+    result = e.ir.CreateSelect(e.is_nan(value), e.integer(result, format.nan), result);
+    return e.resize(result, format.bits);
 }
 
 /// To nearest, any input; integers of the format's width.
@@ -55,6 +64,8 @@ Value *narrow_to_nearest(Emitter &e, Value *value, const SmallFormat &format) {
         Value *half = e.as_int(e.ir.CreateFPTrunc(value, e.float_type(value, 16)));
         return e.ir.CreateSelect(e.is_nan(value), e.integer(half, format.nan), half);
     }
+    if (format.exponent == 8)
+        return narrow_to_upper_half(e, value, format);
     Value *result = round_magnitude(e, e.magnitude(value), format);
     Value *sign = e.ir.CreateLShr(e.sign_bit(value), 32 - format.bits);
     result = e.ir.CreateOr(result, sign);
@@ -95,20 +106,20 @@ Value *widen(Emitter &e, Value *value, const SmallFormat &format) {
     if (uses_native_half(e, format))
         return e.ir.CreateFPExt(e.as_float(value), e.float_type(value, 32));
     Value *raw = e.resize(value, 32);
+    if (format.exponent == 8) // bf16 is a float's upper half
+        return e.as_float(e.ir.CreateShl(raw, 16));
     Value *sign = e.ir.CreateShl(e.ir.CreateLShr(raw, format.bits - 1), 31);
     Value *a = e.ir.CreateAnd(raw, e.integer(raw, (1u << (format.bits - 1)) - 1));
     Value *moved = e.ir.CreateShl(a, 23 - format.mantissa);
-    if (format.exponent < 8) {
-        // As a float with the wrong bias; a multiplication mends that, for denormals as well.
-        const double scale = std::ldexp(1.0, static_cast<int>(127 - bias(format)));
-        Value *scaled = e.ir.CreateFMul(e.as_float(moved), e.real(e.as_float(moved), scale));
-        const std::uint32_t infinity = ((1u << format.exponent) - 1) << format.mantissa;
-        // E4M3 has no infinity and one NaN; the others are as IEEE has them.
-        const std::uint32_t first_special = format.mantissa == 3 ? format.nan : infinity;
-        Value *special = e.ir.CreateICmpUGE(a, e.integer(a, first_special));
-        Value *infinite = e.ir.CreateOr(moved, e.integer(a, 0x7f80'0000));
-        moved = e.ir.CreateSelect(special, infinite, e.as_int(scaled));
-    }
+    // As a float with the wrong bias; a multiplication mends that, for denormals as well.
+    const double scale = std::ldexp(1.0, static_cast<int>(127 - bias(format)));
+    Value *scaled = e.ir.CreateFMul(e.as_float(moved), e.real(e.as_float(moved), scale));
+    // E4M3 has no infinity and one NaN; the others are as IEEE has them.
+    const std::uint32_t infinity = ((1u << format.exponent) - 1) << format.mantissa;
+    const std::uint32_t first_special = format.mantissa == 3 ? format.nan : infinity;
+    Value *special = e.ir.CreateICmpUGE(a, e.integer(a, first_special));
+    Value *infinite = e.ir.CreateOr(moved, e.integer(a, 0x7f80'0000));
+    moved = e.ir.CreateSelect(special, infinite, e.as_int(scaled));
     return e.as_float(e.ir.CreateOr(moved, sign));
 }
 

@@ -63,11 +63,10 @@ void require_valid(const llvm::Module &module, const char *stage) {
 
 void optimize(llvm::Module &module, const Target &target) {
     require_valid(module, "from code generation");
-    const std::unique_ptr<llvm::TargetMachine> machine = target.make_machine();
     llvm::PipelineTuningOptions tuning;
     tuning.LoopVectorization = false;
     tuning.SLPVectorization = false;
-    llvm::PassBuilder builder(machine.get(), tuning);
+    llvm::PassBuilder builder(&target.machine(), tuning);
 
     llvm::LoopAnalysisManager loop_analyses;
     llvm::FunctionAnalysisManager function_analyses;
@@ -85,12 +84,11 @@ void optimize(llvm::Module &module, const Target &target) {
 }
 
 std::vector<char> emit_object(llvm::Module &module, const Target &target) {
-    const std::unique_ptr<llvm::TargetMachine> machine = target.make_machine();
     llvm::SmallVector<char, 0> object;
     llvm::raw_svector_ostream out(object);
     llvm::legacy::PassManager passes;
     llvm::MCContext *context = nullptr;
-    if (machine->addPassesToEmitMC(passes, context, out, /*DisableVerify=*/true))
+    if (target.machine().addPassesToEmitMC(passes, context, out, /*DisableVerify=*/true))
         throw std::logic_error("the target cannot emit object files");
     passes.run(module);
     return {object.begin(), object.end()};

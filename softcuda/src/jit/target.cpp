@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <vector>
@@ -111,8 +112,16 @@ std::unique_ptr<llvm::TargetMachine> Target::make_machine() const {
         llvm::CodeGenOptLevel::Default, /*JIT=*/true));
 }
 
+llvm::TargetMachine &Target::machine() const {
+    thread_local std::map<std::string, std::unique_ptr<llvm::TargetMachine>> machines;
+    std::unique_ptr<llvm::TargetMachine> &machine = machines[key_];
+    if (!machine)
+        machine = make_machine();
+    return *machine;
+}
+
 void Target::apply(llvm::Module &module) const {
-    set_triple(module, *make_machine());
+    set_triple(module, machine());
     module.setDataLayout(data_layout_);
 }
 

@@ -29,8 +29,9 @@ class Target {
     /// words.
     static Target from_environment();
 
-    /// A new machine for one thread's use.
-    [[nodiscard]] std::unique_ptr<llvm::TargetMachine> make_machine() const;
+    /// This thread's code generator for the target. It is made once (parsing a processor's features
+    /// takes a millisecond) and lives as long as the thread.
+    [[nodiscard]] llvm::TargetMachine &machine() const;
     /// Gives a module the triple and data layout that its code will be made for.
     void apply(llvm::Module &module) const;
     /// Gives a function the processor, its features and the vector width as attributes.
@@ -49,6 +50,8 @@ class Target {
     [[nodiscard]] unsigned vector_bits() const { return avx512_ ? 512 : avx2_ ? 256 : 128; }
 
   private:
+    [[nodiscard]] std::unique_ptr<llvm::TargetMachine> make_machine() const;
+
     Isa isa_;
     std::string triple_, cpu_, features_, data_layout_, key_;
     bool avx512_ = false, avx2_ = false, fma_ = false, f16c_ = false, fp16_ = false;

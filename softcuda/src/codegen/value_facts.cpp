@@ -1,0 +1,92 @@
+// value_facts.cpp -- looks through phis and selects at the operations that a float comes from.
+#include "codegen/value_facts.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace softcuda::codegen {
+
+namespace {
+
+using ir::Opcode;
+using ir::Scalar;
+using ir::Value;
+
+/// After so many values the answer is the cautious one.
+constexpr std::size_t kMostSources = 16;
+
+/// True if `holds` for every value that `start` may be a copy of.
+template <typename Predicate> bool holds_for_sources(const Value &start, Predicate holds) {
+    std::vector<const Value *> sources{&start};
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const ir::Instruction *from = sources[i]->definition;
+        const bool copies = from && (from->is(Opcode::Phi) || from->is(Opcode::Select));
+        if (!copies) {
+            if (!holds(*sources[i]))
+                return false;
+            continue;
+        }
+        for (std::size_t j = from->is(Opcode::Select) ? 1 : 0; j < from->operands.size(); ++j)
+            if (std::find(sources.begin(), sources.end(), from->operand(j)) == sources.end())
+                sources.push_back(from->operand(j));
+        if (sources.size() > kMostSources)
+            return false;
+    }
+    return true;
+}
+
+/// Arithmetic, whose NaNs are made and whose results .ftz flushes.
+bool is_float_arithmetic(const ir::Instruction &instruction) {
+    if (!ir::is_floating(instruction.attributes.type))
+        return false;
+    switch (instruction.opcode) {
+    case Opcode::Add:
+    case Opcode::Sub:
+    case Opcode::Mul:
+    case Opcode::Div:
+    case Opcode::Abs:
+    case Opcode::Neg:
+    case Opcode::Min:
+    case Opcode::Max:
+    case Opcode::Fma:
+    case Opcode::Sqrt:
+    case Opcode::Rcp:
+    case Opcode::Rsqrt:
+    case Opcode::Sin:
+    case Opcode::Cos:
+    case Opcode::Lg2:
+    case Opcode::Ex2:
+    case Opcode::Tanh:
+    case Opcode::Convert:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool source_is_never_denormal(const Value &value) {
+    if (value.constant)
+        return (value.bits & 0x7f80'0000) != 0 || (value.bits & 0x007f'ffff) == 0;
+    const ir::Instruction *from = value.definition;
+    if (!from || from->attributes.type != Scalar::F32 || !is_float_arithmetic(*from))
+        return false;
+    if (from->attributes.ftz)
+        return true;
+    // Integers and f16's denormals are normal floats.
+    const Scalar source = from->attributes.source_type;
+    return from->is(Opcode::Convert) && (!ir::is_floating(source) || source == Scalar::F16);
+}
+
+} // namespace
+
+bool is_never_denormal(const Value &value) {
+    return holds_for_sources(value, source_is_never_denormal);
+}
+
+bool may_be_new_nan(const Value &value) {
+    return !holds_for_sources(value, [](const Value &source) {
+        return !source.definition || !is_float_arithmetic(*source.definition);
+    });
+}
+
+} // namespace softcuda::codegen

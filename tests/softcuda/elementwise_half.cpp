@@ -74,19 +74,6 @@ struct Halves {
             out[0] = element(format, attributes, compute, low) |
                      element(format, attributes, compute, high) << 16;
         };
-        // A sign operation may keep a NaN's bits.
-        if (opcode == Opcode::Neg || opcode == Opcode::Abs) {
-            const Scalar type = scalar(format);
-            one.accept = [=](Inputs, Bits got, Bits wanted) {
-                return is_nan(got, type) && is_nan(wanted, type);
-            };
-            two.accept = [=](Inputs, Bits got, Bits wanted) {
-                const auto same = [&](Bits a, Bits b) {
-                    return a == b || (is_nan(a, type) && is_nan(b, type));
-                };
-                return same(got & 0xffff, wanted & 0xffff) && same(got >> 16, wanted >> 16);
-            };
-        }
         cases.push_back(std::move(one));
         cases.push_back(std::move(two));
     }

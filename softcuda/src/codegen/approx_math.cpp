@@ -188,7 +188,9 @@ Value *seed_64(Emitter &e, Opcode opcode, Value *x) {
     Value *input = upper_half(e, x);
     if (opcode == Opcode::Rsqrt)
         input = e.unary(llvm::Intrinsic::sqrt, input);
-    return upper_half(e, e.ir.CreateFDiv(e.real(input, 1), input));
+    Value *result = upper_half(e, e.ir.CreateFDiv(e.real(input, 1), input));
+    Value *nan = e.as_float(e.integer(e.as_int(x), 0x7fff'ffff'0000'0000));
+    return e.ir.CreateSelect(e.is_nan(result), nan, result);
 }
 
 } // namespace

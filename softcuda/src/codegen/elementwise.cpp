@@ -176,11 +176,10 @@ void emit_elementwise(llvm::IRBuilderBase &builder, const jit::Target &target,
 
 llvm::Value *canonicalize_nan(llvm::IRBuilderBase &builder, llvm::Value *value) {
     llvm::Type *type = value->getType();
-    const unsigned bits = type->getScalarSizeInBits();
-    llvm::Value *nan =
-        llvm::ConstantExpr::getBitCast(llvm::ConstantInt::get(type->getWithNewBitWidth(bits),
-                                                              llvm::APInt::getSignedMaxValue(bits)),
-                                       type);
+    if (!type->getScalarType()->isFloatTy())
+        return value;
+    llvm::Value *nan = llvm::ConstantExpr::getBitCast(
+        llvm::ConstantInt::get(type->getWithNewBitWidth(32), 0x7fff'ffff), type);
     return builder.CreateSelect(builder.CreateFCmpUNO(value, value), nan, value);
 }
 

@@ -29,8 +29,9 @@ void emit_elementwise(llvm::IRBuilderBase &builder, const jit::Target &target,
                       const ir::Instruction &instruction, std::span<llvm::Value *const> operands,
                       std::vector<llvm::Value *> &results);
 
-/// The one NaN that NVIDIA's hardware makes (0x7fffffff in f32, 0x7fffffffffffffff in f64) wherever
-/// `value`, floats or doubles, is NaN. x86 makes others; only stores and bitcasts can tell.
+/// The one NaN that NVIDIA's hardware makes in f32, 0x7fffffff, wherever `value`, floats, is NaN.
+/// x86 makes others; only stores and bitcasts can tell. Doubles are returned as they are: there
+/// both keep an operand's NaN, quieted, and make 0xfff8000000000000 of none.
 [[nodiscard]] llvm::Value *canonicalize_nan(llvm::IRBuilderBase &builder, llvm::Value *value);
 
 /// `value`, which is what `source` became, fit to be seen as bits: canonicalize_nan where an

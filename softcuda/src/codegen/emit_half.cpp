@@ -79,6 +79,17 @@ Value *finish(Emitter &e, const Operation &op, const SmallFormat &format, Value 
     return e.ir.CreateSelect(e.is_nan(result), e.integer(raw, format.nan), raw);
 }
 
+/// neg and abs: arithmetic to the hardware, which makes its own NaN here, too.
+Value *change_sign(Emitter &e, const Operation &op, const SmallFormat &format, Value *raw) {
+    Value *size = e.magnitude(raw);
+    Value *result = size;
+    if (op.opcode == Opcode::Neg)
+        result = e.ir.CreateXor(raw, e.integer(raw, 0x8000));
+    const std::uint32_t infinity = format.overflow;
+    Value *nan = e.ir.CreateICmpUGT(size, e.integer(size, infinity));
+    return e.ir.CreateSelect(nan, e.integer(raw, format.nan), result);
+}
+
 } // namespace
 
 Value *emit_half(Emitter &e, const Operation &op) {
@@ -90,10 +101,8 @@ Value *emit_half(Emitter &e, const Operation &op) {
     llvm::SmallVector<Value *, 3> operands;
     for (Value *operand : op.operands)
         operands.push_back(flushed(operand));
-    if (op.opcode == Opcode::Neg)
-        return e.ir.CreateXor(operands[0], e.integer(operands[0], 0x8000));
-    if (op.opcode == Opcode::Abs)
-        return e.magnitude(operands[0]);
+    if (op.opcode == Opcode::Neg || op.opcode == Opcode::Abs)
+        return change_sign(e, op, format, operands[0]);
     for (Value *&operand : operands)
         operand = is_native(e, format) ? e.as_float(operand) : widen(e, operand, format);
     return flushed(finish(e, op, format, compute(e, op, format, operands)));

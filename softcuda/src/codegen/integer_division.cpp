@@ -111,8 +111,8 @@ Division divide(Emitter &e, Value *a, Value *b, Sign sign) {
     Value *zero = e.ir.CreateICmpEQ(b, e.integer(b, 0));
     Value *q = is_signed ? signed_quotient(e, a, b) : unsigned_quotient(e, a, b);
     q = e.ir.CreateSelect(zero, e.integer(a, ~std::uint64_t{0}), q);
-    // For b = 0 this is a, as it should be.
-    return {q, e.ir.CreateSub(a, e.ir.CreateMul(q, b))};
+    Value *rest = e.ir.CreateSub(a, e.ir.CreateMul(q, b));
+    return {q, e.ir.CreateSelect(zero, e.integer(a, ~std::uint64_t{0}), rest)};
 }
 
 } // namespace softcuda::codegen

@@ -9,8 +9,8 @@ struct Division {
     Value *quotient, *remainder;
 };
 
-/// a / b and a % b as NVIDIA's hardware gives them: a division by zero gives all ones and a; the
-/// smallest integer divided by -1 gives itself and 0. What is not used is removed by optimisation.
+/// a / b and a % b as NVIDIA's hardware gives them: by zero both are all ones; the smallest
+/// integer divided by -1 gives itself and 0. What is not used is removed by optimisation.
 [[nodiscard]] Division divide(Emitter &e, Value *a, Value *b, Emitter::Sign sign);
 
 } // namespace softcuda::codegen

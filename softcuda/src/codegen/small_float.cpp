@@ -141,8 +141,10 @@ Value *narrow_tf32(Emitter &e, Value *value, Rounding rounding) {
                               e.integer(raw, (1u << (drop - 1)) - 1));
     Value *rounded = e.ir.CreateAnd(e.ir.CreateAdd(raw, bias),
                                     e.integer(raw, ~((std::uint64_t{1} << drop) - 1)));
-    // An infinity stays: the carry cannot reach it, for its mantissa is zero.
-    return e.as_float(e.ir.CreateSelect(e.is_nan(value), e.as_int(e.nan_like(value)), rounded));
+    // Infinity stays by itself: its mantissa is zero. NaN is cut, even where that leaves an
+    // infinity: so does the hardware.
+    Value *cut = e.ir.CreateAnd(raw, e.integer(raw, ~((std::uint64_t{1} << drop) - 1)));
+    return e.as_float(e.ir.CreateSelect(e.is_nan(value), cut, rounded));
 }
 
 } // namespace softcuda::codegen

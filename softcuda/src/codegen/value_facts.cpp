@@ -85,7 +85,10 @@ bool is_never_denormal(const Value &value) {
 
 bool may_be_new_nan(const Value &value) {
     return !holds_for_sources(value, [](const Value &source) {
-        return !source.definition || !is_float_arithmetic(*source.definition);
+        const ir::Instruction *from = source.definition;
+        // From f64, cvt keeps what fits of a NaN, as x86 does.
+        return !from || !is_float_arithmetic(*from) ||
+               (from->is(Opcode::Convert) && from->attributes.source_type == Scalar::F64);
     });
 }
 

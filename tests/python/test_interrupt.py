@@ -10,7 +10,12 @@ import pytest
 from conftest import is_softcuda
 
 # A GPU cannot end a running kernel: there the program ends it, once it was interrupted.
+# A shell starts background jobs, such as a CI run, with SIGINT ignored; Python keeps it so.
 PROGRAM = """
+import signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 import numpy as np
 import pycuda.autoinit
 import pycuda.driver as cuda

@@ -62,12 +62,14 @@ bool is_stack_overflow(std::uint64_t address) {
     return stack_begin != 0 && address < stack_begin && stack_begin - address <= kStackGuardBytes;
 }
 
-/// SIG_BLOCK or SIG_UNBLOCK, for the calling thread.
-void set_interrupts(int how) {
+/// Lets the calling thread get the signals that end guarded calls.
+void unblock_signals() {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, interrupt_signal);
-    pthread_sigmask(how, &set, nullptr);
+    for (const int signal : kFaultSignals)
+        sigaddset(&set, signal);
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 FaultReport report_of(int signal, const siginfo_t &info, const ucontext_t &context) {
@@ -107,7 +109,6 @@ struct SignalHandlers {
         if (!is_generated_code(program_counter(*static_cast<ucontext_t *>(context))))
             return;
         guard->exit_ = Guard::Exit::Interrupted;
-        set_interrupts(SIG_UNBLOCK);
         siglongjmp(guard->jump_, 1);
     }
 
@@ -210,14 +211,6 @@ void find_stack() {
     pthread_attr_destroy(&attributes);
 }
 
-void unblock_fault_signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : kFaultSignals)
-        sigaddset(&set, signal);
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-}
-
 } // namespace
 
 Guard::Guard(const std::atomic<bool> *interrupt) noexcept : interrupt_(interrupt) {}
@@ -234,6 +227,8 @@ void Guard::leave() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     armed_ = false;
     current_guard = outer_;
+    if (exit_ != Exit::Returned)
+        unblock_signals(); // the handler that was left may have run with some blocked
 }
 
 void Guard::fail(const FaultReport &fault) noexcept {
@@ -253,8 +248,7 @@ void prepare_thread_for_guards() {
     std::call_once(installed, SignalHandlers::install);
     thread_owned<SignalStack>();
     find_stack();
-    unblock_fault_signals();
-    set_interrupts(SIG_UNBLOCK);
+    unblock_signals();
     prepared = true;
 }
 

@@ -171,14 +171,16 @@ class Planner {
         return next;
     }
 
-    // A divergent loop's header has other lanes in each iteration. Else the lanes are known if all of
-    // some earlier block's come here for sure, or if they come together from blocks with one mask.
+    // A divergent loop's header has other lanes in each iteration. Else the lanes are known if all
+    // of some earlier block's come here for sure, or if they come together from blocks with one
+    // mask.
     const Block *find_mask_owner(const Block *block) {
         int loop = loops_.innermost(block);
         bool header = loop != -1 && loops_.loops()[loop].header == block;
         if (header && divergence_.divergent_loop[loop])
             return block;
-        if (const Block *up = equivalent_dominator(block, header ? loops_.loops()[loop].parent : loop))
+        if (const Block *up =
+                equivalent_dominator(block, header ? loops_.loops()[loop].parent : loop))
             return plan(up).mask_owner;
         if (const Block *owner = common_owner(block))
             return owner;

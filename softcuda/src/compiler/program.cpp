@@ -9,6 +9,7 @@
 #include "jit/code.h"
 #include "jit/object_cache.h"
 #include "rt/code_ranges.h"
+#include "support/library_identity.h"
 
 #include <map>
 #include <mutex>
@@ -17,9 +18,6 @@
 namespace softcuda::compiler {
 
 namespace {
-
-/// Raised whenever the compiler makes other code of the same PTX.
-constexpr unsigned kCompilerVersion = 1;
 
 /// Machine code that the runtime knows of as long as it exists.
 class RegisteredCode {
@@ -135,9 +133,10 @@ class PtxProgram final : public Program {
     }
 
     std::string disk_key(std::size_t index, const Shape &shape) const {
-        std::string key = "softcuda " + std::to_string(kCompilerVersion) + ' ' +
-                          std::to_string(rt::kKernelAbiVersion) + ' ' + host_target().key() + ' ' +
-                          kernels_[index].name;
+        // Another build of this library may make other code of the same PTX.
+        static const std::string build = library_identity();
+        std::string key = "softcuda " + build + ' ' + std::to_string(rt::kKernelAbiVersion) + ' ' +
+                          host_target().key() + ' ' + kernels_[index].name;
         for (std::uint32_t extent : shape.block)
             key += ' ' + std::to_string(extent);
         return key + (shape.small_grid ? " small\n" : " large\n") + ptx_;

@@ -1,0 +1,157 @@
+"""What a launch costs from Python, beside the raw driver call, CuPy and cuda.core, in one run.
+
+    ninja -C build/release raw_launch && ./run benchmarks/launch.py
+
+Medians of batches of calls that end with one synchronize, in microseconds. Peers that are not installed
+are left out, and so are those that cannot run where there is no NVIDIA GPU. Results of the kernels are
+checked first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+SOURCE = """
+__global__ void add(float *a, const float *b, int n)
+{ int i = threadIdx.x; if (i < n) a[i] += b[i]; }
+"""
+BATCHES, CALLS = 15, 2000
+
+
+def measure(
+    call: Callable[[], object], finish: Callable[[], object], calls: int = CALLS
+) -> float:
+    """Median time of one call in microseconds."""
+    times = []
+    for _ in range(BATCHES):
+        finish()
+        start = time.perf_counter()
+        for _ in range(calls):
+            call()
+        finish()
+        times.append((time.perf_counter() - start) / calls * 1e6)
+    return statistics.median(times)
+
+
+def ours() -> dict[str, float]:
+    """The measurements of this library."""
+    module = SourceModule(SOURCE)
+    add = module.get_function("add")
+    a, b = np.zeros(1024, np.float32), np.ones(1024, np.float32)
+    a_gpu, b_gpu = cuda.to_device(a), cuda.to_device(b)
+    n, block, grid = np.int32(32), (32, 1, 1), (1, 1)
+    add(a_gpu, b_gpu, n, block=block, grid=grid)
+    back = cuda.from_device(a_gpu, 1024, np.float32)
+    assert (back[:32] == 1).all() and (back[32:] == 0).all()
+    finish = cuda.Context.synchronize
+    prepared = module.get_function("add").prepare("PPi")
+    results = {
+        "launch": measure(lambda: add(a_gpu, b_gpu, n, block=block, grid=grid), finish),
+        "launch+synchronize": measure(
+            lambda: (add(a_gpu, b_gpu, n, block=block, grid=grid), finish()), finish
+        ),
+        "prepared_async_call": measure(
+            lambda: prepared.prepared_async_call(grid, block, None, a_gpu, b_gpu, 32),
+            finish,
+        ),
+        "In/Out 4 KB": measure(
+            lambda: add(cuda.InOut(a), cuda.In(b), n, block=block, grid=grid),
+            finish,
+            500,
+        ),
+        "htod_4k": measure(lambda: cuda.memcpy_htod(a_gpu, a), finish),
+    }
+    start = time.perf_counter()
+    SourceModule(SOURCE.replace("+=", "-="), cache_dir=False)
+    results["SourceModule cold (ms)"] = (time.perf_counter() - start) * 1e3
+    results["SourceModule warm (ms)"] = (
+        measure(lambda: SourceModule(SOURCE), finish, 50) / 1e3
+    )
+    return results
+
+
+def cupy_peer() -> dict[str, float]:
+    """The same launch by CuPy."""
+    import cupy
+
+    kernel = cupy.RawKernel('extern "C" ' + SOURCE, "add")
+    a, b = cupy.zeros(1024, cupy.float32), cupy.ones(1024, cupy.float32)
+    n = np.int32(32)
+    finish = cupy.cuda.runtime.deviceSynchronize
+    return {"launch": measure(lambda: kernel((1,), (32,), (a, b, n)), finish)}
+
+
+def cuda_core_peer() -> dict[str, float]:
+    """The same launch by cuda.core."""
+    from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+
+    device = Device()
+    device.set_current()
+    stream = device.create_stream()
+    options = ProgramOptions(arch=f"sm_{device.arch}")
+    program = Program('extern "C" ' + SOURCE, code_type="c++", options=options)
+    kernel = program.compile("cubin").get_kernel("add")
+    a = device.memory_resource.allocate(4096, stream=stream)
+    b = device.memory_resource.allocate(4096, stream=stream)
+    config = LaunchConfig(grid=1, block=32)
+    pa, pb, n = int(a.handle), int(b.handle), np.int32(32)
+    return {
+        "launch": measure(
+            lambda: launch(stream, config, kernel, pa, pb, n), stream.sync
+        )
+    }
+
+
+def raw(path: Path) -> dict[str, float]:
+    """What the C++ program prints."""
+    lines = subprocess.run(
+        [path], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    return {name: float(value) for name, value in (line.split() for line in lines)}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    built = Path(__file__).parent.parent / "build/release/benchmarks/launch/raw_launch"
+    parser.add_argument(
+        "--raw", type=Path, default=built, help="path of the program raw_launch"
+    )
+    arguments = parser.parse_args()
+    columns: dict[str, dict[str, float]] = {}
+    if arguments.raw.exists():
+        columns["raw C++"] = raw(arguments.raw)
+    columns["pycuda"] = ours()
+    for name, peer in (("CuPy", cupy_peer), ("cuda.core", cuda_core_peer)):
+        try:
+            columns[name] = peer()
+        except Exception as reason:  # a peer that is absent or has no GPU has no column
+            print(
+                f"{name}: not measured ({type(reason).__name__}: {reason})",
+                file=sys.stderr,
+            )
+    print(f"device: {pycuda.autoinit.device.name()}")
+    rows = list(dict.fromkeys(row for column in columns.values() for row in column))
+    print(f"{'µs':24}" + "".join(f"{name:>12}" for name in columns))
+    for row in rows:
+        cells = (
+            f"{column[row]:12.2f}" if row in column else f"{'–':>12}"
+            for column in columns.values()
+        )
+        print(f"{row:24}" + "".join(cells))
+
+
+if __name__ == "__main__":
+    main()

@@ -7,9 +7,9 @@ namespace softcuda::codegen {
 
 /// The addresses that the lanes of a warp access, in the host's address space.
 struct Address {
-    Lanes lanes;           ///< i64
-    bool needs_check;      ///< may be anywhere: compare with the arena before the access
-    unsigned bytes;        ///< that one lane accesses
+    Lanes lanes;      ///< i64
+    bool needs_check; ///< may be anywhere: compare with the arena before the access
+    unsigned bytes;   ///< that one lane accesses
 };
 
 /// The address operand of a load, store or atomic plus its offset attribute.

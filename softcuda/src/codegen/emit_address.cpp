@@ -1,8 +1,9 @@
 // emit_address.cpp -- address spaces: windows, the generic space, checks.
 //
-// A global or constant address is a host address inside the arena of device memory. A shared or local
-// address is a 32-bit offset into a window of the worker that is reserved as a whole, so it needs no
-// check: what is outside of the memory in use faults. A generic address is the host address.
+// A global or constant address is a host address inside the arena of device memory. A shared or
+// local address is a 32-bit offset into a window of the worker that is reserved as a whole, so it
+// needs no check: what is outside of the memory in use faults. A generic address is the host
+// address.
 
 #include "codegen/address.h"
 
@@ -60,8 +61,9 @@ Lanes window_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
     }
     base = w.b.CreateTrunc(base, with_lanes(w.b.getInt32Ty(), groups));
     base = w.b.CreateZExt(base, with_lanes(w.b.getInt64Ty(), groups));
-    result.base = extra == 0 ? base
-                             : w.b.CreateAdd(base, llvm::ConstantInt::getSigned(base->getType(), extra));
+    result.base = extra == 0
+                      ? base
+                      : w.b.CreateAdd(base, llvm::ConstantInt::getSigned(base->getType(), extra));
     return result;
 }
 
@@ -76,13 +78,14 @@ Lanes host_address(WarpEmitter &w, const ir::Value *value, Space space, std::int
     Lanes address = w.lanes(value);
     if (is_window(space)) {
         Lanes offset = window_offset(w, address, extra);
-        return space == Space::Local ? add_thread_frames(w, offset)
-                                     : add_uniform(w, offset, integer_of(w, w.kernel.invariants.shared));
+        return space == Space::Local
+                   ? add_thread_frames(w, offset)
+                   : add_uniform(w, offset, integer_of(w, w.kernel.invariants.shared));
     }
     if (!address.base->getType()->getScalarType()->isIntegerTy(64))
-        address = Lanes{.base = w.b.CreateZExt(all_lanes(w.b, address),
-                                               with_lanes(w.b.getInt64Ty(), kLanes)),
-                        .shape = analysis::Shape{.groups = kLanes}};
+        address = Lanes{
+            .base = w.b.CreateZExt(all_lanes(w.b, address), with_lanes(w.b.getInt64Ty(), kLanes)),
+            .shape = analysis::Shape{.groups = kLanes}};
     if (extra != 0)
         address = add_uniform(w, address, llvm::ConstantInt::getSigned(w.b.getInt64Ty(), extra));
     return address;
@@ -92,13 +95,13 @@ Lanes host_address(WarpEmitter &w, const ir::Value *value, Space space, std::int
 // access's size: rotated right by log2(size), a misaligned offset becomes a huge one.
 llvm::Value *is_suspect(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
     llvm::Type *type = addresses->getType();
-    unsigned lanes = type->isVectorTy()
-                         ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements()
-                         : 1;
+    unsigned lanes =
+        type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
     auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, lanes); };
     llvm::Value *distance = w.b.CreateSub(addresses, everywhere(w.kernel.invariants.global_base));
     llvm::Value *limit = w.kernel.invariants.global_size;
-    unsigned shift = std::has_single_bit(bytes) ? static_cast<unsigned>(std::countr_zero(bytes)) : 0;
+    unsigned shift =
+        std::has_single_bit(bytes) ? static_cast<unsigned>(std::countr_zero(bytes)) : 0;
     if (shift > 0) {
         llvm::Value *amount = llvm::ConstantInt::get(type, shift);
         distance = w.b.CreateIntrinsic(llvm::Intrinsic::fshr, {type}, {distance, distance, amount});
@@ -170,13 +173,13 @@ void check_address(WarpEmitter &w, const Address &address, unsigned access) {
     llvm::BasicBlock *fine = w.new_block("checked");
     w.branch_rarely(suspect, rare, fine);
     w.b.SetInsertPoint(rare);
-    llvm::FunctionCallee check = w.kernel.runtime_function(
-        "scu_check_addresses", w.b.getVoidTy(),
-        {w.b.getPtrTy(), w.b.getPtrTy(), w.b.getPtrTy(), w.b.getInt32Ty(), w.b.getInt32Ty(),
-         w.b.getInt32Ty()});
+    llvm::FunctionCallee check =
+        w.kernel.runtime_function("scu_check_addresses", w.b.getVoidTy(),
+                                  {w.b.getPtrTy(), w.b.getPtrTy(), w.b.getPtrTy(), w.b.getInt32Ty(),
+                                   w.b.getInt32Ty(), w.b.getInt32Ty()});
     w.b.CreateCall(check, {w.kernel.invariants.worker, w.kernel.invariants.frame,
-                           w.spill(all_addresses(w, address)), w.mask_bits(),
-                           w.i32(address.bytes), w.i32(access)});
+                           w.spill(all_addresses(w, address)), w.mask_bits(), w.i32(address.bytes),
+                           w.i32(access)});
     w.b.CreateBr(fine);
     w.b.SetInsertPoint(fine);
 }
@@ -213,13 +216,12 @@ void emit_from_generic(WarpEmitter &w, const ir::Instruction &i) {
             w.define_full(result, w.b.CreateTrunc(offset, w.type(result->type, kLanes)));
             return;
         }
-        address = add_uniform(w, address,
-                              w.b.CreateNeg(integer_of(w, w.kernel.invariants.shared)));
+        address = add_uniform(w, address, w.b.CreateNeg(integer_of(w, w.kernel.invariants.shared)));
     }
     unsigned groups = w.shape(result).groups;
     if (result->type != ir::Type::I64) {
-        w.define(result, w.b.CreateTrunc(first_lanes(w.b, address, groups),
-                                         w.type(result->type, groups)));
+        w.define(result,
+                 w.b.CreateTrunc(first_lanes(w.b, address, groups), w.type(result->type, groups)));
         return;
     }
     address.shape = w.shape(result);
@@ -236,8 +238,12 @@ void emit_is_space(WarpEmitter &w, const ir::Instruction &i) {
     };
     const Invariants &known = w.kernel.invariants;
     switch (i.attributes.space) {
-    case Space::Shared: w.define(i.result(), within(known.shared, kWindowBytes)); break;
-    case Space::Local: w.define(i.result(), within(known.local, kWindowBytes)); break;
+    case Space::Shared:
+        w.define(i.result(), within(known.shared, kWindowBytes));
+        break;
+    case Space::Local:
+        w.define(i.result(), within(known.local, kWindowBytes));
+        break;
     case Space::Param:
         w.define(i.result(), within(known.params, w.kernel.plan.function.parameter_bytes));
         break;

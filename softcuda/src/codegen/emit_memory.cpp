@@ -3,8 +3,8 @@
 //     uniform                 one scalar access
 //     contiguous in groups    one vector access a group, under the mask
 //     one place a group       a few scalar loads, or a short gather
-//     divergent               if the lanes turn out to be contiguous, as above; else gather or scatter
-//     anything else           gather or scatter at base + constant offsets
+//     divergent               if the lanes turn out to be contiguous, as above; else gather or
+//     scatter anything else           gather or scatter at base + constant offsets
 //
 // A vector access of PTX (.v2, .v4) is one access of several elements a lane; contiguous ones are
 // loaded whole and taken apart by shuffles.
@@ -34,7 +34,8 @@ Element element_of(WarpEmitter &w, const ir::Instruction &i, ir::Type register_t
 }
 
 // Registers may be wider than what is loaded or stored.
-llvm::Value *to_register(WarpEmitter &w, const ir::Instruction &i, llvm::Value *value, ir::Type type) {
+llvm::Value *to_register(WarpEmitter &w, const ir::Instruction &i, llvm::Value *value,
+                         ir::Type type) {
     unsigned lanes = value->getType()->isVectorTy()
                          ? llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements()
                          : 1;
@@ -95,7 +96,8 @@ Values load_scalar(WarpEmitter &w, llvm::Value *pointer, const Element &element,
         llvm::Value *at = w.b.CreateConstGEP1_64(w.b.getInt8Ty(), pointer, e * element.bytes);
         llvm::LoadInst *load = w.b.CreateAlignedLoad(element.type, at, llvm::Align(1));
         if (invariant)
-            load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(w.context, {}));
+            load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                              llvm::MDNode::get(w.context, {}));
         values.push_back(load);
     }
     return values;
@@ -124,7 +126,8 @@ Values load_contiguous(WarpEmitter &w, const Address &address, const Element &el
     unsigned size = address.lanes.shape.group_size();
     std::vector<llvm::SmallVector<llvm::Value *, 8>> parts(element.count);
     for (unsigned group = 0; group < address.lanes.shape.groups; ++group) {
-        Values values = load_adjacent(w, group_pointer(w, address, group), element, group * size, size);
+        Values values =
+            load_adjacent(w, group_pointer(w, address, group), element, group * size, size);
         for (unsigned e = 0; e < element.count; ++e)
             parts[e].push_back(values[e]);
     }
@@ -222,8 +225,8 @@ llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
         pattern[lane] = std::int64_t{address.bytes} * lane;
     analysis::Shape shape{.groups = 1, .offsets = &pattern};
-    llvm::Value *wanted = w.b.CreateAdd(w.b.CreateVectorSplat(kLanes, first),
-                                        offset_vector(w.b.getInt64Ty(), shape));
+    llvm::Value *wanted =
+        w.b.CreateAdd(w.b.CreateVectorSplat(kLanes, first), offset_vector(w.b.getInt64Ty(), shape));
     llvm::Value *differs = w.b.CreateAnd(w.b.CreateICmpNE(all, wanted), w.mask());
     return w.b.CreateNot(w.any(differs));
 }
@@ -234,14 +237,16 @@ Address as_contiguous(WarpEmitter &w, const Address &address) {
         pattern[lane] = std::int64_t{address.bytes} * lane;
     Address result = address;
     llvm::Value *all = all_addresses(w, address);
-    result.lanes = Lanes{.base = w.b.CreateExtractElement(all, std::uint64_t{0}),
-                         .shape = analysis::Shape{.groups = 1, .offsets = w.kernel.pattern(pattern)}};
+    result.lanes =
+        Lanes{.base = w.b.CreateExtractElement(all, std::uint64_t{0}),
+              .shape = analysis::Shape{.groups = 1, .offsets = w.kernel.pattern(pattern)}};
     return result;
 }
 
 Address as_divergent(WarpEmitter &w, const Address &address) {
     Address result = address;
-    result.lanes = Lanes{.base = all_addresses(w, address), .shape = analysis::Shape{.groups = kLanes}};
+    result.lanes =
+        Lanes{.base = all_addresses(w, address), .shape = analysis::Shape{.groups = kLanes}};
     return result;
 }
 

@@ -5,23 +5,17 @@ namespace softcuda::ir {
 
 Scalar scalar(ptx::ScalarType type) {
     switch (type) {
+        // clang-format off
 #define SAME(Name)                                                                                 \
     case ptx::ScalarType::Name:                                                                    \
         return Scalar::Name;
-        SAME(U8)
-        SAME(U16)
-        SAME(U32)
-        SAME(U64)
-        SAME(S8)
-        SAME(S16)
-        SAME(S32)
-        SAME(S64)
-    SAME(B8)
-    SAME(B16) SAME(B32) SAME(B64) SAME(B128) SAME(Pred) SAME(F16) SAME(F16x2) SAME(BF16)
-        SAME(BF16x2) SAME(TF32) SAME(F32) SAME(F64) SAME(E4M3) SAME(E5M2) SAME(E4M3x2) SAME(E5M2x2)
-            SAME(F32x2) SAME(U16x2) SAME(S16x2)
+        SAME(U8) SAME(U16) SAME(U32) SAME(U64) SAME(S8) SAME(S16) SAME(S32) SAME(S64) SAME(B8)
+        SAME(B16) SAME(B32) SAME(B64) SAME(B128) SAME(Pred) SAME(F16) SAME(F16x2) SAME(BF16)
+        SAME(BF16x2) SAME(TF32) SAME(F32) SAME(F64) SAME(E4M3) SAME(E5M2) SAME(E4M3x2)
+        SAME(E5M2x2) SAME(F32x2) SAME(U16x2) SAME(S16x2)
 #undef SAME
-                case ptx::ScalarType::Texref:
+        // clang-format on
+        case ptx::ScalarType::Texref:
     case ptx::ScalarType::Samplerref:
     case ptx::ScalarType::Surfref:
         return Scalar::B64;

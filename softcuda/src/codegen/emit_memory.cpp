@@ -156,12 +156,13 @@ Values load_grouped(WarpEmitter &w, const Address &address, const Element &eleme
                                                        llvm::Constant::getNullValue(one));
             parts[e].push_back(w.b.CreateExtractElement(loaded, std::uint64_t{0}));
         }
+    // A broadcast for each group is an operand of the instruction that uses it, where a permutation
+    // of all lanes would be one of its own.
     Values whole;
     for (auto &part : parts) {
-        llvm::Value *values = llvm::PoisonValue::get(with_lanes(element.type, groups));
-        for (unsigned group = 0; group < groups; ++group)
-            values = w.b.CreateInsertElement(values, part[group], group);
-        whole.push_back(repeat(w.b, values, groups, kLanes));
+        for (llvm::Value *&value : part)
+            value = w.b.CreateVectorSplat(size, value);
+        whole.push_back(join(w, part));
     }
     return whole;
 }

@@ -7,7 +7,6 @@
 #include "device/system.h"
 
 #include <cuda.h>
-#include <cudaProfiler.h>
 #include <new>
 #include <system_error>
 #include <type_traits>

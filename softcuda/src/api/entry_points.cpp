@@ -1,7 +1,8 @@
 // entry_points.cpp -- cuGetProcAddress: a function's address by its name and the version wanted.
 //
 // A function may exist in several forms, each introduced by some CUDA version. A client names the
-// version that it was built for and gets the newest form that is not newer than that.
+// version that it was built for and gets the newest form that is not newer than that; one that asks
+// for the per-thread default stream gets, where there is one, the newest such form.
 #include "api/call.h"
 #include "api/exports.h"
 
@@ -16,11 +17,13 @@ struct Lookup {
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 };
 
-Lookup look_up(const char *name, int version) {
+enum class Form { Plain, PerThread };
+
+Lookup look_up(const char *name, int version, Form form) {
     Lookup result;
     int newest = -1;
     for (const api::Export &row : api::exports()) {
-        if (std::strcmp(row.name, name) != 0)
+        if (row.per_thread != (form == Form::PerThread) || std::strcmp(row.name, name) != 0)
             continue;
         if (result.status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)
             result.status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
@@ -41,10 +44,11 @@ Lookup checked_look_up(const char *symbol, void **function, int version, cuuint6
     // A version above the driver's own is no error: the newest form serves such a client, too.
     device::require(version > 0 && *symbol != '\0', CUDA_ERROR_INVALID_VALUE);
     device::require((flags & ~kKnownFlags) == 0 && flags != kKnownFlags, CUDA_ERROR_INVALID_VALUE);
-    Lookup result = look_up(symbol, version);
-    if (result.function && flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
-        if (void *form = api::per_thread_form(result.function))
-            result.function = form;
+    Lookup result;
+    if (flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+        result = look_up(symbol, version, Form::PerThread);
+    if (!result.function) // most functions take no stream
+        result = look_up(symbol, version, Form::Plain);
     *function = result.function;
     return result;
 }

@@ -4,14 +4,18 @@
 
 #define PYCUDA_FUNCTION(name, symbol, version) extern "C" int symbol();
 #define PYCUDA_EXPORT PYCUDA_FUNCTION
+#define PYCUDA_PER_THREAD PYCUDA_FUNCTION
 #include "abi/driver.def"
 
 namespace softcuda::api {
 
 std::span<const Export> exports() {
     static const Export table[] = {
-#define PYCUDA_FUNCTION(name, symbol, version) {#name, version, reinterpret_cast<void *>(&symbol)},
+#define PYCUDA_FUNCTION(name, symbol, version)                                                     \
+    {#name, version, reinterpret_cast<void *>(&symbol), false},
 #define PYCUDA_EXPORT PYCUDA_FUNCTION
+#define PYCUDA_PER_THREAD(name, symbol, version)                                                   \
+    {#name, version, reinterpret_cast<void *>(&symbol), true},
 #include "abi/driver.def"
     };
     return table;

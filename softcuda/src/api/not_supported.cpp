@@ -15,6 +15,7 @@ constexpr int kNotSupported = 801; // CUDA_ERROR_NOT_SUPPORTED
 #define PYCUDA_FUNCTION(name, symbol, version)                                                     \
     extern "C" __attribute__((weak)) int symbol() { return kNotSupported; }
 #define PYCUDA_EXPORT PYCUDA_FUNCTION
+#define PYCUDA_PER_THREAD PYCUDA_FUNCTION
 #include "abi/driver.def"
 
 #pragma GCC visibility pop

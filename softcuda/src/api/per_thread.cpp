@@ -1,51 +1,98 @@
 // per_thread.cpp -- the forms of functions for which the default stream is the thread's own.
 //
 // cuda.h calls them cuX_ptsz and cuX_ptds. Here each is its plain form, called with another meaning
-// of the null stream.
+// of the null stream. They need the plain form's parameters without a list of them, so each is an
+// indirect function: the dynamic linker asks, once, for the address of an instance of a template.
 #include "api/call.h"
 #include "api/default_stream.h"
-#include "api/exports.h"
 
-namespace softcuda::api {
+#include <cudaTypedefs.h>
+
 namespace {
 
 template <auto Function> struct PerThread;
 
 template <class... Arguments, CUresult (*Function)(Arguments...)> struct PerThread<Function> {
     static CUresult call(Arguments... arguments) {
-        const PerThreadDefaultStream scope;
+        const softcuda::api::PerThreadDefaultStream scope;
         return Function(arguments...);
     }
 };
 
-struct Row {
-    void *plain;
-    void *per_thread;
-};
-
-template <auto... Functions> struct Forms {
-    static inline const Row rows[] = {{reinterpret_cast<void *>(Functions),
-                                       reinterpret_cast<void *>(&PerThread<Functions>::call)}...};
-};
-
-using StreamFunctions = Forms<
-    // copies
-    &cuMemcpy, &cuMemcpyAsync, &cuMemcpyPeer, &cuMemcpyPeerAsync, &cuMemcpyHtoD, &cuMemcpyHtoDAsync,
-    &cuMemcpyDtoH, &cuMemcpyDtoHAsync, &cuMemcpyDtoD, &cuMemcpyDtoDAsync, &cuMemcpy2D,
-    &cuMemcpy2DUnaligned, &cuMemcpy2DAsync, &cuMemcpy3D, &cuMemcpy3DAsync, &cuMemcpy3DPeer,
-    &cuMemcpy3DPeerAsync,
-    // fills
-    &cuMemsetD8, &cuMemsetD16, &cuMemsetD32, &cuMemsetD2D8, &cuMemsetD2D16, &cuMemsetD2D32,
-    &cuMemsetD8Async, &cuMemsetD16Async, &cuMemsetD32Async, &cuMemsetD2D8Async, &cuMemsetD2D16Async,
-    &cuMemsetD2D32Async>;
-
 } // namespace
 
-void *per_thread_form(void *function) {
-    for (const Row &row : StreamFunctions::rows)
-        if (row.plain == function)
-            return row.per_thread;
-    return nullptr;
+// The question comes before a sanitizer is ready.
+#define PER_THREAD(plain, form)                                                                    \
+    SCU_EXPORT __attribute__((                                                                     \
+        no_sanitize("address", "thread", "undefined"))) decltype(&plain) resolve_##form() {        \
+        return &PerThread<&plain>::call;                                                           \
+    }                                                                                              \
+    SCU_EXPORT decltype(plain) form __attribute__((ifunc("resolve_" #form)));
+
+// Older forms, which cuda.h does not declare any more.
+#undef cuMemPrefetchAsync
+#undef cuStreamGetCtx
+extern "C" {
+std::remove_pointer_t<PFN_cuMemPrefetchAsync_v8000> cuMemPrefetchAsync;
+std::remove_pointer_t<PFN_cuMemPrefetchAsync_v12020> cuMemPrefetchAsync_v2;
+std::remove_pointer_t<PFN_cuStreamGetCtx_v9020> cuStreamGetCtx;
 }
 
-} // namespace softcuda::api
+// copies
+PER_THREAD(cuMemcpy, cuMemcpy_ptds)
+PER_THREAD(cuMemcpyAsync, cuMemcpyAsync_ptsz)
+PER_THREAD(cuMemcpyPeer, cuMemcpyPeer_ptds)
+PER_THREAD(cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz)
+PER_THREAD(cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds)
+PER_THREAD(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz)
+PER_THREAD(cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds)
+PER_THREAD(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz)
+PER_THREAD(cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds)
+PER_THREAD(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz)
+PER_THREAD(cuMemcpy2D_v2, cuMemcpy2D_v2_ptds)
+PER_THREAD(cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds)
+PER_THREAD(cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz)
+PER_THREAD(cuMemcpy3D_v2, cuMemcpy3D_v2_ptds)
+PER_THREAD(cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz)
+PER_THREAD(cuMemcpy3DPeer, cuMemcpy3DPeer_ptds)
+PER_THREAD(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz)
+
+// fills
+PER_THREAD(cuMemsetD8_v2, cuMemsetD8_v2_ptds)
+PER_THREAD(cuMemsetD16_v2, cuMemsetD16_v2_ptds)
+PER_THREAD(cuMemsetD32_v2, cuMemsetD32_v2_ptds)
+PER_THREAD(cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds)
+PER_THREAD(cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds)
+PER_THREAD(cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds)
+PER_THREAD(cuMemsetD8Async, cuMemsetD8Async_ptsz)
+PER_THREAD(cuMemsetD16Async, cuMemsetD16Async_ptsz)
+PER_THREAD(cuMemsetD32Async, cuMemsetD32Async_ptsz)
+PER_THREAD(cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz)
+PER_THREAD(cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz)
+PER_THREAD(cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz)
+
+// memory
+PER_THREAD(cuMemAllocAsync, cuMemAllocAsync_ptsz)
+PER_THREAD(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz)
+PER_THREAD(cuMemFreeAsync, cuMemFreeAsync_ptsz)
+PER_THREAD(cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz)
+PER_THREAD(cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz)
+
+// streams and events
+PER_THREAD(cuStreamGetPriority, cuStreamGetPriority_ptsz)
+PER_THREAD(cuStreamGetFlags, cuStreamGetFlags_ptsz)
+PER_THREAD(cuStreamGetId, cuStreamGetId_ptsz)
+PER_THREAD(cuStreamGetCtx, cuStreamGetCtx_ptsz)
+PER_THREAD(cuStreamWaitEvent, cuStreamWaitEvent_ptsz)
+PER_THREAD(cuStreamAddCallback, cuStreamAddCallback_ptsz)
+PER_THREAD(cuStreamIsCapturing, cuStreamIsCapturing_ptsz)
+PER_THREAD(cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz)
+PER_THREAD(cuStreamQuery, cuStreamQuery_ptsz)
+PER_THREAD(cuStreamSynchronize, cuStreamSynchronize_ptsz)
+PER_THREAD(cuEventRecord, cuEventRecord_ptsz)
+PER_THREAD(cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz)
+
+// launches
+PER_THREAD(cuLaunchKernel, cuLaunchKernel_ptsz)
+PER_THREAD(cuLaunchKernelEx, cuLaunchKernelEx_ptsz)
+PER_THREAD(cuLaunchHostFunc, cuLaunchHostFunc_ptsz)

@@ -134,18 +134,49 @@ TEST_F(ApiTest, EntryPointsComeByVersion) {
 TEST_F(ApiTest, EveryRowOfTheTableIsAnEntryPoint) {
     struct Row {
         const char *name;
+        const char *symbol;
         int version;
+        cuuint64_t flags;
     };
     static const Row rows[] = {
-#define PYCUDA_FUNCTION(name, symbol, version) {#name, version},
+#define PYCUDA_FUNCTION(name, symbol, version) {#name, #symbol, version, 0},
 #define PYCUDA_EXPORT PYCUDA_FUNCTION
+#define PYCUDA_PER_THREAD(name, symbol, version)                                                   \
+    {#name, #symbol, version, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM},
 #include "abi/driver.def"
     };
+    std::set<void *> found;
     for (const Row &row : rows) {
         void *function = nullptr;
-        EXPECT_EQ(cuGetProcAddress(row.name, &function, row.version, 0, nullptr), CUDA_SUCCESS);
-        EXPECT_NE(function, nullptr) << row.name;
+        CUdriverProcAddressQueryResult status{};
+        EXPECT_EQ(cuGetProcAddress(row.name, &function, row.version, row.flags, &status),
+                  CUDA_SUCCESS);
+        EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
+        EXPECT_NE(function, nullptr) << row.symbol;
+        EXPECT_TRUE(found.insert(function).second) << row.symbol << " is another's form";
     }
+}
+
+TEST_F(ApiTest, AskingForThePerThreadStreamGivesItsForms) {
+    void *plain = nullptr, *per_thread = nullptr, *older = nullptr;
+    constexpr auto kFlag = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    ASSERT_EQ(cuGetProcAddress("cuStreamGetId", &plain, 12000, 0, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuGetProcAddress("cuStreamGetId", &per_thread, 12000, kFlag, nullptr), CUDA_SUCCESS);
+    EXPECT_NE(plain, per_thread);
+    using GetId = CUresult (*)(CUstream, unsigned long long *);
+    unsigned long long legacy = 0, own = 0, explicitly_own = 0;
+    ASSERT_EQ(reinterpret_cast<GetId>(plain)(nullptr, &legacy), CUDA_SUCCESS);
+    ASSERT_EQ(reinterpret_cast<GetId>(per_thread)(nullptr, &own), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamGetId(CU_STREAM_PER_THREAD, &explicitly_own), CUDA_SUCCESS);
+    EXPECT_NE(legacy, own);
+    EXPECT_EQ(own, explicitly_own);
+    // Functions without a stream, and versions before such forms, have the plain one only.
+    ASSERT_EQ(cuGetProcAddress("cuMemAlloc", &plain, 12000, 0, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuGetProcAddress("cuMemAlloc", &per_thread, 12000, kFlag, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(plain, per_thread);
+    ASSERT_EQ(cuGetProcAddress("cuStreamQuery", &plain, 4000, 0, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuGetProcAddress("cuStreamQuery", &older, 4000, kFlag, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(plain, older);
 }
 
 } // namespace

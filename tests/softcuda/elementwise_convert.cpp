@@ -196,7 +196,7 @@ struct Conversions {
             a.relu = relu;
             a.type = to;
             a.source_type = Scalar::F32;
-            a.saturate = format.bits == 8;
+            a.satfinite = format.bits == 8;
             Case c{Opcode::ConvertPair, a, {Type::F32, Type::F32}, {register_class(to)}, {}};
             c.reference = [=, mode = mode](Inputs in, Bits *out) {
                 const auto part = [&](Bits bits) {

@@ -218,6 +218,26 @@ Value *relu(Emitter &e, Value *value) {
     return e.ir.CreateSelect(e.ir.CreateFCmpOLE(value, zero), zero, value);
 }
 
+/// The largest finite number of what a float can be converted to.
+double largest_number(Scalar type) {
+    if (const SmallFormat *format = small_format(type)) {
+        const int exponent = static_cast<int>((1u << (format->exponent - 1)) - 1);
+        return std::ldexp(2 - std::ldexp(1.0, -static_cast<int>(format->mantissa)), exponent);
+    }
+    return std::ldexp(2 - 0x1p-10, 127); // tf32
+}
+
+/// .satfinite: what is larger than the largest number becomes that. Narrowing keeps it there, for
+/// numbers of the destination are not rounded; NaN stays. To 8 bits narrowing does it always.
+Value *limit_to_finite(Emitter &e, Value *real, Scalar type) {
+    if (const SmallFormat *format = small_format(type); format && format->bits == 8)
+        return real;
+    const double largest = largest_number(type);
+    Value *high = e.real(real, largest), *low = e.real(real, -largest);
+    real = e.ir.CreateSelect(e.ir.CreateFCmpOGT(real, high), high, real);
+    return e.ir.CreateSelect(e.ir.CreateFCmpOLT(real, low), low, real);
+}
+
 /// `real` (float or double) rounded to the destination.
 Value *to_destination(Emitter &e, const Operation &op, Value *real) {
     const Rounding rounding = op.attributes.rounding;
@@ -238,8 +258,10 @@ Value *float_to_float(Emitter &e, const Operation &op, Value *value) {
     // type.
     if (op.attributes.relu)
         real = relu(e, real);
-    if (op.attributes.saturate && op.type != Scalar::TF32)
+    if (op.attributes.saturate)
         real = e.saturate(real);
+    if (op.attributes.satfinite)
+        real = limit_to_finite(e, real, op.type);
     return to_destination(e, op, real);
 }
 
@@ -271,9 +293,8 @@ Value *emit_convert_pair(Emitter &e, const Operation &op) {
         Value *real = real_source(e, op, op.operands[i]);
         if (op.attributes.relu)
             real = relu(e, real);
-        if (op.attributes.saturate &&
-            format->bits == 16) // satfinite: not beyond the largest number
-            refuse(op, "cvt.satfinite to f16x2 and bf16x2");
+        if (op.attributes.satfinite)
+            real = limit_to_finite(e, real, op.attributes.type);
         parts[i] = e.resize(narrow(e, real, *format, op.attributes.rounding), 2 * format->bits);
     }
     return e.ir.CreateOr(e.ir.CreateShl(parts[0], format->bits), parts[1]); // the first is high

@@ -83,6 +83,7 @@ struct Attributes {
     std::uint8_t vector = 1; ///< elements of a vector load or store
     bool ftz = false;        ///< flush denormal inputs and results to zero of the same sign
     bool saturate = false;   ///< floats: clamp to [0, 1], NaN to 0; integers: clamp
+    bool satfinite = false;  ///< cvt, mma: to the largest number instead of infinity or overflow
     bool nan = false;        ///< min/max: NaN if an operand is
     bool xorsign_abs = false;
     bool relu = false;

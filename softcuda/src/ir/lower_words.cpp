@@ -12,7 +12,8 @@ Scalar scalar(ptx::ScalarType type) {
         SAME(U8) SAME(U16) SAME(U32) SAME(U64) SAME(S8) SAME(S16) SAME(S32) SAME(S64) SAME(B8)
         SAME(B16) SAME(B32) SAME(B64) SAME(B128) SAME(Pred) SAME(F16) SAME(F16x2) SAME(BF16)
         SAME(BF16x2) SAME(TF32) SAME(F32) SAME(F64) SAME(E4M3) SAME(E5M2) SAME(E4M3x2)
-        SAME(E5M2x2) SAME(F32x2) SAME(U16x2) SAME(S16x2)
+        SAME(E5M2x2) SAME(F32x2) SAME(U16x2) SAME(S16x2) SAME(U4) SAME(S4) SAME(U2) SAME(S2)
+        SAME(B1)
 #undef SAME
         // clang-format on
         case ptx::ScalarType::Texref:
@@ -135,7 +136,8 @@ Attributes attributes(const ptx::Instruction &instruction) {
     if (m.precision == ptx::Precision::Full)
         a.precision = Precision::Full;
     a.ftz = m.ftz;
-    a.saturate = m.sat || m.satfinite;
+    a.saturate = m.sat;
+    a.satfinite = m.satfinite;
     a.nan = m.nan;
     a.xorsign_abs = m.xorsign;
     a.relu = m.relu;

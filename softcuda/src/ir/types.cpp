@@ -18,7 +18,7 @@ struct ScalarFacts {
     bool floating;
 };
 
-constexpr std::array<ScalarFacts, 29> kScalars{{
+constexpr std::array<ScalarFacts, 34> kScalars{{
     {"none", 0, Type::I32, false},    {"pred", 1, Type::I1, false},
     {"u8", 8, Type::I8, false},       {"u16", 16, Type::I16, false},
     {"u32", 32, Type::I32, false},    {"u64", 64, Type::I64, false},
@@ -33,9 +33,11 @@ constexpr std::array<ScalarFacts, 29> kScalars{{
     {"e4m3", 8, Type::I8, true},      {"e5m2", 8, Type::I8, true},
     {"e4m3x2", 16, Type::I16, true},  {"e5m2x2", 16, Type::I16, true},
     {"f32x2", 64, Type::I64, true},   {"u16x2", 32, Type::I32, false},
-    {"s16x2", 32, Type::I32, false},
+    {"s16x2", 32, Type::I32, false},  {"u4", 4, Type::I32, false},
+    {"s4", 4, Type::I32, false},      {"u2", 2, Type::I32, false},
+    {"s2", 2, Type::I32, false},      {"b1", 1, Type::I32, false},
 }};
-static_assert(static_cast<std::size_t>(Scalar::S16x2) == 28);
+static_assert(static_cast<std::size_t>(Scalar::B1) == 33);
 
 constexpr std::array<std::string_view, 6> kSpaces{"generic", "global", "shared",
                                                   "local",   "const",  "param"};
@@ -123,7 +125,9 @@ unsigned bits(Type type) {
 bool is_float(Type type) { return type == Type::F32 || type == Type::F64; }
 
 unsigned bits(Scalar type) { return facts(type).bits; }
-bool is_signed(Scalar type) { return type >= Scalar::S8 && type <= Scalar::S64; }
+bool is_signed(Scalar type) { 
+    return (type >= Scalar::S8 && type <= Scalar::S64) || type == Scalar::S4 || type == Scalar::S2;
+}
 bool is_floating(Scalar type) { return facts(type).floating; }
 Type register_class(Scalar type) { return facts(type).type; }
 

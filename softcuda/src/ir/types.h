@@ -24,6 +24,7 @@ enum class Scalar : std::uint8_t {
     B8, B16, B32, B64, B128,
     F16, F16x2, BF16, BF16x2, TF32, F32, F64,
     E4M3, E5M2, E4M3x2, E5M2x2, F32x2, U16x2, S16x2,
+    U4, S4, U2, S2, B1, // elements of matrices, and what cvt.pack makes
 };
 
 // clang-format on

@@ -1,0 +1,244 @@
+// coverage_table.cpp -- which instructions of PTX the software device runs: a table for the docs.
+//
+//     softcuda_coverage_table write FILE      writes the table
+//     softcuda_coverage_table check FILE      fails if FILE is not what would be written
+//     softcuda_coverage_table operands        one line for each instruction of single registers,
+//                                             with the classes of its operands
+//     softcuda_coverage_table matrices        the same of mma and wmma.mma, with their fragments
+//
+// Each row of instructions.def is written as PTX in all its combinations of modifiers (of rows with
+// very many, all pairs), read, checked, lowered, and turned into LLVM IR. What a module is refused
+// for while it is loaded counts as refused; what fails later is a defect, and this program says so.
+#include "instruction_writer.h"
+
+#include "codegen/generate.h"
+#include "compiler/pipeline.h"
+
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+namespace {
+
+using namespace softcuda;
+
+/// The newest target whose instructions the default device has.
+constexpr unsigned kDeviceTarget = 86;
+
+struct Outcome {
+    enum class State { Supported, Refused, Broken } state = State::Supported;
+    std::string reason;
+};
+
+/// Thrown when LLVM IR has been made: machine code is not wanted here.
+struct Emitted {};
+
+void emit_llvm(const ir::Function &kernel, const jit::Target &target) {
+    try {
+        (void)codegen::generate(kernel, {.block = {64, 1, 1}}, target,
+                                [](std::string_view, const std::string &) { throw Emitted{}; });
+    } catch (const Emitted &) {
+    }
+}
+
+/// The first diagnostic of a log, without its place.
+std::string first_reason(const std::string &log) {
+    for (const std::string_view before : {"in kernel `k`: ", "error: "})
+        if (std::size_t at = log.find(before); at != std::string::npos) {
+            at += before.size();
+            return log.substr(at, log.find('\n', at) - at);
+        }
+    return log;
+}
+
+Outcome try_instruction(const ptx::Form &form, const test::WrittenInstruction &instruction,
+                        const jit::Target &target) {
+    std::string log;
+    std::unique_ptr<ir::Module> module =
+        compiler::read_ptx(test::complete_module(form, instruction), log);
+    if (!module)
+        return {Outcome::State::Refused, first_reason(log)};
+    try {
+        compiler::prepare_kernels(*module);
+        for (const auto &function : module->functions)
+            if (function->name == "k")
+                emit_llvm(*function, target);
+    } catch (const std::exception &error) {
+        return {Outcome::State::Broken, error.what()};
+    }
+    return {};
+}
+
+struct Row {
+    const ptx::Form *form;
+    std::size_t supported = 0, total = 0;
+    std::map<std::string, std::vector<std::string>> refused; ///< spellings by reason
+};
+
+struct Table {
+    std::vector<Row> rows;
+    std::size_t supported = 0, total = 0, broken = 0;
+};
+
+void add_outcome(Table &table, Row &row, const std::string &spelling, const Outcome &outcome) {
+    ++row.total;
+    if (outcome.state == Outcome::State::Supported) {
+        ++row.supported;
+        return;
+    }
+    row.refused[outcome.reason].push_back(spelling);
+    if (outcome.state == Outcome::State::Broken) {
+        ++table.broken;
+        std::cerr << "not refused when loaded: " << spelling << ": " << outcome.reason << "\n";
+    }
+}
+
+Table make_table() {
+    Table table;
+    const jit::Target target(jit::Target::Isa::Native);
+    for (const ptx::Form &form : ptx::forms()) {
+        Row row{.form = &form, .refused = {}};
+        for (const auto &instruction : test::write_form(form, test::Thoroughness::Combined))
+            add_outcome(table, row, instruction.spelling,
+                        try_instruction(form, instruction, target));
+        if (form.sm <= kDeviceTarget) {
+            table.supported += row.supported;
+            table.total += row.total;
+        }
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+// Printing.
+
+/// `|` would end a cell.
+std::string cell(std::string text) {
+    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
+        text.insert(at, "\\");
+    return text;
+}
+
+/// A reason with the instruction's own name taken out, so that instructions can share it.
+std::string shared_reason(const std::string &reason, const std::string &spelling) {
+    std::string text = reason;
+    if (std::size_t at = text.find(spelling); at != std::string::npos)
+        text.replace(at, spelling.size(), "…");
+    return text;
+}
+
+std::string state_of(const Row &row) {
+    if (row.supported == row.total)
+        return "yes";
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const auto &[reason, spellings] : row.refused)
+        for (const std::string &spelling : spellings)
+            by_reason[shared_reason(reason, spelling)].push_back(spelling);
+    std::string text = row.supported == 0 ? "refused" : "in part; refused";
+    for (const auto &[reason, spellings] : by_reason) {
+        text += ": " + reason;
+        if (row.supported == 0 && by_reason.size() == 1)
+            continue;
+        text += " (" + std::to_string(spellings.size()) + " of " + std::to_string(row.total) +
+                ", as `" + spellings.front() + "`)";
+    }
+    return cell(text);
+}
+
+void print_rows(std::ostream &out, const Table &table, bool newer) {
+    out << "| instruction | operands | ways to write it | since | runs |\n|---|---|---|---|---|\n";
+    for (const Row &row : table.rows) {
+        const ptx::Form &form = *row.form;
+        if ((form.sm > kDeviceTarget) != newer || row.total == 0)
+            continue;
+        out << "| `" << cell(ptx::syntax_of(form)) << "` | "
+            << (form.operand_text.empty() ? "" : "`" + cell(std::string(form.operand_text)) + "`")
+            << " | " << row.total << " | PTX " << form.ptx_version / 10 << "."
+            << form.ptx_version % 10;
+        if (form.sm != 0)
+            out << ", sm_" << form.sm;
+        out << " | " << state_of(row) << " |\n";
+    }
+}
+
+std::string to_markdown(const Table &table) {
+    std::ostringstream out;
+    out << "# Instructions of PTX\n\n"
+           "What the software device does with each instruction. This file is made by\n"
+           "`softcuda_coverage_table write docs/ptx_instructions.md` from\n"
+           "`softcuda/src/ptx/instructions.def`, by writing each row in PTX in all its\n"
+           "combinations of modifiers and compiling that; a test checks that it is current.\n\n"
+           "- `yes`: all of them run.\n"
+           "- `refused`: a module with it is not loaded; the error names instruction and line.\n"
+           "- Operands: `=` is a destination, `T` `U` `V` `X` the first to fourth type, `W` one\n"
+           "  twice as wide as `T`, `[m]` an address, `p` a predicate; the rest is explained at "
+           "the\n"
+           "  top of `instructions.def`.\n\n"
+           "## Up to sm_86, which is what the device says it is\n\n"
+        << table.supported << " of " << table.total << " ways to write an instruction run.\n\n";
+    print_rows(out, table, false);
+    out << "\n## Newer instructions\n\nA module needs a newer `.target` to contain these, and "
+           "compilers are asked for such a target\nonly where `SOFTCUDA_ARCH` names one.\n\n";
+    print_rows(out, table, true);
+    out << "\n## Known by name only\n\nRefused, with this reason:\n\n| instruction | reason "
+           "|\n|---|---|\n";
+#define REFUSED(prefix, reason) out << "| `" prefix "` | " reason " |\n";
+#include "ptx/instructions.def"
+    return out.str();
+}
+
+std::string read_file(const std::string &path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+void print_operands() {
+    for (const ptx::Form &form : ptx::forms())
+        if (form.sm <= kDeviceTarget)
+            for (const auto &instruction : test::write_form(form, test::Thoroughness::Combined))
+                if (std::string operands = test::register_operands(form, instruction);
+                    !operands.empty())
+                    std::cout << instruction.spelling << " " << operands << "\n";
+}
+
+void print_matrices() {
+    for (const ptx::Form &form : ptx::forms())
+        if (form.sm <= kDeviceTarget &&
+            (form.opcode == ptx::Opcode::Mma || form.opcode == ptx::Opcode::MmaSp ||
+             form.opcode == ptx::Opcode::WmmaMma))
+            for (const auto &instruction : test::write_form(form, test::Thoroughness::Combined))
+                std::cout << instruction.spelling << " " << form.operand_text << "\n";
+}
+
+int write_or_check(const std::string &mode, const std::string &path) {
+    const Table table = make_table();
+    const std::string text = to_markdown(table);
+    if (mode == "write")
+        return std::ofstream(path) << text ? table.broken != 0 : EXIT_FAILURE;
+    if (read_file(path) != text) {
+        std::cerr << path << " is out of date: run softcuda_coverage_table write " << path << "\n";
+        return EXIT_FAILURE;
+    }
+    return table.broken != 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    const std::string mode = argc > 1 ? argv[1] : "";
+    if (mode == "operands" && argc == 2) {
+        print_operands();
+        return EXIT_SUCCESS;
+    }
+    if (mode == "matrices" && argc == 2) {
+        print_matrices();
+        return EXIT_SUCCESS;
+    }
+    if ((mode == "write" || mode == "check") && argc == 3)
+        return write_or_check(mode, argv[2]);
+    std::cerr << "usage: softcuda_coverage_table write|check FILE, operands, or matrices\n";
+    return 2;
+}

@@ -39,7 +39,7 @@ TEST(Driver, SaysWhichVersionBroughtWhatItLacks) {
 }
 
 TEST(Driver, RefusesToWorkInAForkedChild) {
-    driver(); // loaded in the parent
+    init(); // in the parent
     int pipe_ends[2];
     ASSERT_EQ(pipe(pipe_ends), 0);
     pid_t child = fork();

@@ -82,6 +82,22 @@ TEST(Library, AutoFallsBackWhereThereIsNoDevice) {
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+TEST(Library, BeforeInitOnlyTheSystemIsAsked) {
+    ScopedVariable none("FAKE_DEVICES", "0"); // which nobody asks
+    LibrarySearch search{.choice = "auto",
+                         .nvidia = {FAKE_DRIVER},
+                         .softcuda = {"libc.so.6"},
+                         .device_nodes = {"/"}};
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(find_library(search, DeviceProbe::OperatingSystem)->path(), FAKE_DRIVER);
+    search.device_nodes = {"/no/such/node"};
+    EXPECT_EQ(find_library(search, DeviceProbe::OperatingSystem)->path(), "libc.so.6");
+    search.device_nodes = {"/"};
+    ScopedVariable hidden("CUDA_VISIBLE_DEVICES", "-1");
+    EXPECT_EQ(find_library(search, DeviceProbe::OperatingSystem)->path(), "libc.so.6");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(Library, AutoRefusesALibraryThatIsNoDriver) {
     std::string text = explanation(
         {.choice = "auto", .nvidia = {"libc.so.6"}, .softcuda = {"/no/libsoftcuda.so"}});

@@ -34,3 +34,38 @@ def test_no_driver_at_all(run_program, driver):
     assert done.returncode == 0, done.stderr
     assert "/nowhere/lib" in done.stdout
     assert "no such file" in done.stdout.lower() or "cannot open" in done.stdout
+
+
+def test_versions_do_not_initialise_the_driver(run_program):
+    done = run_program(
+        """
+        import os
+        import pycuda.driver as cuda
+        assert cuda.get_driver_version() > 0
+        child = os.fork()  # a child can use CUDA, since its parent has not yet
+        if child == 0:
+            cuda.init()
+            os._exit(0 if cuda.Device.count() > 0 else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        try:
+            cuda.Device(0)
+        except cuda.Error as error:
+            print(error)
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert "call pycuda.driver.init() first" in done.stdout
+
+
+def test_auto_decides_at_init(run_program):
+    done = run_program(
+        """
+        import pycuda.driver as cuda
+        before = cuda.get_driver_path()
+        cuda.init()
+        print(cuda.Device.count() > 0, before == cuda.get_driver_path())
+        """,
+        PYCUDA_DRIVER="auto",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "True True\n"

@@ -3,6 +3,8 @@
 
 #include <abi/driver_types.h>
 
+#include <cstddef>
+
 /// const char *scuImageKind(void): the form of device code that the driver takes, "ptx" or
 /// "cubin". A library without it takes cubins.
 using PFN_scuImageKind = const char *(*)();
@@ -10,3 +12,8 @@ using PFN_scuImageKind = const char *(*)();
 /// CUresult scuCtxInterrupt(CUcontext): ends the kernels that run in a context as soon as they can
 /// be ended; waits on them return. A library without it cannot end a running kernel.
 using PFN_scuCtxInterrupt = CUresult (*)(CUcontext);
+
+/// size_t scuLastFaultMessage(char *buffer, size_t size): what went wrong in the last kernel that
+/// failed, as text: kernel, block, thread, address. Writes at most `size` bytes with the final
+/// zero; returns the text's length, 0 where no kernel has failed.
+using PFN_scuLastFaultMessage = std::size_t (*)(char *buffer, std::size_t size);

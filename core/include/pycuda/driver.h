@@ -81,8 +81,9 @@ const Driver &load_driver();
 } // namespace detail
 
 /// The driver, opened on the first call as PYCUDA_DRIVER says: auto (NVIDIA's where it reports a
-/// device, else softcuda), nvidia, softcuda, or a path. Throws DriverNotFound; an Error in a
-/// process that was forked after CUDA was used. Any thread may call.
+/// device, else softcuda), nvidia, softcuda, or a path. It is not initialised by that: init() does,
+/// and until then "auto" goes by what the operating system shows of a device. Throws
+/// DriverNotFound; an Error in a process that was forked after init(). Any thread may call.
 inline const Driver &driver() {
     if (const Driver *loaded = detail::loaded_driver.load(std::memory_order_acquire)) [[likely]]
         return *loaded;

@@ -25,6 +25,8 @@ namespace {
 
 std::atomic<bool> is_finalizing{false};
 std::atomic<bool> is_forked_child{false};
+/// True once init() has decided which driver it is, and has initialised it.
+std::atomic<bool> is_decided{false};
 
 [[noreturn]] void throw_missing(const char *name, int introduced);
 
@@ -36,11 +38,9 @@ std::string version_text(int version) {
 
 /// Fills a Driver; the only one who may write to the table.
 struct DriverLoader {
-    /// The driver of this process. Never destroyed: destructors of static objects may still call.
-    static Driver &instance() {
-        static Driver *driver = new Driver();
-        return *driver;
-    }
+    /// The driver that was opened last. Never destroyed: destructors of static objects may still
+    /// call.
+    static Driver &newest() { return *newest_; }
 
     /// The library's functions where the table holds thunks.
     static DriverTable &traced_functions() {
@@ -52,7 +52,7 @@ struct DriverLoader {
     template <auto Member, int Version, class... Args>
     struct Thunk<Member, Version, CUresult(CUDAAPI *)(Args...)> {
         static CUresult CUDAAPI missing(Args...) {
-            throw_missing((instance().*Member).name(), Version);
+            throw_missing((newest().*Member).name(), Version);
         }
         static CUresult CUDAAPI traced(Args... args) {
             const auto &function = traced_functions().*Member;
@@ -97,7 +97,7 @@ struct DriverLoader {
     }
 
     static const Driver &load(std::shared_ptr<Library> library) {
-        Driver &driver = instance();
+        Driver &driver = *(newest_ = new Driver());
         DriverLoader loader(*library);
 #define PYCUDA_FUNCTION(name, symbol, version)                                                     \
     loader.load_row<&DriverTable::name, version>(driver, #name, #symbol);
@@ -112,6 +112,7 @@ struct DriverLoader {
     }
 
   private:
+    static inline Driver *newest_ = nullptr;
     const Library &library_;
     bool tracing_;
     PFN_cuGetProcAddress_v12000 get_proc_address_;
@@ -120,7 +121,7 @@ struct DriverLoader {
 namespace {
 
 void throw_missing(const char *name, int introduced) {
-    const Driver &driver = DriverLoader::instance();
+    const Driver &driver = DriverLoader::newest();
     throw Error(name, CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER,
                 "the driver " + driver.path() + " (CUDA " + version_text(driver.version()) +
                     ") has no " + name + ", which came with CUDA " + version_text(introduced));
@@ -128,8 +129,10 @@ void throw_missing(const char *name, int introduced) {
 
 /// A driver's threads and mappings do not survive fork(): the child must not touch it.
 void after_fork_in_child() {
-    if (detail::loaded_driver.exchange(nullptr) != nullptr)
-        is_forked_child.store(true);
+    if (!is_decided.load())
+        return; // open, but not initialised
+    detail::loaded_driver.store(nullptr);
+    is_forked_child.store(true);
 }
 
 [[noreturn]] void throw_forked() {
@@ -138,20 +141,33 @@ void after_fork_in_child() {
                 "multiprocessing's \"spawn\" start method, or fork before the first use of CUDA");
 }
 
+/// Opens what the search finds, unless that is what is open.
+const Driver &open_driver(DeviceProbe probe) {
+    auto library = find_library(LibrarySearch::from_environment(), probe);
+    if (const Driver *loaded = detail::loaded_driver.load())
+        if (loaded->path() == library->path())
+            return *loaded;
+    const Driver &driver = DriverLoader::load(std::move(library));
+    static int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    check(registered == 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM, "pthread_atfork");
+    detail::loaded_driver.store(&driver, std::memory_order_release);
+    return driver;
+}
+
+std::mutex &loading() {
+    static auto *mutex = new std::mutex;
+    return *mutex;
+}
+
 } // namespace
 
 const Driver &detail::load_driver() {
     if (is_forked_child.load())
         throw_forked();
-    static std::mutex mutex;
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(loading());
     if (const Driver *loaded = loaded_driver.load())
         return *loaded;
-    const Driver &driver = DriverLoader::load(find_library(LibrarySearch::from_environment()));
-    static int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
-    check(registered == 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM, "pthread_atfork");
-    loaded_driver.store(&driver, std::memory_order_release);
-    return driver;
+    return open_driver(DeviceProbe::OperatingSystem);
 }
 
 void *Driver::symbol(const char *name) const noexcept { return library_->symbol(name); }
@@ -162,7 +178,16 @@ const Driver *driver_for_cleanup() noexcept {
                : detail::loaded_driver.load(std::memory_order_acquire);
 }
 
-void init(unsigned flags) { driver().cuInit(flags); }
+void init(unsigned flags) {
+    if (is_forked_child.load())
+        throw_forked();
+    if (!is_decided.load()) {
+        std::lock_guard lock(loading());
+        open_driver(DeviceProbe::Driver);
+        is_decided.store(true);
+    }
+    driver().cuInit(flags);
+}
 
 int driver_version() { return driver().version(); }
 

@@ -75,6 +75,18 @@ std::shared_ptr<Library> open_first(const std::vector<std::string> &paths, Attem
     return nullptr;
 }
 
+/// Why the operating system's view says that there is no device; empty where there may be one.
+std::string why_no_device(const LibrarySearch &search) {
+    if (const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+        visible && (!*visible || std::string(visible) == "-1"))
+        return "CUDA_VISIBLE_DEVICES hides all devices";
+    std::error_code ignored;
+    for (const std::string &node : search.device_nodes)
+        if (std::filesystem::exists(node, ignored))
+            return "";
+    return "the system has no device node of NVIDIA's";
+}
+
 /// Why a library that opened is of no use; empty where it is of use.
 std::string why_unusable(const Library &library) {
     auto init = reinterpret_cast<PFN_cuInit_v2000>(library.symbol("cuInit"));
@@ -107,11 +119,11 @@ constexpr const char *install_driver = "install NVIDIA's driver";
 constexpr const char *point_to_softcuda =
     "set PYCUDA_SOFTCUDA_LIBRARY to the path of libsoftcuda.so";
 
-std::shared_ptr<Library> find_automatically(const LibrarySearch &search) {
+std::shared_ptr<Library> find_automatically(const LibrarySearch &search, DeviceProbe probe) {
     Attempts attempts;
     std::string why_no_gpu;
     if (auto library = open_first(search.nvidia, attempts)) {
-        why_no_gpu = why_unusable(*library);
+        why_no_gpu = probe == DeviceProbe::Driver ? why_unusable(*library) : why_no_device(search);
         if (why_no_gpu.empty())
             return library;
         attempts.add(library->path(), why_no_gpu);
@@ -123,7 +135,7 @@ std::shared_ptr<Library> find_automatically(const LibrarySearch &search) {
         throw_not_found("no CUDA driver with a device, and no softcuda", attempts,
                         "install NVIDIA's driver, or set PYCUDA_SOFTCUDA_LIBRARY to the path of "
                         "libsoftcuda.so to run on the CPU");
-    if (!search.quiet)
+    if (!search.quiet && probe == DeviceProbe::Driver)
         announce_software(why_no_gpu);
     return library;
 }
@@ -148,13 +160,15 @@ LibrarySearch LibrarySearch::from_environment() {
     // The second is where Windows' Linux subsystem keeps it.
     search.nvidia = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
     search.softcuda = softcuda_candidates();
+    // A PC's or server's, Windows' Linux subsystem's, a Jetson's.
+    search.device_nodes = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvgpu"};
     search.quiet = !environment("PYCUDA_QUIET").empty() && environment("PYCUDA_QUIET") != "0";
     return search;
 }
 
-std::shared_ptr<Library> find_library(const LibrarySearch &search) {
+std::shared_ptr<Library> find_library(const LibrarySearch &search, DeviceProbe probe) {
     if (search.choice == "auto")
-        return find_automatically(search);
+        return find_automatically(search, probe);
     Attempts attempts;
     if (search.choice == "nvidia") {
         if (auto library = open_first(search.nvidia, attempts))

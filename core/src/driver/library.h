@@ -31,11 +31,19 @@ struct LibrarySearch {
     std::vector<std::string> nvidia;   ///< candidates in order
     std::vector<std::string> softcuda; ///< candidates in order
     bool quiet = false;                ///< no line about falling back to softcuda
+    /// Files whose presence shows that the kernel has NVIDIA's driver.
+    std::vector<std::string> device_nodes = {};
 
     static LibrarySearch from_environment();
 };
 
+/// How "auto" finds out whether NVIDIA's driver has a device. Asking the driver initialises it,
+/// after which the process cannot fork and CUDA_VISIBLE_DEVICES is read no more; so before the
+/// program's own init() only the operating system is asked.
+enum class DeviceProbe { Driver, OperatingSystem };
+
 /// The library that the search finds. Throws DriverNotFound with each attempt and its outcome.
-std::shared_ptr<Library> find_library(const LibrarySearch &search);
+std::shared_ptr<Library> find_library(const LibrarySearch &search,
+                                      DeviceProbe probe = DeviceProbe::Driver);
 
 } // namespace pycuda

@@ -41,6 +41,11 @@ WAITS = {
     "context": LAUNCH + "cuda.Context.synchronize()",
     "copy": LAUNCH + "cuda.memcpy_dtoh(host, out)",
     "event": LAUNCH + "cuda.Event().record().synchronize()",
+    "other stream": (
+        "stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING); "
+        "forever(stop, out, stream=stream, **how); print('running', flush=True); "
+        "cuda.Context.synchronize()"
+    ),
     "out": "print('running', flush=True); forever(stop, cuda.InOut(host), **how)",
 }
 

@@ -14,7 +14,8 @@ namespace pycuda {
 
 namespace detail {
 struct ContextOwner;
-}
+class StreamSet;
+} // namespace detail
 
 /// A shared reference to a context. Each object made in a context holds one, so that the context
 /// outlives it. Which context is current is the driver's own knowledge: contexts that other
@@ -80,6 +81,9 @@ class Context {
     bool operator==(const Context &other) const noexcept { return get() == other.get(); }
 
   private:
+    friend class Stream;
+    /// Null where this stands for no context.
+    detail::StreamSet *streams() const noexcept;
     explicit Context(std::shared_ptr<detail::ContextOwner> owner) : owner_(std::move(owner)) {}
     std::shared_ptr<detail::ContextOwner> owner_;
 };

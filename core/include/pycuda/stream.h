@@ -24,6 +24,11 @@ class Stream {
     static Stream adopt(CUstream handle, Context context);
     static Stream borrow(CUstream handle, Context context);
 
+    Stream(Stream &&) noexcept = default;
+    Stream &operator=(Stream &&other) noexcept;
+    ~Stream() { reset(); }
+
+    /// The stream's handle; null after close().
     CUstream get() const noexcept { return handle_.get(); }
     const Context &context() const noexcept { return handle_.context(); }
 
@@ -38,9 +43,15 @@ class Stream {
     int priority() const;
     unsigned flags() const;
 
+    /// Gives the stream back to the driver now; work in it is still done. The object stands for
+    /// no stream afterwards.
+    void close() noexcept { reset(); }
+    bool closed() const noexcept { return handle_.get() == nullptr; }
+
   private:
     using Owner = Handle<CUstream, detail::destroy_stream>;
-    explicit Stream(Owner handle) : handle_(std::move(handle)) {}
+    explicit Stream(Owner handle);
+    void reset() noexcept;
     Owner handle_;
 };
 

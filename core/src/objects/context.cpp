@@ -14,8 +14,8 @@
 #include "objects/wait_loop.h"
 
 #include <pycuda/driver.h>
-#include <pycuda/event.h>
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -119,6 +119,30 @@ CUdevice device_of(CUcontext handle) {
 
 } // namespace
 
+void detail::StreamSet::add(CUstream stream) {
+    std::lock_guard lock(mutex_);
+    streams_.push_back(stream);
+}
+
+void detail::StreamSet::remove(CUstream stream) noexcept {
+    std::lock_guard lock(mutex_);
+    if (auto found = std::ranges::find(streams_, stream); found != streams_.end())
+        streams_.erase(found);
+}
+
+CUresult detail::StreamSet::query() const {
+    std::lock_guard lock(mutex_);
+    for (CUstream stream : streams_) {
+        CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+        const CUresult asked = driver().cuStreamIsCapturing.status(stream, &capture);
+        if (asked == CUDA_SUCCESS && capture != CU_STREAM_CAPTURE_STATUS_NONE)
+            continue; // a question would spoil the recording
+        if (CUresult result = driver().cuStreamQuery.status(stream); result != CUDA_SUCCESS)
+            return result;
+    }
+    return CUDA_SUCCESS;
+}
+
 detail::ContextOwner::~ContextOwner() { report_cleanup("cuCtxDestroy", give_back()); }
 
 CUresult detail::ContextOwner::give_back() noexcept {
@@ -179,6 +203,8 @@ Context Context::require_current() {
 
 CUcontext Context::get() const noexcept { return owner_ ? owner_->handle : nullptr; }
 
+detail::StreamSet *Context::streams() const noexcept { return owner_ ? &owner_->streams : nullptr; }
+
 bool Context::usable() const noexcept { return owner_ && !owner_->gone; }
 
 Device Context::device() const { return Device::from_handle(owner_->device); }
@@ -237,11 +263,12 @@ void Context::detach() {
 void Context::synchronize(const KeepWaiting &keep_waiting) const {
     ScopedContext scope(*this);
     if (keep_waiting) {
-        // The default stream's next event comes after all work of blocking streams.
-        Event reached(*this, CU_EVENT_DISABLE_TIMING);
-        if (driver().cuEventRecord.status(reached.get(), nullptr) == CUDA_SUCCESS)
-            detail::wait_loop("cuCtxSynchronize", keep_waiting,
-                              [&] { return driver().cuEventQuery.status(reached.get()); });
+        // What the default stream waits for, then streams that it does not wait for. Only streams
+        // of other libraries are left for the driver's own wait, which nobody can interrupt.
+        detail::wait_loop("cuCtxSynchronize", keep_waiting,
+                          [] { return driver().cuStreamQuery.status(nullptr); });
+        detail::wait_loop("cuCtxSynchronize", keep_waiting,
+                          [this] { return owner_->streams.query(); });
     }
     driver().cuCtxSynchronize();
 }

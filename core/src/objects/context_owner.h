@@ -4,8 +4,25 @@
 #include <pycuda/context.h>
 
 #include <atomic>
+#include <mutex>
+#include <vector>
 
 namespace pycuda::detail {
+
+/// The streams of a context that were made or adopted here, so that a wait for the whole context
+/// can ask each of them. Any thread may call.
+class StreamSet {
+  public:
+    void add(CUstream stream);
+    /// To be called before the stream is destroyed; returns when nobody is asking it.
+    void remove(CUstream stream) noexcept;
+    /// CUDA_ERROR_NOT_READY while any of them has work, but for those that record a graph.
+    CUresult query() const;
+
+  private:
+    mutable std::mutex mutex_;
+    std::vector<CUstream> streams_;
+};
 
 /// Holds a context as long as any Context or object in it lives.
 struct ContextOwner {
@@ -27,6 +44,7 @@ struct ContextOwner {
     const CUcontext handle;
     const CUdevice device;
     const Hold hold;
+    StreamSet streams;
     std::atomic<bool> attached{true};
     std::atomic<bool> gone{false}; // given back: nothing can be done in it any more
 };

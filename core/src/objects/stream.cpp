@@ -1,6 +1,7 @@
 // stream.cpp -- a queue of work on a device.
 #include <pycuda/stream.h>
 
+#include "objects/context_owner.h"
 #include "objects/wait_loop.h"
 
 #include <pycuda/driver.h>
@@ -32,7 +33,28 @@ Stream::Stream(unsigned flags, int priority)
     : Stream(Context::require_current(), flags, priority) {}
 
 Stream::Stream(const Context &context, unsigned flags, int priority)
-    : handle_(Owner::adopt(create_stream(context, flags, priority), context)) {}
+    : Stream(Owner::adopt(create_stream(context, flags, priority), context)) {}
+
+Stream::Stream(Owner handle) : handle_(std::move(handle)) {
+    if (detail::StreamSet *streams = context().streams(); streams && get())
+        streams->add(get());
+}
+
+Stream &Stream::operator=(Stream &&other) noexcept {
+    if (this != &other) {
+        reset();
+        handle_ = std::move(other.handle_);
+    }
+    return *this;
+}
+
+void Stream::reset() noexcept {
+    if (get() == nullptr)
+        return;
+    if (detail::StreamSet *streams = context().streams())
+        streams->remove(get());
+    handle_.reset();
+}
 
 Stream Stream::adopt(CUstream handle, Context context) {
     return Stream(Owner::adopt(handle, std::move(context)));

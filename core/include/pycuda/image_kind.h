@@ -1,9 +1,35 @@
 // image_kind.h -- the forms that device code comes in.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 namespace pycuda {
 
 /// What a compilation makes and a driver loads. Drivers in software take only Ptx.
 enum class ImageKind { Ptx, Cubin, Fatbin, LtoIr };
+
+/// "ptx", "cubin", "fatbin" or "ltoir": the name for users, and the ending of such a file.
+constexpr const char *name_of(ImageKind kind) noexcept {
+    switch (kind) {
+    case ImageKind::Ptx:
+        return "ptx";
+    case ImageKind::Cubin:
+        return "cubin";
+    case ImageKind::Fatbin:
+        return "fatbin";
+    case ImageKind::LtoIr:
+        return "ltoir";
+    }
+    return "";
+}
+
+/// The kind with this name; empty where there is none.
+constexpr std::optional<ImageKind> image_kind_named(std::string_view name) noexcept {
+    for (ImageKind kind : {ImageKind::Ptx, ImageKind::Cubin, ImageKind::Fatbin, ImageKind::LtoIr})
+        if (name == name_of(kind))
+            return kind;
+    return std::nullopt;
+}
 
 } // namespace pycuda

@@ -14,20 +14,6 @@ namespace fs = std::filesystem;
 namespace pycuda::compile_detail {
 namespace {
 
-const char *ending_of(ImageKind kind) {
-    switch (kind) {
-    case ImageKind::Ptx:
-        return "ptx";
-    case ImageKind::Cubin:
-        return "cubin";
-    case ImageKind::Fatbin:
-        return "fatbin";
-    case ImageKind::LtoIr:
-        return "ltoir";
-    }
-    return "";
-}
-
 /// The files that a make rule "target : file file \<newline> file" names after its colon.
 std::vector<std::string> read_make_rule(const std::string &rule) {
     std::vector<std::string> files;
@@ -110,7 +96,7 @@ class NvccCompilation {
         return directory_.path() + "/" + name;
     }
 
-    std::string image_name() const { return stem_of(job_.request.name) + "." + ending_of(kind_); }
+    std::string image_name() const { return stem_of(job_.request.name) + "." + name_of(kind_); }
 
     ProcessResult start() {
         command_line_ = command_line();
@@ -154,7 +140,7 @@ class NvccCompilation {
     }
 
     std::vector<std::string> command_line() const {
-        std::vector<std::string> words = {nvcc_, std::string("--") + ending_of(kind_)};
+        std::vector<std::string> words = {nvcc_, std::string("--") + name_of(kind_)};
         words.insert(words.end(), job_.request.options.begin(), job_.request.options.end());
         words.insert(words.end(), architecture_options_.begin(), architecture_options_.end());
         if (job_.keep)

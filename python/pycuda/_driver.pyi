@@ -1244,7 +1244,6 @@ class Function:
         texrefs: list = [],
         time_kernel: bool = False,
     ) -> float | None: ...
-    def __getattr__(self, name: str) -> int: ...
     def prepare(self, arg_types: object, texrefs: list = []) -> Function: ...
     def prepared_call(
         self,
@@ -1268,6 +1267,14 @@ class Function:
         *args: object,
         shared_size: int = 0,
     ) -> Callable[[], float]: ...
+    def bind(
+        self,
+        *args: object,
+        block: int | tuple[int, ...] | list[int],
+        grid: int | tuple[int, ...] | list[int] = (1, 1),
+        stream: Stream | None = None,
+        shared: int = 0,
+    ) -> BoundLaunch: ...
     def get_attribute(self, attribute: int, /) -> int: ...
     def set_attribute(self, attribute: int, value: int, /) -> None: ...
     def set_cache_config(self, cache_config: int, /) -> None: ...
@@ -1276,6 +1283,92 @@ class Function:
     name: str
 
     handle: int
+
+    MAX_THREADS_PER_BLOCK: int
+
+    max_threads_per_block: int
+
+    SHARED_SIZE_BYTES: int
+
+    shared_size_bytes: int
+
+    CONST_SIZE_BYTES: int
+
+    const_size_bytes: int
+
+    LOCAL_SIZE_BYTES: int
+
+    local_size_bytes: int
+
+    NUM_REGS: int
+
+    num_regs: int
+
+    PTX_VERSION: int
+
+    ptx_version: int
+
+    BINARY_VERSION: int
+
+    binary_version: int
+
+    CACHE_MODE_CA: int
+
+    cache_mode_ca: int
+
+    MAX_DYNAMIC_SHARED_SIZE_BYTES: int
+
+    max_dynamic_shared_size_bytes: int
+
+    PREFERRED_SHARED_MEMORY_CARVEOUT: int
+
+    preferred_shared_memory_carveout: int
+
+    CLUSTER_SIZE_MUST_BE_SET: int
+
+    cluster_size_must_be_set: int
+
+    REQUIRED_CLUSTER_WIDTH: int
+
+    required_cluster_width: int
+
+    REQUIRED_CLUSTER_HEIGHT: int
+
+    required_cluster_height: int
+
+    REQUIRED_CLUSTER_DEPTH: int
+
+    required_cluster_depth: int
+
+    NON_PORTABLE_CLUSTER_SIZE_ALLOWED: int
+
+    non_portable_cluster_size_allowed: int
+
+    CLUSTER_SCHEDULING_POLICY_PREFERENCE: int
+
+    cluster_scheduling_policy_preference: int
+
+class BoundLaunch:
+    """
+    A launch with its arguments, made by Function.bind(). Calling it, with stream= or nothing, launches.
+    """
+
+    def __repr__(self, /):
+        """Return repr(self)."""
+
+    def __call__(self, *, stream: Stream | None = None) -> None: ...
+
+    function: Function
+
+    arguments: tuple
+
+    grid: tuple[int, int, int]
+
+    block: tuple[int, int, int]
+
+    shared: int
+
+    stream: Stream | None
 
 class CompileResult:
     """Device code and how it came about."""

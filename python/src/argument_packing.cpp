@@ -5,6 +5,7 @@
 #include "device_memory.h"
 #include "device_pointer.h"
 #include "element_check.h"
+#include "foreign_array.h"
 #include "host_memory.h"
 #include "python_object.h"
 
@@ -69,16 +70,6 @@ void pack_record(nb::handle record, Packing &packing) {
                              " bytes");
 }
 
-bool try_array_interface(nb::handle value, Packing &packing) {
-    nb::object interface = optional_attribute(value, "__cuda_array_interface__");
-    if (!interface.is_valid() || !nb::isinstance<nb::dict>(interface))
-        return false;
-    check_elements(packing.function, packing.block.count(), nb::object(interface["typestr"]));
-    nb::object data = interface["data"];
-    packing.block.push_pointer(unsigned_integer(nb::object(data[0])));
-    return true;
-}
-
 /// Subclasses of what the table holds.
 bool try_subclass(PyObject *value, Packing &packing) {
     if (PyLong_Check(value))
@@ -119,6 +110,10 @@ void pack_other(PyObject *value, Packing &packing) {
         return packing.block.push_pointer(device_address(value, "argument"));
     if (is_handler(value))
         return packing.block.push_pointer(packing.staged.add_custom(value));
+    if (std::optional<ArgumentType> array = recognise_foreign_array(Py_TYPE(value))) {
+        ArgumentTypes::add_foreign(*array);
+        return array->pack(*array, value, packing);
+    }
     if (try_array_interface(value, packing) || try_subclass(value, packing))
         return;
     if (std::optional<CUdeviceptr> address = find_device_address(value))

@@ -73,6 +73,14 @@ void ArgumentTypes::add(const ArgumentType &type) {
     throw std::length_error("the table of argument types is full");
 }
 
+void ArgumentTypes::add_foreign(const ArgumentType &type) {
+    static int count = 0;
+    if (count < most_foreign) {
+        add(type);
+        ++count;
+    }
+}
+
 void pack_int(const ArgumentType &, PyObject *value, Packing &packing) {
     int overflow = 0;
     const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
@@ -111,9 +119,9 @@ void pack_complex(const ArgumentType &, PyObject *value, Packing &packing) {
 }
 
 void register_argument_types() {
-    ArgumentTypes::add({bound_type<DeviceMemory>(), pack_device_memory, {}});
-    ArgumentTypes::add({bound_type<ManagedAllocation>(), pack_device_memory, {}});
-    ArgumentTypes::add({bound_type<PooledMemory>(), pack_pooled_memory, {}});
+    ArgumentTypes::add({bound_type<DeviceMemory>(), pack_device_memory, {}, 0, true});
+    ArgumentTypes::add({bound_type<ManagedAllocation>(), pack_device_memory, {}, 0, true});
+    ArgumentTypes::add({bound_type<PooledMemory>(), pack_pooled_memory, {}, 0, true});
     ArgumentTypes::add({&PyLong_Type, pack_int, {}});
     ArgumentTypes::add({&PyFloat_Type, pack_float, {}});
     ArgumentTypes::add({&PyBool_Type, pack_bool, {}});

@@ -19,6 +19,10 @@
 
 namespace pycuda::python {
 
+namespace dlpack {
+struct ExchangeApi;
+}
+
 /// The arguments of one call, as far as they are packed.
 struct Packing {
     FunctionObject &function;
@@ -33,14 +37,19 @@ using PackArgument = void (*)(const ArgumentType &type, PyObject *value, Packing
 struct ArgumentType {
     PyTypeObject *type = nullptr;
     PackArgument pack = nullptr;
-    NumpyScalar scalar; ///< of numpy's scalars
-    int direction = 0;  ///< of argument handlers: bits of StagedArguments::Direction
+    NumpyScalar scalar;      ///< of numpy's scalars
+    int direction = 0;       ///< of argument handlers: bits of StagedArguments::Direction
+    bool is_pointer = false; ///< values are device memory or stand for it
+    const dlpack::ExchangeApi *exchange = nullptr; ///< of arrays that have one
 };
 
 class ArgumentTypes {
   public:
     /// Register a type: a class of our own that is a fast kernel argument. The type lives forever.
     static void add(const ArgumentType &type);
+    /// The same for a type of someone else. Does nothing once there are many, as in a program that
+    /// makes classes all the time.
+    static void add_foreign(const ArgumentType &type);
 
     /// Null where the type is not in the table.
     static const ArgumentType *find(PyTypeObject *type) noexcept {
@@ -58,6 +67,7 @@ class ArgumentTypes {
         auto address = reinterpret_cast<std::uintptr_t>(type);
         return ((address >> 4) * 0x9e3779b97f4a7c15u) >> 56;
     }
+    static constexpr int most_foreign = 48;
     static std::array<ArgumentType, slots> table;
 };
 

@@ -14,27 +14,10 @@ namespace pycuda::python {
 namespace {
 
 ImageKind kind_named(const std::string &target) {
-    if (target == "cubin")
-        return ImageKind::Cubin;
-    if (target == "ptx")
-        return ImageKind::Ptx;
-    if (target == "fatbin")
-        return ImageKind::Fatbin;
-    throw_value_error("target must be \"cubin\", \"ptx\" or \"fatbin\", not \"" + target + "\"");
-}
-
-const char *name_of(ImageKind kind) {
-    switch (kind) {
-    case ImageKind::Ptx:
-        return "ptx";
-    case ImageKind::Cubin:
-        return "cubin";
-    case ImageKind::Fatbin:
-        return "fatbin";
-    case ImageKind::LtoIr:
-        return "ltoir";
-    }
-    return "";
+    if (std::optional<ImageKind> kind = image_kind_named(target))
+        return *kind;
+    throw_value_error("target must be \"cubin\", \"ptx\", \"fatbin\" or \"ltoir\", not \"" +
+                      target + "\"");
 }
 
 const char *name_of(ImageOrigin origin) {
@@ -67,6 +50,16 @@ void choose_cache(CompileRequest &request, nb::handle cache_dir) {
         request.cache_dir = nb::cast<std::string>(nb::str(cache_dir));
 }
 
+/// Of the current context's device. Without a driver, init() or a context there is none, and code
+/// can be compiled all the same.
+std::optional<ComputeCapability> current_capability() {
+    const Driver *loaded = driver_for_cleanup();
+    CUcontext handle = nullptr;
+    if (!loaded || loaded->cuCtxGetCurrent.status(&handle) != CUDA_SUCCESS || !handle)
+        return std::nullopt;
+    return Context::require_current().device().compute_capability();
+}
+
 CompileResult compile_source(std::string source, const std::string &nvcc,
                              std::vector<std::string> options, bool keep, bool no_extern_c,
                              std::string arch, std::string code, nb::handle cache_dir,
@@ -82,10 +75,7 @@ CompileResult compile_source(std::string source, const std::string &nvcc,
     choose_compiler(request, nvcc);
     choose_cache(request, cache_dir);
     request.target = target == "image" ? driver().image_kind() : kind_named(target);
-    // Without a driver or a context, code for any device can still be compiled.
-    if (const Driver *loaded = driver_for_cleanup(); loaded && request.arch.empty())
-        if (std::optional<Context> current = Context::current())
-            request.device = current->device().compute_capability();
+    request.device = current_capability();
     nb::gil_scoped_release release;
     return compile(request);
 }

@@ -38,6 +38,9 @@ CUdeviceptr device_address(nb::handle object, const char *what) {
 StreamRef stream_ref(nb::handle object) {
     if (object.is_none())
         return {};
+    static const nb::handle stream_type = nb::type<Stream>();
+    if (nb::handle(object.type()).is(stream_type)) [[likely]]
+        return *nb::inst_ptr<Stream>(object);
     if (const Stream * stream; nb::try_cast(object, stream) && stream)
         return *stream;
     if (nb::object protocol = optional_attribute(object, "__cuda_stream__"); protocol.is_valid()) {

@@ -21,8 +21,20 @@ ElementType describe(nb::handle dtype) {
             return {};
         return {text[1], std::strtoul(text.c_str() + 2, nullptr, 10), text};
     }
+    const std::string name = nb::cast<std::string>(nb::str(dtype));
+    if (nb::hasattr(dtype, "is_floating_point")) { // torch's
+        const bool real = nb::cast<bool>(dtype.attr("is_floating_point"));
+        const bool plain = real && name.find("bfloat") == std::string::npos;
+        const bool is_complex = nb::cast<bool>(dtype.attr("is_complex"));
+        const bool is_signed = nb::cast<bool>(dtype.attr("is_signed"));
+        return {plain                ? 'f'
+                : real || is_complex ? 'V'
+                : is_signed          ? 'i'
+                                     : 'u',
+                nb::cast<std::size_t>(dtype.attr("itemsize")), name};
+    }
     return {nb::cast<std::string>(dtype.attr("kind"))[0],
-            nb::cast<std::size_t>(dtype.attr("itemsize")), nb::cast<std::string>(nb::str(dtype))};
+            nb::cast<std::size_t>(dtype.attr("itemsize")), name};
 }
 
 bool is_integral(char kind) { return kind == 'i' || kind == 'u' || kind == 'b'; }
@@ -41,11 +53,17 @@ bool is_number(ValueKind kind) {
     return kind == ValueKind::Float || kind == ValueKind::Signed || kind == ValueKind::Unsigned;
 }
 
+/// "float64" of 'f' and 8.
+std::string numpy_name(char kind, std::size_t size) {
+    const char *stem = kind == 'f' ? "float" : kind == 'i' ? "int" : kind == 'b' ? "bool" : "uint";
+    return stem + std::to_string(8 * size);
+}
+
 std::string numpy_name(const Parameter &wanted) {
-    const char *stem = wanted.element_kind == ValueKind::Float    ? "float"
-                       : wanted.element_kind == ValueKind::Signed ? "int"
-                                                                  : "uint";
-    return "numpy." + (stem + std::to_string(8 * wanted.element_size));
+    const char kind = wanted.element_kind == ValueKind::Float    ? 'f'
+                      : wanted.element_kind == ValueKind::Signed ? 'i'
+                                                                 : 'u';
+    return "numpy." + numpy_name(kind, wanted.element_size);
 }
 
 void warn(const FunctionObject &self, std::size_t index, const ElementType &given,
@@ -60,22 +78,41 @@ void warn(const FunctionObject &self, std::size_t index, const ElementType &give
         throw nb::python_error();
 }
 
+/// Where the dtype that was looked at last is kept; null where there is nothing to compare.
+PyObject **last_checked(FunctionObject &self, std::size_t index) {
+    const ParameterLayout &layout = self.function.layout();
+    if (index >= layout.count() || !is_number(layout[index].element_kind))
+        return nullptr;
+    if (self.checked_dtypes.size() <= index)
+        self.checked_dtypes.resize(layout.count(), nullptr);
+    return &self.checked_dtypes[index];
+}
+
 } // namespace
 
 void check_elements(FunctionObject &self, std::size_t index, nb::handle dtype) {
-    const ParameterLayout &layout = self.function.layout();
-    if (index >= layout.count() || !is_number(layout[index].element_kind))
+    PyObject **checked = last_checked(self, index);
+    if (checked == nullptr || *checked == dtype.ptr())
         return;
-    if (self.checked_dtypes.size() <= index)
-        self.checked_dtypes.resize(layout.count(), nullptr);
-    PyObject *&checked = self.checked_dtypes[index];
-    if (checked == dtype.ptr())
-        return;
-    Py_XDECREF(checked);
-    checked = Py_NewRef(dtype.ptr());
+    Py_XDECREF(*checked);
+    *checked = Py_NewRef(dtype.ptr());
     const ElementType given = describe(dtype);
-    if (misread(given, layout[index]))
-        warn(self, index, given, layout[index]);
+    const Parameter &wanted = self.function.layout()[index];
+    if (misread(given, wanted))
+        warn(self, index, given, wanted);
+}
+
+void check_elements(FunctionObject &self, std::size_t index, char kind, std::size_t size) {
+    PyObject **checked = last_checked(self, index);
+    if (checked == nullptr)
+        return;
+    const ElementType given{kind, size, {}};
+    const Parameter &wanted = self.function.layout()[index];
+    if (!misread(given, wanted) || *checked == Py_None)
+        return;
+    Py_XDECREF(*checked);
+    *checked = Py_NewRef(Py_None); // said once
+    warn(self, index, {kind, size, numpy_name(kind, size)}, wanted);
 }
 
 } // namespace pycuda::python

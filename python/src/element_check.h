@@ -10,4 +10,7 @@ namespace pycuda::python {
 /// `float *`. After the first time for a dtype this is one comparison of addresses.
 void check_elements(FunctionObject &function, std::size_t index, nb::handle dtype);
 
+/// The same of elements that are known by numpy's letter for their kind and by their size.
+void check_elements(FunctionObject &function, std::size_t index, char kind, std::size_t size);
+
 } // namespace pycuda::python

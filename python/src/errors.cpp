@@ -38,8 +38,19 @@ PyObject *class_of(ErrorKind kind) noexcept {
     return classes.error;
 }
 
+/// Failures of kernels, which the calls after them report.
+bool is_left_by_kernel(CUresult result) noexcept {
+    return result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_FAILED ||
+           result == CUDA_ERROR_ASSERT || result == CUDA_ERROR_ILLEGAL_INSTRUCTION ||
+           result == CUDA_ERROR_MISALIGNED_ADDRESS || result == CUDA_ERROR_HARDWARE_STACK_ERROR ||
+           result == CUDA_ERROR_INVALID_ADDRESS_SPACE || result == CUDA_ERROR_INVALID_PC;
+}
+
 /// What a Python program should do about it; "" where that is not known.
-const char *advice(CUresult result) noexcept {
+const char *advice(const Error &error) noexcept {
+    const CUresult result = error.result();
+    if (is_left_by_kernel(result) && error.extra().find("kernel '") == std::string::npos)
+        return " (left by a kernel before this call; PYCUDA_LAUNCH_BLOCKING=1 tells which)";
     if (result == CUDA_ERROR_INVALID_CONTEXT)
         return " (import pycuda.autoinit, or make a context and push it in this thread)";
     if (result == CUDA_ERROR_NOT_INITIALIZED)
@@ -48,7 +59,7 @@ const char *advice(CUresult result) noexcept {
 }
 
 void set_driver_error(PyObject *type, const Error &error) {
-    nb::object instance = nb::handle(type)(std::string(error.what()) + advice(error.result()));
+    nb::object instance = nb::handle(type)(std::string(error.what()) + advice(error));
     instance.attr("code") = static_cast<int>(error.result());
     instance.attr("name") = result_name(error.result());
     PyErr_SetObject(type, instance.ptr());

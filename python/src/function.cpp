@@ -2,6 +2,7 @@
 #include "function.h"
 
 #include "argument_types.h"
+#include "bound_launch.h"
 #include "errors.h"
 #include "python_object.h"
 
@@ -12,7 +13,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <iterator>
 #include <new>
+#include <string>
+#include <vector>
 
 namespace pycuda::python {
 namespace {
@@ -52,37 +58,13 @@ int clear(PyObject *self) noexcept {
 
 // Attributes
 
-/// The number of an attribute such as NUM_REGS, given as num_regs; -1 where there is none.
-int attribute_number(const char *name) {
-    struct Named {
-        const char *name;
-        int number;
-    };
-    static constexpr Named attributes[] = {
-#define PYCUDA_FUNCTION_ATTRIBUTE(name, value) {#name, value},
-#include <abi/attributes.def>
-    };
-    std::string upper(name);
-    std::transform(upper.begin(), upper.end(), upper.begin(),
-                   [](unsigned char letter) { return std::toupper(letter); });
-    for (const Named &attribute : attributes)
-        if (upper == attribute.name)
-            return attribute.number;
-    return -1;
-}
-
-/// func.num_regs and its like, where there is no attribute of that name.
-PyObject *get_attribute_by_name(PyObject *self, PyObject *name) noexcept {
-    PyObject *found = PyObject_GenericGetAttr(self, name);
-    if (found != nullptr || !PyErr_ExceptionMatches(PyExc_AttributeError))
-        return found;
-    return guarded([&]() -> PyObject * {
-        nb::python_error missing;
-        const char *text = PyUnicode_AsUTF8AndSize(name, nullptr);
-        const int number = text ? attribute_number(text) : -1;
-        if (number < 0)
-            throw missing;
-        return PyLong_FromLong(object_of(self).function.attribute(CUfunction_attribute(number)));
+/// func.num_regs and its like. One descriptor for each name, since a type with a __getattr__ of its
+/// own would make every look-up of a method slow.
+PyObject *attribute_named(PyObject *self, void *number) noexcept {
+    return guarded([&] {
+        const auto attribute =
+            static_cast<CUfunction_attribute>(reinterpret_cast<std::intptr_t>(number));
+        return PyLong_FromLong(object_of(self).function.attribute(attribute));
     });
 }
 
@@ -158,6 +140,9 @@ PyMethodDef methods[] = {
     {"prepared_timed_call", method(function_prepared_timed_call), with_keywords,
      "prepared_timed_call(grid, block, *args, shared_size=0)\n\nReturns a function that waits for "
      "the kernel and returns the seconds it took."},
+    {"bind", method(function_bind), with_keywords,
+     "bind(*args, block, grid=(1, 1), stream=None, shared=0) -> BoundLaunch\n\nCheck and pack the "
+     "arguments once; calling the result launches with them at the least cost."},
     {"get_attribute", get_attribute, METH_O, "get_attribute(function_attribute) -> int"},
     {"set_attribute", set_attribute, METH_VARARGS, "set_attribute(function_attribute, value)"},
     {"set_cache_config", set_cache_config, METH_O, "set_cache_config(func_cache)"},
@@ -165,12 +150,34 @@ PyMethodDef methods[] = {
     {},
 };
 
-PyGetSetDef getters[] = {
-    {"name", name_of, nullptr, "The kernel's name in its module.", nullptr},
-    {"handle", handle_of, nullptr, "The CUfunction, as an int.", nullptr},
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-    {},
-};
+/// Those of the class itself, then each attribute of the driver as NUM_REGS and as num_regs.
+PyGetSetDef *getters() {
+    struct Named {
+        const char *name;
+        std::intptr_t number;
+    };
+    static constexpr Named attributes[] = {
+#define PYCUDA_FUNCTION_ATTRIBUTE(name, value) {#name, value},
+#include <abi/attributes.def>
+    };
+    static constexpr PyGetSetDef own[] = {
+        {"name", name_of, nullptr, "The kernel's name in its module.", nullptr},
+        {"handle", handle_of, nullptr, "The CUfunction, as an int.", nullptr},
+        {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    };
+    static auto *lower_names = new std::deque<std::string>; // the type keeps their addresses
+    static auto *all = new std::vector<PyGetSetDef>(std::begin(own), std::end(own));
+    for (const Named &attribute : attributes) {
+        std::string &lower = lower_names->emplace_back(attribute.name);
+        std::ranges::transform(lower, lower.begin(),
+                               [](unsigned char letter) { return std::tolower(letter); });
+        for (const char *name : {attribute.name, lower.c_str()})
+            all->push_back({name, attribute_named, nullptr, nullptr,
+                            reinterpret_cast<void *>(attribute.number)});
+    }
+    all->push_back({});
+    return all->data();
+}
 
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
@@ -192,9 +199,8 @@ PyTypeObject *make_type() {
         {Py_tp_clear, slot(clear)},
         {Py_tp_call, slot(PyVectorcall_Call)},
         {Py_tp_repr, slot(represent)},
-        {Py_tp_getattro, slot(get_attribute_by_name)},
         {Py_tp_methods, methods},
-        {Py_tp_getset, getters},
+        {Py_tp_getset, getters()},
         {Py_tp_members, members},
         {0, nullptr},
     };
@@ -229,13 +235,14 @@ nb::object wrap_function(Function function) {
 void bind_function(nb::module_ &module) {
     function_type = make_type();
     module.attr("Function") = nb::handle(reinterpret_cast<PyObject *>(function_type));
+    bind_bound_launch(module);
     register_argument_types();
 
     module.def(
         "_register_handler",
         [](nb::handle type, int direction) {
             ArgumentTypes::add(
-                {reinterpret_cast<PyTypeObject *>(type.ptr()), pack_handler, {}, direction});
+                {reinterpret_cast<PyTypeObject *>(type.ptr()), pack_handler, {}, direction, true});
         },
         nb::arg("type"), nb::arg("direction"),
         "Serve this class of argument handlers without calling its methods: 1 in, 2 out, 3 both.");

@@ -22,6 +22,7 @@ namespace pycuda::python {
 struct PreparedArgument {
     char code = 0;        ///< as in the struct module; 'P' for pointers, 's' for bytes
     std::size_t size = 0; ///< in bytes
+    ValueKind kind = ValueKind::Unknown;
 };
 
 /// The object behind pycuda.driver.Function.

@@ -19,20 +19,19 @@
 namespace pycuda::python {
 namespace {
 
-struct Code {
-    char letter;
-    std::size_t size;
-};
-constexpr Code codes[] = {
-    {'b', 1}, {'B', 1}, {'?', 1}, {'c', 1}, {'h', 2},  {'H', 2}, {'e', 2},
-    {'i', 4}, {'I', 4}, {'l', 8}, {'L', 8}, {'q', 8},  {'Q', 8}, {'n', 8},
-    {'N', 8}, {'f', 4}, {'d', 8}, {'F', 8}, {'D', 16}, {'P', 8},
+using enum ValueKind;
+constexpr PreparedArgument codes[] = {
+    {'b', 1, Signed},   {'B', 1, Unsigned}, {'?', 1, Unsigned}, {'c', 1, Bytes},
+    {'h', 2, Signed},   {'H', 2, Unsigned}, {'e', 2, Float},    {'i', 4, Signed},
+    {'I', 4, Unsigned}, {'l', 8, Signed},   {'L', 8, Unsigned}, {'q', 8, Signed},
+    {'Q', 8, Unsigned}, {'n', 8, Signed},   {'N', 8, Unsigned}, {'f', 4, Float},
+    {'d', 8, Float},    {'F', 8, Bytes},    {'D', 16, Bytes},   {'P', 8, Pointer},
 };
 
-std::size_t size_of_code(char letter) {
-    for (const Code &code : codes)
-        if (code.letter == letter)
-            return code.size;
+const PreparedArgument &argument_of_code(char letter) {
+    for (const PreparedArgument &code : codes)
+        if (code.code == letter)
+            return code;
     throw_value_error(std::string("prepare() does not know the type code '") + letter + "'");
 }
 
@@ -49,9 +48,9 @@ std::vector<PreparedArgument> parse_format(const std::string &format) {
         if (i >= format.size())
             throw_value_error("the format \"" + format + "\" ends after a number");
         if (format[i] == 's')
-            arguments.push_back({'s', repeat});
+            arguments.push_back({'s', repeat, Bytes});
         else if (!std::isspace(static_cast<unsigned char>(format[i])))
-            arguments.insert(arguments.end(), repeat, {format[i], size_of_code(format[i])});
+            arguments.insert(arguments.end(), repeat, argument_of_code(format[i]));
     }
     return arguments;
 }
@@ -79,7 +78,8 @@ void push(Packing &packing, const PreparedArgument &wanted, nb::handle given, co
 
 void pack_integer(Packing &packing, const PreparedArgument &wanted, nb::handle value,
                   bool is_signed) {
-    nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+    nb::object index =
+        PyLong_CheckExact(value.ptr()) ? nb::borrow(value) : nb::steal(PyNumber_Index(value.ptr()));
     if (!index.is_valid())
         throw nb::python_error();
     const std::size_t bits = 8 * wanted.size;
@@ -143,15 +143,22 @@ void pack_bytes(Packing &packing, const PreparedArgument &wanted, nb::handle val
     push(packing, wanted, value, padded.data(), padded.size(), ValueKind::Bytes);
 }
 
-/// Device memory by the table; anything else that is an address, the slow way.
+/// Whether values of this type are packed as prepared without a look at the value: device memory
+/// for a pointer, a scalar of numpy for its own type.
+bool packs_directly(const ArgumentType &known, const PreparedArgument &wanted) {
+    if (known.scalar.type != nullptr)
+        return known.scalar.size == wanted.size && known.scalar.kind == wanted.kind;
+    return wanted.kind == Pointer && known.is_pointer;
+}
+
 void pack_pointer(Packing &packing, PyObject *value) {
-    const ArgumentType *known = ArgumentTypes::find(Py_TYPE(value));
-    if (known && known->scalar.type == nullptr && known->type != &PyLong_Type) [[likely]]
-        return known->pack(*known, value, packing);
     packing.block.push_pointer(value == Py_None ? 0 : device_address(value, "a prepared pointer"));
 }
 
 void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *value) {
+    if (const ArgumentType *known = ArgumentTypes::find(Py_TYPE(value)))
+        if (packs_directly(*known, wanted)) [[likely]]
+            return known->pack(*known, value, packing);
     switch (wanted.code) {
     case 'P':
         return pack_pointer(packing, value);
@@ -242,6 +249,7 @@ PyObject *function_prepare(PyObject *self, PyObject *args, PyObject *keywords) n
                                          &arg_types, &texrefs))
             return nullptr;
         const std::string format = format_of(arg_types);
+        register_numpy_types(); // for packs_directly()
         FunctionObject &function = object_of(self);
         function.prepared_arguments = parse_format(format);
         function.prepared = true;

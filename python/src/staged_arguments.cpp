@@ -10,6 +10,8 @@
 #include <pycuda/copy.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 namespace pycuda::python {
 namespace {
@@ -36,11 +38,6 @@ CUdeviceptr stand_in(nb::handle handler, std::size_t bytes, StreamRef queue) {
     return device_address(allocation, "dev_alloc");
 }
 
-void copy_in(CUdeviceptr to, const HostBuffer &from, StreamRef queue) {
-    nb::gil_scoped_release release;
-    copy_to_device_async(to, from.data(), from.size(), queue);
-}
-
 void copy_out(const HostBuffer &to, CUdeviceptr from, StreamRef queue) {
     wait_without_gil([&](const KeepWaiting &keep_waiting) {
         if (queue.get() == nullptr)
@@ -50,6 +47,19 @@ void copy_out(const HostBuffer &to, CUdeviceptr from, StreamRef queue) {
     });
 }
 
+/// Calls `body`; adds to its error which kernel was launched last.
+template <class Body> void naming_kernel(const Function &function, Body &&body) {
+    try {
+        body();
+    } catch (const Interrupted &) {
+        throw;
+    } catch (const Error &error) {
+        const std::string extra = "after the launch of kernel '" + function.name() + "'";
+        throw Error(error.function(), error.result(),
+                    error.extra().empty() ? extra : error.extra() + ", " + extra);
+    }
+}
+
 } // namespace
 
 CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
@@ -57,30 +67,64 @@ CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
     HostBuffer buffer = direction & Out ? HostBuffer::to_write(array, "the array of Out or InOut")
                                         : HostBuffer::to_read(array, "the array of In");
     const CUdeviceptr address = stand_in(handler, buffer.size(), queue_);
-    stages_.push_back({handler, direction, address, std::move(buffer), false});
+    stages_.push_back({handler, direction, address, std::move(buffer), false, nullptr});
     return address;
 }
 
 CUdeviceptr StagedArguments::add_custom(nb::handle handler) {
     const CUdeviceptr address =
         device_address(nb::object(handler.attr("get_device_alloc")()), "get_device_alloc()");
-    stages_.push_back({handler, 0, address, HostBuffer(), true});
+    stages_.push_back({handler, 0, address, HostBuffer(), true, nullptr});
     return address;
+}
+
+/// One block for all small arrays of the call.
+void StagedArguments::allocate_pinned() {
+    constexpr std::size_t alignment = 256; // of a DMA's liking
+    auto fits = [](const Stage &stage) {
+        return !stage.custom && stage.buffer.size() != 0 &&
+               stage.buffer.size() <= most_pinned_bytes;
+    };
+    auto rounded = [](std::size_t bytes) { return (bytes + alignment - 1) & ~(alignment - 1); };
+    std::size_t total = 0;
+    for (const Stage &stage : stages_)
+        total += fits(stage) ? rounded(stage.buffer.size()) : 0;
+    if (total == 0)
+        return;
+    pinned_.emplace(
+        allocate_or_collect([&] { return StandInPool::instance().allocate_pinned(total); }));
+    auto *next = static_cast<std::byte *>(pinned_->data());
+    for (Stage &stage : stages_)
+        if (fits(stage))
+            stage.pinned = std::exchange(next, next + rounded(stage.buffer.size()));
+}
+
+void StagedArguments::copy_in(Stage &stage) {
+    const void *from = stage.buffer.data();
+    if (stage.pinned) {
+        std::memcpy(stage.pinned, from, stage.buffer.size());
+        from = stage.pinned;
+    }
+    in_flight_ = true;
+    copy_to_device_async(stage.address, from, stage.buffer.size(), queue_);
 }
 
 void StagedArguments::before_launch(nb::handle stream) {
     if (stages_.empty()) [[likely]]
         return;
+    allocate_pinned();
     for (Stage &stage : stages_) {
         if (stage.custom)
             stage.handler.attr("pre_call")(stream);
         else if (stage.direction & In && stage.buffer.size() != 0)
-            copy_in(stage.address, stage.buffer, queue_);
+            copy_in(stage);
     }
     // The caller may change the arrays as soon as the call is over, so the copies must be, too.
-    if (!anything_after())
+    if (!anything_after()) {
         wait_without_gil(
             [&](const KeepWaiting &keep_waiting) { synchronize(queue_, keep_waiting); });
+        in_flight_ = false;
+    }
 }
 
 bool StagedArguments::anything_after() const {
@@ -92,26 +136,35 @@ bool StagedArguments::anything_after() const {
 void StagedArguments::after_launch(const Function &function, nb::handle stream) {
     if (stages_.empty() || !anything_after())
         return;
+    auto is_pinned_out = [](const Stage &stage) { return stage.pinned && stage.direction & Out; };
+    naming_kernel(function, [&] {
+        for (const Stage &stage : stages_)
+            if (is_pinned_out(stage))
+                copy_to_host_async(stage.pinned, stage.address, stage.buffer.size(), queue_);
+    });
     wait_for_kernel(function, queue_);
+    in_flight_ = false;
     for (Stage &stage : stages_) {
         if (stage.custom && nb::hasattr(stage.handler, "post_call"))
             stage.handler.attr("post_call")(stream);
+        else if (is_pinned_out(stage))
+            std::memcpy(stage.buffer.data(), stage.pinned, stage.buffer.size());
         else if (stage.direction & Out && stage.buffer.size() != 0)
             copy_out(stage.buffer, stage.address, queue_);
     }
 }
 
+/// After a wait that was given up, or a launch that failed, a copy may still be under way.
+StagedArguments::~StagedArguments() {
+    if (pinned_ && in_flight_)
+        StandInPool::instance().abandon(*std::move(pinned_));
+}
+
 void wait_for_kernel(const Function &function, StreamRef queue) {
-    try {
+    naming_kernel(function, [&] {
         wait_without_gil(
             [&](const KeepWaiting &keep_waiting) { synchronize(queue, keep_waiting); });
-    } catch (const Interrupted &) {
-        throw;
-    } catch (const Error &error) {
-        std::string extra = "after the launch of kernel '" + function.name() + "'";
-        throw Error(error.function(), error.result(),
-                    error.extra().empty() ? extra : error.extra() + ", " + extra);
-    }
+    });
 }
 
 } // namespace pycuda::python

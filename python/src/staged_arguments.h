@@ -1,9 +1,16 @@
 // staged_arguments.h -- In, Out and InOut: host arrays as arguments of one call.
+//
+// Small arrays travel through page-locked memory, so that all copies and the kernel are queued
+// without a wait between them, and one wait at the end serves all:
+//
+//     array --memcpy--> pinned --DMA--> device, kernel, device --DMA--> pinned, WAIT, --> array
 #pragma once
 
 #include "host_buffer.h"
 
 #include <pycuda/launch.h>
+
+#include <optional>
 
 #include <vector>
 
@@ -17,12 +24,22 @@ class StagedArguments {
 
     /// For a call in this stream.
     explicit StagedArguments(StreamRef queue) noexcept : queue_(queue) {}
+    StagedArguments(const StagedArguments &) = delete;
+    StagedArguments &operator=(const StagedArguments &) = delete;
+    ~StagedArguments();
+
+    /// Arrays up to this size go through page-locked memory; larger ones, whose copies take longer
+    /// than a wait, are copied where they lie.
+    static constexpr std::size_t most_pinned_bytes = std::size_t{64} << 10;
 
     /// Adds an In, Out or InOut; returns the address of its stand-in on the device. Borrows the
     /// handler, which must outlive this.
     CUdeviceptr add(nb::handle handler, int direction);
     /// Adds an object with get_device_alloc(), pre_call() and perhaps post_call().
     CUdeviceptr add_custom(nb::handle handler);
+
+    StreamRef queue() const noexcept { return queue_; }
+    bool empty() const noexcept { return stages_.empty(); }
 
     /// Copies in. `stream` is what Python code passed, for pre_call().
     void before_launch(nb::handle stream);
@@ -36,10 +53,16 @@ class StagedArguments {
         CUdeviceptr address;
         HostBuffer buffer; ///< empty for custom handlers
         bool custom;
+        std::byte *pinned = nullptr; ///< its place in pinned_, if it has one
     };
+    void allocate_pinned();
+    void copy_in(Stage &stage);
     bool anything_after() const;
+
     StreamRef queue_;
     std::vector<Stage> stages_;
+    std::optional<PooledMemory> pinned_;
+    bool in_flight_ = false; ///< the device may use pinned_ or an array
 };
 
 /// Waits for what is in the queue; an error names the kernel that was launched last.

@@ -8,15 +8,31 @@ StandInPool &StandInPool::instance() {
     return *instance;
 }
 
-PooledMemory StandInPool::allocate(std::size_t bytes) {
-    if (!pool_ || !pool_->context().usable() || !pool_->context().is_current())
-        pool_ = MemoryPool::device();
-    return pool_->allocate(bytes);
+namespace {
+
+/// The pool, made anew where the last one was of another context.
+MemoryPool &current_pool(std::optional<MemoryPool> &pool, MemoryPool (*make)()) {
+    if (!pool || !pool->context().usable() || !pool->context().is_current())
+        pool = make();
+    return *pool;
 }
 
+} // namespace
+
+PooledMemory StandInPool::allocate(std::size_t bytes) {
+    return current_pool(pool_, MemoryPool::device).allocate(bytes);
+}
+
+PooledMemory StandInPool::allocate_pinned(std::size_t bytes) {
+    return current_pool(pinned_pool_, [] { return MemoryPool::pinned(); }).allocate(bytes);
+}
+
+void StandInPool::abandon(PooledMemory memory) { abandoned_.push_back(std::move(memory)); }
+
 void StandInPool::free_held() {
-    if (pool_)
-        pool_->free_held();
+    for (std::optional<MemoryPool> *pool : {&pool_, &pinned_pool_})
+        if (*pool)
+            (*pool)->free_held();
 }
 
 } // namespace pycuda::python

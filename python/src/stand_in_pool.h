@@ -4,10 +4,12 @@
 #include <pycuda/memory_pool.h>
 
 #include <optional>
+#include <vector>
 
 namespace pycuda::python {
 
-/// A pool for small stand-ins in the context that was used last. Use it with the GIL only.
+/// Pools for small stand-ins, and for page-locked memory that their copies go through, in the
+/// context that was used last. Use it with the GIL only.
 class StandInPool {
   public:
     static StandInPool &instance();
@@ -17,11 +19,17 @@ class StandInPool {
 
     /// In the current context; `bytes` is 1 to most_bytes.
     PooledMemory allocate(std::size_t bytes);
+    /// The same of page-locked host memory.
+    PooledMemory allocate_pinned(std::size_t bytes);
+    /// Never gives this memory out again: a copy that nobody waits for may still use it.
+    void abandon(PooledMemory memory);
     /// Gives what waits back to the driver.
     void free_held();
 
   private:
     std::optional<MemoryPool> pool_;
+    std::optional<MemoryPool> pinned_pool_;
+    std::vector<PooledMemory> abandoned_;
 };
 
 } // namespace pycuda::python

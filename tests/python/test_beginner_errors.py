@@ -174,6 +174,34 @@ def test_writing_out_of_bounds(run_program):
     assert "kernel 'wild'" in done.stdout
 
 
+@pytest.mark.parametrize("blocking", ["0", "1"])
+def test_launch_blocking_names_the_kernel(run_program, blocking):
+    done = run_program(
+        """
+        import numpy as np
+        import pycuda.autoinit
+        import pycuda.driver as cuda
+        from pycuda.compiler import SourceModule
+        kernel = SourceModule(
+            "__global__ void wild(float *p) { p[1ull << 40] = 1; }").get_function("wild")
+        try:
+            kernel(cuda.mem_alloc(16), block=(1, 1, 1))
+            print("launched")
+            cuda.memcpy_dtoh(np.zeros(4), cuda.mem_alloc(32))
+        except cuda.Error as error:
+            print(error)
+        """,
+        PYCUDA_LAUNCH_BLOCKING=blocking,
+    )
+    assert done.returncode == 0, done.stderr
+    if blocking == "1":
+        assert done.stdout.startswith("cuLaunchKernel failed: ")
+        assert "kernel 'wild'" in done.stdout
+    else:
+        assert done.stdout.startswith("launched")
+        assert "PYCUDA_LAUNCH_BLOCKING=1 tells which" in done.stdout
+
+
 def test_forgotten_context(run_program):
     done = run_program("""
         import pycuda.driver as cuda

@@ -38,6 +38,11 @@ namespace detail {
 /// Throws the Error of a failed launch, with the limit that was passed where there is one.
 [[noreturn]] void throw_launch_error(const Function &function, const LaunchConfig &config,
                                      CUresult result);
+
+/// True where PYCUDA_LAUNCH_BLOCKING asks that each launch waits for its kernel.
+extern const bool launch_blocking;
+/// Waits for a kernel that was just launched; the error of a failed one names it.
+void wait_after_launch(const Function &function, StreamRef stream);
 } // namespace detail
 
 /// Launches with a block of `size` bytes that is laid out already. Returns before the kernel is
@@ -51,6 +56,8 @@ inline void launch_packed(const Function &function, const LaunchConfig &config, 
         config.block.z, config.shared_bytes, config.stream.get(), nullptr, extra);
     if (result != CUDA_SUCCESS) [[unlikely]]
         detail::throw_launch_error(function, config, result);
+    if (detail::launch_blocking) [[unlikely]]
+        detail::wait_after_launch(function, config.stream);
 }
 
 /// The same with a checked block; throws ArgumentError where arguments are missing.

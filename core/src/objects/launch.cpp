@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 
 namespace pycuda {
 namespace {
@@ -90,6 +92,20 @@ std::string explain(const Function &function, const LaunchConfig &config, CUresu
 }
 
 } // namespace
+
+const bool detail::launch_blocking = [] {
+    const char *value = std::getenv("PYCUDA_LAUNCH_BLOCKING");
+    return value && *value && std::strcmp(value, "0") != 0;
+}();
+
+void detail::wait_after_launch(const Function &function, StreamRef stream) {
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (driver().cuStreamIsCapturing.status(stream.get(), &capture) == CUDA_SUCCESS &&
+        capture != CU_STREAM_CAPTURE_STATUS_NONE)
+        return; // the launch was recorded, not made
+    check(driver().cuStreamSynchronize.status(stream.get()), "cuLaunchKernel",
+          [&] { return "kernel '" + function.name() + "'"; });
+}
 
 void detail::throw_launch_error(const Function &function, const LaunchConfig &config,
                                 CUresult result) {

@@ -1,0 +1,255 @@
+// bound_launch.cpp -- a launch whose arguments are packed once and which is then made many times.
+//
+// A call does what is left of a launch when nothing has to be read or checked: it passes the block
+// of bytes to the driver. Memory of our own is asked whether it was freed meanwhile, which costs
+// one comparison each.
+#include "bound_launch.h"
+
+#include "argument_types.h"
+#include "device_memory.h"
+#include "device_pointer.h"
+#include "errors.h"
+#include "function.h"
+#include "launch_config.h"
+#include "python_object.h"
+
+#include <pycuda/memory.h>
+#include <pycuda/memory_pool.h>
+
+#include <nanobind/stl/string.h>
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+namespace pycuda::python {
+namespace {
+
+PyTypeObject *bound_launch_type = nullptr;
+
+/// The launch itself, apart from what Python wants of an object.
+struct BoundLaunch {
+    Function function;
+    LaunchConfig config;
+    std::vector<std::byte> block;
+    std::vector<const DeviceMemory *> memory; ///< of `arguments`, asked whether they still live
+    std::vector<const PooledMemory *> pooled;
+    nb::object wrapper;   ///< the Function
+    nb::object arguments; ///< a tuple, which keeps memory alive
+    nb::object stream;
+};
+
+struct BoundLaunchObject {
+    PyObject_HEAD vectorcallfunc vectorcall;
+    PyObject *weak_references;
+    BoundLaunch launch;
+};
+
+BoundLaunch &launch_of(PyObject *self) {
+    return reinterpret_cast<BoundLaunchObject *>(self)->launch;
+}
+
+// Life
+
+void deallocate(PyObject *self) noexcept {
+    PyObject_GC_UnTrack(self);
+    auto *object = reinterpret_cast<BoundLaunchObject *>(self);
+    if (object->weak_references)
+        PyObject_ClearWeakRefs(self);
+    object->launch.~BoundLaunch();
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_Del(self);
+    Py_DECREF(reinterpret_cast<PyObject *>(type));
+}
+
+int traverse(PyObject *self, visitproc visit, void *arg) noexcept {
+    const BoundLaunch &launch = launch_of(self);
+    Py_VISIT(launch.wrapper.ptr());
+    Py_VISIT(launch.arguments.ptr());
+    Py_VISIT(launch.stream.ptr());
+    Py_VISIT(reinterpret_cast<PyObject *>(Py_TYPE(self)));
+    return 0;
+}
+
+PyObject *wrap(BoundLaunch launch, vectorcallfunc call) {
+    BoundLaunchObject *object = PyObject_GC_New(BoundLaunchObject, bound_launch_type);
+    if (object == nullptr)
+        throw nb::python_error();
+    object->vectorcall = call;
+    object->weak_references = nullptr;
+    new (&object->launch) BoundLaunch(std::move(launch));
+    PyObject_GC_Track(object);
+    return reinterpret_cast<PyObject *>(object);
+}
+
+// Calls
+
+/// The one keyword of a call; the stream of bind() without it.
+StreamRef stream_of_call(const BoundLaunch &launch, PyObject *const *values, PyObject *names) {
+    StreamRef stream = launch.config.stream;
+    const Py_ssize_t count = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        if (PyUnicode_CompareWithASCIIString(name, "stream") != 0)
+            throw_type_error("a bound launch takes the keyword stream only, not " +
+                             nb::cast<std::string>(nb::handle(name)));
+        stream = stream_ref(values[i]);
+    }
+    return stream;
+}
+
+PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) noexcept {
+    return guarded([&] {
+        BoundLaunch &launch = launch_of(self);
+        if (PyVectorcall_NARGS(nargsf) != 0)
+            throw_type_error("a bound launch takes no arguments: bind() was given them");
+        LaunchConfig config = launch.config;
+        if (names != nullptr)
+            config.stream = stream_of_call(launch, args, names);
+        for (const DeviceMemory *memory : launch.memory)
+            static_cast<void>(memory->get()); // throws where it was freed
+        for (const PooledMemory *memory : launch.pooled)
+            static_cast<void>(memory->get());
+        launch_packed(launch.function, config, launch.block.data(), launch.block.size());
+        return Py_NewRef(Py_None);
+    });
+}
+
+// Making one
+
+void watch_memory(BoundLaunch &launch, nb::handle argument) {
+    if (const DeviceMemory * memory; nb::try_cast(argument, memory) && memory)
+        launch.memory.push_back(memory);
+    else if (const PooledMemory * pooled; nb::try_cast(argument, pooled) && pooled)
+        launch.pooled.push_back(pooled);
+}
+
+nb::object tuple_of(PyObject *const *args, std::size_t count) {
+    nb::list list;
+    for (std::size_t i = 0; i < count; ++i)
+        list.append(nb::handle(args[i]));
+    return nb::tuple(list);
+}
+
+PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObject *names) {
+    auto &function = *reinterpret_cast<FunctionObject *>(self);
+    const CallOptions options = read_call_options(args + count, names);
+    if (!options.has_block)
+        throw_value_error("must specify block size");
+    if (options.time_kernel)
+        throw_value_error("bind() cannot time a kernel; call the function with time_kernel=True");
+
+    ArgumentBlock block(function.function);
+    block.check_count(count);
+    StagedArguments staged(options.config.stream);
+    Packing packing{function, block, staged};
+    for (std::size_t i = 0; i < count; ++i)
+        pack(args[i], packing);
+    if (!staged.empty())
+        throw_type_error("bind() takes no In, Out or InOut, whose copies belong to one call; "
+                         "bind device memory and copy to and from it");
+
+    const std::byte *bytes = block.data();
+    BoundLaunch launch{
+        function.function, options.config,        {bytes, bytes + block.size()}, {}, {},
+        nb::borrow(self),  tuple_of(args, count), nb::borrow(options.stream)};
+    for (std::size_t i = 0; i < count; ++i)
+        watch_memory(launch, args[i]);
+    return wrap(std::move(launch), call);
+}
+
+// Attributes
+
+std::string text_of(const Dim3 &extent) {
+    return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " +
+           std::to_string(extent.z) + ")";
+}
+
+nb::tuple tuple_of(const Dim3 &extent) { return nb::make_tuple(extent.x, extent.y, extent.z); }
+
+PyObject *represent(PyObject *self) noexcept {
+    return guarded([&] {
+        const BoundLaunch &launch = launch_of(self);
+        std::string text = "<pycuda.driver.BoundLaunch " + launch.function.name() +
+                           ", grid=" + text_of(launch.config.grid) +
+                           ", block=" + text_of(launch.config.block);
+        if (launch.config.shared_bytes != 0)
+            text += ", shared=" + std::to_string(launch.config.shared_bytes);
+        text += ">";
+        return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+    });
+}
+
+PyObject *get_function(PyObject *self, void *) noexcept {
+    return Py_NewRef(launch_of(self).wrapper.ptr());
+}
+PyObject *get_arguments(PyObject *self, void *) noexcept {
+    return Py_NewRef(launch_of(self).arguments.ptr());
+}
+PyObject *get_stream(PyObject *self, void *) noexcept {
+    return Py_NewRef(launch_of(self).stream.ptr());
+}
+PyObject *get_grid(PyObject *self, void *) noexcept {
+    return guarded([&] { return tuple_of(launch_of(self).config.grid).release().ptr(); });
+}
+PyObject *get_block(PyObject *self, void *) noexcept {
+    return guarded([&] { return tuple_of(launch_of(self).config.block).release().ptr(); });
+}
+PyObject *get_shared(PyObject *self, void *) noexcept {
+    return PyLong_FromUnsignedLong(launch_of(self).config.shared_bytes);
+}
+
+PyGetSetDef getters[] = {
+    {"function", get_function, nullptr, "The Function that is launched.", nullptr},
+    {"arguments", get_arguments, nullptr, "The arguments that bind() was given.", nullptr},
+    {"grid", get_grid, nullptr, "Blocks in x, y and z.", nullptr},
+    {"block", get_block, nullptr, "Threads of a block in x, y and z.", nullptr},
+    {"shared", get_shared, nullptr, "Bytes of dynamic shared memory.", nullptr},
+    {"stream", get_stream, nullptr, "The stream, or None.", nullptr},
+    {},
+};
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundLaunchObject, vectorcall), READONLY,
+     nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(BoundLaunchObject, weak_references), READONLY,
+     nullptr},
+    {},
+};
+
+template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void *>(function); }
+
+} // namespace
+
+PyObject *function_bind(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                        PyObject *names) noexcept {
+    return guarded([&] { return bind(self, args, static_cast<std::size_t>(count), names); });
+}
+
+void bind_bound_launch(nb::module_ &module) {
+    PyType_Slot slots[] = {
+        {Py_tp_doc, const_cast<char *>("A launch with its arguments, made by Function.bind(). "
+                                       "Calling it, with stream= or nothing, launches.")},
+        {Py_tp_dealloc, slot(deallocate)},
+        {Py_tp_traverse, slot(traverse)},
+        {Py_tp_call, slot(PyVectorcall_Call)},
+        {Py_tp_repr, slot(represent)},
+        {Py_tp_getset, getters},
+        {Py_tp_members, members},
+        {0, nullptr},
+    };
+    PyType_Spec spec = {"pycuda._driver.BoundLaunch", sizeof(BoundLaunchObject), 0,
+                        static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                              Py_TPFLAGS_HAVE_VECTORCALL |
+                                              Py_TPFLAGS_DISALLOW_INSTANTIATION),
+                        slots};
+    PyObject *type = PyType_FromSpec(&spec);
+    if (type == nullptr)
+        throw nb::python_error();
+    bound_launch_type = reinterpret_cast<PyTypeObject *>(type);
+    module.attr("BoundLaunch") = nb::handle(type);
+}
+
+} // namespace pycuda::python

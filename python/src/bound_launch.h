@@ -1,0 +1,19 @@
+// bound_launch.h -- a launch whose arguments are packed once and which is then made many times.
+//
+//     step = func.bind(a_gpu, b_gpu, numpy.int32(n), block=(256, 1, 1), grid=(64, 1))
+//     for _ in range(1000):
+//         step()
+#pragma once
+
+#include "bindings.h"
+
+namespace pycuda::python {
+
+/// func.bind(*args, block=, grid=, stream=, shared=), as PyMethodDef takes it.
+PyObject *function_bind(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                        PyObject *names) noexcept;
+
+/// The type pycuda.driver.BoundLaunch.
+void bind_bound_launch(nb::module_ &module);
+
+} // namespace pycuda::python

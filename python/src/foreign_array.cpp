@@ -1,0 +1,220 @@
+// foreign_array.cpp -- arrays of other libraries as kernel arguments: torch, CuPy, Numba, JAX ...
+#include "foreign_array.h"
+
+#include "dlpack.h"
+#include "element_check.h"
+#include "python_object.h"
+
+#include <pycuda/event.h>
+
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+namespace pycuda::python {
+namespace {
+
+/// A name that attribute look-ups need not hash again.
+PyObject *intern(const char *text) { return PyUnicode_InternFromString(text); }
+
+nb::object attribute(nb::handle object, PyObject *name) {
+    nb::object found = nb::steal(PyObject_GetAttr(object.ptr(), name));
+    if (!found.is_valid())
+        throw nb::python_error();
+    return found;
+}
+
+[[noreturn]] void reject_host_array(nb::handle value, const Packing &packing) {
+    packing.block.reject("a " + name_of_type(value) +
+                         ", which lives on the host; copy it to the device first");
+}
+
+/// Lets the launch wait for what `producer` still does to the array.
+void order_after(CUstream producer, const Packing &packing) {
+    const CUstream consumer = packing.staged.queue().get();
+    const auto legacy = [](CUstream stream) {
+        return stream == nullptr || stream == CU_STREAM_LEGACY;
+    };
+    if (producer == consumer || (legacy(producer) && legacy(consumer)))
+        return;
+    Event produced(CU_EVENT_DISABLE_TIMING);
+    produced.record(StreamRef(producer));
+    driver().cuStreamWaitEvent(consumer, produced.get(), 0);
+}
+
+// DLPack
+
+char numpy_kind(const dlpack::DataType &type) {
+    switch (type.code) {
+    case dlpack::Int:
+        return 'i';
+    case dlpack::UInt:
+        return 'u';
+    case dlpack::Float:
+        return 'f';
+    case dlpack::Complex:
+        return 'c';
+    case dlpack::Bool:
+        return 'b';
+    default:
+        return 'V'; // what the kernel makes of it is left to the programmer
+    }
+}
+
+void push_tensor(const dlpack::Tensor &tensor, nb::handle value, Packing &packing) {
+    if (tensor.device.type != dlpack::Cuda && tensor.device.type != dlpack::CudaHost &&
+        tensor.device.type != dlpack::CudaManaged)
+        reject_host_array(value, packing);
+    check_elements(packing.function, packing.block.count(), numpy_kind(tensor.dtype),
+                   tensor.dtype.bits * std::size_t{tensor.dtype.lanes} / 8);
+    packing.block.push_pointer(reinterpret_cast<CUdeviceptr>(tensor.data) + tensor.byte_offset);
+}
+
+void pack_by_exchange(const ArgumentType &type, PyObject *value, Packing &packing) {
+    const dlpack::ExchangeApi &exchange = *type.exchange;
+    dlpack::Tensor tensor{};
+    if (exchange.tensor_from_object(value, &tensor) != 0)
+        throw nb::python_error();
+    push_tensor(tensor, value, packing);
+    if (tensor.device.type != dlpack::Cuda)
+        return;
+    void *stream = nullptr;
+    if (exchange.current_work_stream(tensor.device.type, tensor.device.id, &stream) != 0)
+        throw nb::python_error();
+    order_after(static_cast<CUstream>(stream), packing);
+}
+
+/// The type's functions for this version of DLPack; null where it has none that serve.
+const dlpack::ExchangeApi *exchange_api_of(nb::handle type) {
+    nb::object capsule = optional_attribute(type, "__dlpack_c_exchange_api__");
+    constexpr const char *name = "dlpack_exchange_api";
+    if (!capsule.is_valid() || !PyCapsule_IsValid(capsule.ptr(), name))
+        return nullptr;
+    const auto *api =
+        static_cast<const dlpack::ExchangeApi *>(PyCapsule_GetPointer(capsule.ptr(), name));
+    while (api && api->version.major != 1)
+        api = api->previous;
+    return api && api->tensor_from_object && api->current_work_stream ? api : nullptr;
+}
+
+/// With a capsule for each call; the producer orders its work before ours.
+void pack_by_capsule(const ArgumentType &, PyObject *value, Packing &packing) {
+    nb::object device = nb::handle(value).attr("__dlpack_device__")();
+    const auto kind = dlpack::DeviceType(nb::cast<int>(nb::object(device[0])));
+    if (kind != dlpack::Cuda && kind != dlpack::CudaHost && kind != dlpack::CudaManaged)
+        reject_host_array(value, packing);
+    const CUstream queue = packing.staged.queue().get();
+    // 1 is DLPack's name of the default stream
+    const std::uintptr_t stream = queue ? reinterpret_cast<std::uintptr_t>(queue) : 1;
+    nb::object capsule = kind == dlpack::Cuda
+                             ? nb::handle(value).attr("__dlpack__")(nb::arg("stream") = stream)
+                             : nb::handle(value).attr("__dlpack__")();
+    if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned"))
+        return push_tensor(static_cast<const dlpack::ManagedTensorVersioned *>(
+                               PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"))
+                               ->tensor,
+                           value, packing);
+    const void *managed = PyCapsule_GetPointer(capsule.ptr(), "dltensor");
+    if (managed == nullptr)
+        throw nb::python_error();
+    push_tensor(static_cast<const dlpack::ManagedTensor *>(managed)->tensor, value, packing);
+}
+
+// torch
+
+void pack_torch_tensor(const ArgumentType &, PyObject *value, Packing &packing) {
+    static PyObject *const is_cuda = intern("is_cuda");
+    static PyObject *const data_ptr = intern("data_ptr");
+    static PyObject *const dtype = intern("dtype");
+    if (!attribute(value, is_cuda).is(nb::handle(Py_True)))
+        reject_host_array(value, packing);
+    check_elements(packing.function, packing.block.count(), attribute(value, dtype));
+    PyObject *self[] = {value};
+    nb::object address = nb::steal(PyObject_VectorcallMethod(data_ptr, self, 1, nullptr));
+    if (!address.is_valid())
+        throw nb::python_error();
+    packing.block.push_pointer(unsigned_integer(address));
+}
+
+bool is_torch_tensor(nb::handle type) {
+    nb::object module = optional_attribute(type, "__module__");
+    return module.is_valid() && nb::isinstance<nb::str>(module) &&
+           nb::cast<std::string>(module).starts_with("torch") && nb::hasattr(type, "data_ptr") &&
+           nb::hasattr(type, "is_cuda");
+}
+
+// __cuda_array_interface__
+
+/// The stream that the array was produced in; 0 where the interface names none.
+CUstream stream_of_interface(PyObject *interface) {
+    static PyObject *const name = intern("stream");
+    PyObject *stream = PyDict_GetItemWithError(interface, name); // borrowed
+    if (stream == nullptr && PyErr_Occurred())
+        throw nb::python_error();
+    if (stream == nullptr || stream == Py_None)
+        return nullptr;
+    return reinterpret_cast<CUstream>(unsigned_integer(stream)); // 1 and 2 are CUDA's own names
+}
+
+PyObject *item(PyObject *interface, PyObject *name, nb::handle value) {
+    PyObject *found = PyDict_GetItemWithError(interface, name); // borrowed
+    if (found == nullptr && PyErr_Occurred())
+        throw nb::python_error();
+    if (found == nullptr)
+        throw_type_error("the __cuda_array_interface__ of a " + name_of_type(value) + " has no \"" +
+                         nb::cast<std::string>(nb::handle(name)) + "\"");
+    return found;
+}
+
+void pack_interface(PyObject *interface, nb::handle value, Packing &packing) {
+    static PyObject *const typestr = intern("typestr");
+    static PyObject *const data = intern("data");
+    check_elements(packing.function, packing.block.count(), item(interface, typestr, value));
+    nb::object address = nb::steal(PySequence_GetItem(item(interface, data, value), 0));
+    if (!address.is_valid())
+        throw nb::python_error();
+    if (CUstream producer = stream_of_interface(interface))
+        order_after(producer, packing);
+    packing.block.push_pointer(unsigned_integer(address));
+}
+
+void pack_by_interface(const ArgumentType &, PyObject *value, Packing &packing) {
+    if (!try_array_interface(value, packing))
+        packing.block.reject("a " + name_of_type(value) +
+                             " without __cuda_array_interface__: it lives on the host");
+}
+
+} // namespace
+
+bool try_array_interface(nb::handle value, Packing &packing) {
+    static PyObject *const name = intern("__cuda_array_interface__");
+    nb::object interface = nb::steal(PyObject_GetAttr(value.ptr(), name));
+    if (!interface.is_valid()) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+            throw nb::python_error();
+        PyErr_Clear();
+        return false;
+    }
+    if (!PyDict_Check(interface.ptr()))
+        return false;
+    pack_interface(interface.ptr(), value, packing);
+    return true;
+}
+
+std::optional<ArgumentType> recognise_foreign_array(PyTypeObject *python_type) {
+    const nb::handle type = reinterpret_cast<PyObject *>(python_type);
+    ArgumentType found{python_type, nullptr, {}, 0, true};
+    if ((found.exchange = exchange_api_of(type)))
+        found.pack = pack_by_exchange;
+    else if (is_torch_tensor(type))
+        found.pack = pack_torch_tensor;
+    else if (nb::hasattr(type, "__cuda_array_interface__"))
+        found.pack = pack_by_interface;
+    else if (nb::hasattr(type, "__dlpack__") && nb::hasattr(type, "__dlpack_device__"))
+        found.pack = pack_by_capsule;
+    else
+        return std::nullopt;
+    return found;
+}
+
+} // namespace pycuda::python

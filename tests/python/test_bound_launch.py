@@ -1,0 +1,95 @@
+"""Function.bind(): a launch whose arguments are packed once."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+
+@pytest.fixture(scope="module")
+def add(primary_context):
+    with primary_context:
+        return SourceModule(
+            "__global__ void add(int *out, int by) { out[threadIdx.x] += by; }"
+        ).get_function("add")
+
+
+def test_runs_as_often_as_called(device, add):
+    out = cuda.to_device(np.arange(4, dtype=np.int32))
+    step = add.bind(out, np.int32(10), block=(4, 1, 1))
+    for _ in range(3):
+        assert step() is None
+    assert cuda.from_device(out, 4, np.int32).tolist() == [30, 31, 32, 33]
+
+
+def test_shows_what_it_holds(device, add):
+    out = cuda.mem_alloc(16)
+    stream = cuda.Stream()
+    step = add.bind(out, 1, block=(4, 2), grid=3, stream=stream, shared=64)
+    assert (step.block, step.grid, step.shared) == ((4, 2, 1), (3, 1, 1), 64)
+    assert step.function is add
+    assert step.arguments == (out, 1)
+    assert step.stream is stream
+    assert "BoundLaunch add, grid=(3, 1, 1), block=(4, 2, 1)" in repr(step)
+
+
+def test_another_stream_for_one_call(device, add):
+    stream = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
+    out = cuda.to_device(np.zeros(4, np.int32))
+    add.bind(out, 5, block=(4, 1, 1))(stream=stream)
+    stream.synchronize()
+    assert cuda.from_device(out, 4, np.int32).tolist() == [5] * 4
+
+
+def test_keeps_its_memory_alive(device, add):
+    class Memory(cuda.PointerHolderBase):
+        def __init__(self, memory):
+            super().__init__()
+            self.memory = memory
+            self.gpudata = memory
+
+        def get_pointer(self):
+            return int(self.memory)
+
+    memory = Memory(cuda.to_device(np.zeros(4, np.int32)))
+    gone = weakref.ref(memory)
+    step = add.bind(memory, 1, block=(4, 1, 1))
+    address = int(memory)
+    del memory
+    gc.collect()
+    assert gone() is not None
+    step()
+    assert cuda.from_device(address, 4, np.int32).tolist() == [1] * 4
+    del step
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize(
+    "allocate", [cuda.mem_alloc, lambda n: cuda.DeviceMemoryPool().allocate(n)]
+)
+def test_notices_freed_memory(device, add, allocate):
+    memory = allocate(16)
+    step = add.bind(memory, 1, block=(4, 1, 1))
+    memory.free()
+    with pytest.raises(cuda.LogicError, match="16 bytes"):
+        step()
+
+
+def test_refuses_what_it_cannot_hold(device, add):
+    host = np.zeros(4, np.int32)
+    with pytest.raises(TypeError, match="bind.. takes no In, Out or InOut"):
+        add.bind(cuda.InOut(host), 1, block=(4, 1, 1))
+    with pytest.raises(ValueError, match="must specify block size"):
+        add.bind(cuda.mem_alloc(16), 1)
+    with pytest.raises(cuda.ArgumentError, match="takes 2 arguments"):
+        add.bind(cuda.mem_alloc(16), block=(4, 1, 1))
+    step = add.bind(cuda.mem_alloc(16), 1, block=(4, 1, 1))
+    with pytest.raises(TypeError, match="takes no arguments"):
+        step(1)
+    with pytest.raises(TypeError, match="stream only, not grid"):
+        step(grid=(2, 1))

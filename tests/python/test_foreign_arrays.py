@@ -1,0 +1,289 @@
+"""Arrays of other libraries as kernel arguments: array interface, DLPack, its C functions, torch."""
+
+import ctypes
+import warnings
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+
+@pytest.fixture(scope="module")
+def twice(primary_context):
+    with primary_context:
+        return SourceModule(
+            "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }"
+        ).get_function("twice")
+
+
+def run(kernel, make, data=(1, 2, 3, 4), dtype=np.float32, **how):
+    memory = cuda.to_device(np.array(data, dtype))
+    kernel(make(memory), block=(4, 1, 1), **how)
+    cuda.Context.synchronize()
+    return cuda.from_device(memory, 4, np.float32).tolist()
+
+
+class WithInterface:
+    def __init__(self, memory, typestr="<f4", **more):
+        self.memory = memory
+        self.more = {"typestr": typestr, **more}
+
+    @property
+    def __cuda_array_interface__(self):
+        return {
+            "shape": (4,),
+            "data": (int(self.memory), False),
+            "version": 3,
+            **self.more,
+        }
+
+
+def test_array_interface(device, twice):
+    for _ in range(2):  # the second time its type is known
+        assert run(twice, WithInterface) == [2, 4, 6, 8]
+
+
+def test_array_interface_of_one_object(device, twice):
+    class Plain:
+        pass
+
+    def make(memory):
+        array = Plain()
+        array.__cuda_array_interface__ = WithInterface(memory).__cuda_array_interface__
+        return array
+
+    assert run(twice, make) == [2, 4, 6, 8]
+
+
+def test_stream_of_the_interface_is_waited_for(device):
+    module = SourceModule("""
+        __global__ void slowly_one(float *a)
+        {
+            long long start = clock64();
+            while (clock64() - start < 20000000) { }
+            a[threadIdx.x] = 1;
+        }
+        __global__ void twice(float *a) { a[threadIdx.x] *= 2; }
+    """)
+    flags = cuda.stream_flags.NON_BLOCKING
+    producer, consumer = cuda.Stream(flags), cuda.Stream(flags)
+    memory = cuda.to_device(np.zeros(4, np.float32))
+    module.get_function("slowly_one")(memory, block=(4, 1, 1), stream=producer)
+    array = WithInterface(memory, stream=producer.handle)
+    module.get_function("twice")(array, block=(4, 1, 1), stream=consumer)
+    consumer.synchronize()
+    assert cuda.from_device(memory, 4, np.float32).tolist() == [2] * 4
+
+
+def test_wrong_elements_warn_once(device, twice):
+    with pytest.warns(UserWarning, match="float64|<f8"):
+        run(twice, lambda m: WithInterface(m, "<f8"), dtype=np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(twice, lambda m: WithInterface(m, "<f4"))
+
+
+def test_interface_without_data_is_named(device, twice):
+    class Broken:
+        __cuda_array_interface__ = {"typestr": "<f4"}
+
+    with pytest.raises(TypeError, match='Broken has no "data"'):
+        twice(Broken(), block=(4, 1, 1))
+
+
+# DLPack, spoken by hand
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class DLManagedTensor(ctypes.Structure):
+    _fields_ = [
+        ("tensor", DLTensor),
+        ("manager", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    ]
+
+
+def capsule(pointer, name):
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(pointer, name, None)
+
+
+def fill(tensor, memory, device_type=2, code=2, bits=32):
+    tensor.data = int(memory) - 16
+    tensor.byte_offset = 16
+    tensor.device_type, tensor.device_id, tensor.ndim = device_type, 0, 1
+    tensor.code, tensor.bits, tensor.lanes = code, bits, 1
+
+
+class WithCapsule:
+    def __init__(self, memory, device_type=2):
+        self.memory = memory
+        self.managed = DLManagedTensor()
+        fill(self.managed.tensor, memory, device_type)
+        self.asked = []
+
+    def __dlpack_device__(self):
+        return (self.managed.tensor.device_type, 0)
+
+    def __dlpack__(self, stream=None):
+        self.asked.append(stream)
+        return capsule(ctypes.addressof(self.managed), b"dltensor")
+
+
+def test_dlpack_capsule(device, twice):
+    assert run(twice, WithCapsule) == [2, 4, 6, 8]
+
+
+def test_dlpack_capsule_is_told_the_stream(device, twice):
+    stream = cuda.Stream()
+    array = WithCapsule(cuda.to_device(np.zeros(4, np.float32)))
+    twice(array, block=(4, 1, 1))
+    twice(array, block=(4, 1, 1), stream=stream)
+    stream.synchronize()
+    assert array.asked == [1, stream.handle]
+
+
+def test_dlpack_on_the_host_is_refused(device, twice):
+    array = WithCapsule(cuda.to_device(np.zeros(4, np.float32)), device_type=1)
+    with pytest.raises(
+        cuda.ArgumentError, match="WithCapsule, which lives on the host"
+    ):
+        twice(array, block=(4, 1, 1))
+
+
+TensorFromObject = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor)
+)
+CurrentWorkStream = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)
+)
+
+
+class ExchangeApi(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("previous", ctypes.c_void_p),
+        ("allocator", ctypes.c_void_p),
+        ("managed_from_object", ctypes.c_void_p),
+        ("managed_to_object", ctypes.c_void_p),
+        ("tensor_from_object", TensorFromObject),
+        ("current_work_stream", CurrentWorkStream),
+    ]
+
+
+@pytest.fixture(scope="module")
+def exchanged_type():
+    """A class with DLPack's C functions, as torch has them."""
+
+    @TensorFromObject
+    def tensor_from_object(array, tensor):
+        fill(tensor.contents, array.memory, array.device_type, array.code, array.bits)
+        return 0
+
+    @CurrentWorkStream
+    def current_work_stream(device_type, device_id, stream):
+        stream[0] = Exchanged.stream
+        return 0
+
+    api = ExchangeApi(1, 3, None, None, None, None)
+    api.tensor_from_object = tensor_from_object
+    api.current_work_stream = current_work_stream
+
+    class Exchanged:
+        stream = None
+        __dlpack_c_exchange_api__ = capsule(
+            ctypes.addressof(api), b"dlpack_exchange_api"
+        )
+
+        def __init__(self, memory, device_type=2, code=2, bits=32):
+            self.memory, self.device_type = memory, device_type
+            self.code, self.bits = code, bits
+
+    Exchanged.keep = (api, tensor_from_object, current_work_stream)
+    return Exchanged
+
+
+def test_dlpack_exchange(device, twice, exchanged_type):
+    for _ in range(2):
+        assert run(twice, exchanged_type) == [2, 4, 6, 8]
+
+
+def test_dlpack_exchange_honours_the_producers_stream(device, twice, exchanged_type):
+    stream = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
+    exchanged_type.stream = stream.handle
+    try:
+        assert run(twice, exchanged_type) == [2, 4, 6, 8]
+    finally:
+        exchanged_type.stream = None
+
+
+def test_dlpack_exchange_checks_elements_and_place(device, twice, exchanged_type):
+    memory = cuda.to_device(np.zeros(8, np.float32))
+    with pytest.raises(cuda.ArgumentError, match="lives on the host"):
+        twice(exchanged_type(memory, device_type=1), block=(4, 1, 1))
+    fresh = SourceModule(
+        "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }"
+    ).get_function("twice")
+    with pytest.warns(UserWarning, match="float64"):
+        fresh(exchanged_type(memory, bits=64), block=(4, 1, 1))
+
+
+def test_torch(device, twice):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if not torch.cuda.is_available():
+        with pytest.raises(cuda.ArgumentError, match="lives on the host"):
+            twice(torch.zeros(4), block=(4, 1, 1))
+        return
+    tensor = torch.arange(4, dtype=torch.float32, device="cuda")
+    twice(tensor, block=(4, 1, 1))
+    assert tensor.tolist() == [0, 2, 4, 6]
+
+
+def test_tensor_of_a_torch_without_the_exchange(device, twice):
+    class Tensor:
+        """As torch.Tensor is seen from here before DLPack's C functions."""
+
+        __module__ = "torch"
+        dtype = np.dtype(np.float32)
+
+        def __init__(self, memory, is_cuda=True):
+            self.memory, self._is_cuda = memory, is_cuda
+
+        @property
+        def is_cuda(self):
+            return self._is_cuda
+
+        def data_ptr(self):
+            return int(self.memory)
+
+    assert run(twice, Tensor) == [2, 4, 6, 8]
+    with pytest.raises(cuda.ArgumentError, match="lives on the host"):
+        twice(Tensor(cuda.mem_alloc(16), is_cuda=False), block=(4, 1, 1))
+
+
+def test_cupy(device, twice):
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    if cuda.Device(0).name().startswith("softcuda"):
+        pytest.skip("CuPy runs on NVIDIA's driver only")
+    array = cupy.arange(4, dtype=cupy.float32)
+    twice(array, block=(4, 1, 1))
+    assert array.tolist() == [0, 2, 4, 6]

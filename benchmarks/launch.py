@@ -66,6 +66,10 @@ def ours() -> dict[str, float]:
             lambda: prepared.prepared_async_call(grid, block, None, a_gpu, b_gpu, 32),
             finish,
         ),
+        "bound launch": measure(
+            add.bind(a_gpu, b_gpu, n, block=block, grid=grid), finish
+        ),
+        "pool allocate+free 1 MB": measure(pool_round(), finish),
         "In/Out 4 KB": measure(
             lambda: add(cuda.InOut(a), cuda.In(b), n, block=block, grid=grid),
             finish,
@@ -73,12 +77,45 @@ def ours() -> dict[str, float]:
         ),
         "htod_4k": measure(lambda: cuda.memcpy_htod(a_gpu, a), finish),
     }
+    results.update(foreign_arrays(add))
     start = time.perf_counter()
     SourceModule(SOURCE.replace("+=", "-="), cache_dir=False)
     results["SourceModule cold (ms)"] = (time.perf_counter() - start) * 1e3
     results["SourceModule warm (ms)"] = (
         measure(lambda: SourceModule(SOURCE), finish, 50) / 1e3
     )
+    return results
+
+
+def pool_round() -> Callable[[], None]:
+    """An allocation from a pool, and its end."""
+    pool = cuda.DeviceMemoryPool()
+    pool.allocate(1 << 20).free()
+    return lambda: pool.allocate(1 << 20).free()
+
+
+def foreign_arrays(add: cuda.Function) -> dict[str, float]:
+    """Launches with arrays of the libraries that are here."""
+    results = {}
+    n, block, grid = np.int32(32), (32, 1, 1), (1, 1)
+    for name in ("torch", "cupy"):
+        try:
+            library = __import__(name)
+            arrays = [
+                library.zeros(
+                    1024,
+                    dtype=library.float32,
+                    **({"device": "cuda"} if name == "torch" else {}),
+                )
+                for _ in range(2)
+            ]
+        except Exception as reason:  # absent, or without a GPU: no row
+            print(f"{name}: no row ({type(reason).__name__})", file=sys.stderr)
+            continue
+        results[f"launch, 2 {name} arrays"] = measure(
+            lambda arrays=arrays: add(*arrays, n, block=block, grid=grid),
+            cuda.Context.synchronize,
+        )
     return results
 
 

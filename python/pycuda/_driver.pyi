@@ -1414,3 +1414,29 @@ def set_kernel_header_directory(path: str) -> None:
 
 def clear_memory_cache() -> None:
     """Drop the images cached in memory; the cache on disk stays."""
+
+class ElementwiseKernel:
+    """A kernel over the elements of arrays; see pycuda.elementwise."""
+
+    def __init__(
+        self,
+        arguments: Sequence[tuple[bool, str, str, int]],
+        operation: str,
+        name: str,
+        preamble: str,
+        loop_prep: str,
+        after_loop: str,
+        options: Sequence[str],
+        keep: bool,
+    ) -> None: ...
+    def __call__(
+        self,
+        *args: object,
+        range: slice | None = None,
+        slice: slice | None = None,
+        stream: Stream | None = None,
+    ) -> None:
+        """Runs the kernel."""
+
+    def source(self) -> str:
+        """The CUDA C++ for arrays whose elements lie one after the other."""

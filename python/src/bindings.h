@@ -22,5 +22,6 @@ void bind_fill(nb::module_ &module);
 void bind_module(nb::module_ &module);
 void bind_function(nb::module_ &module);
 void bind_compiler(nb::module_ &module);
+void bind_elementwise(nb::module_ &module);
 
 } // namespace pycuda::python

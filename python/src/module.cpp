@@ -24,4 +24,6 @@ NB_MODULE(_driver, module) {
     bind_module(module);
     bind_function(module);
     bind_compiler(module);
+
+    bind_elementwise(module);
 }

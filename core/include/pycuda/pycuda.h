@@ -7,11 +7,14 @@
 #include <pycuda/copy.h>
 #include <pycuda/device.h>
 #include <pycuda/driver.h>
+#include <pycuda/elementwise_kernel.h>
 #include <pycuda/error.h>
 #include <pycuda/event.h>
 #include <pycuda/function.h>
 #include <pycuda/init.h>
+#include <pycuda/kernel_argument.h>
 #include <pycuda/kernel_signature.h>
+#include <pycuda/kernel_variant.h>
 #include <pycuda/launch.h>
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>

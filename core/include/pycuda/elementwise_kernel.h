@@ -1,0 +1,133 @@
+// elementwise_kernel.h -- a kernel from an expression that is evaluated for each element.
+//
+//     ElementwiseKernel axpy("float *z, float a, const float *x, const float *y",
+//                            "z[i] = a * x[i] + y[i]");
+//     axpy(stream, z, 2.0f, x, y);                       // z, x, y are ArrayViews
+#pragma once
+
+#include <pycuda/argument_block.h>
+#include <pycuda/kernel_argument.h>
+#include <pycuda/kernel_variant.h>
+#include <pycuda/launch.h>
+#include <pycuda/stream.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace pycuda {
+
+class OperandForms;
+
+/// The text that a user writes for an elementwise kernel. All of it is CUDA C++.
+struct ElementwiseText {
+    std::string operation;       ///< statements over `i`, such as "z[i] = x[i]"
+    std::string name = "kernel"; ///< the kernel's name
+    std::string preamble = {};   ///< before the kernel: includes, functions
+    std::string loop_prep = {};  ///< once in each thread, before the first element
+    std::string after_loop = {}; ///< once in each thread, after the last
+    KernelBuild build = {};
+};
+
+/// start, start + step, ... before stop. A negative step counts down.
+struct IndexRange {
+    std::int64_t start = 0;
+    std::int64_t stop = 0;
+    std::int64_t step = 1;
+
+    /// How many indices.
+    std::uint64_t size() const noexcept;
+};
+
+/// A kernel over the elements of arrays. Compiled for the first arrays of each form: arrays whose
+/// elements lie one after the other in the same order, strided ones, more than 2^31 elements.
+///
+/// The text sees `i` (the element), `n` (how many; not with a range), `tid`, `total_threads` and
+/// `cta_start`. `x[i]` is right whatever the strides; a strided `x` is an object with operators
+/// [], * and +, no pointer. Any thread may call any function.
+class ElementwiseKernel {
+  public:
+    /// Throws std::invalid_argument where no argument is an array.
+    ElementwiseKernel(std::vector<KernelArgument> arguments, ElementwiseText text);
+    ElementwiseKernel(std::string_view arguments, std::string operation);
+    ~ElementwiseKernel();
+    ElementwiseKernel(ElementwiseKernel &&) noexcept;
+    ElementwiseKernel &operator=(ElementwiseKernel &&) noexcept;
+
+    const std::vector<KernelArgument> &arguments() const noexcept;
+    const ElementwiseText &text() const noexcept;
+
+    /// One launch in the making. The caller pushes the arguments in order, arrays through
+    /// push_array(), into a block for function(), and calls launch(). Arrays and kernel must
+    /// outlive it.
+    class Call {
+      public:
+        Call(Call &&) noexcept;
+        ~Call();
+        /// False where there are no elements: nothing is to be launched.
+        bool has_work() const noexcept { return count_ != 0; }
+        const Function &function() const noexcept;
+        const KernelVariant &variant() const noexcept { return *variant_; }
+        void push_array(ArgumentBlock &block, std::size_t array) const;
+        void launch(ArgumentBlock &block) const;
+
+      private:
+        friend class ElementwiseKernel;
+        Call(std::span<const ArrayView> arrays, StreamRef stream);
+
+        std::span<const ArrayView> arrays_;
+        std::unique_ptr<OperandForms> forms_; ///< null where all are flat
+        const KernelVariant *variant_ = nullptr;
+        std::optional<IndexRange> range_;
+        std::uint64_t count_ = 0;
+        std::uint64_t elements_ = 0;
+        LaunchConfig config_;
+    };
+
+    /// `arrays` are the vector arguments in their order; the first says how many elements there
+    /// are. Throws std::invalid_argument where an array that is used only as `x[i]` has another
+    /// number of elements.
+    Call prepare(std::span<const ArrayView> arrays, StreamRef stream = {},
+                 std::optional<IndexRange> range = {});
+
+    /// Runs it. Arguments as declared: ArrayViews, and numbers of exactly the declared type.
+    template <class... Args> void operator()(StreamRef stream, const Args &...args) {
+        std::vector<ArrayView> arrays;
+        (add_array(arrays, args), ...);
+        const Call call = prepare(arrays, stream);
+        if (!call.has_work())
+            return;
+        ArgumentBlock block(call.function());
+        std::size_t array = 0;
+        (push(call, block, array, args), ...);
+        call.launch(block);
+    }
+
+    /// The source for flat arrays, as the compiler gets it.
+    std::string source() const;
+
+  private:
+    struct State;
+
+    template <class T> static void add_array(std::vector<ArrayView> &arrays, const T &argument) {
+        if constexpr (std::is_same_v<T, ArrayView>)
+            arrays.push_back(argument);
+    }
+    template <class T>
+    static void push(const Call &call, ArgumentBlock &block, std::size_t &array,
+                     const T &argument) {
+        if constexpr (std::is_same_v<T, ArrayView>)
+            call.push_array(block, array++);
+        else
+            detail::push(block, argument);
+    }
+
+    std::unique_ptr<State> state_;
+};
+
+} // namespace pycuda

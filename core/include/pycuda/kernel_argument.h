@@ -1,0 +1,48 @@
+// kernel_argument.h -- the arguments of kernels that users write as expressions.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pycuda {
+
+/// One argument, as its author declared it: "const float *x" or "int n".
+struct KernelArgument {
+    enum class Kind { Vector, Scalar };
+    Kind kind = Kind::Vector;
+    std::string type; ///< in CUDA C++; of a vector, its elements' type
+    std::string name;
+    std::size_t size = 0; ///< of a value or an element, in bytes; 0 where it is not known
+
+    bool is_vector() const noexcept { return kind == Kind::Vector; }
+};
+
+/// Reads a list such as "float *x, const int *y, float a". Qualifiers of the elements are kept in
+/// the type. Throws std::invalid_argument for what is no such list.
+[[nodiscard]] std::vector<KernelArgument> parse_kernel_arguments(std::string_view declarations);
+
+/// Where the elements of an array lie. The spans belong to the caller.
+struct ArrayView {
+    CUdeviceptr address = 0;
+    std::size_t item_size = 0; ///< in bytes
+    std::span<const std::int64_t> shape = {};
+    /// In bytes, one for each extent; without any the elements lie one after the other, the last
+    /// index running fastest.
+    std::span<const std::int64_t> strides = {};
+
+    /// How many elements.
+    std::size_t size() const noexcept {
+        std::size_t count = 1;
+        for (std::int64_t extent : shape)
+            count *= static_cast<std::size_t>(extent);
+        return count;
+    }
+};
+
+} // namespace pycuda

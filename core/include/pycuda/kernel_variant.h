@@ -1,0 +1,25 @@
+// kernel_variant.h -- one compiled form of a kernel that was written as an expression.
+#pragma once
+
+#include <pycuda/function.h>
+
+#include <string>
+#include <vector>
+
+namespace pycuda {
+
+/// How such a kernel is compiled.
+struct KernelBuild {
+    std::vector<std::string> options = {}; ///< as for nvcc
+    bool keep = false;                     ///< leave the compiler's files in a folder
+};
+
+/// A compiled form: for the arrays' layout at hand, in one context.
+struct KernelVariant {
+    std::vector<Function> functions;
+    std::string source;
+    std::string log;     ///< what the compiler said on success
+    std::string kept_in; ///< with KernelBuild::keep, the folder of the compiler's files
+};
+
+} // namespace pycuda

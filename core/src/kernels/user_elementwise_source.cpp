@@ -1,0 +1,226 @@
+// user_elementwise_source.cpp -- writing the CUDA C++ of an elementwise kernel.
+//
+//     extern "C" __global__ void kernel(float *x, size_t n)
+//     {
+//         unsigned tid = threadIdx.x, total_threads = ..., cta_start = ..., i;
+//         loop_prep;
+//         for (i = cta_start + tid; i < n; i += total_threads) { operation; }
+//         after_loop;
+//     }
+#include "kernels/user_elementwise_source.h"
+
+#include "kernels/device/strided.cuh.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace pycuda {
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// Calls `visit(begin, end)` for each place where `word` stands as an identifier, until it says
+/// false.
+template <class Visit>
+void for_each_word(std::string_view text, std::string_view word, Visit visit) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos;
+         at = text.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        const bool whole =
+            (at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]));
+        if (whole && !visit(at, end))
+            return;
+    }
+}
+
+std::string_view skip_space(std::string_view text) {
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+        text.remove_prefix(1);
+    return text;
+}
+
+bool starts_with_index_i(std::string_view text) {
+    text = skip_space(text);
+    if (!text.starts_with('['))
+        return false;
+    text = skip_space(text.substr(1));
+    if (!text.starts_with('i'))
+        return false;
+    return skip_space(text.substr(1)).starts_with(']');
+}
+
+std::size_t find_group(const OperandForms &operands, std::size_t array) {
+    return static_cast<std::size_t>(operands.group_of(array) - operands.groups().data());
+}
+
+std::string axes_of(const OperandForms &operands, std::size_t group) {
+    return std::to_string(operands.groups()[group].extents.size());
+}
+
+/// The loop over elements and what comes before and after it.
+std::string write_loop(const ElementwiseText &text, const ElementwiseForm &form) {
+    const std::string body =
+        "{\n" + named_text(text.operation, text.name + ".operation") + ";\n}\n";
+    if (form.ranged)
+        return "if (step < 0) {\n"
+               "for (i = start + step * (long)(cta_start + tid); i > stop; "
+               "i += step * (long)total_threads)\n" +
+               body +
+               "} else {\n"
+               "for (i = start + step * (long)(cta_start + tid); i < stop; "
+               "i += step * (long)total_threads)\n" +
+               body + "}\n";
+    if (form.neighbours == 1)
+        return "for (i = cta_start + tid; i < n; i += total_threads)\n" + body;
+    // Whole vectors first, then what is left of the last one.
+    const std::string count = std::to_string(form.neighbours);
+    return "{\n"
+           "const pycuda_index pycuda_whole = (pycuda_index)n / " +
+           count +
+           ";\n"
+           "for (pycuda_index pycuda_v = cta_start + tid; pycuda_v < pycuda_whole; "
+           "pycuda_v += total_threads) {\n"
+           "#pragma unroll\n"
+           "for (int pycuda_k = 0; pycuda_k < " +
+           count +
+           "; ++pycuda_k) {\n"
+           "i = pycuda_v * " +
+           count + " + pycuda_k;\n" + body +
+           "}\n}\n"
+           "for (i = pycuda_whole * " +
+           count + " + cta_start + tid; i < n; i += total_threads)\n" + body + "}\n";
+}
+
+/// Tells the compiler that arrays start at multiples of 16 bytes.
+std::string promise_alignment(const std::vector<KernelArgument> &arguments) {
+    std::string text;
+    for (const KernelArgument &argument : arguments)
+        if (argument.is_vector())
+            text += argument.name + " = static_cast<" + argument.type +
+                    " *>(__builtin_assume_aligned(" + argument.name + ", 16));\n";
+    return text;
+}
+
+} // namespace
+
+bool mentions(std::string_view text, std::string_view word) {
+    bool found = false;
+    for_each_word(text, word, [&](std::size_t, std::size_t) {
+        found = true;
+        return false;
+    });
+    return found;
+}
+
+bool only_at_i(std::string_view text, std::string_view name) {
+    bool any = false;
+    bool only = true;
+    for_each_word(text, name, [&](std::size_t, std::size_t end) {
+        any = true;
+        only = starts_with_index_i(text.substr(end));
+        return only;
+    });
+    return any && only;
+}
+
+std::string named_text(std::string_view text, const std::string &name) {
+    if (skip_space(text).empty())
+        return "";
+    return "\n#line 1 \"" + name + "\"\n" + std::string(text) + "\n#line 1 \"generated\"\n";
+}
+
+std::string includes_for(const std::vector<KernelArgument> &arguments,
+                         const std::vector<std::string_view> &texts, const OperandForms *operands) {
+    auto any_mentions = [&](std::string_view word) {
+        return std::ranges::any_of(
+                   arguments,
+                   [&](const KernelArgument &argument) { return mentions(argument.type, word); }) ||
+               std::ranges::any_of(texts,
+                                   [&](std::string_view text) { return mentions(text, word); });
+    };
+    std::string includes;
+    if (any_mentions("pycuda"))
+        includes += "#include <pycuda-complex.hpp>\n";
+    if (any_mentions("half") || any_mentions("__half"))
+        includes += "#include <cuda_fp16.h>\n";
+    if (any_mentions("__nv_bfloat16"))
+        includes += "#include <cuda_bf16.h>\n";
+    if (operands)
+        includes += device_code::strided_cuh;
+    return includes;
+}
+
+std::string declare_parameters(const std::vector<KernelArgument> &arguments,
+                               const OperandForms *operands, bool disjoint) {
+    std::string text;
+    std::size_t array = 0;
+    for (const KernelArgument &argument : arguments) {
+        text += text.empty() ? "" : ", ";
+        if (!argument.is_vector())
+            text += argument.type + " " + argument.name;
+        else if (operands && operands->group_of(array))
+            text += "pycuda::StridedArgument<" + argument.type + ", " +
+                    axes_of(*operands, find_group(*operands, array)) + "> pycuda_" + argument.name;
+        else
+            text += argument.type + (disjoint ? " *__restrict__ " : " *") + argument.name;
+        array += argument.is_vector();
+    }
+    if (operands)
+        for (std::size_t group = 0; group < operands->groups().size(); ++group)
+            text += ", pycuda::Extents<" + axes_of(*operands, group) + "> pycuda_extents_" +
+                    std::to_string(group);
+    return text;
+}
+
+std::string bind_strided(const std::vector<KernelArgument> &arguments, const OperandForms *operands,
+                         bool wide) {
+    if (operands == nullptr)
+        return "";
+    std::string text;
+    std::size_t array = 0;
+    for (const KernelArgument &argument : arguments) {
+        if (!argument.is_vector())
+            continue;
+        if (operands->group_of(array)) {
+            const std::size_t group = find_group(*operands, array);
+            text += "const pycuda::Strided<" + argument.type + ", " + axes_of(*operands, group) +
+                    (wide ? ", unsigned long long> " : ", unsigned> ") + argument.name +
+                    "(pycuda_" + argument.name + ", pycuda_extents_" + std::to_string(group) +
+                    ");\n";
+        }
+        ++array;
+    }
+    return text;
+}
+
+KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
+                               const ElementwiseText &text, const ElementwiseForm &form) {
+    const bool vectors = form.neighbours > 1;
+    const char *index = form.ranged ? "long" : form.wide ? "unsigned long" : "unsigned";
+    std::string source = includes_for(
+        arguments, {text.preamble, text.operation, text.loop_prep, text.after_loop}, form.operands);
+    source += named_text(text.preamble, text.name + ".preamble");
+    source += "\nextern \"C\" __global__ void " + text.name + "(" +
+              declare_parameters(arguments, form.operands, vectors) +
+              (form.ranged ? ", long start, long stop, long step)\n{\n" : ", size_t n)\n{\n");
+    source += bind_strided(arguments, form.operands, form.wide || form.ranged);
+    if (vectors)
+        source += promise_alignment(arguments);
+    source += "typedef " + std::string(index) +
+              " pycuda_index;\n"
+              "[[maybe_unused]] const unsigned tid = threadIdx.x;\n"
+              "[[maybe_unused]] const pycuda_index total_threads = "
+              "(pycuda_index)gridDim.x * blockDim.x;\n"
+              "[[maybe_unused]] const pycuda_index cta_start = "
+              "(pycuda_index)blockIdx.x * blockDim.x;\n"
+              "pycuda_index i;\n";
+    source +=
+        named_text(text.loop_prep.empty() ? "" : text.loop_prep + ";", text.name + ".loop_prep");
+    source += write_loop(text, form);
+    source +=
+        named_text(text.after_loop.empty() ? "" : text.after_loop + ";", text.name + ".after_loop");
+    source += "}\n";
+    return {std::move(source), {text.name}};
+}
+
+} // namespace pycuda

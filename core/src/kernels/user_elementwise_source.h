@@ -1,0 +1,48 @@
+// user_elementwise_source.h -- the CUDA C++ of an elementwise kernel.
+#pragma once
+
+#include "kernels/user_operands.h"
+#include "kernels/user_variants.h"
+
+#include <pycuda/elementwise_kernel.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pycuda {
+
+/// What one form of the kernel takes for granted.
+struct ElementwiseForm {
+    const OperandForms *operands = nullptr; ///< null: all arrays are flat
+    bool wide = false;                      ///< 2^31 elements or more
+    bool ranged = false;                    ///< over start, stop, step instead of n
+    /// No array overlaps another and all start at multiples of 16 bytes: each thread takes this
+    /// many neighbouring elements, in whole vectors of memory. 1 promises nothing.
+    int neighbours = 1;
+};
+
+KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
+                               const ElementwiseText &text, const ElementwiseForm &form);
+
+// Pieces that other kernels of users share.
+
+/// `text` with the compiler's messages counting lines from 1 in a file called `name`.
+std::string named_text(std::string_view text, const std::string &name);
+/// The includes that the texts ask for: complex numbers, half precision, strided arrays.
+std::string includes_for(const std::vector<KernelArgument> &arguments,
+                         const std::vector<std::string_view> &texts, const OperandForms *operands);
+/// "float *x, pycuda::StridedArgument<float, 2> pycuda_y, float a": the parameters, in order, then
+/// the groups' extents.
+std::string declare_parameters(const std::vector<KernelArgument> &arguments,
+                               const OperandForms *operands, bool disjoint = false);
+/// Statements that make strided parameters usable under their own names.
+std::string bind_strided(const std::vector<KernelArgument> &arguments, const OperandForms *operands,
+                         bool wide);
+
+/// True where `word` occurs in `text` as a whole identifier.
+bool mentions(std::string_view text, std::string_view word);
+/// True where `name` occurs in `text`, and only as `name[i]`.
+bool only_at_i(std::string_view text, std::string_view name);
+
+} // namespace pycuda

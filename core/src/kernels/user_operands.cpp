@@ -1,0 +1,196 @@
+// user_operands.cpp -- telling flat arrays from strided ones, and merging axes.
+#include "kernels/user_operands.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace pycuda {
+namespace {
+
+bool same_shape(const ArrayView &a, const ArrayView &b) noexcept {
+    return std::ranges::equal(a.shape, b.shape);
+}
+
+/// Strides in elements agree wherever an axis has more than one of them.
+bool same_layout(const ArrayView &a, const ArrayView &b) noexcept {
+    for (std::size_t axis = 0; axis < a.shape.size(); ++axis) {
+        const auto a_size = static_cast<std::int64_t>(a.item_size);
+        const auto b_size = static_cast<std::int64_t>(b.item_size);
+        if (a.shape[axis] > 1 && a.strides[axis] * b_size != b.strides[axis] * a_size)
+            return false;
+    }
+    return true;
+}
+
+/// No gaps and no element twice, in whatever order of axes.
+bool is_dense(const ArrayView &view) {
+    std::vector<std::size_t> axes;
+    for (std::size_t axis = 0; axis < view.shape.size(); ++axis)
+        if (view.shape[axis] > 1)
+            axes.push_back(axis);
+    std::ranges::sort(axes, {}, [&](std::size_t axis) { return view.strides[axis]; });
+    auto expected = static_cast<std::int64_t>(view.item_size);
+    for (std::size_t axis : axes) {
+        if (view.strides[axis] != expected)
+            return false;
+        expected *= view.shape[axis];
+    }
+    return true;
+}
+
+/// Whether all arrays can be walked in the order of memory.
+bool share_memory_order(std::span<const ArrayView> arrays) {
+    auto odd = std::ranges::find_if_not(arrays, is_c_contiguous);
+    if (odd == arrays.end())
+        return true;
+    if (!is_dense(*odd))
+        return false;
+    return std::ranges::all_of(arrays, [&](const ArrayView &view) {
+        if (same_shape(view, *odd))
+            return !view.strides.empty() && same_layout(view, *odd);
+        return is_c_contiguous(view) && view.size() != odd->size();
+    });
+}
+
+/// Whether axis `axis` and the next can be one for all members.
+bool can_merge(const StridedGroup &group, std::size_t axis) {
+    const std::size_t axes = group.extents.size();
+    for (std::size_t member = 0; member < group.members.size(); ++member) {
+        const std::int64_t *strides = group.strides.data() + member * axes;
+        if (strides[axis] != strides[axis + 1] * group.extents[axis + 1])
+            return false;
+    }
+    return true;
+}
+
+void erase_axis(StridedGroup &group, std::size_t axis) {
+    const std::size_t axes = group.extents.size();
+    for (std::size_t member = group.members.size(); member-- > 0;)
+        group.strides.erase(group.strides.begin() +
+                            static_cast<std::ptrdiff_t>(member * axes + axis));
+    group.extents.erase(group.extents.begin() + static_cast<std::ptrdiff_t>(axis));
+}
+
+void simplify(StridedGroup &group) {
+    for (std::size_t axis = group.extents.size(); axis-- > 0;)
+        if (group.extents[axis] == 1 && group.extents.size() > 1)
+            erase_axis(group, axis);
+    for (std::size_t axis = group.extents.size(); axis-- > 1;) {
+        if (!can_merge(group, axis - 1))
+            continue;
+        group.extents[axis] *= group.extents[axis - 1];
+        erase_axis(group, axis - 1);
+    }
+}
+
+struct Bytes {
+    CUdeviceptr begin, end;
+};
+
+Bytes bytes_of(const ArrayView &view) noexcept {
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    if (view.strides.empty())
+        return {view.address, view.address + view.size() * view.item_size};
+    for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
+        if (view.shape[axis] == 0)
+            return {view.address, view.address};
+        const std::int64_t reach = (view.shape[axis] - 1) * view.strides[axis];
+        (reach < 0 ? low : high) += reach;
+    }
+    return {view.address + static_cast<CUdeviceptr>(low),
+            view.address + static_cast<CUdeviceptr>(high) + view.item_size};
+}
+
+} // namespace
+
+bool is_c_contiguous(const ArrayView &view) noexcept {
+    if (view.strides.empty())
+        return true;
+    auto expected = static_cast<std::int64_t>(view.item_size);
+    for (std::size_t axis = view.shape.size(); axis-- > 0;) {
+        if (view.shape[axis] == 0)
+            return true;
+        if (view.shape[axis] != 1 && view.strides[axis] != expected)
+            return view.size() == 0;
+        expected *= view.shape[axis];
+    }
+    return true;
+}
+
+bool all_disjoint(std::span<const ArrayView> arrays) noexcept {
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        const Bytes a = bytes_of(arrays[i]);
+        for (std::size_t j = i + 1; j < arrays.size(); ++j) {
+            const Bytes b = bytes_of(arrays[j]);
+            if (a.begin < b.end && b.begin < a.end)
+                return false;
+        }
+    }
+    return true;
+}
+
+OperandForms::OperandForms(std::span<const ArrayView> arrays) {
+    if (std::ranges::all_of(arrays, is_c_contiguous) || share_memory_order(arrays)) [[likely]]
+        return;
+    group_of_.assign(arrays.size(), 0);
+    for (std::size_t array = 0; array < arrays.size(); ++array)
+        if (!is_c_contiguous(arrays[array]))
+            add_to_group(arrays, array);
+    for (StridedGroup &group : groups_)
+        simplify(group);
+}
+
+void OperandForms::add_to_group(std::span<const ArrayView> arrays, std::size_t array) {
+    const ArrayView &view = arrays[array];
+    auto group = std::ranges::find_if(groups_, [&](const StridedGroup &other) {
+        return same_shape(arrays[other.members.front()], view);
+    });
+    if (group == groups_.end()) {
+        groups_.push_back({{}, {view.shape.begin(), view.shape.end()}, {}});
+        group = groups_.end() - 1;
+    }
+    group->members.push_back(array);
+    group->strides.insert(group->strides.end(), view.strides.begin(), view.strides.end());
+    group_of_[array] = static_cast<std::size_t>(group - groups_.begin()) + 1;
+}
+
+const StridedGroup *OperandForms::group_of(std::size_t array) const noexcept {
+    if (group_of_.empty() || group_of_[array] == 0)
+        return nullptr;
+    return &groups_[group_of_[array] - 1];
+}
+
+std::string OperandForms::key() const {
+    std::string key;
+    for (std::size_t group : group_of_)
+        key += static_cast<char>(group);
+    for (const StridedGroup &group : groups_)
+        key += static_cast<char>(group.extents.size());
+    return key;
+}
+
+void OperandForms::push_array(ArgumentBlock &block, const ArrayView &view,
+                              std::size_t array) const {
+    const StridedGroup *group = group_of(array);
+    if (group == nullptr)
+        return block.push_pointer(view.address);
+    // As pycuda::StridedArgument of strided.cuh.
+    const std::size_t axes = group->extents.size();
+    const auto member =
+        static_cast<std::size_t>(std::ranges::find(group->members, array) - group->members.begin());
+    std::vector<std::int64_t> argument = {static_cast<std::int64_t>(view.address)};
+    const auto strides = group->strides.begin() + static_cast<std::ptrdiff_t>(member * axes);
+    argument.insert(argument.end(), strides, strides + static_cast<std::ptrdiff_t>(axes));
+    if (!block.try_push(argument.data(), argument.size() * sizeof(std::int64_t), ValueKind::Bytes))
+        throw std::logic_error("the kernel does not take the strided array that it was made for");
+}
+
+void OperandForms::push_extents(ArgumentBlock &block) const {
+    for (const StridedGroup &group : groups_)
+        if (!block.try_push(group.extents.data(), group.extents.size() * sizeof(std::int64_t),
+                            ValueKind::Bytes))
+            throw std::logic_error("the kernel does not take the extents that it was made for");
+}
+
+} // namespace pycuda

@@ -1,0 +1,64 @@
+// user_operands.h -- how a user's kernel reaches the elements of each array of one call.
+//
+// A kernel sees `x[i]` for i from 0 to n. Where all arrays have their elements in the same order
+// without gaps, i counts memory and x is a plain pointer: the flat form. Otherwise i counts
+// elements with the last index running fastest, and arrays that lie differently become
+// pycuda::Strided, with neighbouring axes merged where their strides allow:
+//
+//     z (C order, 6 x 4)          flat
+//     x (6 x 4 out of 6 x 8)      strided, 2 axes  \ one group: equal shapes share their extents,
+//     y (transposed of 4 x 6)     strided, 2 axes  / so that the index is taken apart once
+#pragma once
+
+#include <pycuda/argument_block.h>
+#include <pycuda/kernel_argument.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pycuda {
+
+/// Arrays of equal shape that are addressed by strides.
+struct StridedGroup {
+    std::vector<std::size_t> members;  ///< which arrays
+    std::vector<std::int64_t> extents; ///< at least one
+    /// For each member in turn, a stride in bytes for each extent.
+    std::vector<std::int64_t> strides;
+};
+
+/// The forms of all arrays of a call.
+class OperandForms {
+  public:
+    explicit OperandForms(std::span<const ArrayView> arrays);
+
+    bool all_flat() const noexcept { return groups_.empty(); }
+    const std::vector<StridedGroup> &groups() const noexcept { return groups_; }
+    /// The group of an array; null for a flat one.
+    const StridedGroup *group_of(std::size_t array) const noexcept;
+
+    /// What the kernel's source depends on, as a few bytes: for each array its group and for each
+    /// group its number of axes. Empty where all are flat.
+    std::string key() const;
+
+    /// Pushes one array as its form wants it.
+    void push_array(ArgumentBlock &block, const ArrayView &view, std::size_t array) const;
+    /// Pushes the extents of all groups.
+    void push_extents(ArgumentBlock &block) const;
+
+  private:
+    void add_to_group(std::span<const ArrayView> arrays, std::size_t array);
+
+    std::vector<StridedGroup> groups_;
+    std::vector<std::size_t> group_of_; // of each array, from 1; empty where all are flat
+};
+
+/// True where the elements lie one after the other, the last index running fastest.
+bool is_c_contiguous(const ArrayView &view) noexcept;
+
+/// True where no byte belongs to two of the arrays. Counts whole extents, gaps included.
+bool all_disjoint(std::span<const ArrayView> arrays) noexcept;
+
+} // namespace pycuda

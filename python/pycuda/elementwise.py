@@ -1,0 +1,130 @@
+"""Kernels from an expression that is evaluated for each element of arrays.
+
+>>> axpy = ElementwiseKernel("float *z, float a, float *x, float *y", "z[i] = a * x[i] + y[i]")
+>>> axpy(z_gpu, 2, x_gpu, y_gpu)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pycuda import _driver
+from pycuda._c_types import Argument, ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
+from pycuda.compiler import DEFAULT_NVCC_FLAGS
+
+__all__ = [
+    "Argument",
+    "ElementwiseKernel",
+    "ScalarArg",
+    "VectorArg",
+    "dtype_to_ctype",
+    "parse_arguments",
+]
+
+
+def parse_arguments(arguments: str | Sequence[Argument | str]) -> list[Argument]:
+    """The arguments in a list such as ``"float *x, int n"``, or in a sequence of them.
+
+    Raises ValueError for what cannot be read or has an unknown type.
+
+    >>> parse_arguments("float *x, int n")
+    [VectorArg('x', float32), ScalarArg('n', int32)]
+    """
+    if isinstance(arguments, str):
+        arguments = _split(arguments)
+    return [
+        parse_c_arg(argument) if isinstance(argument, str) else argument
+        for argument in arguments
+    ]
+
+
+def _split(declarations: str) -> list[str]:
+    """Cut at the commas that are not inside of <> or ()."""
+    if not declarations.strip():
+        return []
+    parts, depth = [""], 0
+    for letter in declarations:
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def _describe(arguments: Sequence[Argument]) -> list[tuple[bool, str, str, int]]:
+    """Arguments as the C++ kernels take them."""
+    return [
+        (
+            isinstance(argument, VectorArg),
+            dtype_to_ctype(argument.dtype),
+            argument.name,
+            argument.dtype.itemsize,
+        )
+        for argument in arguments
+    ]
+
+
+class ElementwiseKernel(_driver.ElementwiseKernel):
+    """A kernel that runs ``operation`` for each element ``i``.
+
+    arguments: as C declares them, ``"float *x, float a"``, or a list of :class:`VectorArg` and
+        :class:`ScalarArg`. At least one is an array; the first says how many elements there are.
+    operation: statements in CUDA C++, such as ``"z[i] = a * x[i]"``. They see ``i``, ``n``,
+        ``tid``, ``total_threads`` and ``cta_start``.
+    name: the kernel's name.
+    keep: leave the compiler's files in a folder, whose name is printed.
+    options: for the compiler; None is :data:`pycuda.compiler.DEFAULT_NVCC_FLAGS`.
+    preamble: CUDA C++ before the kernel.
+    loop_prep, after_loop: statements that each thread runs before its first and after its last
+        element.
+
+    ``kernel(*args, range=None, slice=None, stream=None)`` runs it: over all elements, over the
+    indices ``range=slice(start, stop, step)``, or over those that ``slice=`` selects. Arrays may
+    be GPUArrays or have ``__cuda_array_interface__``. Where they lie in different orders or with
+    gaps, ``x[i]`` is the ``i``-th element as ``x.flat[i]`` of numpy is; the compiler sees such an
+    ``x`` as an object that has ``[]``, ``*`` and ``+``.
+
+    Compiled when first called with arrays of one kind. Raises ValueError where the sizes of arrays
+    that are used only as ``x[i]`` differ, and :class:`pycuda.driver.CompileError`.
+
+    >>> double = ElementwiseKernel("float *x", "x[i] *= 2")
+    >>> double(x_gpu)
+    >>> double(x_gpu, slice=slice(0, None, 2))
+    """
+
+    def __init__(
+        self,
+        arguments: str | Sequence[Argument | str],
+        operation: str,
+        name: str = "kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        *,
+        preamble: str = "",
+        loop_prep: str = "",
+        after_loop: str = "",
+    ) -> None:
+        self.arguments = parse_arguments(arguments)
+        if not any(isinstance(argument, VectorArg) for argument in self.arguments):
+            raise ValueError(
+                f"elementwise kernel {name!r} needs at least one array among its arguments"
+            )
+        self.name = name
+        super().__init__(
+            _describe(self.arguments),
+            str(operation),
+            name,
+            str(preamble),
+            str(loop_prep),
+            str(after_loop),
+            list(DEFAULT_NVCC_FLAGS if options is None else options),
+            bool(keep),
+        )
+
+    def get_texref(self, name: str, use_range: bool = False) -> None:
+        """Texture references are gone from CUDA 12 on: raises NotImplementedError."""
+        raise NotImplementedError(
+            f"texture reference {name!r}: CUDA 12 removed texture references; pass a texture "
+            "object, or read the array itself"
+        )

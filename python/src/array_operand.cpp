@@ -1,0 +1,60 @@
+// array_operand.cpp -- reading where an array's elements lie.
+#include "array_operand.h"
+
+#include "numpy_types.h"
+#include "python_object.h"
+
+#include <nanobind/stl/string.h>
+
+#include <cstdlib>
+
+namespace pycuda::python {
+namespace {
+
+/// 4 of "<f4".
+std::size_t item_size_of(const std::string &typestr) {
+    const char *digits = typestr.c_str() + typestr.find_first_of("0123456789");
+    return typestr.size() < 3 ? 0 : std::strtoul(digits, nullptr, 10);
+}
+
+[[noreturn]] void refuse(nb::handle object, const std::string &kernel,
+                         const std::string &argument) {
+    std::string message = "kernel '" + kernel + "': argument '" + argument +
+                          "' must be an array of the device, such as a GPUArray, not " +
+                          name_of_type(object);
+    if (is_numpy_array(object))
+        message += ", which lives on the host; copy it with pycuda.gpuarray.to_gpu()";
+    throw_type_error(message);
+}
+
+} // namespace
+
+std::span<const std::int64_t> ArrayReader::keep(nb::handle tuple) {
+    const auto count = static_cast<std::size_t>(nb::len(tuple));
+    std::int64_t *place = inline_.data() + used_;
+    if (used_ + count <= inline_.size())
+        used_ += count;
+    else
+        place = more_.emplace_back(count).data();
+    for (std::size_t i = 0; i < count; ++i)
+        place[i] = nb::cast<std::int64_t>(nb::object(tuple[i]));
+    return {place, count};
+}
+
+ArrayOperand ArrayReader::read(nb::handle object, const std::string &kernel,
+                               const std::string &argument) {
+    nb::object interface = optional_attribute(object, "__cuda_array_interface__");
+    if (!interface.is_valid() || !nb::isinstance<nb::dict>(interface))
+        refuse(object, kernel, argument);
+    ArrayOperand operand;
+    operand.dtype = interface["typestr"];
+    operand.view.item_size = item_size_of(nb::cast<std::string>(operand.dtype));
+    operand.view.address = unsigned_integer(nb::object(nb::object(interface["data"])[0]));
+    operand.view.shape = keep(nb::object(interface["shape"]));
+    nb::object strides = nb::borrow<nb::dict>(interface).get("strides", nb::none());
+    if (!strides.is_none())
+        operand.view.strides = keep(strides);
+    return operand;
+}
+
+} // namespace pycuda::python

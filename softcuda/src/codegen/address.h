@@ -25,6 +25,10 @@ struct Address {
 /// <32 x i64>: the exact address of each lane.
 [[nodiscard]] llvm::Value *all_addresses(WarpEmitter &w, const Address &address);
 
+/// i1: some group's first lane is out of the arena or misaligned. Groups without active lanes may
+/// raise it in vain. Null where no check is needed.
+[[nodiscard]] llvm::Value *is_suspect(WarpEmitter &w, const Address &address);
+
 /// Makes sure that the lanes in `mask` may access their places, or ends the launch. The builder is
 /// behind the check afterwards. `access` is an rt::Access.
 void check_address(WarpEmitter &w, const Address &address, unsigned access);

@@ -93,7 +93,7 @@ Lanes host_address(WarpEmitter &w, const ir::Value *value, Space space, std::int
 
 // Whether any first lane of a group lies outside of [base, base + size) or is not a multiple of the
 // access's size: rotated right by log2(size), a misaligned offset becomes a huge one.
-llvm::Value *is_suspect(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
+llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
     llvm::Type *type = addresses->getType();
     unsigned lanes =
         type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
@@ -160,15 +160,19 @@ llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned grou
     return w.b.CreateIntToPtr(base, w.b.getPtrTy());
 }
 
-void check_address(WarpEmitter &w, const Address &address, unsigned access) {
+llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {
     if (!address.needs_check)
+        return nullptr;
+    llvm::Value *found = suspects(w, address.lanes.base, address.bytes);
+    if (address.lanes.shape.groups == kLanes)
+        found = w.b.CreateAnd(found, w.mask());
+    return found->getType()->isVectorTy() ? w.any(found) : found;
+}
+
+void check_address(WarpEmitter &w, const Address &address, unsigned access) {
+    llvm::Value *suspect = is_suspect(w, address);
+    if (!suspect)
         return;
-    llvm::Value *suspect = is_suspect(w, address.lanes.base, address.bytes);
-    if (suspect->getType()->isVectorTy()) {
-        if (address.lanes.shape.groups == kLanes)
-            suspect = w.b.CreateAnd(suspect, w.mask());
-        suspect = w.any(suspect);
-    }
     llvm::BasicBlock *rare = w.new_block("suspect");
     llvm::BasicBlock *fine = w.new_block("checked");
     w.branch_rarely(suspect, rare, fine);

@@ -251,14 +251,20 @@ Address as_divergent(WarpEmitter &w, const Address &address) {
     return result;
 }
 
-// Emits `usual` and `otherwise` as the two sides of a branch and joins the values they make.
-template <typename Usual, typename Otherwise>
-Values either(WarpEmitter &w, llvm::Value *condition, Usual usual, Otherwise otherwise) {
-    llvm::BasicBlock *yes = w.new_block("usual"), *no = w.new_block("otherwise");
+enum class Likely : std::uint8_t { No, Unknown };
+
+// Emits `then` and `otherwise` as the two sides of a branch and joins the values they make.
+template <typename Then, typename Otherwise>
+Values either(WarpEmitter &w, llvm::Value *condition, Then then, Otherwise otherwise,
+              Likely likely = Likely::Unknown) {
+    llvm::BasicBlock *yes = w.new_block("then"), *no = w.new_block("otherwise");
     llvm::BasicBlock *after = w.new_block("accessed");
-    w.b.CreateCondBr(condition, yes, no);
+    if (likely == Likely::No)
+        w.branch_rarely(condition, yes, no);
+    else
+        w.b.CreateCondBr(condition, yes, no);
     w.b.SetInsertPoint(yes);
-    Values a = usual();
+    Values a = then();
     llvm::BasicBlock *yes_end = w.b.GetInsertBlock();
     w.b.CreateBr(after);
     w.b.SetInsertPoint(no);
@@ -276,43 +282,128 @@ Values either(WarpEmitter &w, llvm::Value *condition, Usual usual, Otherwise oth
     return joined;
 }
 
-Values load_all_lanes(WarpEmitter &w, const Address &address, const Element &element) {
-    const unsigned access = static_cast<unsigned>(rt::Access::Load);
-    if (address.lanes.shape.checked)
-        return either(
-            w, w.b.CreateNot(address.lanes.wrapped),
-            [&] {
-                Address plain = address;
-                plain.lanes.shape.checked = false;
-                return load_all_lanes(w, plain, element);
-            },
-            [&] {
-                Address exact = as_divergent(w, address);
-                check_address(w, exact, access);
-                return gather(w, exact, element);
-            });
+// How lanes that do not all access one place are accessed.
+enum class Way : std::uint8_t { Contiguous, Grouped, Scattered };
+
+struct Plan {
+    Way way;
+    Address checked;  ///< in the shape in which the addresses are checked
+    Address accessed; ///< and accessed
+};
+
+// For an address whose pattern holds.
+Plan plan_access(WarpEmitter &w, const Address &address, bool groups_allowed) {
     Address close = regrouped(w, address);
-    if (is_contiguous(close)) {
-        check_address(w, close, access);
-        return load_contiguous(w, close, element);
+    if (is_contiguous(close))
+        return {Way::Contiguous, close, close};
+    if (groups_allowed && is_grouped(close))
+        return {Way::Grouped, close, close};
+    return {Way::Scattered, address.needs_check ? as_divergent(w, address) : address, address};
+}
+
+Values load_planned(WarpEmitter &w, const Plan &plan, const Element &element) {
+    const Address &address = plan.accessed;
+    switch (plan.way) {
+    case Way::Contiguous:
+        return load_contiguous(w, address, element);
+    case Way::Grouped:
+        return load_grouped(w, address, element);
+    case Way::Scattered:
+        break;
     }
-    if (is_grouped(close)) {
-        check_address(w, close, access);
-        return load_grouped(w, close, element);
+    if (!address.lanes.shape.divergent())
+        return gather(w, address, element);
+    return either(
+        w, turns_out_contiguous(w, address),
+        [&] { return load_contiguous(w, as_contiguous(w, address), element); },
+        [&] { return gather(w, address, element); });
+}
+
+Values store_planned(WarpEmitter &w, const Plan &plan, const Element &element,
+                     const Values &values) {
+    const Address &address = plan.accessed;
+    auto scattered = [&] {
+        scatter(w, address, element, values);
+        return Values{};
+    };
+    auto contiguous = [&](const Address &at) {
+        store_contiguous(w, at, element, values);
+        return Values{};
+    };
+    if (plan.way == Way::Contiguous)
+        return contiguous(address);
+    if (!address.lanes.shape.divergent())
+        return scattered();
+    return either(
+        w, turns_out_contiguous(w, address), [&] { return contiguous(as_contiguous(w, address)); },
+        scattered);
+}
+
+// An access lane by lane in the runtime, at the exact addresses: checked there as well. `buffer`
+// holds one array over the lanes for each element.
+void call_slow_access(WarpEmitter &w, const char *function, const Address &address,
+                      const Element &element, llvm::Value *buffer) {
+    llvm::Type *pointer = w.b.getPtrTy(), *word = w.b.getInt32Ty();
+    llvm::FunctionCallee callee =
+        w.kernel.runtime_function(function, w.b.getVoidTy(),
+                                  {pointer, pointer, pointer, word, word, word, pointer});
+    w.b.CreateCall(callee, {w.kernel.invariants.worker, w.kernel.invariants.frame,
+                            w.spill(all_addresses(w, address)), w.mask_bits(),
+                            w.i32(element.bytes), w.i32(element.count), buffer});
+}
+
+llvm::Value *slow_buffer(WarpEmitter &w, const Element &element) {
+    return w.kernel.stack_slot(
+        llvm::ArrayType::get(with_lanes(element.type, kLanes), element.count), "lanes");
+}
+
+llvm::Value *buffer_place(WarpEmitter &w, llvm::Value *buffer, const Element &element, unsigned e) {
+    return w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), buffer,
+                                          std::uint64_t{e} * element.bytes * kLanes);
+}
+
+Values load_slowly(WarpEmitter &w, const Address &address, const Element &element) {
+    llvm::Value *buffer = slow_buffer(w, element);
+    call_slow_access(w, "scu_load_lanes", address, element, buffer);
+    Values values;
+    for (unsigned e = 0; e < element.count; ++e)
+        values.push_back(w.b.CreateLoad(with_lanes(element.type, kLanes),
+                                        buffer_place(w, buffer, element, e)));
+    return values;
+}
+
+Values store_slowly(WarpEmitter &w, const Address &address, const Element &element,
+                    const Values &values) {
+    llvm::Value *buffer = slow_buffer(w, element);
+    for (unsigned e = 0; e < element.count; ++e)
+        w.b.CreateStore(values[e], buffer_place(w, buffer, element, e));
+    call_slow_access(w, "scu_store_lanes", address, element, buffer);
+    return {};
+}
+
+// Where the pattern of the addresses was found by widening an index that may have wrapped, one
+// branch asks for that and for addresses out of the arena.
+template <typename Planned, typename Slowly>
+Values access_all_lanes(WarpEmitter &w, const Address &address, rt::Access access,
+                        bool groups_allowed, Planned planned, Slowly slowly) {
+    Address plain = address;
+    plain.lanes.shape.checked = false;
+    const Plan plan = plan_access(w, plain, groups_allowed);
+    if (!address.lanes.shape.checked) {
+        check_address(w, plan.checked, static_cast<unsigned>(access));
+        return planned(plan);
     }
-    if (address.lanes.shape.divergent()) {
-        check_address(w, address, access);
-        return either(
-            w, turns_out_contiguous(w, address),
-            [&] { return load_contiguous(w, as_contiguous(w, address), element); },
-            [&] { return gather(w, address, element); });
-    }
-    Address exact = address;
-    if (address.needs_check) {
-        exact = as_divergent(w, address);
-        check_address(w, exact, access);
-    }
-    return gather(w, address, element);
+    llvm::Value *suspect = address.lanes.wrapped;
+    if (llvm::Value *outside = is_suspect(w, plan.checked))
+        suspect = w.b.CreateOr(suspect, outside);
+    return either(w, suspect, slowly, [&] { return planned(plan); }, Likely::No);
+}
+
+Values load_all_lanes(WarpEmitter &w, const Address &address, const Element &element) {
+    return access_all_lanes(
+        w, address, rt::Access::Load, true,
+        [&](const Plan &plan) { return load_planned(w, plan, element); },
+        [&] { return load_slowly(w, address, element); });
 }
 
 // The value of the last lane that stores: any lane's would do.
@@ -336,44 +427,10 @@ void store_uniform(WarpEmitter &w, const ir::Instruction &i, const Address &addr
 
 void store_all_lanes(WarpEmitter &w, const Address &address, const Element &element,
                      const Values &values) {
-    const unsigned access = static_cast<unsigned>(rt::Access::Store);
-    auto nothing = [] { return Values{}; };
-    Address close = regrouped(w, address);
-    if (address.lanes.shape.checked) {
-        either(
-            w, w.b.CreateNot(address.lanes.wrapped),
-            [&] {
-                Address plain = address;
-                plain.lanes.shape.checked = false;
-                store_all_lanes(w, plain, element, values);
-                return nothing();
-            },
-            [&] {
-                Address exact = as_divergent(w, address);
-                check_address(w, exact, access);
-                scatter(w, exact, element, values);
-                return nothing();
-            });
-    } else if (is_contiguous(close)) {
-        check_address(w, close, access);
-        store_contiguous(w, close, element, values);
-    } else if (address.lanes.shape.divergent()) {
-        check_address(w, address, access);
-        either(
-            w, turns_out_contiguous(w, address),
-            [&] {
-                store_contiguous(w, as_contiguous(w, address), element, values);
-                return nothing();
-            },
-            [&] {
-                scatter(w, address, element, values);
-                return nothing();
-            });
-    } else {
-        if (address.needs_check)
-            check_address(w, as_divergent(w, address), access);
-        scatter(w, address, element, values);
-    }
+    access_all_lanes(
+        w, address, rt::Access::Store, false,
+        [&](const Plan &plan) { return store_planned(w, plan, element, values); },
+        [&] { return store_slowly(w, address, element, values); });
 }
 
 // Keeps LLVM from remembering or moving memory across an access that other threads take part in.

@@ -134,6 +134,27 @@ llvm::Value *KernelEmitter::scratch_address(ScratchSlot slot, llvm::Value *warp)
     return builder.CreateInBoundsGEP(builder.getInt8Ty(), invariants.scratch, offset);
 }
 
+llvm::Instruction *KernelEmitter::mark_scratch(llvm::Instruction *access) {
+    if (!scratch_scope_) {
+        llvm::MDBuilder metadata(context);
+        llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain("softcuda");
+        scratch_scope_ = llvm::MDNode::get(
+            context, {metadata.createAnonymousAliasScope(domain, "scratch")});
+    }
+    access->setMetadata(llvm::LLVMContext::MD_alias_scope, scratch_scope_);
+    return access;
+}
+
+// What kernels load and store is never scratch memory, so values kept there need no reload.
+void KernelEmitter::separate_scratch() {
+    if (!scratch_scope_)
+        return;
+    for (llvm::BasicBlock &block : *function_)
+        for (llvm::Instruction &i : block)
+            if (i.mayReadOrWriteMemory() && !i.hasMetadata(llvm::LLVMContext::MD_alias_scope))
+                i.setMetadata(llvm::LLVMContext::MD_noalias, scratch_scope_);
+}
+
 llvm::AllocaInst *KernelEmitter::stack_slot(llvm::Type *type, const llvm::Twine &name) {
     llvm::BasicBlock &entry = function_->getEntryBlock();
     llvm::IRBuilder<> at_entry(&entry, entry.begin());
@@ -185,20 +206,53 @@ void KernelEmitter::read_frame() {
     invariants.worker_count = worker(offsetof(WorkerState, worker_count), word, "worker.count");
 }
 
+// The blocks of a grid of more than one dimension are run in panels, a few blocks wide and as high as
+// the grid: blocks that follow each other then share the rows and the columns that they read, while
+// those are still in the cache.
 void KernelEmitter::read_block_index(llvm::Value *index) {
-    llvm::Value *at = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker,
-                                                         offsetof(rt::WorkerState, block_index));
-    builder.CreateStore(index, at);
+    constexpr unsigned kPanelThreads = 128;
     llvm::Type *wide = builder.getInt64Ty(), *word = builder.getInt32Ty();
+    llvm::Value *zero = builder.getInt64(0);
     llvm::Value *x = builder.CreateZExt(invariants.grid[0], wide);
     llvm::Value *y = builder.CreateZExt(invariants.grid[1], wide);
-    llvm::Value *row = builder.CreateUDiv(index, x);
-    invariants.block[0] =
-        builder.CreateTrunc(builder.CreateSub(index, builder.CreateMul(row, x)), word);
-    llvm::Value *plane = builder.CreateUDiv(row, y);
-    invariants.block[1] =
-        builder.CreateTrunc(builder.CreateSub(row, builder.CreateMul(plane, y)), word);
-    invariants.block[2] = builder.CreateTrunc(plane, word);
+    llvm::Value *plane_blocks = builder.CreateMul(x, y);
+    llvm::Value *is_line = builder.CreateICmpEQ(
+        builder.CreateOr(invariants.grid[1], invariants.grid[2]), builder.getInt32(1));
+    llvm::BasicBlock *line = builder.GetInsertBlock(), *panels = new_block("panels");
+    llvm::BasicBlock *known = new_block("block.known");
+    builder.CreateCondBr(is_line, known, panels);
+
+    builder.SetInsertPoint(panels);
+    auto split = [&](llvm::Value *value, llvm::Value *by) {
+        llvm::Value *whole = builder.CreateUDiv(value, by);
+        return std::pair(whole, builder.CreateSub(value, builder.CreateMul(whole, by)));
+    };
+    llvm::Value *width = builder.getInt64(std::max(1u, kPanelThreads / plan.launch.block[0]));
+    auto [plane, in_plane] = split(index, plane_blocks);
+    auto [panel, in_panel] = split(in_plane, builder.CreateMul(width, y));
+    llvm::Value *left = builder.CreateMul(panel, width);
+    llvm::Value *left_over = builder.CreateSub(x, left);
+    auto [row, column] = split(
+        in_panel, builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, width, left_over));
+    column = builder.CreateAdd(left, column);
+    builder.CreateBr(known);
+
+    builder.SetInsertPoint(known);
+    auto either = [&](llvm::Value *in_line, llvm::Value *in_panels) {
+        llvm::PHINode *phi = builder.CreatePHI(wide, 2);
+        phi->addIncoming(in_line, line);
+        phi->addIncoming(in_panels, panels);
+        return phi;
+    };
+    llvm::Value *place[3] = {either(index, column), either(zero, row), either(zero, plane)};
+    llvm::Value *linear = builder.CreateAdd(
+        builder.CreateMul(builder.CreateAdd(builder.CreateMul(place[2], y), place[1]), x),
+        place[0]);
+    builder.CreateStore(linear, builder.CreateConstInBoundsGEP1_64(
+                                    builder.getInt8Ty(), invariants.worker,
+                                    offsetof(rt::WorkerState, block_index)));
+    for (std::size_t d = 0; d < 3; ++d)
+        invariants.block[d] = builder.CreateTrunc(place[d], word);
 }
 
 llvm::Function *KernelEmitter::emit(const std::string &name) {
@@ -233,6 +287,7 @@ llvm::Function *KernelEmitter::emit(const std::string &name) {
     builder.CreateCondBr(builder.CreateICmpULT(following, last), block, end);
     builder.SetInsertPoint(end);
     builder.CreateRetVoid();
+    separate_scratch();
     return function_;
 }
 

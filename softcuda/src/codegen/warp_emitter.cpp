@@ -11,7 +11,8 @@ using ir::Opcode;
 WarpEmitter::WarpEmitter(KernelEmitter &owner, unsigned region, llvm::Value *warp_number,
                          llvm::Constant *active, llvm::BasicBlock *done)
     : kernel(owner), context(owner.context), b(owner.builder), warp(warp_number), region_(region),
-      active_(active), done_(done), outlives_(owner.plan.function.value_count(), false) {
+      active_(active), done_(done), outlives_(owner.plan.function.value_count(), false),
+      in_scratch_(owner.plan.function.value_count(), false) {
     for (const ir::Block *block : kernel.plan.function.blocks)
         for (const ir::Instruction *i : block->instructions)
             for (std::size_t k = 0; k < i->operands.size(); ++k) {
@@ -56,15 +57,13 @@ void WarpEmitter::emit_block(const ir::Block *block) {
     here_.clear();
     b.SetInsertPoint(blocks_.at(block));
     arrive(block);
-    head_ = b.GetInsertBlock();
-    llvm::BasicBlock *code = new_block(block->name + ".code");
-    b.CreateBr(code);
-    b.SetInsertPoint(code);
     for (const ir::Instruction *i : block->instructions) {
         if (i == block->terminator())
             break;
+        fetch_from_here();
         emit_instruction(*i);
     }
+    fetch_from_here();
     leave(block);
 }
 
@@ -205,6 +204,8 @@ void WarpEmitter::end_region(const ir::Block *behind) {
             for (const ir::Value *value : i->results) {
                 if (!live[value->id] || is_rematerialized(value))
                     continue;
+                if (in_scratch_[value->id])
+                    continue; // still there
                 Lanes kept = lanes(value);
                 scratch_store(kernel.scratch_id(value, 0), kept.base);
                 if (kept.shape.checked) {
@@ -224,21 +225,17 @@ void WarpEmitter::end_region(const ir::Block *behind) {
 
 void WarpEmitter::enter_region(const ir::Block *first) {
     const std::vector<bool> &live = kernel.live_into(region_);
+    const std::vector<bool> redefined = blocks_of_region();
     llvm::Type *mask_type = active_->getType();
     for (const ir::Block *block : kernel.plan.function.blocks) {
         for (const ir::Instruction *i : block->instructions)
             for (const ir::Value *value : i->results) {
                 if (!live[value->id] || is_rematerialized(value))
                     continue;
-                Lanes kept{.shape = shape(value)};
-                kept.base =
-                    scratch_load(kernel.scratch_id(value, 0), type(value->type, kept.shape.groups));
-                if (kept.shape.checked) {
-                    kept.wrapped = scratch_load(kernel.scratch_id(value, 1), b.getInt1Ty());
-                    kept.correction =
-                        scratch_load(kernel.scratch_id(value, 2), type(value->type, kLanes));
-                }
-                store(value, kept);
+                if (redefined[block->id])
+                    store(value, scratch_load(value));
+                else
+                    in_scratch_[value->id] = true;
             }
         if (live[kernel.mask_id(block)] && block != kernel.plan.function.entry())
             b.CreateStore(scratch_load(kernel.scratch_mask_id(block), mask_type), mask_slot(block));
@@ -251,6 +248,39 @@ void WarpEmitter::enter_region(const ir::Block *first) {
               {.base = emit_barrier_result(*this, *barrier), .shape = shape(barrier->result())});
 }
 
+std::vector<bool> WarpEmitter::blocks_of_region() const {
+    std::vector<bool> found(kernel.plan.function.blocks.size(), false);
+    std::vector<const ir::Block *> left;
+    auto reach = [&](const ir::Block *block) {
+        if (block && !found[block->id]) {
+            found[block->id] = true;
+            left.push_back(block);
+        }
+    };
+    reach(kernel.region_entry(region_));
+    while (!left.empty()) {
+        const ir::Block *block = left.back();
+        left.pop_back();
+        const transform::BlockPlan &plan = kernel.plan.schedule.of(block);
+        if (plan.guarded && !plan.pending.empty())
+            reach(plan.pending.front());
+        if (!kernel.is_barrier_end(block))
+            for (const ir::Block *next : plan.next)
+                reach(next);
+    }
+    return found;
+}
+
+Lanes WarpEmitter::scratch_load(const ir::Value *value) {
+    Lanes kept{.shape = shape(value)};
+    kept.base = scratch_load(kernel.scratch_id(value, 0), type(value->type, kept.shape.groups));
+    if (kept.shape.checked) {
+        kept.wrapped = scratch_load(kernel.scratch_id(value, 1), b.getInt1Ty());
+        kept.correction = scratch_load(kernel.scratch_id(value, 2), type(value->type, kLanes));
+    }
+    return kept;
+}
+
 void WarpEmitter::scratch_store(std::uint32_t id, llvm::Value *value) {
     if (value->getType()->getScalarType()->isIntegerTy(1)) {
         value = bits_of(value);
@@ -258,7 +288,8 @@ void WarpEmitter::scratch_store(std::uint32_t id, llvm::Value *value) {
     }
     std::uint64_t bytes = kernel.module.getDataLayout().getTypeStoreSize(value->getType());
     ScratchSlot at = kernel.scratch_slot(id, bytes);
-    b.CreateAlignedStore(value, kernel.scratch_address(at, warp), llvm::Align(4));
+    kernel.mark_scratch(
+        b.CreateAlignedStore(value, kernel.scratch_address(at, warp), llvm::Align(4)));
 }
 
 llvm::Value *WarpEmitter::scratch_load(std::uint32_t id, llvm::Type *type) {
@@ -266,8 +297,8 @@ llvm::Value *WarpEmitter::scratch_load(std::uint32_t id, llvm::Type *type) {
     llvm::Type *stored = mask ? b.getInt32Ty() : type;
     ScratchSlot at =
         kernel.scratch_slot(id, kernel.module.getDataLayout().getTypeStoreSize(stored));
-    llvm::Value *value =
-        b.CreateAlignedLoad(stored, kernel.scratch_address(at, warp), llvm::Align(4));
+    llvm::Value *value = kernel.mark_scratch(
+        b.CreateAlignedLoad(stored, kernel.scratch_address(at, warp), llvm::Align(4)));
     if (!mask)
         return value;
     unsigned lanes =

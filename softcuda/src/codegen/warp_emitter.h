@@ -90,7 +90,11 @@ class WarpEmitter {
     llvm::AllocaInst *arrival_slot(const ir::Block *owner);
     llvm::Value *owner_mask(const ir::Block *block);
     Lanes rematerialize(const ir::Value *value);
+    void fetch_from_here();
+    /// By Block::id: what a warp may run in this region.
+    [[nodiscard]] std::vector<bool> blocks_of_region() const;
     void scratch_store(std::uint32_t id, llvm::Value *value);
+    Lanes scratch_load(const ir::Value *value);
     llvm::Value *scratch_load(std::uint32_t id, llvm::Type *type);
 
     unsigned region_;
@@ -98,8 +102,9 @@ class WarpEmitter {
     llvm::BasicBlock *done_;
     llvm::BasicBlock *prologue_ = nullptr; ///< where slots are initialised
     const BarrierExit *at_barrier_ = nullptr;
-    llvm::BasicBlock *head_ =
-        nullptr; ///< where values from elsewhere are fetched for the present block
+    /// Where values from elsewhere are fetched: behind this instruction (null: first) of this block.
+    llvm::BasicBlock *fetch_block_ = nullptr;
+    llvm::Instruction *fetch_after_ = nullptr;
     llvm::Value *mask_ = nullptr;
     std::unordered_map<std::uint32_t, Lanes> here_;          ///< values of the present block
     std::unordered_map<std::uint32_t, Lanes> region_values_; ///< special registers of this warp
@@ -108,6 +113,7 @@ class WarpEmitter {
     std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
     std::vector<const ir::Block *> work_;
     std::vector<bool> outlives_;
+    std::vector<bool> in_scratch_; ///< values that this region only reads: fetched from the scratch
 };
 
 /// True for values that are made again where they are needed instead of being kept: constants of

@@ -32,11 +32,12 @@ Lanes WarpEmitter::lanes(const ir::Value *value) {
         return {.base = constant(context, *value), .shape = shape(value)};
     if (auto found = here_.find(value->id); found != here_.end())
         return found->second;
-    // Fetched at the head of the block, so that the whole block may use it; its own phis are read
-    // there before the block's end sets them anew.
+    // Fetched where the present instruction starts, so that the rest of the block may use it: no
+    // earlier, for a register would be occupied, and no later, for the block's end sets phis anew.
     llvm::IRBuilder<>::InsertPointGuard guard(b);
-    if (head_)
-        b.SetInsertPoint(head_->getTerminator());
+    if (fetch_block_)
+        b.SetInsertPoint(fetch_block_,
+                         fetch_after_ ? std::next(fetch_after_->getIterator()) : fetch_block_->begin());
     Lanes found = is_rematerialized(value) ? rematerialize(value) : load(value);
     return here_[value->id] = found;
 }
@@ -94,7 +95,14 @@ void WarpEmitter::store(const ir::Value *value, const Lanes &lanes) {
     }
 }
 
+void WarpEmitter::fetch_from_here() {
+    fetch_block_ = b.GetInsertBlock();
+    fetch_after_ = fetch_block_->empty() ? nullptr : &fetch_block_->back();
+}
+
 Lanes WarpEmitter::load(const ir::Value *value) {
+    if (in_scratch_[value->id])
+        return scratch_load(value);
     Slot &at = slot(value);
     Lanes found{.shape = shape(value)};
     found.base = b.CreateLoad(at.base->getAllocatedType(), at.base);

@@ -11,6 +11,8 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_fault", reinterpret_cast<void *>(&scu_fault)},
         {"scu_check_address", reinterpret_cast<void *>(&scu_check_address)},
         {"scu_check_addresses", reinterpret_cast<void *>(&scu_check_addresses)},
+        {"scu_load_lanes", reinterpret_cast<void *>(&scu_load_lanes)},
+        {"scu_store_lanes", reinterpret_cast<void *>(&scu_store_lanes)},
         {"scu_vprintf", reinterpret_cast<void *>(&scu_vprintf)},
         {"scu_assertfail", reinterpret_cast<void *>(&scu_assertfail)},
         {"scu_malloc", reinterpret_cast<void *>(&scu_malloc)},

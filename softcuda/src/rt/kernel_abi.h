@@ -15,7 +15,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 1;
+inline constexpr uint32_t kKernelAbiVersion = 2;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -87,6 +87,16 @@ void scu_check_address(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFr
 void scu_check_addresses(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                          const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t size,
                          std::uint32_t access);
+
+/// Loads and stores lane by lane, each address checked first. `values` holds `count` arrays of 32
+/// entries of `bytes` bytes: element e of a lane lies at its address + e * bytes. Lanes that are
+/// not in `mask` load 0.
+void scu_load_lanes(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
+                    const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t bytes,
+                    std::uint32_t count, std::byte *values);
+void scu_store_lanes(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
+                     const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t bytes,
+                     std::uint32_t count, const std::byte *values);
 
 /// CUDA's vprintf for the lanes in `mask`, in lane order. formats/arguments are generic addresses,
 /// 32 of each; results (the number of arguments, -1 for a bad format) go to `results`.

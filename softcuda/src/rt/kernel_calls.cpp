@@ -9,7 +9,9 @@
 #include "rt/seat.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <new>
 #include <string>
@@ -92,10 +94,13 @@ void scu_fault(WorkerState *, std::uint32_t fault, std::uint64_t address, std::u
 
 void scu_check_address(WorkerState *worker, const LaunchFrame *frame, std::uint64_t address,
                        std::uint32_t size, std::uint32_t access, std::uint32_t lane) {
+    const auto direction = static_cast<Access>(access) == Access::Load
+                               ? FaultReport::Direction::Read
+                               : FaultReport::Direction::Write;
     if (!is_reachable(worker, frame, address, size))
-        fail(Fault::IllegalAddress, address, lane,
-             static_cast<Access>(access) == Access::Load ? FaultReport::Direction::Read
-                                                         : FaultReport::Direction::Write);
+        fail(Fault::IllegalAddress, address, lane, direction);
+    if (std::has_single_bit(size) && address % size != 0)
+        fail(Fault::MisalignedAddress, address, lane, direction);
 }
 
 void scu_check_addresses(WorkerState *worker, const LaunchFrame *frame,
@@ -103,6 +108,33 @@ void scu_check_addresses(WorkerState *worker, const LaunchFrame *frame,
                          std::uint32_t access) {
     for_each_lane(mask, [&](unsigned lane) {
         scu_check_address(worker, frame, addresses[lane], size, access, lane);
+    });
+}
+
+void scu_load_lanes(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *addresses,
+                    std::uint32_t mask, std::uint32_t bytes, std::uint32_t count,
+                    std::byte *values) {
+    std::memset(values, 0, std::size_t{bytes} * count * kWarpSize);
+    for_each_lane(mask, [&](unsigned lane) {
+        scu_check_address(worker, frame, addresses[lane], bytes * count,
+                          static_cast<std::uint32_t>(Access::Load), lane);
+        const auto *from = reinterpret_cast<const std::byte *>(addresses[lane]);
+        for (std::uint32_t e = 0; e < count; e++)
+            std::memcpy(values + (std::size_t{e} * kWarpSize + lane) * bytes, from + e * bytes,
+                        bytes);
+    });
+}
+
+void scu_store_lanes(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *addresses,
+                     std::uint32_t mask, std::uint32_t bytes, std::uint32_t count,
+                     const std::byte *values) {
+    for_each_lane(mask, [&](unsigned lane) {
+        scu_check_address(worker, frame, addresses[lane], bytes * count,
+                          static_cast<std::uint32_t>(Access::Store), lane);
+        auto *to = reinterpret_cast<std::byte *>(addresses[lane]);
+        for (std::uint32_t e = 0; e < count; e++)
+            std::memcpy(to + e * bytes, values + (std::size_t{e} * kWarpSize + lane) * bytes,
+                        bytes);
     });
 }
 

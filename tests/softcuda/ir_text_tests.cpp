@@ -8,7 +8,9 @@
 //     ; RUN: roundtrip    parse and print; printing and parsing again must change nothing
 //     ; RUN: verify       the messages of verify()
 //     ; RUN: parse        the message of parse_ir() for a text that is wrong
-//     ; RUN: PASS         the module after this pass: fold, clean_up ... (see kPasses); it verifies
+//     ; RUN: PASS         the module after this pass: fold, clean_up ... (see kPasses); it
+//     verifies;
+//                         specialize is run for blocks of 256 threads
 //
 // A .ptx file is lowered; its CHECK lines (`// CHECK:`) are about the IR, or, if there are errors,
 // about the diagnostics.
@@ -20,6 +22,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "ptx/parse.h"
+#include "transform/specialize.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -60,6 +63,10 @@ struct Pass {
     void (*run)(ir::Function &);
 };
 
+void specialize_for_256_threads(ir::Function &function) {
+    transform::specialize(function, {.block = {256, 1, 1}});
+}
+
 constexpr Pass kPasses[] = {
     {"clean_up", ir::clean_up},
     {"fold", ir::fold},
@@ -69,6 +76,7 @@ constexpr Pass kPasses[] = {
     {"eliminate_dead_code", ir::eliminate_dead_code},
     {"simplify_flow", ir::simplify_flow},
     {"canonicalize_loops", ir::canonicalize_loops},
+    {"specialize", specialize_for_256_threads},
 };
 
 Outcome run_pass(const Pass &pass, ir::Module &module) {

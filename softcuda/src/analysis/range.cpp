@@ -214,6 +214,40 @@ class RangeFinder {
         case Opcode::Popc:
         case Opcode::Clz:
             return {0, 64};
+        case Opcode::Select: {
+            Range yes = of(i.operand(1)), no = of(i.operand(2)), which = a();
+            if (which.low == which.high)
+                return which.low ? yes : no;
+            return {std::min(yes.low, no.low), std::max(yes.high, no.high)};
+        }
+        case Opcode::Compare:
+            return compared(i, none);
+        default:
+            return none;
+        }
+    }
+
+    Range compared(const ir::Instruction &i, Range none) const {
+        if (ir::is_floating(i.attributes.type))
+            return none;
+        Range a = of(i.operand(0)), b = of(i.operand(1));
+        bool in_order = ir::is_signed(i.attributes.type) || (a.non_negative() && b.non_negative());
+        auto known = [&](bool always, bool never) {
+            return always ? Range{1, 1} : never ? Range{0, 0} : none;
+        };
+        switch (i.attributes.compare) {
+        case ir::Compare::Eq:
+            return known(a.low == a.high && a == b, a.high < b.low || b.high < a.low);
+        case ir::Compare::Ne:
+            return known(a.high < b.low || b.high < a.low, a.low == a.high && a == b);
+        case ir::Compare::Lt:
+            return in_order ? known(a.high < b.low, a.low >= b.high) : none;
+        case ir::Compare::Le:
+            return in_order ? known(a.high <= b.low, a.low > b.high) : none;
+        case ir::Compare::Gt:
+            return in_order ? known(a.low > b.high, a.high <= b.low) : none;
+        case ir::Compare::Ge:
+            return in_order ? known(a.low >= b.high, a.high < b.low) : none;
         default:
             return none;
         }

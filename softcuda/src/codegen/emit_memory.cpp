@@ -344,12 +344,11 @@ Values store_planned(WarpEmitter &w, const Plan &plan, const Element &element,
 void call_slow_access(WarpEmitter &w, const char *function, const Address &address,
                       const Element &element, llvm::Value *buffer) {
     llvm::Type *pointer = w.b.getPtrTy(), *word = w.b.getInt32Ty();
-    llvm::FunctionCallee callee =
-        w.kernel.runtime_function(function, w.b.getVoidTy(),
-                                  {pointer, pointer, pointer, word, word, word, pointer});
+    llvm::FunctionCallee callee = w.kernel.runtime_function(
+        function, w.b.getVoidTy(), {pointer, pointer, pointer, word, word, word, pointer});
     w.b.CreateCall(callee, {w.kernel.invariants.worker, w.kernel.invariants.frame,
-                            w.spill(all_addresses(w, address)), w.mask_bits(),
-                            w.i32(element.bytes), w.i32(element.count), buffer});
+                            w.spill(all_addresses(w, address)), w.mask_bits(), w.i32(element.bytes),
+                            w.i32(element.count), buffer});
 }
 
 llvm::Value *slow_buffer(WarpEmitter &w, const Element &element) {
@@ -367,8 +366,8 @@ Values load_slowly(WarpEmitter &w, const Address &address, const Element &elemen
     call_slow_access(w, "scu_load_lanes", address, element, buffer);
     Values values;
     for (unsigned e = 0; e < element.count; ++e)
-        values.push_back(w.b.CreateLoad(with_lanes(element.type, kLanes),
-                                        buffer_place(w, buffer, element, e)));
+        values.push_back(
+            w.b.CreateLoad(with_lanes(element.type, kLanes), buffer_place(w, buffer, element, e)));
     return values;
 }
 

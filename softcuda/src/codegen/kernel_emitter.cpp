@@ -138,8 +138,8 @@ llvm::Instruction *KernelEmitter::mark_scratch(llvm::Instruction *access) {
     if (!scratch_scope_) {
         llvm::MDBuilder metadata(context);
         llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain("softcuda");
-        scratch_scope_ = llvm::MDNode::get(
-            context, {metadata.createAnonymousAliasScope(domain, "scratch")});
+        scratch_scope_ =
+            llvm::MDNode::get(context, {metadata.createAnonymousAliasScope(domain, "scratch")});
     }
     access->setMetadata(llvm::LLVMContext::MD_alias_scope, scratch_scope_);
     return access;
@@ -206,9 +206,9 @@ void KernelEmitter::read_frame() {
     invariants.worker_count = worker(offsetof(WorkerState, worker_count), word, "worker.count");
 }
 
-// The blocks of a grid of more than one dimension are run in panels, a few blocks wide and as high as
-// the grid: blocks that follow each other then share the rows and the columns that they read, while
-// those are still in the cache.
+// The blocks of a grid of more than one dimension are run in panels, a few blocks wide and as high
+// as the grid: blocks that follow each other then share the rows and the columns that they read,
+// while those are still in the cache.
 void KernelEmitter::read_block_index(llvm::Value *index) {
     constexpr unsigned kPanelThreads = 128;
     llvm::Type *wide = builder.getInt64Ty(), *word = builder.getInt32Ty();
@@ -232,8 +232,8 @@ void KernelEmitter::read_block_index(llvm::Value *index) {
     auto [panel, in_panel] = split(in_plane, builder.CreateMul(width, y));
     llvm::Value *left = builder.CreateMul(panel, width);
     llvm::Value *left_over = builder.CreateSub(x, left);
-    auto [row, column] = split(
-        in_panel, builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, width, left_over));
+    auto [row, column] =
+        split(in_panel, builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, width, left_over));
     column = builder.CreateAdd(left, column);
     builder.CreateBr(known);
 
@@ -248,9 +248,9 @@ void KernelEmitter::read_block_index(llvm::Value *index) {
     llvm::Value *linear = builder.CreateAdd(
         builder.CreateMul(builder.CreateAdd(builder.CreateMul(place[2], y), place[1]), x),
         place[0]);
-    builder.CreateStore(linear, builder.CreateConstInBoundsGEP1_64(
-                                    builder.getInt8Ty(), invariants.worker,
-                                    offsetof(rt::WorkerState, block_index)));
+    builder.CreateStore(linear,
+                        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker,
+                                                           offsetof(rt::WorkerState, block_index)));
     for (std::size_t d = 0; d < 3; ++d)
         invariants.block[d] = builder.CreateTrunc(place[d], word);
 }

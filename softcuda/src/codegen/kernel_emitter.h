@@ -97,7 +97,8 @@ class KernelEmitter {
     [[nodiscard]] std::uint32_t scratch_mask_id(const ir::Block *owner) const;
     ScratchSlot scratch_slot(std::uint32_t id, std::uint64_t bytes);
     llvm::Value *scratch_address(ScratchSlot slot, llvm::Value *warp);
-    /// Says that an access is to a value in the scratch memory, where kernels' own accesses never go.
+    /// Says that an access is to a value in the scratch memory, where kernels' own accesses never
+    /// go.
     llvm::Instruction *mark_scratch(llvm::Instruction *access);
     /// Stack space that lives as long as the function runs.
     llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
@@ -136,7 +137,7 @@ class KernelEmitter {
     std::uint64_t scratch_bytes_ = 0;
     analysis::PatternTable patterns_;
     llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region
-    llvm::MDNode *scratch_scope_ = nullptr; ///< list of one alias scope
+    llvm::MDNode *scratch_scope_ = nullptr;               ///< list of one alias scope
     llvm::AllocaInst *following_ = nullptr; ///< bits of the regions that some warp goes on with
 };
 

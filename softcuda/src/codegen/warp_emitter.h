@@ -102,7 +102,8 @@ class WarpEmitter {
     llvm::BasicBlock *done_;
     llvm::BasicBlock *prologue_ = nullptr; ///< where slots are initialised
     const BarrierExit *at_barrier_ = nullptr;
-    /// Where values from elsewhere are fetched: behind this instruction (null: first) of this block.
+    /// Where values from elsewhere are fetched: behind this instruction (null: first) of this
+    /// block.
     llvm::BasicBlock *fetch_block_ = nullptr;
     llvm::Instruction *fetch_after_ = nullptr;
     llvm::Value *mask_ = nullptr;

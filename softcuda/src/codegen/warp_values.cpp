@@ -36,8 +36,8 @@ Lanes WarpEmitter::lanes(const ir::Value *value) {
     // earlier, for a register would be occupied, and no later, for the block's end sets phis anew.
     llvm::IRBuilder<>::InsertPointGuard guard(b);
     if (fetch_block_)
-        b.SetInsertPoint(fetch_block_,
-                         fetch_after_ ? std::next(fetch_after_->getIterator()) : fetch_block_->begin());
+        b.SetInsertPoint(fetch_block_, fetch_after_ ? std::next(fetch_after_->getIterator())
+                                                    : fetch_block_->begin());
     Lanes found = is_rematerialized(value) ? rematerialize(value) : load(value);
     return here_[value->id] = found;
 }

@@ -4,10 +4,12 @@
 #include "compiler/pipeline.h"
 
 #include "codegen/supported.h"
+#include "ir/clone.h"
 #include "ir/lower.h"
 #include "ir/print.h"
 #include "ptx/parse.h"
 #include "transform/prepare.h"
+#include "transform/specialize.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -72,17 +74,15 @@ std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log) {
     return module;
 }
 
-void prepare_kernels(ir::Module &module) {
-    for (const auto &function : module.functions)
-        transform::prepare(*function);
-    dump("prepared", ir::to_text(module));
-}
-
 codegen::GeneratedKernel compile_kernel(const ir::Function &kernel,
                                         const analysis::LaunchShape &launch,
                                         const jit::Target &target) {
+    std::unique_ptr<ir::Function> prepared = ir::clone(kernel);
+    transform::specialize(*prepared, launch);
+    transform::prepare(*prepared);
+    dump("prepared", ir::to_text(*prepared));
     return codegen::generate(
-        kernel, launch, target,
+        *prepared, launch, target,
         [](std::string_view stage, const std::string &text) { dump(stage, text); });
 }
 

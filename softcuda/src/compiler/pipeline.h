@@ -14,10 +14,7 @@ namespace softcuda::compiler {
 /// what the device cannot do; warnings go to `log` too.
 [[nodiscard]] std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log);
 
-/// Brings each kernel into the form that compile_kernel() takes.
-void prepare_kernels(ir::Module &module);
-
-/// A prepared kernel to machine code for one launch shape.
+/// A kernel to machine code for one launch shape.
 [[nodiscard]] codegen::GeneratedKernel compile_kernel(const ir::Function &kernel,
                                                       const analysis::LaunchShape &launch,
                                                       const jit::Target &target);

@@ -121,10 +121,6 @@ class PtxProgram final : public Program {
         if (auto bytes = disk_cache().load(key))
             if (auto kernel = unpack(*bytes))
                 return std::move(*kernel);
-        if (!prepared_) {
-            prepare_kernels(*module_);
-            prepared_ = true;
-        }
         codegen::GeneratedKernel kernel =
             compile_kernel(*functions_[index],
                            {.block = shape.block, .small_grid = shape.small_grid}, host_target());
@@ -159,7 +155,6 @@ class PtxProgram final : public Program {
     std::vector<const ir::Function *> functions_; ///< of kernels_, in the same order
     std::vector<Variable> variables_;
     std::mutex mutex_;
-    bool prepared_ = false;
     std::map<std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool>,
              std::shared_ptr<const CompiledKernel>>
         compiled_;

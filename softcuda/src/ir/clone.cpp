@@ -9,7 +9,8 @@ namespace {
 
 class Cloner {
   public:
-    explicit Cloner(const Function &source) : source_(source), copy_(std::make_unique<Function>()) {}
+    explicit Cloner(const Function &source)
+        : source_(source), copy_(std::make_unique<Function>()) {}
 
     std::unique_ptr<Function> run() {
         copy_properties();
@@ -61,9 +62,8 @@ class Cloner {
 
     void connect(const Instruction &from, Instruction &to) {
         for (const Value *operand : from.operands)
-            to.operands.push_back(operand->constant
-                                      ? copy_->constant(operand->type, operand->bits)
-                                      : values_.at(operand));
+            to.operands.push_back(operand->constant ? copy_->constant(operand->type, operand->bits)
+                                                    : values_.at(operand));
         for (const Block *block : from.blocks)
             to.blocks.push_back(blocks_.at(block));
     }

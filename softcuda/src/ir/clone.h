@@ -1,0 +1,13 @@
+// clone.h -- a copy of a function, for passes that are about one launch of it.
+#pragma once
+
+#include "ir/ir.h"
+
+#include <memory>
+
+namespace softcuda::ir {
+
+/// Equal to `function` and independent of it. Blocks and values are numbered.
+[[nodiscard]] std::unique_ptr<Function> clone(const Function &function);
+
+} // namespace softcuda::ir

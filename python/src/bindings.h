@@ -21,6 +21,7 @@ void bind_copy(nb::module_ &module);
 void bind_fill(nb::module_ &module);
 void bind_module(nb::module_ &module);
 void bind_function(nb::module_ &module);
+void bind_array(nb::module_ &module);
 void bind_compiler(nb::module_ &module);
 void bind_elementwise(nb::module_ &module);
 

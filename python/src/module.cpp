@@ -26,4 +26,5 @@ NB_MODULE(_driver, module) {
     bind_compiler(module);
 
     bind_elementwise(module);
+    bind_array(module);
 }

@@ -8,10 +8,11 @@
 
 #include "host_buffer.h"
 
+#include <pycuda/array_memory.h>
 #include <pycuda/launch.h>
 
+#include <memory>
 #include <optional>
-
 #include <vector>
 
 namespace pycuda::python {
@@ -40,6 +41,11 @@ class StagedArguments {
 
     StreamRef queue() const noexcept { return queue_; }
     bool empty() const noexcept { return stages_.empty(); }
+    /// Memory of an array: kept from its pool until this call's stream is done with it.
+    void add_array(const std::shared_ptr<ArrayMemory> &memory) {
+        if (queue_.get() != nullptr && memory)
+            arrays_.push_back(memory);
+    }
 
     /// Copies in. `stream` is what Python code passed, for pre_call().
     void before_launch(nb::handle stream);
@@ -58,9 +64,11 @@ class StagedArguments {
     void allocate_pinned();
     void copy_in(Stage &stage);
     bool anything_after() const;
+    void note_use_of_arrays();
 
     StreamRef queue_;
     std::vector<Stage> stages_;
+    std::vector<std::shared_ptr<ArrayMemory>> arrays_; ///< in streams other than the default one
     std::optional<PooledMemory> pinned_;
     bool in_flight_ = false; ///< the device may use pinned_ or an array
 };

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <pycuda/argument_block.h>
+#include <pycuda/array.h>
+#include <pycuda/array_memory.h>
 #include <pycuda/compiler.h>
 #include <pycuda/context.h>
 #include <pycuda/copy.h>
 #include <pycuda/device.h>
 #include <pycuda/driver.h>
+#include <pycuda/dtype.h>
 #include <pycuda/elementwise_kernel.h>
 #include <pycuda/error.h>
 #include <pycuda/event.h>
@@ -16,6 +19,7 @@
 #include <pycuda/kernel_signature.h>
 #include <pycuda/kernel_variant.h>
 #include <pycuda/launch.h>
+#include <pycuda/layout.h>
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
 #include <pycuda/module.h>

@@ -1,0 +1,86 @@
+// array.h -- a typed, strided view of memory on the device.
+//
+//     Array x = Array::empty(ArrayContext::current(), shape, ScalarType::Float32);
+//     Array t = x.view(x.address(), x.layout().transposed(axes));    // the same memory
+#pragma once
+
+#include <pycuda/array_memory.h>
+#include <pycuda/dtype.h>
+#include <pycuda/layout.h>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace pycuda {
+
+/// A view: shared memory, the address of the first element, the elements' type and layout. A copy
+/// sees the same memory. Use one object in one thread at a time.
+class Array {
+  public:
+    Array(std::shared_ptr<ArrayMemory> memory, CUdeviceptr address, DType dtype,
+          const Layout &layout) noexcept
+        : memory_(std::move(memory)), address_(address), dtype_(dtype), layout_(layout) {
+        describe();
+    }
+
+    /// New memory from the context's pool, its elements unset; without elements, no memory.
+    /// Order::Keep is C. The stream is the one that will write it first.
+    static Array empty(const std::shared_ptr<ArrayContext> &context,
+                       std::span<const std::int64_t> shape, DType dtype, Order order = Order::C,
+                       StreamRef stream = {});
+    /// Laid out like `layout` as far as order goes: its axes in the same order in memory, densely.
+    static Array empty_like(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
+                            DType dtype, StreamRef stream = {});
+
+    /// Another view of the same memory. The caller answers for its being inside.
+    Array view(CUdeviceptr address, const Layout &layout) const {
+        return {memory_, address, dtype_, layout};
+    }
+    Array view(CUdeviceptr address, const Layout &layout, DType dtype) const {
+        return {memory_, address, dtype, layout};
+    }
+
+    /// Of the first element; 0 where the array has none. Throws Error (invalid handle) once the
+    /// memory was freed by hand.
+    CUdeviceptr address() const {
+        if (memory_ && memory_->freed()) [[unlikely]]
+            memory_->throw_freed();
+        return address_;
+    }
+    DType dtype() const noexcept { return dtype_; }
+    ScalarType scalar_type() const noexcept { return dtype_.scalar(); }
+    const Layout &layout() const noexcept { return layout_; }
+    std::span<const std::int64_t> shape() const noexcept { return layout_.shape(); }
+    int dimensions() const noexcept { return layout_.dimensions(); }
+    std::size_t size() const noexcept { return size_; }
+    std::size_t item_size() const noexcept { return dtype_.item_size(); }
+    std::size_t bytes() const noexcept { return size_ * dtype_.item_size(); }
+    bool is_c_contiguous() const noexcept { return c_contiguous_; }
+    bool is_f_contiguous() const noexcept { return f_contiguous_; }
+    /// The elements lie one after the other, in C or Fortran order.
+    bool is_contiguous() const noexcept { return c_contiguous_ || f_contiguous_; }
+
+    /// Null where the array has no elements and never had memory.
+    const std::shared_ptr<ArrayMemory> &memory() const noexcept { return memory_; }
+    const std::shared_ptr<ArrayContext> &context() const noexcept { return memory_->context(); }
+
+    /// Whether the bytes of both may overlap.
+    bool may_share_bytes(const Array &other) const noexcept;
+
+  private:
+    void describe() noexcept;
+
+    std::shared_ptr<ArrayMemory> memory_;
+    CUdeviceptr address_;
+    std::size_t size_ = 0;
+    DType dtype_;
+    bool c_contiguous_ = false;
+    bool f_contiguous_ = false;
+    Layout layout_;
+};
+
+} // namespace pycuda

@@ -1,0 +1,87 @@
+// dtype.h -- what the elements of an array are, and which type two of them have in common.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pycuda {
+
+/// The types of numbers, in the order that NumPy's dtype.num has them; Opaque is any other bytes.
+enum class ScalarType : std::uint8_t {
+    Bool,
+    Int8,
+    UInt8,
+    Int16,
+    UInt16,
+    Int32,
+    UInt32,
+    Int64,
+    UInt64,
+    Float16,
+    BFloat16,
+    Float32,
+    Float64,
+    Complex64,
+    Complex128,
+    Opaque,
+};
+inline constexpr int scalar_type_count = 15; ///< without Opaque
+
+/// Families of types, lowest first: a Python int is weak against Float, a float against Complex.
+enum class TypeClass : std::uint8_t { Bool, Signed, Unsigned, Float, Complex, Opaque };
+
+TypeClass type_class(ScalarType type) noexcept;
+std::size_t item_size(ScalarType type) noexcept; ///< 0 of Opaque
+/// "float32", as NumPy writes it.
+std::string_view numpy_name(ScalarType type) noexcept;
+/// "float", as the generated CUDA C++ writes it; complex numbers are array_complex<float>.
+std::string_view cuda_name(ScalarType type) noexcept;
+
+inline bool is_bool(ScalarType type) noexcept { return type == ScalarType::Bool; }
+inline bool is_integer(ScalarType type) noexcept {
+    return type_class(type) == TypeClass::Signed || type_class(type) == TypeClass::Unsigned;
+}
+inline bool is_float(ScalarType type) noexcept { return type_class(type) == TypeClass::Float; }
+inline bool is_complex(ScalarType type) noexcept { return type_class(type) == TypeClass::Complex; }
+
+/// The smallest type that holds the values of both, by NumPy's rules (NEP 50). Neither is Opaque.
+ScalarType promote(ScalarType a, ScalarType b) noexcept;
+/// The same for a Python number of class `weak` (Bool, Signed, Float or Complex), which gives way
+/// to an array's type of its own class or a higher one.
+ScalarType promote_weak(ScalarType type, TypeClass weak) noexcept;
+/// The type of a complex number's parts; other types are their own.
+ScalarType real_type(ScalarType type) noexcept;
+ScalarType complex_type(ScalarType type) noexcept; ///< whose parts hold a real type's values
+/// The type in which functions such as exp() of an integer are computed: float16 of 1 byte,
+/// float32 of 2, else float64. Other types are their own.
+ScalarType float_type(ScalarType type) noexcept;
+
+/// NumPy's casting rules.
+enum class Casting { No, Safe, SameKind, Unsafe };
+bool can_cast(ScalarType from, ScalarType to, Casting casting) noexcept;
+
+/// The type of an array's elements: a number, or opaque bytes of some size (structs).
+class DType {
+  public:
+    DType(ScalarType type) noexcept // NOLINT: a number's type is a dtype
+        : type_(type), size_(static_cast<std::uint32_t>(pycuda::item_size(type))) {}
+    static DType opaque(std::size_t bytes) noexcept {
+        DType type(ScalarType::Opaque);
+        type.size_ = static_cast<std::uint32_t>(bytes);
+        return type;
+    }
+
+    ScalarType scalar() const noexcept { return type_; }
+    std::size_t item_size() const noexcept { return size_; }
+    bool is_opaque() const noexcept { return type_ == ScalarType::Opaque; }
+    std::string name() const;
+    bool operator==(const DType &) const = default;
+
+  private:
+    ScalarType type_;
+    std::uint32_t size_;
+};
+
+} // namespace pycuda

@@ -1,0 +1,108 @@
+// layout.h -- where the elements of an array lie: shape and strides.
+//
+//     shape (2, 3), strides (12, 4):   [0][0] at byte 0, [0][1] at 4, [1][0] at 12
+//     transposed:    shape (3, 2), strides (4, 12)
+//     every second:  shape (2, 2), strides (12, 8)
+//     reversed:      shape (2, 3), strides (12, -4), from byte 8 on
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace pycuda {
+
+/// The last index running fastest (C), the first (Fortran), or as it comes (Keep).
+enum class Order { C, Fortran, Keep };
+
+/// Extents and the distance in bytes from one index to the next, in place: copying a layout
+/// allocates nothing. Strides may be zero or negative.
+class Layout {
+  public:
+    static constexpr int max_dimensions = 32;
+
+    /// Of no dimension: one element.
+    Layout() noexcept {} // NOLINT: the unused extents stay unset on purpose
+    /// Throws std::invalid_argument for too many dimensions or a negative extent.
+    Layout(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
+    /// Elements one after the other. Throws as above, and where their bytes pass 2^63.
+    static Layout contiguous(std::span<const std::int64_t> shape, std::size_t item_size,
+                             Order order = Order::C);
+
+    Layout(const Layout &other) noexcept { *this = other; }
+    Layout &operator=(const Layout &other) noexcept {
+        dimensions_ = other.dimensions_;
+        std::copy_n(other.shape_.data(), dimensions_, shape_.data());
+        std::copy_n(other.strides_.data(), dimensions_, strides_.data());
+        return *this;
+    }
+
+    int dimensions() const noexcept { return dimensions_; }
+    std::span<const std::int64_t> shape() const noexcept { return {shape_.data(), count()}; }
+    std::span<const std::int64_t> strides() const noexcept { return {strides_.data(), count()}; }
+    std::int64_t extent(int axis) const noexcept { return shape_[axis]; }
+    std::int64_t stride(int axis) const noexcept { return strides_[axis]; }
+    std::size_t size() const noexcept; ///< number of elements
+
+    void append(std::int64_t extent, std::int64_t stride);
+    void set(int axis, std::int64_t extent, std::int64_t stride) noexcept {
+        shape_[axis] = extent;
+        strides_[axis] = stride;
+    }
+
+    bool is_c_contiguous(std::size_t item_size) const noexcept;
+    bool is_f_contiguous(std::size_t item_size) const noexcept;
+    bool same_shape(const Layout &other) const noexcept {
+        return std::ranges::equal(shape(), other.shape());
+    }
+
+    /// With the axes in another order; `axes` is a permutation.
+    Layout transposed(std::span<const int> axes) const;
+    /// The same elements seen with another shape, without moving any. False where there is no such
+    /// view; `result` is then unspecified.
+    bool try_reshape(std::span<const std::int64_t> shape, Order order, std::size_t item_size,
+                     Layout &result) const;
+    /// Repeated along new and length-1 axes with stride 0. Throws std::invalid_argument where the
+    /// shapes do not fit.
+    Layout broadcast_to(std::span<const std::int64_t> shape) const;
+
+    /// The axes from the one with the largest stride to the smallest, as they lie in memory.
+    std::array<int, max_dimensions> axes_in_memory_order() const noexcept;
+
+    /// Lowest and one past the highest byte that the elements touch, from the first element on.
+    struct ByteRange {
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+    };
+    ByteRange byte_range(std::size_t item_size) const noexcept;
+
+  private:
+    std::size_t count() const noexcept { return static_cast<std::size_t>(dimensions_); }
+    int dimensions_ = 0;
+    std::array<std::int64_t, max_dimensions> shape_;
+    std::array<std::int64_t, max_dimensions> strides_;
+};
+
+/// The shape that both broadcast to, without strides. Throws std::invalid_argument, which names
+/// both shapes, where there is none.
+Layout broadcast_shapes(const Layout &a, const Layout &b);
+
+/// Makes as few axes as possible of layouts of the same shape, by merging neighbours that step
+/// alike in each of them and dropping length-1 axes. The order of elements stays.
+///
+///     shape (4, 5, 6)   strides a (120, 24, 4), b (0, 24, 4)    ->    (4, 30)   a (120, 4), b (0,
+///     4)
+void coalesce(std::span<Layout> layouts) noexcept;
+
+/// Sorts the axes of layouts of the same shape by the first layout's strides, largest first, and
+/// turns axes along which it runs backwards; `offsets` (one each) then say how far each layout's
+/// first element has moved. Only for operations that may meet the elements in any order.
+void sort_axes(std::span<Layout> layouts, std::span<std::int64_t> offsets) noexcept;
+
+/// "(2, 3)", "(5,)", "()".
+std::string shape_text(std::span<const std::int64_t> shape);
+
+} // namespace pycuda

@@ -1,0 +1,83 @@
+// array_dtype.cpp -- numpy's dtype objects and the types of core.
+#include "array_object.h"
+
+#include "python_object.h"
+
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <string>
+#include <unordered_map>
+
+namespace pycuda::python {
+namespace {
+
+/// numpy's objects for the types of core, asked for once. bfloat16 comes from ml_dtypes.
+nb::handle cached_dtype(ScalarType type) {
+    static std::array<PyObject *, scalar_type_count> cache{};
+    PyObject *&entry = cache[static_cast<std::size_t>(type)];
+    if (entry == nullptr) {
+        nb::object name = nb::cast(std::string(numpy_name(type)));
+        if (type == ScalarType::BFloat16)
+            name = nb::module_::import_("ml_dtypes").attr("bfloat16");
+        entry = nb::module_::import_("numpy").attr("dtype")(name).release().ptr();
+    }
+    return entry;
+}
+
+ScalarType integer_of(std::size_t size, bool is_signed) {
+    switch (size) {
+    case 1:
+        return is_signed ? ScalarType::Int8 : ScalarType::UInt8;
+    case 2:
+        return is_signed ? ScalarType::Int16 : ScalarType::UInt16;
+    case 4:
+        return is_signed ? ScalarType::Int32 : ScalarType::UInt32;
+    default:
+        return is_signed ? ScalarType::Int64 : ScalarType::UInt64;
+    }
+}
+
+DType examine(nb::handle dtype) {
+    const char kind = nb::cast<std::string>(dtype.attr("kind"))[0];
+    const auto size = nb::cast<std::size_t>(dtype.attr("itemsize"));
+    if (!nb::cast<bool>(nb::object(dtype.attr("isnative"))))
+        throw_type_error("arrays on the device have the machine's byte order; convert " +
+                         nb::cast<std::string>(nb::str(dtype)) + " with .astype() first");
+    if (kind == 'b')
+        return ScalarType::Bool;
+    if (kind == 'i' || kind == 'u')
+        return integer_of(size, kind == 'i');
+    if (kind == 'f' && (size == 2 || size == 4 || size == 8))
+        return size == 2   ? ScalarType::Float16
+               : size == 4 ? ScalarType::Float32
+                           : ScalarType::Float64;
+    if (kind == 'c' && (size == 8 || size == 16))
+        return size == 8 ? ScalarType::Complex64 : ScalarType::Complex128;
+    if (size == 2 && nb::cast<std::string>(dtype.attr("name")) == "bfloat16")
+        return ScalarType::BFloat16;
+    if (nb::cast<bool>(nb::object(dtype.attr("hasobject"))))
+        throw_type_error("an array on the device cannot hold Python objects");
+    return DType::opaque(size);
+}
+
+} // namespace
+
+nb::object numpy_dtype(ScalarType type) { return nb::borrow(cached_dtype(type)); }
+
+DType dtype_of(nb::handle dtype) {
+    struct Known {
+        nb::object keep; // an entry's address must not be another dtype's tomorrow
+        DType type;
+    };
+    static auto *known = new std::unordered_map<PyObject *, Known>; // lives to the end
+    if (auto found = known->find(dtype.ptr()); found != known->end())
+        return found->second.type;
+    nb::object exact = nb::module_::import_("numpy").attr("dtype")(dtype);
+    const DType type = examine(exact);
+    if (exact.is(dtype) && known->size() < 1000)
+        known->insert({dtype.ptr(), {exact, type}});
+    return type;
+}
+
+} // namespace pycuda::python

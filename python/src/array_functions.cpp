@@ -1,0 +1,277 @@
+// array_functions.cpp -- making arrays, views of them, and copies between them and the host.
+#include "array_object.h"
+
+#include "allocate.h"
+#include "device_pointer.h"
+#include "host_buffer.h"
+#include "interruptible.h"
+#include "numpy_types.h"
+#include "pending_buffers.h"
+#include "python_object.h"
+
+#include <pycuda/copy.h>
+
+#include <nanobind/stl/string.h>
+
+namespace pycuda::python {
+namespace {
+
+std::int64_t integer(nb::handle value) {
+    nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+    if (!index.is_valid())
+        throw nb::python_error();
+    return nb::cast<std::int64_t>(index);
+}
+
+PyTypeObject *class_of(nb::handle type) {
+    return type.is_none() ? array_class : reinterpret_cast<PyTypeObject *>(type.ptr());
+}
+
+std::string represent(nb::handle value) { return nb::cast<std::string>(nb::repr(value)); }
+
+Order order_named(const std::string &order) {
+    if (order == "F")
+        return Order::Fortran;
+    if (order == "C" || order == "A" || order == "K")
+        return Order::C;
+    throw_value_error("order must be \"C\" or \"F\", not \"" + order + "\"");
+}
+
+/// Strides as they were passed.
+Layout strided(const Layout &shape, nb::handle strides) {
+    Layout layout;
+    nb::object list = nb::steal(PySequence_List(strides.ptr()));
+    if (!list.is_valid())
+        throw nb::python_error();
+    if (static_cast<int>(nb::len(list)) != shape.dimensions())
+        throw_value_error("strides " + represent(strides) + " do not match the shape " +
+                          shape_text(shape.shape()));
+    for (int axis = 0; axis < shape.dimensions(); ++axis)
+        layout.append(shape.extent(axis), integer(nb::object(list[axis])));
+    return layout;
+}
+
+// Making
+
+void array_init(nb::handle self, nb::handle shape, nb::handle dtype, nb::handle allocator,
+                nb::handle base, nb::handle gpudata, nb::handle strides, const std::string &order) {
+    ArrayObject &object = array_object(self);
+    const DType type = dtype_of(dtype);
+    Layout layout = shape_argument(shape);
+    layout = strides.is_none()
+                 ? Layout::contiguous(layout.shape(), type.item_size(), order_named(order))
+                 : strided(layout, strides);
+    nb::object made;
+    if (gpudata.is_none()) {
+        made = make_array(layout, type, dtype, array_base_class, {allocator, {}});
+    } else {
+        made = wrap_array(Array(nullptr, 0, type, layout), array_base_class,
+                          type.is_opaque() ? dtype : nb::handle());
+        made.attr("gpudata") = gpudata;
+    }
+    ArrayObject &source = array_object(made);
+    object.array = std::move(source.array);
+    std::swap(object.dtype, source.dtype);
+    std::swap(object.allocator, source.allocator);
+    if (!base.is_none())
+        object.base = Py_NewRef(base.ptr());
+}
+
+nb::object array_empty(nb::handle shape, nb::handle dtype, nb::handle allocator,
+                       const std::string &order, nb::handle type) {
+    const DType element = dtype_of(dtype);
+    const Layout layout =
+        Layout::contiguous(shape_argument(shape).shape(), element.item_size(), order_named(order));
+    return make_array(layout, element, dtype, class_of(type), {allocator, {}});
+}
+
+/// A view with another address, shape, strides or type, of the class of `self`.
+nb::object array_view(nb::handle self, std::int64_t offset, nb::handle shape, nb::handle strides,
+                      nb::handle dtype) {
+    ArrayObject &object = array_object(self);
+    const Layout layout = strided(shape_argument(shape), strides);
+    const DType type = dtype.is_none() ? object.array.dtype() : dtype_of(dtype);
+    const CUdeviceptr address = object.array.address() + static_cast<CUdeviceptr>(offset);
+    nb::handle numpy_dtype =
+        type.is_opaque() ? (dtype.is_none() ? nb::handle(object.dtype) : dtype) : nb::handle();
+    nb::object view =
+        wrap_array(object.array.view(address, layout, type), Py_TYPE(self.ptr()), numpy_dtype);
+    array_object(view).base = Py_NewRef(object.base ? object.base : self.ptr());
+    array_object(view).allocator = Py_XNewRef(object.allocator);
+    return view;
+}
+
+/// A view with another shape, or None where the elements would have to move.
+nb::object array_try_reshape(nb::handle self, nb::handle shape, const std::string &order) {
+    const Array &array = array_of(self);
+    Layout result;
+    if (!array.layout().try_reshape(shape_argument(shape).shape(), order_named(order),
+                                    array.item_size(), result))
+        return nb::none();
+    return array_view(self, 0, tuple_of(result.shape()), tuple_of(result.strides()), nb::none());
+}
+
+// Between host and device
+
+/// The memory of a host array, with its layout; contiguous in C or Fortran order or any order of
+/// axes without gaps.
+class HostArray {
+  public:
+    HostArray(nb::handle object, const char *what, int flags) {
+        if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_STRIDES | flags) != 0) {
+            view_ = {};
+            nb::python_error reason;
+            if (PyObject_CheckBuffer(object.ptr()))
+                throw reason;
+            throw_type_error(std::string(what) + " must be a numpy array, not " +
+                             name_of_type(object));
+        }
+        for (int axis = 0; axis < view_.ndim; ++axis)
+            layout.append(view_.shape[axis], view_.strides[axis]);
+    }
+    HostArray(const HostArray &) = delete;
+    ~HostArray() { PyBuffer_Release(&view_); }
+
+    void *data() const { return view_.buf; }
+    std::size_t bytes() const { return static_cast<std::size_t>(view_.len); }
+    /// Whether the elements lie as those of `device`, so that all can be copied in one go.
+    bool lies_like(const Layout &device) const {
+        for (int axis = 0; axis < device.dimensions(); ++axis)
+            if (device.extent(axis) != 1 && device.stride(axis) != layout.stride(axis))
+                return false;
+        return layout.same_shape(device);
+    }
+
+    Layout layout;
+
+  private:
+    Py_buffer view_{};
+};
+
+void copy_in(const Array &to, nb::handle host, const void *from, nb::handle stream) {
+    if (to.size() == 0)
+        return;
+    if (stream.is_none())
+        return wait_without_gil([&](const KeepWaiting &keep_waiting) {
+            copy_to_device(to.address(), from, to.bytes(), keep_waiting);
+        });
+    const StreamRef queue = stream_ref(stream);
+    copy_to_device_async(to.address(), from, to.bytes(), queue);
+    PendingBuffers::instance().keep(HostBuffer::to_read(host, "the host array"), queue);
+    array_note_use(to, queue);
+}
+
+/// Elements of `ary`, a numpy array, on the device; the order of its axes in memory is kept.
+nb::object array_to_gpu(nb::handle ary, nb::handle allocator, nb::handle stream, nb::handle type) {
+    nb::object source = nb::borrow(ary);
+    if (!is_numpy_array(ary))
+        source = nb::module_::import_("numpy").attr("asarray")(ary);
+    nb::object dtype = source.attr("dtype");
+    const DType element = dtype_of(dtype);
+    HostArray host(source, "ary", 0);
+    const Array model =
+        Array(nullptr, 0, element, host.layout); // the same order of axes, without gaps
+    Layout dense = host.layout;
+    const auto axes = model.layout().axes_in_memory_order();
+    std::int64_t stride = static_cast<std::int64_t>(element.item_size());
+    for (int i = dense.dimensions() - 1; i >= 0; --i) {
+        dense.set(axes[i], dense.extent(axes[i]), stride);
+        stride *= std::max<std::int64_t>(dense.extent(axes[i]), 1);
+    }
+    nb::object made = make_array(dense, element, dtype, class_of(type),
+                                 {allocator, stream.is_none() ? StreamRef() : stream_ref(stream)});
+    if (host.lies_like(dense)) {
+        copy_in(array_of(made), source, host.data(), stream);
+    } else { // gaps or reversed axes: numpy closes them first
+        nb::object compact = nb::module_::import_("numpy").attr("ndarray")(
+            tuple_of(dense.shape()), dtype, nb::none(), 0, tuple_of(dense.strides()));
+        compact[nb::ellipsis()] = source;
+        HostArray closed(compact, "ary", 0);
+        copy_in(array_of(made), compact, closed.data(), stream);
+    }
+    return made;
+}
+
+/// Copies bytes of a host array that lies as the device's one does.
+void array_set_bytes(nb::handle self, nb::handle host, nb::handle stream) {
+    const Array &array = require_array(self, "self");
+    HostArray source(host, "ary", 0);
+    if (source.bytes() != array.bytes())
+        throw_value_error("ary has " + std::to_string(source.bytes()) + " bytes, the array " +
+                          std::to_string(array.bytes()));
+    copy_in(array, host, source.data(), stream);
+}
+
+void array_get_bytes(nb::handle self, nb::handle host, nb::handle stream) {
+    const Array &array = require_array(self, "self");
+    HostArray target(host, "ary", PyBUF_WRITABLE);
+    if (target.bytes() != array.bytes())
+        throw_value_error("ary has " + std::to_string(target.bytes()) + " bytes, the array " +
+                          std::to_string(array.bytes()));
+    if (array.size() == 0)
+        return;
+    if (stream.is_none())
+        return wait_without_gil([&](const KeepWaiting &keep_waiting) {
+            copy_to_host(target.data(), array.address(), array.bytes(), keep_waiting);
+        });
+    const StreamRef queue = stream_ref(stream);
+    copy_to_host_async(target.data(), array.address(), array.bytes(), queue);
+    PendingBuffers::instance().keep(HostBuffer::to_write(host, "ary"), queue);
+    array_note_use(array, queue);
+}
+
+} // namespace
+
+void array_note_use(const Array &array, StreamRef stream) {
+    if (stream.get() == nullptr || !array.memory() || array.size() == 0)
+        return;
+    auto done = std::make_shared<Event>(array.context()->context(), CU_EVENT_DISABLE_TIMING);
+    done->record(stream);
+    array.memory()->used_until(done);
+}
+
+Layout shape_argument(nb::handle shape) {
+    Layout layout;
+    if (PyIndex_Check(shape.ptr()) && !is_numpy_array(shape)) {
+        layout.append(integer(shape), 0);
+        return layout;
+    }
+    if (is_numpy_array(shape) && nb::cast<int>(shape.attr("ndim")) == 0) {
+        layout.append(integer(shape), 0);
+        return layout;
+    }
+    nb::object list = nb::steal(PySequence_List(shape.ptr()));
+    if (!list.is_valid()) {
+        PyErr_Clear();
+        throw_type_error("a shape is an int or a tuple of them, not " + represent(shape));
+    }
+    for (nb::handle extent : nb::borrow<nb::list>(list))
+        layout.append(integer(extent), 0);
+    return layout;
+}
+
+nb::object tuple_of(std::span<const std::int64_t> numbers) {
+    nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
+    return tuple;
+}
+
+void bind_array_functions(nb::module_ &module) {
+    module.def("_array_init", array_init, nb::arg("self"), nb::arg("shape"),
+               nb::arg("dtype").none(), nb::arg("allocator").none(), nb::arg("base").none(),
+               nb::arg("gpudata").none(), nb::arg("strides").none(), nb::arg("order"));
+    module.def("_array_empty", array_empty, nb::arg("shape"), nb::arg("dtype"),
+               nb::arg("allocator").none(), nb::arg("order"), nb::arg("type").none());
+    module.def("_array_view", array_view, nb::arg("self"), nb::arg("offset"), nb::arg("shape"),
+               nb::arg("strides"), nb::arg("dtype").none());
+    module.def("_array_try_reshape", array_try_reshape);
+    module.def("_array_to_gpu", array_to_gpu, nb::arg("ary"), nb::arg("allocator").none(),
+               nb::arg("stream").none(), nb::arg("type").none());
+    module.def("_array_set_bytes", array_set_bytes, nb::arg("self"), nb::arg("host"),
+               nb::arg("stream").none());
+    module.def("_array_get_bytes", array_get_bytes, nb::arg("self"), nb::arg("host"),
+               nb::arg("stream").none());
+}
+
+} // namespace pycuda::python

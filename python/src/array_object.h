@@ -1,0 +1,71 @@
+// array_object.h -- pycuda._driver.ArrayBase, the class below GPUArray, written against CPython.
+//
+// Arithmetic on small arrays is decided by what is done beside the launch, so the class holds its
+// Array in place and has the operators as type slots. What is not hot is Python, in the class
+// GPUArray that derives from this one (python/pycuda/gpuarray.py).
+#pragma once
+
+#include "bindings.h"
+
+#include <pycuda/array.h>
+
+#include <cstdint>
+#include <span>
+
+namespace pycuda::python {
+
+/// The object behind a GPUArray.
+struct ArrayObject {
+    PyObject_HEAD PyObject *attributes; ///< __dict__
+    PyObject *weak_references;
+    PyObject *dtype;     ///< numpy's
+    PyObject *base;      ///< the array that this is a view of; null: none
+    PyObject *allocator; ///< as it was passed; null: the pool
+    Array array;
+};
+
+/// The class that results have when no operand says otherwise: GPUArray, once it exists.
+extern PyTypeObject *array_class;
+/// ArrayBase.
+extern PyTypeObject *array_base_class;
+
+inline bool is_array(nb::handle object) {
+    return Py_TYPE(object.ptr()) == array_class ||
+           PyObject_TypeCheck(object.ptr(), array_base_class);
+}
+inline ArrayObject &array_object(nb::handle object) {
+    return *reinterpret_cast<ArrayObject *>(object.ptr());
+}
+inline Array &array_of(nb::handle object) { return array_object(object).array; }
+
+/// Throws TypeError, which names `what`, where it is no array.
+Array &require_array(nb::handle object, const char *what);
+
+/// A new object of class `type` around an array. `dtype` is numpy's for opaque elements; null
+/// otherwise.
+nb::object wrap_array(Array array, PyTypeObject *type = nullptr, nb::handle dtype = {});
+
+/// How new arrays get their memory: the pool, or a function of the user.
+struct Allocation {
+    nb::handle allocator; ///< null or None: the pool
+    StreamRef stream = {};
+};
+/// A new array with memory from `allocation`.
+nb::object make_array(const Layout &layout, DType dtype, nb::handle numpy_dtype, PyTypeObject *type,
+                      const Allocation &allocation);
+
+/// Keeps the array's memory from its pool until `stream` has done what is in it now. Nothing to do
+/// for the default stream.
+void array_note_use(const Array &array, StreamRef stream);
+
+/// numpy's dtype objects and ours.
+nb::object numpy_dtype(ScalarType type);
+DType dtype_of(nb::handle numpy_dtype);
+
+/// An int, or anything iterable of them.
+Layout shape_argument(nb::handle shape);
+nb::object tuple_of(std::span<const std::int64_t> numbers);
+
+void bind_array_functions(nb::module_ &module);
+
+} // namespace pycuda::python

@@ -1440,32 +1440,33 @@ class ElementwiseKernel:
 
     def source(self) -> str:
         """The CUDA C++ for arrays whose elements lie one after the other."""
+
 class ArrayBase:
     """What GPUArray derives from."""
 
-    shape: getset_descriptor = ...
+    shape: tuple[int, ...]
 
-    strides: getset_descriptor = ...
+    strides: tuple[int, ...]
 
-    dtype: getset_descriptor = ...
+    dtype: object
 
-    size: getset_descriptor = ...
+    size: int
 
-    mem_size: getset_descriptor = ...
+    mem_size: int
 
-    nbytes: getset_descriptor = ...
+    nbytes: int
 
-    itemsize: getset_descriptor = ...
+    itemsize: int
 
-    ptr: getset_descriptor = ...
+    ptr: int
 
-    ndim: getset_descriptor = ...
+    ndim: int
 
-    base: getset_descriptor = ...
+    base: object
 
-    allocator: getset_descriptor = ...
+    allocator: object
 
-    gpudata: getset_descriptor = ...
+    gpudata: object
 
 class ArrayMemory:
     """Memory of arrays, from the pool that they share."""

@@ -60,7 +60,6 @@ Outcome try_instruction(const ptx::Form &form, const test::WrittenInstruction &i
     if (!module)
         return {Outcome::State::Refused, first_reason(log)};
     try {
-        compiler::prepare_kernels(*module);
         for (const auto &function : module->functions)
             if (function->name == "k")
                 emit_llvm(*function, target);

@@ -2,6 +2,7 @@
 
 #include "codegen/kernel_emitter.h"
 
+#include "analysis/lockstep.h"
 #include "codegen/warp_emitter.h"
 #include "rt/kernel_abi.h"
 
@@ -83,6 +84,7 @@ void KernelEmitter::find_regions() {
             masks.uses.push_back({block, mask_id(owner)});
     }
     live_in_ = find_live_in(plan.function, masks);
+    lockstep_ = analysis::is_lockstep(plan.function, plan.post_dominators);
 }
 
 bool KernelEmitter::is_barrier_end(const ir::Block *block) const {
@@ -292,17 +294,53 @@ llvm::Function *KernelEmitter::emit(const std::string &name) {
 }
 
 void KernelEmitter::emit_block(llvm::BasicBlock *next_block) {
-    if (has_regions())
+    if (has_regions() && lockstep_)
+        emit_in_lockstep(next_block);
+    else if (has_regions())
         emit_generations(next_block);
     else
         emit_warps(0, next_block);
 }
 
+llvm::Value *KernelEmitter::worker_member(std::size_t offset) {
+    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker, offset);
+}
+
+// What the warps have added up at the barrier becomes its result.
+void KernelEmitter::publish_barrier_sum() {
+    llvm::Value *sum = worker_member(offsetof(rt::WorkerState, barrier_sum));
+    builder.CreateStore(builder.CreateLoad(builder.getInt32Ty(), sum),
+                        worker_member(offsetof(rt::WorkerState, barrier_result)));
+    builder.CreateStore(builder.getInt32(0), sum);
+}
+
+// Each region is a loop over all warps; each of them says where the block goes on, all the same.
+// Where a region has only one successor LLVM finds that out and jumps.
+void KernelEmitter::emit_in_lockstep(llvm::BasicBlock *next_block) {
+    next_region_ = stack_slot(builder.getInt32Ty(), "next.region");
+    builder.CreateStore(builder.getInt32(0), worker_member(offsetof(rt::WorkerState, barrier_sum)));
+    std::vector<llvm::BasicBlock *> starts;
+    for (std::size_t r = 0; r < regions_.size(); ++r)
+        starts.push_back(new_block("region." + llvm::Twine(r)));
+    builder.CreateBr(starts[0]);
+    for (unsigned r = 0; r < regions_.size(); ++r) {
+        llvm::BasicBlock *barrier = new_block("barrier");
+        builder.SetInsertPoint(starts[r]);
+        builder.CreateStore(builder.getInt32(~0u), next_region_);
+        emit_warps(r, barrier);
+        builder.SetInsertPoint(barrier);
+        publish_barrier_sum();
+        llvm::SwitchInst *choice = builder.CreateSwitch(
+            builder.CreateLoad(builder.getInt32Ty(), next_region_), next_block);
+        for (unsigned to = 1; to < regions_.size(); ++to)
+            choice->addCase(builder.getInt32(to), starts[to]);
+    }
+}
+
 // In each generation every warp that is not done runs one region. Nearly always all warps are in
 // the same region; `pending` has a bit for each one that some warp is in.
 void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
-    llvm::Type *word = builder.getInt32Ty(), *wide = builder.getInt64Ty(),
-               *pointer = builder.getPtrTy();
+    llvm::Type *wide = builder.getInt64Ty(), *pointer = builder.getPtrTy();
     unsigned warps = plan.launch.warps();
     following_ = stack_slot(wide, "following");
     constexpr std::uint32_t kNextRegions = ~0u; // keys of scratch_slot that belong to no value
@@ -313,11 +351,7 @@ void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
     for (unsigned warp = 0; warp < warps; ++warp)
         builder.CreateStore(builder.getInt32(0),
                             next_region_slot(first_array, builder.getInt32(warp)));
-    llvm::Value *sum = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker,
-                                                          offsetof(rt::WorkerState, barrier_sum));
-    llvm::Value *result = builder.CreateConstInBoundsGEP1_64(
-        builder.getInt8Ty(), invariants.worker, offsetof(rt::WorkerState, barrier_result));
-    builder.CreateStore(builder.getInt32(0), sum);
+    builder.CreateStore(builder.getInt32(0), worker_member(offsetof(rt::WorkerState, barrier_sum)));
 
     llvm::BasicBlock *before = builder.GetInsertBlock();
     llvm::BasicBlock *generation = new_block("generation"), *choose = new_block("choose");
@@ -357,8 +391,7 @@ void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
     builder.CreateCondBr(builder.CreateICmpNE(rest, builder.getInt64(0)), choose, barrier);
     builder.SetInsertPoint(barrier);
     llvm::Value *following = builder.CreateLoad(wide, following_);
-    builder.CreateStore(builder.CreateLoad(word, sum), result);
-    builder.CreateStore(builder.getInt32(0), sum);
+    publish_barrier_sum();
     starting->addIncoming(following, barrier);
     reading->addIncoming(writing, barrier);
     writing->addIncoming(reading, barrier);
@@ -412,6 +445,13 @@ void KernelEmitter::emit_warp(unsigned region, llvm::Value *warp, llvm::Constant
                                                            offsetof(rt::WorkerState, warp_index)));
     if (!has_regions()) {
         WarpEmitter(*this, region, warp, active, after).emit([](unsigned) {});
+        return;
+    }
+    if (lockstep_) {
+        WarpEmitter(*this, region, warp, active, after).emit([&](unsigned behind) {
+            builder.CreateStore(builder.getInt32(behind), next_region_);
+            builder.CreateBr(after);
+        });
         return;
     }
     llvm::BasicBlock *run = new_block("run"), *done = new_block("warp.done");

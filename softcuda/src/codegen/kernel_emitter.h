@@ -7,6 +7,8 @@
 //             with barriers: next[warp] = region 0
 //                            until all warps are done: run each warp's next region
 //
+//                            in lockstep: run all warps' region, go on to the next one
+//
 // A region is what a warp does from the start, or from behind a barrier, to the next barrier or the
 // end. That all warps have run one region is the barrier. Values that a warp still needs behind the
 // barrier are kept in WorkerState::scratch, an array over the warps each.
@@ -120,6 +122,8 @@ class KernelEmitter {
     void read_block_index(llvm::Value *index);
     void emit_block(llvm::BasicBlock *next_block);
     void emit_generations(llvm::BasicBlock *next_block);
+    void emit_in_lockstep(llvm::BasicBlock *next_block);
+    void publish_barrier_sum();
     /// Runs `region` for all warps, or for those whose next region it is; then goes on to `after`.
     void emit_warps(unsigned region, llvm::BasicBlock *after);
     void emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,
@@ -127,6 +131,7 @@ class KernelEmitter {
     void emit_warp(unsigned region, llvm::Value *warp, llvm::Constant *active,
                    llvm::BasicBlock *after);
     void separate_scratch();
+    llvm::Value *worker_member(std::size_t offset);
     llvm::Value *next_region_slot(llvm::Value *array, llvm::Value *warp);
     llvm::BasicBlock *new_block(const llvm::Twine &name);
 
@@ -138,7 +143,9 @@ class KernelEmitter {
     analysis::PatternTable patterns_;
     llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region
     llvm::MDNode *scratch_scope_ = nullptr;               ///< list of one alias scope
-    llvm::AllocaInst *following_ = nullptr; ///< bits of the regions that some warp goes on with
+    bool lockstep_ = false;                   ///< all warps are always in the same region
+    llvm::AllocaInst *next_region_ = nullptr; ///< in lockstep: where the block goes on
+    llvm::AllocaInst *following_ = nullptr;   ///< bits of the regions that some warp goes on with
 };
 
 } // namespace softcuda::codegen

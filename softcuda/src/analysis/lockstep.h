@@ -1,0 +1,16 @@
+// lockstep.h -- kernels whose warps all go from barrier to barrier in the same order.
+#pragma once
+
+#include "analysis/cfg.h"
+#include "ir/ir.h"
+
+namespace softcuda::analysis {
+
+/// True if no branch that threads of a block may take differently has a block-wide barrier on one
+/// of its ways: then all warps always wait at the same barrier, and nobody has to ask which.
+///
+///     for (int t = 0; t < n; ++t) { ... __syncthreads(); }      n is a parameter: in lockstep
+///     if (i >= n) return;  ...  __syncthreads();                i differs: not
+[[nodiscard]] bool is_lockstep(const ir::Function &function, const DominatorTree &post_dominators);
+
+} // namespace softcuda::analysis

@@ -295,8 +295,8 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
     switch (i.opcode) {
     case Opcode::Special:
         return special(i);
-    case Opcode::Load:
-        return flat(i);
+    case Opcode::Load: // the same local address is other memory in each lane
+        return i.attributes.space == ir::Space::Local ? kDivergent : flat(i);
     case Opcode::Undef:
     case Opcode::Clock:
     case Opcode::SymbolAddress:

@@ -1482,3 +1482,49 @@ class ArrayMemory:
     @property
     def size(self) -> int:
         """In bytes, as it was asked for."""
+
+class ReductionKernel:
+    """A reduction over the elements of arrays; see pycuda.reduction."""
+
+    def __init__(
+        self,
+        arguments: Sequence[tuple[bool, str, str, int]],
+        dtype_out: object,
+        out_type: str,
+        neutral: str,
+        reduce_expr: str,
+        map_expr: str,
+        name: str,
+        preamble: str,
+        options: Sequence[str],
+        keep: bool,
+    ) -> None: ...
+    def __call__(
+        self,
+        *args: object,
+        stream: Stream | None = None,
+        out: object = None,
+        allocator: object = None,
+        kernel_wrapper: None = None,
+    ) -> ArrayBase:
+        """Reduces; the result is an array of no dimension, or `out`."""
+
+    def source(self) -> str:
+        """The CUDA C++ for arrays whose elements lie one after the other."""
+
+class ScanKernel:
+    """A scan over the elements of an array; see pycuda.scan."""
+
+    def __init__(
+        self,
+        type: str,
+        size: int,
+        scan_expr: str,
+        neutral: str,
+        exclusive: bool,
+        name: str,
+        preamble: str,
+        options: Sequence[str],
+    ) -> None: ...
+    def source(self) -> str:
+        """The CUDA C++ for arrays whose elements lie one after the other."""

@@ -1,6 +1,7 @@
 // array_operand.cpp -- reading where an array's elements lie.
 #include "array_operand.h"
 
+#include "array_object.h"
 #include "numpy_types.h"
 #include "python_object.h"
 
@@ -43,6 +44,12 @@ std::span<const std::int64_t> ArrayReader::keep(nb::handle tuple) {
 
 ArrayOperand ArrayReader::read(nb::handle object, const std::string &kernel,
                                const std::string &argument) {
+    if (is_array(object)) [[likely]] {
+        const Array &array = array_of(object);
+        PyObject *dtype = array_object(object).dtype; // unset until somebody has asked for it
+        return {{array.address(), array.item_size(), array.shape(), array.layout().strides()},
+                dtype ? nb::borrow(dtype) : numpy_dtype(array.scalar_type())};
+    }
     nb::object interface = optional_attribute(object, "__cuda_array_interface__");
     if (!interface.is_valid() || !nb::isinstance<nb::dict>(interface))
         refuse(object, kernel, argument);

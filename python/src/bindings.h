@@ -24,5 +24,7 @@ void bind_function(nb::module_ &module);
 void bind_array(nb::module_ &module);
 void bind_compiler(nb::module_ &module);
 void bind_elementwise(nb::module_ &module);
+void bind_reduction(nb::module_ &module);
+void bind_scan(nb::module_ &module);
 
 } // namespace pycuda::python

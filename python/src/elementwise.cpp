@@ -100,6 +100,7 @@ class BoundElementwise {
         pack_arguments(packing, kernel_.arguments(), args, arrays,
                        [&](ArgumentBlock &to, std::size_t array) { call.push_array(to, array); });
         call.launch(block);
+        arrays.note_use(stream);
     }
 
     std::string source() const { return kernel_.source(); }

@@ -27,4 +27,6 @@ NB_MODULE(_driver, module) {
 
     bind_elementwise(module);
     bind_array(module);
+    bind_reduction(module);
+    bind_scan(module);
 }

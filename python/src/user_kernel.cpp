@@ -1,6 +1,7 @@
 // user_kernel.cpp -- arguments and compiled variants of users' kernels.
 #include "user_kernel.h"
 
+#include "array_object.h"
 #include "python_object.h"
 
 #include <nanobind/stl/string.h>
@@ -43,7 +44,8 @@ std::vector<KernelArgument> arguments_from(const std::vector<ArgumentTuple> &tup
 }
 
 CallArrays::CallArrays(const std::string &kernel, const std::vector<KernelArgument> &declared,
-                       nb::handle args) {
+                       nb::handle args)
+    : args_(args) {
     const auto count = static_cast<std::size_t>(PyTuple_Size(args.ptr()));
     if (count != declared.size()) [[unlikely]]
         reject_count(kernel, declared, count);
@@ -57,6 +59,14 @@ CallArrays::CallArrays(const std::string &kernel, const std::vector<KernelArgume
         views_.push_back(operand.view);
         dtypes_.push_back(std::move(operand.dtype));
     }
+}
+
+void CallArrays::note_use(StreamRef stream) const {
+    if (stream.get() == nullptr)
+        return;
+    for (nb::handle argument : nb::borrow<nb::tuple>(args_))
+        if (is_array(argument))
+            array_note_use(array_of(argument), stream);
 }
 
 FunctionObject &VariantFunctions::get(const Function &function, const std::string &log,

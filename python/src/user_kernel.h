@@ -23,13 +23,16 @@ std::vector<KernelArgument> arguments_from(const std::vector<ArgumentTuple> &tup
 class CallArrays {
   public:
     /// Throws TypeError where the number of arguments is not the declared one, or something else
-    /// was passed where an array is declared. `args` is a tuple.
+    /// was passed where an array is declared. `args` is a tuple that outlives this.
     CallArrays(const std::string &kernel, const std::vector<KernelArgument> &declared,
                nb::handle args);
     std::span<const ArrayView> views() const noexcept { return views_; }
     nb::handle dtype(std::size_t array) const noexcept { return dtypes_[array]; }
+    /// Keeps the memory of GPUArrays from their pool until what is in `stream` now is done.
+    void note_use(StreamRef stream) const;
 
   private:
+    nb::handle args_;
     ArrayReader reader_;
     std::vector<ArrayView> views_;
     std::vector<nb::object> dtypes_;

@@ -17,7 +17,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace pycuda {
@@ -98,13 +97,13 @@ class ElementwiseKernel {
     /// Runs it. Arguments as declared: ArrayViews, and numbers of exactly the declared type.
     template <class... Args> void operator()(StreamRef stream, const Args &...args) {
         std::vector<ArrayView> arrays;
-        (add_array(arrays, args), ...);
+        (detail::add_array(arrays, args), ...);
         const Call call = prepare(arrays, stream);
         if (!call.has_work())
             return;
         ArgumentBlock block(call.function());
         std::size_t array = 0;
-        (push(call, block, array, args), ...);
+        (detail::push_declared(call, block, array, args), ...);
         call.launch(block);
     }
 
@@ -113,19 +112,6 @@ class ElementwiseKernel {
 
   private:
     struct State;
-
-    template <class T> static void add_array(std::vector<ArrayView> &arrays, const T &argument) {
-        if constexpr (std::is_same_v<T, ArrayView>)
-            arrays.push_back(argument);
-    }
-    template <class T>
-    static void push(const Call &call, ArgumentBlock &block, std::size_t &array,
-                     const T &argument) {
-        if constexpr (std::is_same_v<T, ArrayView>)
-            call.push_array(block, array++);
-        else
-            detail::push(block, argument);
-    }
 
     std::unique_ptr<State> state_;
 };

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace pycuda {
@@ -44,5 +45,23 @@ struct ArrayView {
         return count;
     }
 };
+
+namespace detail {
+
+template <class T> void add_array(std::vector<ArrayView> &arrays, const T &argument) {
+    if constexpr (std::is_same_v<T, ArrayView>)
+        arrays.push_back(argument);
+}
+
+/// Pushes an argument of C++ into the block of `call`, a kernel's Call.
+template <class Call, class Block, class T>
+void push_declared(const Call &call, Block &block, std::size_t &array, const T &argument) {
+    if constexpr (std::is_same_v<T, ArrayView>)
+        call.push_array(block, array++);
+    else
+        push(block, argument);
+}
+
+} // namespace detail
 
 } // namespace pycuda

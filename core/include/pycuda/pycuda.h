@@ -24,6 +24,8 @@
 #include <pycuda/memory_pool.h>
 #include <pycuda/module.h>
 #include <pycuda/parameter.h>
+#include <pycuda/reduction_kernel.h>
+#include <pycuda/scan_kernel.h>
 #include <pycuda/staging.h>
 #include <pycuda/stream.h>
 #include <pycuda/wait.h>

@@ -30,11 +30,6 @@ bool minds_threads(const std::string &text) {
                                [&](std::string_view word) { return mentions(text, word); });
 }
 
-bool all_aligned(std::span<const ArrayView> arrays) {
-    return std::ranges::all_of(
-        arrays, [](const ArrayView &view) { return view.address % vector_bytes == 0; });
-}
-
 std::size_t largest_item(std::span<const ArrayView> arrays) {
     return std::ranges::max(arrays, {}, &ArrayView::item_size).item_size;
 }
@@ -59,7 +54,6 @@ struct ElementwiseKernel::State {
     bool takes_neighbours = false;
     VariantCache variants;
 
-    void check_sizes(std::span<const ArrayView> arrays) const;
     int neighbours(std::span<const ArrayView> arrays, std::uint64_t count) const;
 };
 
@@ -96,34 +90,9 @@ std::string ElementwiseKernel::source() const {
     return write_elementwise(state_->arguments, state_->text, {}).text;
 }
 
-void ElementwiseKernel::State::check_sizes(std::span<const ArrayView> arrays) const {
-    if (arrays.size() != at_i_only.size())
-        throw std::invalid_argument("elementwise kernel '" + text.name + "' takes " +
-                                    std::to_string(at_i_only.size()) + " arrays, got " +
-                                    std::to_string(arrays.size()));
-    const std::size_t size = arrays.front().size();
-    std::size_t array = 0;
-    for (const KernelArgument &argument : arguments) {
-        if (!argument.is_vector())
-            continue;
-        if (at_i_only[array] && arrays[array].size() != size) [[unlikely]]
-            throw std::invalid_argument("elementwise kernel '" + text.name + "': array '" +
-                                        argument.name + "' has " +
-                                        std::to_string(arrays[array].size()) +
-                                        " elements, the first array has " + std::to_string(size));
-        if (argument.size != 0 && arrays[array].item_size != argument.size &&
-            !is_c_contiguous(arrays[array])) [[unlikely]]
-            throw std::invalid_argument("elementwise kernel '" + text.name + "': array '" +
-                                        argument.name + "' has elements of " +
-                                        std::to_string(arrays[array].item_size) + " bytes, " +
-                                        argument.type + " has " + std::to_string(argument.size));
-        ++array;
-    }
-}
-
 int ElementwiseKernel::State::neighbours(std::span<const ArrayView> arrays,
                                          std::uint64_t count) const {
-    if (!takes_neighbours || count < vector_threshold || !all_aligned(arrays) ||
+    if (!takes_neighbours || count < vector_threshold || !all_aligned(arrays, vector_bytes) ||
         !all_disjoint(arrays))
         return 1;
     return static_cast<int>(std::max<std::size_t>(1, vector_bytes / largest_item(arrays)));
@@ -132,18 +101,15 @@ int ElementwiseKernel::State::neighbours(std::span<const ArrayView> arrays,
 ElementwiseKernel::Call ElementwiseKernel::prepare(std::span<const ArrayView> arrays,
                                                    StreamRef stream,
                                                    std::optional<IndexRange> range) {
-    state_->check_sizes(arrays);
+    check_array_sizes("elementwise kernel", state_->text.name, state_->arguments, state_->at_i_only,
+                      arrays);
     Call call(arrays, stream);
     call.range_ = range;
     call.elements_ = arrays.front().size();
     call.count_ = range ? range->size() : call.elements_;
     if (call.count_ == 0)
         return call;
-    if (!std::ranges::all_of(arrays, is_c_contiguous)) {
-        call.forms_ = std::make_unique<OperandForms>(arrays);
-        if (call.forms_->all_flat())
-            call.forms_.reset();
-    }
+    call.forms_ = find_forms(arrays);
     ElementwiseForm form;
     form.operands = call.forms_.get();
     form.wide = call.elements_ >= wide_threshold;

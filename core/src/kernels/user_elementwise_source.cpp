@@ -129,6 +129,20 @@ std::string named_text(std::string_view text, const std::string &name) {
     return "\n#line 1 \"" + name + "\"\n" + std::string(text) + "\n#line 1 \"generated\"\n";
 }
 
+std::string one_line(std::string text) {
+    for (std::size_t comment = text.find("//"); comment != std::string::npos;
+         comment = text.find("//"))
+        text.erase(comment, text.find('\n', comment) - comment);
+    std::ranges::replace(text, '\n', ' ');
+    std::ranges::replace(text, '\r', ' ');
+    return text;
+}
+
+std::string form_key(bool wide, bool aligned, const OperandForms *operands) {
+    std::string key(1, static_cast<char>(1 + wide + 2 * aligned));
+    return operands ? key + operands->key() : key;
+}
+
 std::string includes_for(const std::vector<KernelArgument> &arguments,
                          const std::vector<std::string_view> &texts, const OperandForms *operands) {
     auto any_mentions = [&](std::string_view word) {

@@ -40,6 +40,11 @@ std::string declare_parameters(const std::vector<KernelArgument> &arguments,
 std::string bind_strided(const std::vector<KernelArgument> &arguments, const OperandForms *operands,
                          bool wide);
 
+/// A text without line ends, for a macro.
+std::string one_line(std::string text);
+/// What tells the variants of a kernel apart that have no further forms.
+std::string form_key(bool wide, bool aligned, const OperandForms *operands);
+
 /// True where `word` occurs in `text` as a whole identifier.
 bool mentions(std::string_view text, std::string_view word);
 /// True where `name` occurs in `text`, and only as `name[i]`.

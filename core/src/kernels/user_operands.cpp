@@ -130,6 +130,45 @@ bool all_disjoint(std::span<const ArrayView> arrays) noexcept {
     return true;
 }
 
+std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> arrays) {
+    if (std::ranges::all_of(arrays, is_c_contiguous)) [[likely]]
+        return nullptr;
+    auto forms = std::make_unique<OperandForms>(arrays);
+    return forms->all_flat() ? nullptr : std::move(forms);
+}
+
+void check_array_sizes(const char *kind, const std::string &name,
+                       const std::vector<KernelArgument> &declared,
+                       const std::vector<bool> &at_i_only, std::span<const ArrayView> arrays) {
+    const auto refuse = [&](const std::string &why) {
+        throw std::invalid_argument(kind + (" '" + name) + "'" + why);
+    };
+    if (arrays.size() != at_i_only.size())
+        refuse(" takes " + std::to_string(at_i_only.size()) + " arrays, got " +
+               std::to_string(arrays.size()));
+    const std::size_t size = arrays.front().size();
+    std::size_t array = 0;
+    for (const KernelArgument &argument : declared) {
+        if (!argument.is_vector())
+            continue;
+        const ArrayView &view = arrays[array];
+        if (at_i_only[array] && view.size() != size) [[unlikely]]
+            refuse(": array '" + argument.name + "' has " + std::to_string(view.size()) +
+                   " elements, the first array has " + std::to_string(size));
+        if (argument.size != 0 && view.item_size != argument.size && !is_c_contiguous(view))
+            [[unlikely]]
+            refuse(": array '" + argument.name + "' has elements of " +
+                   std::to_string(view.item_size) + " bytes, " + argument.type + " has " +
+                   std::to_string(argument.size));
+        ++array;
+    }
+}
+
+bool all_aligned(std::span<const ArrayView> arrays, std::size_t bytes) noexcept {
+    return std::ranges::all_of(arrays,
+                               [&](const ArrayView &view) { return view.address % bytes == 0; });
+}
+
 OperandForms::OperandForms(std::span<const ArrayView> arrays) {
     if (std::ranges::all_of(arrays, is_c_contiguous) || share_memory_order(arrays)) [[likely]]
         return;

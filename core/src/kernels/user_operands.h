@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,6 +58,19 @@ class OperandForms {
 
 /// True where the elements lie one after the other, the last index running fastest.
 bool is_c_contiguous(const ArrayView &view) noexcept;
+
+/// Null where all arrays are flat.
+std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> arrays);
+
+/// Throws std::invalid_argument where the number of arrays is not the declared one, where an array
+/// of which `at_i_only` holds has another size than the first, or a strided array other elements
+/// than declared. `kind` and `name` of the kernel begin the message.
+void check_array_sizes(const char *kind, const std::string &name,
+                       const std::vector<KernelArgument> &declared,
+                       const std::vector<bool> &at_i_only, std::span<const ArrayView> arrays);
+
+/// True where all arrays start at multiples of `bytes`.
+bool all_aligned(std::span<const ArrayView> arrays, std::size_t bytes) noexcept;
 
 /// True where no byte belongs to two of the arrays. Counts whole extents, gaps included.
 bool all_disjoint(std::span<const ArrayView> arrays) noexcept;

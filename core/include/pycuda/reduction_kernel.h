@@ -1,0 +1,111 @@
+// reduction_kernel.h -- a kernel that joins what an expression gives for each element.
+//
+//     ReductionKernel dot("const float *x, const float *y",
+//                         {.out_type = "float", .out_size = 4, .neutral = "0",
+//                          .reduce_expr = "a + b", .map_expr = "x[i] * y[i]"});
+//     dot(stream, result, x, y);                         // x, y are ArrayViews
+#pragma once
+
+#include <pycuda/argument_block.h>
+#include <pycuda/kernel_argument.h>
+#include <pycuda/kernel_variant.h>
+#include <pycuda/launch.h>
+#include <pycuda/stream.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pycuda {
+
+class OperandForms;
+
+/// The text that a user writes for a reduction. All of it is CUDA C++.
+struct ReductionText {
+    std::string out_type;           ///< of the result and of what is joined
+    std::size_t out_size = 0;       ///< its bytes
+    std::string neutral;            ///< joined with anything it changes nothing
+    std::string reduce_expr;        ///< joins `a` and `b`; associative and commutative
+    std::string map_expr = "in[i]"; ///< the value of element `i`
+    std::string name = "reduce_kernel";
+    std::string preamble = {};
+    KernelBuild build = {};
+};
+
+/// A reduction over arrays of any layout. The tree in which values are joined depends on their
+/// number and size alone: results are the same in every run and on every device, and the error of
+/// a sum grows as that of pairwise summation does. No elements give `neutral`.
+///
+/// The texts see `i`, `n`, the arguments, and the macros out_type, BLOCK_SIZE, READ_AND_MAP(i) and
+/// REDUCE(a, b). Any thread may call any function.
+class ReductionKernel {
+  public:
+    /// Throws std::invalid_argument where no argument is an array.
+    ReductionKernel(std::vector<KernelArgument> arguments, ReductionText text);
+    ReductionKernel(std::string_view arguments, ReductionText text);
+    ~ReductionKernel();
+    ReductionKernel(ReductionKernel &&) noexcept;
+    ReductionKernel &operator=(ReductionKernel &&) noexcept;
+
+    static constexpr unsigned block_size = 256;
+
+    const std::vector<KernelArgument> &arguments() const noexcept;
+    const ReductionText &text() const noexcept;
+
+    /// One reduction in the making. The caller pushes the result's address and then the arguments
+    /// in order, arrays through push_array(), into a block for function(), and calls launch().
+    /// Arrays and kernel must outlive it.
+    class Call {
+      public:
+        Call(Call &&) noexcept;
+        ~Call();
+        const Function &function() const noexcept { return variant_->functions[0]; }
+        const KernelVariant &variant() const noexcept { return *variant_; }
+        void push_array(ArgumentBlock &block, std::size_t array) const;
+        void launch(ArgumentBlock &block) const;
+
+      private:
+        friend class ReductionKernel;
+        explicit Call(std::span<const ArrayView> arrays);
+
+        std::span<const ArrayView> arrays_;
+        std::unique_ptr<OperandForms> forms_; ///< null where all are flat
+        const KernelVariant *variant_ = nullptr;
+        std::uint64_t elements_ = 0;
+        std::size_t out_size_ = 0;
+        LaunchConfig config_;
+    };
+
+    /// `arrays` are the vector arguments in their order; the first says how many elements there
+    /// are. Throws std::invalid_argument where an array that is used only as `x[i]` has another
+    /// number of elements.
+    Call prepare(std::span<const ArrayView> arrays, StreamRef stream = {});
+
+    /// Runs it and leaves the result in memory at `out`.
+    template <class... Args>
+    void operator()(StreamRef stream, CUdeviceptr out, const Args &...args) {
+        std::vector<ArrayView> arrays;
+        (detail::add_array(arrays, args), ...);
+        const Call call = prepare(arrays, stream);
+        ArgumentBlock block(call.function());
+        block.push_pointer(out);
+        std::size_t array = 0;
+        (detail::push_declared(call, block, array, args), ...);
+        call.launch(block);
+    }
+
+    /// Compiles for flat arrays now, in the current context. Throws CompileError.
+    const KernelVariant &compile_flat();
+    /// The source for flat arrays, as the compiler gets it.
+    std::string source() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace pycuda

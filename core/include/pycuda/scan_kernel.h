@@ -1,0 +1,59 @@
+// scan_kernel.h -- a kernel that gives each element joined with all before it.
+//
+//     ScanKernel running_sum({.type = "float", .size = 4, .scan_expr = "a + b"});
+//     running_sum.launch(stream, out, in);               // out, in are ArrayViews
+#pragma once
+
+#include <pycuda/kernel_argument.h>
+#include <pycuda/kernel_variant.h>
+#include <pycuda/stream.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace pycuda {
+
+/// Whether element i of the result takes part in itself.
+enum class ScanKind { Inclusive, Exclusive };
+
+/// The text that a user writes for a scan. All of it is CUDA C++.
+struct ScanText {
+    std::string type;      ///< of the elements
+    std::size_t size = 0;  ///< their bytes
+    std::string scan_expr; ///< joins `a` and `b`, `a` being the earlier; associative
+    /// What an exclusive scan gives for the first element; needed for that only.
+    std::string neutral = {};
+    ScanKind kind = ScanKind::Inclusive;
+    std::string name = "scan";
+    std::string preamble = {};
+    KernelBuild build = {};
+};
+
+/// A scan over one axis of elements, reading and writing memory once. The order of operations
+/// depends on the number of elements alone: results are the same in every run and on every device.
+/// The texts see the macros scan_type and SCAN_EXPR(a, b). Any thread may call any function.
+class ScanKernel {
+  public:
+    /// Throws std::invalid_argument for an exclusive scan without a neutral element.
+    explicit ScanKernel(ScanText text);
+    ~ScanKernel();
+    ScanKernel(ScanKernel &&) noexcept;
+    ScanKernel &operator=(ScanKernel &&) noexcept;
+
+    const ScanText &text() const noexcept;
+
+    /// Scans `in` into `out`, which may be the same. Both have one axis and the same number of
+    /// elements, of any stride, or lie without gaps in C order. Throws std::invalid_argument
+    /// otherwise. Returns the variant that ran; null where there are no elements.
+    const KernelVariant *launch(StreamRef stream, const ArrayView &out, const ArrayView &in);
+
+    /// The source for arrays without gaps, as the compiler gets it.
+    std::string source() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace pycuda

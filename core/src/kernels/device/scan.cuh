@@ -1,0 +1,239 @@
+// scan.cuh -- running sums (or any associative operation) in one pass over memory.
+//
+// A block scans a tile and needs what all tiles before it add up to. Tiles publish their totals;
+// the last tile of each 32 publishes the total of the 32, the last of each 1024 that of the 1024,
+// and so on:
+//
+//     tile 2090 = 2 * 1024 + 1 * 32 + 10
+//     what lies before it = totals of 2 thousands, then of 1 group of 32, then of 10 tiles
+//
+// Each of these is at most 31 nodes, read by a warp at once. Unlike the usual look-back, which
+// takes whatever prefix a predecessor happens to have ready, the order of operations is always the
+// same: sums of floating-point numbers do not change from run to run or device to device.
+//
+// Blocks claim tiles through a counter, so that a tile's predecessors have all been started when
+// it waits for them: no order or number of blocks running at a time can make it wait forever.
+#pragma once
+
+namespace pycuda {
+
+/// The totals, as 64-bit words of 32 bits payload and a mark that says they are there: a word is
+/// written and read as a whole, so that no fences are needed.
+template <class T> struct ScanNode {
+    static constexpr int words = Words<T>::count;
+    static constexpr unsigned long long mark = 1ull << 32;
+
+    __device__ static void publish(unsigned long long *node, const T &value) {
+        const Words<T> payload = Words<T>::of(value);
+#pragma unroll
+        for (int i = 0; i < words; ++i)
+            reinterpret_cast<volatile unsigned long long *>(node)[i] = mark | payload.word[i];
+    }
+    /// Waits until the node has been published.
+    __device__ static T wait(const unsigned long long *node) {
+        Words<T> payload;
+#pragma unroll
+        for (int i = 0; i < words; ++i) {
+            unsigned long long word;
+            do
+                word = reinterpret_cast<const volatile unsigned long long *>(node)[i];
+            while (word < mark);
+            payload.word[i] = static_cast<unsigned>(word);
+        }
+        return payload.value();
+    }
+};
+
+/// Inclusive scan over the lanes of a warp.
+template <class T, class Op> __device__ T scan_warp(T value, int lane, const Op &op) {
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const T below = shuffle_up(value, distance);
+        if (lane >= distance)
+            value = op(below, value);
+    }
+    return value;
+}
+
+/// Publishes a tile's total and returns what all tiles before it add up to; for tile 0 that is
+/// meaningless. Called by one whole warp.
+template <class T, class Op>
+__device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
+                         unsigned long long tiles, const T &total, int lane, const Op &op) {
+    using Node = ScanNode<T>;
+    T own = total;
+    T prefix = total;
+    bool found = false;
+    if (lane == 0)
+        Node::publish(nodes + tile * Node::words, own);
+    for (unsigned long long at = tile, level_size = tiles; at != 0; at /= 32) {
+        const int before = static_cast<int>(at % 32);
+        T value = own;
+        if (lane < before)
+            value = Node::wait(nodes + (at - before + lane) * Node::words);
+        if (before != 0) {
+            value = scan_warp(value, lane, op);
+            const T sum = shuffle(value, before - 1);
+            prefix = found ? op(sum, prefix) : sum;
+            found = true;
+        }
+        nodes += level_size * Node::words;
+        level_size = level_size / 32 + 1;
+        if (before == 31) { // the last of its 32: its value is now their total
+            own = shuffle(value, 31);
+            if (lane == 0)
+                Node::publish(nodes + at / 32 * Node::words, own);
+        }
+    }
+    return prefix;
+}
+
+enum class ScanAccess { Vectors, Elements, Strided };
+
+/// Where a scan reads and writes. Strides are in bytes.
+template <class T> struct ScanPlaces {
+    const T *in;
+    T *out;
+    long long in_stride, out_stride;
+    unsigned long long count;
+};
+
+/// Whole vectors of memory, where Bytes is a power of two.
+template <int Bytes> struct alignas(Bytes &(Bytes - 1) ? 1 : Bytes) ScanVector {
+    unsigned char bytes[Bytes];
+};
+
+/// Scans one tile for each block. `nodes` starts with the counter of claimed tiles and must be all
+/// zeros. Exclusive scans give `neutral` for the first element.
+template <class T, int Rows, int Neighbours, int Threads, ScanAccess Access, bool Exclusive,
+          class Op>
+__device__ void scan_tile(const ScanPlaces<T> &places, unsigned long long *nodes, const T &neutral,
+                          const Op &op) {
+    using Index = unsigned long long;
+    using Vector = ScanVector<Neighbours * sizeof(T)>;
+    constexpr int warps = Threads / 32;
+    constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
+    __shared__ Index claimed;
+    __shared__ Storage<T, warps> totals;
+    __shared__ Storage<T, 1> before_tile;
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+
+    if (threadIdx.x == 0)
+        claimed = atomicAdd(nodes, 1ull);
+    __syncthreads();
+    const Index tile = claimed;
+    const Index start = tile * tile_size;
+    const Index first = start + warp * (32 * Rows * Neighbours) + lane * Neighbours;
+    const bool whole = start + tile_size <= places.count;
+
+    const auto in = [&](Index i) -> T {
+        if (Access == ScanAccess::Strided)
+            return *reinterpret_cast<const T *>(reinterpret_cast<const char *>(places.in) +
+                                                static_cast<long long>(i) * places.in_stride);
+        return places.in[i];
+    };
+    const auto put = [&](Index i, const T &value) {
+        if (Access == ScanAccess::Strided)
+            *reinterpret_cast<T *>(reinterpret_cast<char *>(places.out) +
+                                   static_cast<long long>(i) * places.out_stride) = value;
+        else
+            places.out[i] = value;
+    };
+
+    // values[row][k]: neighbours in memory; rows are 32 * Neighbours apart.
+    T values[Rows][Neighbours];
+    if (whole) {
+#pragma unroll
+        for (int row = 0; row < Rows; ++row) {
+            const Index at = first + row * (32 * Neighbours);
+            if (Access == ScanAccess::Vectors) {
+                const Vector vector = *reinterpret_cast<const Vector *>(places.in + at);
+                memcpy(values[row], vector.bytes, sizeof(values[row]));
+            } else {
+#pragma unroll
+                for (int k = 0; k < Neighbours; ++k)
+                    values[row][k] = in(at + k);
+            }
+        }
+    } else { // what lies past the end is never used; any value will do
+        const T filler = in(start);
+#pragma unroll
+        for (int row = 0; row < Rows; ++row)
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k) {
+                const Index at = first + row * (32 * Neighbours) + k;
+                values[row][k] = at < places.count ? in(at) : filler;
+            }
+    }
+
+    // Within the warp. before[row]: what precedes the thread's neighbours; in row 0 of lane 0,
+    // nothing does.
+    T before[Rows];
+    T carry = values[0][0];
+#pragma unroll
+    for (int row = 0; row < Rows; ++row) {
+#pragma unroll
+        for (int k = 1; k < Neighbours; ++k)
+            values[row][k] = op(values[row][k - 1], values[row][k]);
+        const T scanned = scan_warp(values[row][Neighbours - 1], lane, op);
+        const T below = shuffle_up(scanned, 1);
+        const T row_total = shuffle(scanned, 31);
+        before[row] = lane == 0 ? carry : row == 0 ? below : op(carry, below);
+        carry = row == 0 ? row_total : op(carry, row_total);
+    }
+    if (lane == 0)
+        totals.data()[warp] = carry;
+    __syncthreads();
+
+    // Before the warp, within the tile.
+    T before_warp = totals.data()[0];
+    for (int i = 1; i < warp; ++i)
+        before_warp = op(before_warp, totals.data()[i]);
+    if (warp == 0) {
+        T total = totals.data()[0];
+#pragma unroll
+        for (int i = 1; i < warps; ++i)
+            total = op(total, totals.data()[i]);
+        const Index tiles = (places.count + tile_size - 1) / tile_size;
+        const T prefix = find_prefix(nodes + 1, tile, tiles, total, lane, op);
+        if (lane == 0)
+            before_tile.data()[0] = prefix;
+    }
+    __syncthreads();
+    const bool anything = tile != 0 || warp != 0; // before this warp
+    if (tile != 0)
+        before_warp = warp == 0 ? before_tile.data()[0] : op(before_tile.data()[0], before_warp);
+
+#pragma unroll
+    for (int row = 0; row < Rows; ++row) {
+        const bool own = row != 0 || lane != 0; // before[row] means something
+        T prefix = before[row];
+        if (anything)
+            prefix = own ? op(before_warp, before[row]) : before_warp;
+        const bool has_prefix = anything || own;
+        T result[Neighbours];
+#pragma unroll
+        for (int k = 0; k < Neighbours; ++k) {
+            if (Exclusive && k == 0)
+                result[k] = has_prefix ? prefix : neutral;
+            else {
+                const T &value = values[row][Exclusive ? k - 1 : k];
+                result[k] = has_prefix ? op(prefix, value) : value;
+            }
+        }
+        const Index at = first + row * (32 * Neighbours);
+        if (whole && Access == ScanAccess::Vectors) {
+            Vector vector;
+            memcpy(vector.bytes, result, sizeof(result));
+            *reinterpret_cast<Vector *>(places.out + at) = vector;
+        } else {
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k)
+                if (whole || at + k < places.count)
+                    put(at + k, result[k]);
+        }
+    }
+}
+
+} // namespace pycuda

@@ -1,0 +1,172 @@
+// user_scan.cpp -- scans that users write: their source, and their launches.
+#include <pycuda/scan_kernel.h>
+
+#include "kernels/scratch.h"
+#include "kernels/user_elementwise_source.h"
+
+#include "kernels/device/scan.cuh.h"
+#include "kernels/device/shuffle.cuh.h"
+
+#include <pycuda/copy.h>
+#include <pycuda/launch.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace pycuda {
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr std::size_t vector_bytes = 16;
+
+enum class Access { Vectors, Elements, Strided };
+constexpr const char *access_names[] = {"Vectors", "Elements", "Strided"};
+
+/// How many elements a thread takes: `rows` vectors of `neighbours`.
+struct Tile {
+    unsigned rows;
+    unsigned neighbours;
+    std::uint64_t elements() const noexcept { return std::uint64_t{threads} * rows * neighbours; }
+};
+
+/// From the size of an element alone, so that results do not depend on where arrays lie.
+Tile tile_for(std::size_t size) {
+    const bool divides = size != 0 && vector_bytes % size == 0;
+    const unsigned neighbours =
+        divides ? static_cast<unsigned>(std::min<std::size_t>(vector_bytes / size, 8)) : 1;
+    return {size <= 4 ? 4u : size <= vector_bytes ? 4u : 2u, neighbours};
+}
+
+/// Words of 64 bits for the counter and the nodes of all levels; as find_prefix() counts them.
+std::uint64_t node_words(std::uint64_t tiles, std::size_t size) {
+    const std::uint64_t words = (size + 3) / 4;
+    std::uint64_t nodes = 0;
+    std::uint64_t level = tiles;
+    for (; level > 1; level = level / 32 + 1) {
+        nodes += level;
+        if (level <= 32)
+            break;
+    }
+    return 1 + (nodes + 64) * words;
+}
+
+std::int64_t stride_of(const ArrayView &view) {
+    return view.strides.empty() ? static_cast<std::int64_t>(view.item_size) : view.strides[0];
+}
+
+/// As pycuda::ScanPlaces of scan.cuh.
+struct Places {
+    CUdeviceptr in, out;
+    std::int64_t in_stride, out_stride;
+    std::uint64_t count;
+};
+
+} // namespace
+
+struct ScanKernel::State {
+    ScanText text;
+    VariantCache variants;
+
+    KernelSource write(Access access) const;
+    Access choose_access(const ArrayView &out, const ArrayView &in) const;
+    void check_shapes(const ArrayView &out, const ArrayView &in) const;
+};
+
+KernelSource ScanKernel::State::write(Access access) const {
+    const Tile tile = tile_for(text.size);
+    const bool exclusive = text.kind == ScanKind::Exclusive;
+    std::string source = includes_for({{KernelArgument::Kind::Scalar, text.type, "", text.size}},
+                                      {text.preamble, text.scan_expr, text.neutral}, nullptr);
+    source += std::string(device_code::shuffle_cuh) + std::string(device_code::scan_cuh);
+    source += named_text(text.preamble, text.name + ".preamble");
+    source += "\ntypedef " + text.type + " scan_type;\n#define SCAN_EXPR(a, b) (" +
+              one_line(text.scan_expr) +
+              ")\n"
+              "struct pycuda_scan_op {\n"
+              "__device__ scan_type operator()(scan_type a, scan_type b) const\n"
+              "{ return SCAN_EXPR(a, b); }\n};\n"
+              "extern \"C\" __global__ void __launch_bounds__(" +
+              std::to_string(threads) + ") " + text.name +
+              "(pycuda::ScanPlaces<scan_type> places, unsigned long long *nodes)\n{\n"
+              "const scan_type neutral = " +
+              (exclusive ? text.neutral : std::string("scan_type()")) +
+              ";\n"
+              "pycuda::scan_tile<scan_type, " +
+              std::to_string(tile.rows) + ", " + std::to_string(tile.neighbours) + ", " +
+              std::to_string(threads) +
+              ", pycuda::ScanAccess::" + access_names[static_cast<int>(access)] + ", " +
+              (exclusive ? "true" : "false") + ">(places, nodes, neutral, pycuda_scan_op());\n}\n";
+    return {std::move(source), {text.name}};
+}
+
+Access ScanKernel::State::choose_access(const ArrayView &out, const ArrayView &in) const {
+    if (!is_c_contiguous(out) || !is_c_contiguous(in))
+        return Access::Strided;
+    const std::array<ArrayView, 2> both = {out, in};
+    const bool vectors = tile_for(text.size).neighbours > 1 && all_aligned(both, vector_bytes);
+    return vectors ? Access::Vectors : Access::Elements;
+}
+
+void ScanKernel::State::check_shapes(const ArrayView &out, const ArrayView &in) const {
+    const auto refuse = [&](const std::string &why) {
+        throw std::invalid_argument("scan kernel '" + text.name + "': " + why);
+    };
+    if (out.size() != in.size())
+        refuse("the output has " + std::to_string(out.size()) + " elements, the input " +
+               std::to_string(in.size()));
+    for (const ArrayView *view : {&out, &in}) {
+        if (view->item_size != text.size)
+            refuse("an array has elements of " + std::to_string(view->item_size) + " bytes, " +
+                   text.type + " has " + std::to_string(text.size));
+        if (view->shape.size() != 1 && !is_c_contiguous(*view))
+            refuse("an array of " + std::to_string(view->shape.size()) +
+                   " axes must lie in C order without gaps");
+    }
+}
+
+ScanKernel::ScanKernel(ScanText text) : state_(std::make_unique<State>()) {
+    if (text.kind == ScanKind::Exclusive && text.neutral.empty())
+        throw std::invalid_argument("neutral element is required for exclusive scan");
+    state_->text = std::move(text);
+}
+ScanKernel::~ScanKernel() = default;
+ScanKernel::ScanKernel(ScanKernel &&) noexcept = default;
+ScanKernel &ScanKernel::operator=(ScanKernel &&) noexcept = default;
+
+const ScanText &ScanKernel::text() const noexcept { return state_->text; }
+std::string ScanKernel::source() const { return state_->write(Access::Vectors).text; }
+
+const KernelVariant *ScanKernel::launch(StreamRef stream, const ArrayView &out,
+                                        const ArrayView &in) {
+    state_->check_shapes(out, in);
+    const std::uint64_t count = in.size();
+    if (count == 0)
+        return nullptr;
+    const Access access = state_->choose_access(out, in);
+    const char key = static_cast<char>('0' + static_cast<int>(access));
+    const KernelVariant &variant = state_->variants.get(
+        std::string_view(&key, 1), state_->text.build, [&] { return state_->write(access); });
+
+    const std::uint64_t tile = tile_for(state_->text.size).elements();
+    const std::uint64_t tiles = (count + tile - 1) / tile;
+    if (tiles > 0x7fffffff)
+        throw std::invalid_argument("scan kernel '" + state_->text.name +
+                                    "': " + std::to_string(count) + " elements are too many");
+    const std::uint64_t words = node_words(tiles, state_->text.size);
+    const Scratch nodes(words * sizeof(std::uint64_t), stream);
+    fill_32_async(nodes.get(), 0, words * 2, stream);
+
+    const Places places = {in.address, out.address, stride_of(in), stride_of(out), count};
+    const Function &function = variant.functions.front();
+    ArgumentBlock block(function);
+    if (!block.try_push(&places, sizeof places, ValueKind::Bytes) ||
+        !block.try_push_pointer(nodes.get()))
+        throw std::logic_error("the kernel does not take the arrays that it was made for");
+    pycuda::launch(function,
+                   {.grid = {static_cast<unsigned>(tiles)}, .block = {threads}, .stream = stream},
+                   block);
+    return &variant;
+}
+
+} // namespace pycuda

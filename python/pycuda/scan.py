@@ -1,0 +1,113 @@
+"""Kernels that give each element joined with all before it.
+
+>>> running_sum = InclusiveScanKernel(numpy.int32, "a + b")
+>>> running_sum(x_gpu)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._c_types import dtype_to_ctype
+from pycuda.compiler import DEFAULT_NVCC_FLAGS
+from pycuda.gpuarray import GPUArray
+
+
+class _ScanKernel(_driver.ScanKernel):
+    """What both scans have in common."""
+
+    _exclusive: bool
+
+    def __init__(
+        self,
+        dtype: np.dtype | type,
+        scan_expr: str,
+        neutral: object = None,
+        name_prefix: str = "scan",
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        devices: object = None,
+    ) -> None:
+        self.dtype = np.dtype(dtype)
+        self.neutral = neutral
+        super().__init__(
+            dtype_to_ctype(self.dtype),
+            self.dtype.itemsize,
+            str(scan_expr),
+            "" if neutral is None else str(neutral),
+            self._exclusive,
+            name_prefix,
+            str(preamble),
+            list(DEFAULT_NVCC_FLAGS if options is None else options),
+        )
+
+    def __call__(
+        self,
+        input_ary: object,
+        output_ary: object = None,
+        allocator: Callable | None = None,
+        stream: _driver.Stream | None = None,
+    ) -> object:
+        """Scan ``input_ary`` into ``output_ary``, and return that.
+
+        Both have one axis, of any stride, or lie in C order without gaps. Without ``output_ary``
+        the input is overwritten; ``"new"`` is a new array, with memory from ``allocator``. Raises
+        ValueError where shapes differ, TypeError where elements have another dtype.
+        """
+        if output_ary is None:
+            output_ary = input_ary
+        elif isinstance(output_ary, str):
+            if output_ary != "new":
+                raise ValueError(
+                    f'output_ary must be an array, None or "new", not {output_ary!r}'
+                )
+            output_ary = GPUArray(input_ary.shape, self.dtype, allocator)
+        for array in (input_ary, output_ary):
+            dtype = getattr(array, "dtype", self.dtype)
+            if dtype != self.dtype:
+                raise TypeError(
+                    f"the scan is one of {self.dtype}, the array of {dtype}"
+                )
+        if getattr(input_ary, "shape", None) != getattr(output_ary, "shape", None):
+            raise ValueError(
+                f"input and output must have the same shape, not {input_ary.shape} and "
+                f"{output_ary.shape}"
+            )
+        self._run(output_ary, input_ary, stream)
+        return output_ary
+
+
+class InclusiveScanKernel(_ScanKernel):
+    """A scan in which element ``i`` of the result is the join of elements 0 to ``i``.
+
+    dtype: of the elements.
+    scan_expr: joins ``a``, the earlier, and ``b``, such as ``"a + b"``; associative.
+    neutral: not needed.
+    name_prefix: the kernel's name.
+    options, preamble: as for :class:`pycuda.elementwise.ElementwiseKernel`. The texts may use the
+        macros ``scan_type`` and ``SCAN_EXPR(a, b)``.
+    devices: taken and not used, as in PyCUDA.
+
+    ``kernel(input_ary, output_ary=None, allocator=None, stream=None)`` reads and writes memory
+    once. The order of operations depends on the number of elements alone: results are the same in
+    every run and on every device.
+
+    >>> InclusiveScanKernel(numpy.int32, "max(a, b)")(x_gpu, "new")
+    """
+
+    _exclusive = False
+
+
+class ExclusiveScanKernel(_ScanKernel):
+    """A scan in which element ``i`` of the result is the join of elements 0 to ``i - 1``.
+
+    ``neutral``, as C++ or a number, is the first element of the result; without it ValueError is
+    raised. All else is as for :class:`InclusiveScanKernel`.
+
+    >>> ExclusiveScanKernel(numpy.int32, "a + b", 0)(x_gpu)
+    """
+
+    _exclusive = True

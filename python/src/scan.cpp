@@ -1,0 +1,69 @@
+// scan.cpp -- the part of pycuda.scan that runs in each call.
+#include "bindings.h"
+
+#include "array_object.h"
+#include "array_operand.h"
+#include "device_pointer.h"
+#include "user_kernel.h"
+
+#include <pycuda/scan_kernel.h>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace pycuda::python {
+namespace {
+
+class BoundScan {
+  public:
+    explicit BoundScan(ScanText text) : kernel_(std::move(text)) {}
+
+    void run(nb::handle out, nb::handle in, nb::handle stream) {
+        ArrayReader reader;
+        const ArrayOperand to = reader.read(out, kernel_.text().name, "output_ary");
+        const ArrayOperand from = reader.read(in, kernel_.text().name, "input_ary");
+        const StreamRef queue = stream_ref(stream);
+        const KernelVariant *variant = kernel_.launch(queue, to.view, from.view);
+        if (variant == nullptr)
+            return;
+        functions_.get(variant->functions.front(), variant->log, variant->kept_in);
+        for (nb::handle array : {out, in})
+            if (queue.get() != nullptr && is_array(array))
+                array_note_use(array_of(array), queue);
+    }
+
+    std::string source() const { return kernel_.source(); }
+
+  private:
+    ScanKernel kernel_;
+    VariantFunctions functions_;
+};
+
+} // namespace
+
+void bind_scan(nb::module_ &module) {
+    nb::class_<BoundScan>(module, "ScanKernel", nb::is_weak_referenceable(),
+                          "A scan over the elements of an array; see pycuda.scan.")
+        .def(
+            "__init__",
+            [](BoundScan *self, std::string type, std::size_t size, std::string scan_expr,
+               std::string neutral, bool exclusive, std::string name, std::string preamble,
+               std::vector<std::string> options) {
+                new (self) BoundScan({std::move(type),
+                                      size,
+                                      std::move(scan_expr),
+                                      std::move(neutral),
+                                      exclusive ? ScanKind::Exclusive : ScanKind::Inclusive,
+                                      std::move(name),
+                                      std::move(preamble),
+                                      {std::move(options), false}});
+            },
+            nb::arg("type"), nb::arg("size"), nb::arg("scan_expr"), nb::arg("neutral"),
+            nb::arg("exclusive"), nb::arg("name"), nb::arg("preamble"), nb::arg("options"))
+        .def("_run", &BoundScan::run, nb::arg("out"), nb::arg("in_"),
+             nb::arg("stream") = nb::none(), "Scans `in_` into `out`, which may be the same.")
+        .def("source", &BoundScan::source,
+             "The CUDA C++ for arrays whose elements lie one after the other.");
+}
+
+} // namespace pycuda::python

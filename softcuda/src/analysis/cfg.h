@@ -1,8 +1,9 @@
-// cfg.h -- the shape of a function's control flow: order, dominators, loops.
+// cfg.h -- the loops of a function.
 //
 // Everything is indexed by Block::id, which must be dense (Function::renumber).
 #pragma once
 
+#include "ir/dominators.h"
 #include "ir/ir.h"
 
 #include <cstdint>
@@ -10,24 +11,7 @@
 
 namespace softcuda::analysis {
 
-/// Reverse post-order of the blocks reachable from the entry.
-[[nodiscard]] std::vector<ir::Block *> reverse_post_order(const ir::Function &function);
-
-/// Immediate dominators, or post-dominators over a virtual end that all exits lead to.
-class DominatorTree {
-  public:
-    enum class Direction { Forward, Backward };
-    DominatorTree(const ir::Function &function, Direction direction);
-
-    /// Null for the root: the entry, or a block whose only post-dominator is the virtual end.
-    [[nodiscard]] ir::Block *parent(const ir::Block *block) const { return parent_[block->id]; }
-    /// True if `a` (post-)dominates `b`; a block does so itself.
-    [[nodiscard]] bool dominates(const ir::Block *a, const ir::Block *b) const;
-
-  private:
-    std::vector<ir::Block *> parent_;
-    std::vector<std::uint32_t> depth_;
-};
+using ir::DominatorTree;
 
 /// A natural loop. Loops are numbered so that an outer loop comes before those inside it.
 struct Loop {

@@ -20,7 +20,7 @@ class DivergenceFinder {
     DivergenceFinder(const ir::Function &function, const LaunchShape &launch,
                      const LoopForest &loops, const DominatorTree &post_dominators)
         : function_(function), loops_(loops), post_dominators_(post_dominators),
-          ranges_(find_ranges(function, launch)), order_(reverse_post_order(function)),
+          ranges_(find_ranges(function, launch)), order_(ir::reverse_postorder(function)),
           rules_(launch, ranges_, found_.shapes, found_.patterns) {
         found_.shapes.resize(function.value_count());
         found_.divergent_branch.assign(function.blocks.size(), false);

@@ -33,7 +33,7 @@ std::vector<std::vector<bool>> find_live_in(const ir::Function &function,
             used[at.block->id][at.id] = true;
 
     std::vector<Set> live_in(blocks, Set(ids));
-    std::vector<ir::Block *> order = reverse_post_order(function);
+    std::vector<ir::Block *> order = ir::reverse_postorder(function);
     for (bool changed = true; changed;) {
         changed = false;
         for (auto it = order.rbegin(); it != order.rend(); ++it) {

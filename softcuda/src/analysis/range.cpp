@@ -45,7 +45,7 @@ class RangeFinder {
 
     std::vector<Range> run() {
         constexpr int kRoundsBeforeWidening = 3;
-        std::vector<ir::Block *> order = reverse_post_order(function_);
+        std::vector<ir::Block *> order = ir::reverse_postorder(function_);
         bool changed = true;
         for (int round = 0; changed; ++round) {
             changed = false;

@@ -27,12 +27,12 @@ struct Loop {
 };
 
 std::vector<Loop> find_loops(const Function &function) {
-    Dominators dominators(function);
+    DominatorTree dominators(function);
     std::vector<Loop> loops;
     for (Block *header : function.blocks) {
         Loop loop{header, {}, {}};
         for (Block *predecessor : header->predecessors)
-            (dominators.dominates(*header, *predecessor) ? loop.latches : loop.entries)
+            (dominators.dominates(header, predecessor) ? loop.latches : loop.entries)
                 .push_back(predecessor);
         if (!loop.latches.empty())
             loops.push_back(std::move(loop));

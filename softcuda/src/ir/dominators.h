@@ -1,4 +1,4 @@
-// dominators.h -- which blocks every way to a block passes through.
+// dominators.h -- which blocks every way to a block, or from it to the end, passes through.
 #pragma once
 
 #include "ir/ir.h"
@@ -8,29 +8,28 @@
 
 namespace softcuda::ir {
 
-/// The dominator tree of a function whose blocks are numbered and all reachable (renumber()).
-class Dominators {
-  public:
-    explicit Dominators(const Function &function);
+/// Blocks reachable from the entry, each before its successors but for back edges.
+[[nodiscard]] std::vector<Block *> reverse_postorder(const Function &function);
 
-    /// Null for the entry.
-    [[nodiscard]] Block *immediate(const Block &block) const;
-    /// Reflexive: a block dominates itself.
-    [[nodiscard]] bool dominates(const Block &above, const Block &below) const;
-    /// Blocks such that each comes after its dominators; loops' back edges go backwards in it.
-    [[nodiscard]] const std::vector<Block *> &reverse_postorder() const { return order_; }
+/// Immediate dominators, or post-dominators over a virtual end that all exits lead to. Blocks are
+/// numbered and all reachable (renumber()).
+class DominatorTree {
+  public:
+    enum class Direction { Forward, Backward };
+    explicit DominatorTree(const Function &function, Direction direction = Direction::Forward);
+
+    /// Null for the root: the entry, or a block whose only post-dominator is the virtual end.
+    [[nodiscard]] Block *parent(const Block *block) const { return parent_[block->id]; }
+    /// True if `a` (post-)dominates `b`; a block does so itself.
+    [[nodiscard]] bool dominates(const Block *a, const Block *b) const {
+        return first_[a->id] <= first_[b->id] && last_[b->id] <= last_[a->id];
+    }
 
   private:
     void number_tree();
 
-    const Function &function_;
-    std::vector<Block *> order_;
-    std::vector<std::uint32_t> place_;        ///< by block id: index in order_
-    std::vector<std::uint32_t> immediate_;    ///< by place: the place of the immediate dominator
-    std::vector<std::uint32_t> first_, last_; ///< by place: interval in a walk of the tree
+    std::vector<Block *> parent_;             ///< by Block::id
+    std::vector<std::uint32_t> first_, last_; ///< by Block::id: interval in a walk of the tree
 };
-
-/// Blocks reachable from the entry, each before its successors but for back edges.
-[[nodiscard]] std::vector<Block *> reverse_postorder(const Function &function);
 
 } // namespace softcuda::ir

@@ -134,6 +134,20 @@ std::optional<Type> result_type(const Instruction &instruction, std::size_t i) {
     }
 }
 
+bool is_block_barrier(const Instruction &instruction) {
+    return instruction.is(Opcode::Barrier) || instruction.is(Opcode::BarrierReduce) ||
+           instruction.is(Opcode::BarrierArrive);
+}
+
+Value *barrier_number(const Instruction &barrier) {
+    return barrier.operand(barrier.is(Opcode::BarrierReduce) ? 1 : 0);
+}
+
+Value *barrier_threads(const Instruction &barrier) {
+    std::size_t place = barrier.is(Opcode::BarrierReduce) ? 2 : 1;
+    return place < barrier.operands.size() ? barrier.operand(place) : nullptr;
+}
+
 bool has_space(Opcode opcode) {
     switch (opcode) {
     case Opcode::SymbolAddress:

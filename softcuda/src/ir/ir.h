@@ -115,6 +115,11 @@ struct Instruction {
 [[nodiscard]] std::optional<Type> result_type(const Instruction &instruction, std::size_t i);
 /// True for an operation whose attribute `space` means something.
 [[nodiscard]] bool has_space(Opcode opcode);
+/// barrier, barrier_arrive, barrier_reduce: what the warps of a block wait for each other with.
+[[nodiscard]] bool is_block_barrier(const Instruction &instruction);
+/// The number of such a barrier, and for how many threads it is; null: the whole block.
+[[nodiscard]] Value *barrier_number(const Instruction &barrier);
+[[nodiscard]] Value *barrier_threads(const Instruction &barrier);
 
 /// A basic block: phis first, one terminator last.
 struct Block {

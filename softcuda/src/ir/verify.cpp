@@ -37,7 +37,7 @@ class Verifier {
     void check_return(const Instruction &instruction);
     void check_value(const Value &value);
     void check_dominance();
-    void check_use(const Dominators &dominators, const Instruction &user, const Value &value,
+    void check_use(const DominatorTree &dominators, const Instruction &user, const Value &value,
                    const Block &where);
 
     const Function &function_;
@@ -364,7 +364,7 @@ void Verifier::check_value(const Value &value) {
 }
 
 void Verifier::check_dominance() {
-    Dominators dominators(function_);
+    DominatorTree dominators(function_);
     for (const Block *block : function_.blocks) {
         for (std::uint32_t i = 0; i < block->instructions.size(); i++)
             places_[block->instructions[i]] = i;
@@ -381,8 +381,8 @@ void Verifier::check_dominance() {
     }
 }
 
-void Verifier::check_use(const Dominators &dominators, const Instruction &user, const Value &value,
-                         const Block &where) {
+void Verifier::check_use(const DominatorTree &dominators, const Instruction &user,
+                         const Value &value, const Block &where) {
     if (value.constant)
         return;
     if (!value.definition) {
@@ -398,7 +398,7 @@ void Verifier::check_use(const Dominators &dominators, const Instruction &user, 
     if (home == &where && !user.is(Opcode::Phi)) {
         if (places_[value.definition] >= places_[&user])
             fail(to_text(value) + " is used before its definition");
-    } else if (!dominators.dominates(*home, where)) {
+    } else if (!dominators.dominates(home, &where)) {
         fail(to_text(value) + " does not dominate its use");
     }
 }

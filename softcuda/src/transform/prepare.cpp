@@ -20,10 +20,6 @@ using ir::Instruction;
 using ir::Opcode;
 using ir::Value;
 
-bool is_block_barrier(const Instruction &i) {
-    return i.is(Opcode::Barrier) || i.is(Opcode::BarrierReduce) || i.is(Opcode::BarrierArrive);
-}
-
 void append_jump(Function &function, Block *from, Block *to) {
     Instruction *jump = function.create(Opcode::Jump, {}, {});
     jump->blocks.push_back(to);
@@ -211,7 +207,7 @@ void split_at_barriers(Function &function) {
     for (std::size_t b = 0; b < function.blocks.size(); ++b) {
         Block *block = function.blocks[b];
         for (std::size_t i = 0; i + 1 < block->instructions.size(); ++i)
-            if (is_block_barrier(*block->instructions[i])) {
+            if (ir::is_block_barrier(*block->instructions[i])) {
                 split_after(function, block, i);
                 break; // the rest is a later block now
             }

@@ -87,10 +87,6 @@ class LevelOrder {
     std::vector<const Block *> order_;
 };
 
-bool is_barrier(const ir::Instruction &i) {
-    return i.is(Opcode::Barrier) || i.is(Opcode::BarrierReduce) || i.is(Opcode::BarrierArrive);
-}
-
 class Planner {
   public:
     Planner(const ir::Function &function, const analysis::Divergence &divergence,
@@ -243,7 +239,8 @@ class Planner {
     void find_divergent_barrier() {
         for (const Block *block : schedule_.order)
             for (const ir::Instruction *i : block->instructions)
-                if (is_barrier(*i) && !plan(block).pending.empty() && !schedule_.divergent_barrier)
+                if (ir::is_block_barrier(*i) && !plan(block).pending.empty() &&
+                    !schedule_.divergent_barrier)
                     schedule_.divergent_barrier = i;
     }
 

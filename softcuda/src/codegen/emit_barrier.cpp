@@ -1,8 +1,8 @@
-// emit_barrier.cpp -- what a warp leaves at a block-wide barrier, and what it finds behind it.
+// emit_barrier.cpp -- what a warp leaves at a barrier, and what it finds behind it.
 //
-// Waiting itself is the end of a region (kernel_emitter.cpp). A reducing barrier adds each warp's
-// part to the worker's accumulators; when all warps have arrived the block loop turns them into
-// results.
+// In the region tier waiting itself is the end of a region (kernel_emitter.cpp). A reducing barrier
+// adds each warp's part to the worker's accumulators; when all warps have arrived the block loop
+// turns them into results. In the others a call waits and brings the sum.
 
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
@@ -40,7 +40,36 @@ llvm::Value *as_result(WarpEmitter &w, const ir::Instruction &i, llvm::Value *to
 
 } // namespace
 
+namespace {
+
+// A fiber waits by a call. The barrier's number and count are those of the warp's first lane.
+void emit_fiber_barrier(WarpEmitter &w, const ir::Instruction &i) {
+    llvm::Type *word = w.b.getInt32Ty(), *pointer = w.b.getPtrTy();
+    const ir::Value *count = ir::barrier_threads(i);
+    llvm::Value *worker = w.kernel.invariants.worker;
+    llvm::Value *number = w.of_first_active(ir::barrier_number(i));
+    llvm::Value *threads = count ? w.of_first_active(count) : w.i32(0);
+    llvm::Value *place = w.kernel.text(w.kernel.plan.place(i));
+    if (i.is(ir::Opcode::BarrierArrive)) {
+        llvm::FunctionCallee arrive = w.kernel.runtime_function(
+            "scu_barrier_arrive", w.b.getVoidTy(), {pointer, word, word, pointer});
+        w.b.CreateCall(arrive, {worker, number, threads, place});
+        return;
+    }
+    bool reduces = i.is(ir::Opcode::BarrierReduce);
+    llvm::FunctionCallee wait =
+        w.kernel.runtime_function("scu_barrier", word, {pointer, word, word, word, pointer});
+    llvm::Value *total = w.b.CreateCall(
+        wait, {worker, number, threads, reduces ? reduce_warp(w, i) : w.i32(0), place});
+    if (reduces)
+        w.define(i.result(), as_result(w, i, total));
+}
+
+} // namespace
+
 void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i) {
+    if (w.kernel.has_fibers())
+        return emit_fiber_barrier(w, i);
     if (!i.is(ir::Opcode::BarrierReduce))
         return;
     llvm::Value *part = reduce_warp(w, i);
@@ -50,6 +79,12 @@ void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i) {
     }
     llvm::Value *sum = member(w, offsetof(rt::WorkerState, barrier_sum));
     w.b.CreateStore(w.b.CreateAdd(w.b.CreateLoad(w.b.getInt32Ty(), sum), part), sum);
+}
+
+void emit_yield(WarpEmitter &w) {
+    llvm::FunctionCallee yield =
+        w.kernel.runtime_function("scu_yield", w.b.getVoidTy(), {w.b.getPtrTy()});
+    w.b.CreateCall(yield, {w.kernel.invariants.worker});
 }
 
 llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i) {

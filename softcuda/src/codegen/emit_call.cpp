@@ -61,7 +61,10 @@ void emit_trap(WarpEmitter &w, const ir::Instruction &) {
                            w.i32(static_cast<std::uint32_t>(rt::Fault::Trap)), w.i64(0), lane});
 }
 
+// CUDA promises no shortest time; a fiber's best use of it is to let others run.
 void emit_nanosleep(WarpEmitter &w, const ir::Instruction &i) {
+    if (w.kernel.has_fibers())
+        return emit_yield(w);
     llvm::FunctionCallee sleep =
         w.kernel.runtime_function("scu_nanosleep", w.b.getVoidTy(), {w.b.getInt32Ty()});
     w.b.CreateCall(sleep, {w.firsts(i.operand(0), 1)});

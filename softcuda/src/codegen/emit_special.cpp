@@ -90,11 +90,11 @@ llvm::Value *special_base(WarpEmitter &w, const ir::Instruction &i, unsigned gro
     case Special::ReservedSharedEnd:
     case Special::ReservedSharedCap:
         return w.i32(0);
-    case Special::EnvReg: { // 1 and 2: the halves of the grid workspace's address
+    case Special::EnvReg: { // 1 and 2: the high and the low half of the grid workspace's address
         if (i.attributes.immediate == 1)
-            return w.b.CreateTrunc(known.workspace, w.b.getInt32Ty());
-        if (i.attributes.immediate == 2)
             return w.b.CreateTrunc(w.b.CreateLShr(known.workspace, 32), w.b.getInt32Ty());
+        if (i.attributes.immediate == 2)
+            return w.b.CreateTrunc(known.workspace, w.b.getInt32Ty());
         return w.i32(0);
     }
     default:

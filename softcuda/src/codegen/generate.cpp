@@ -16,6 +16,14 @@ std::string text_of(const llvm::Module &module) {
     return text;
 }
 
+std::string describe(const KernelPlan &plan) {
+    std::string words = "kernel `" + plan.function.name +
+                        "`: " + std::string(text(plan.tier.tier)) + ", " + plan.tier.reason;
+    if (plan.tier.cause)
+        words += " (" + plan.place(*plan.tier.cause) + ")";
+    return words;
+}
+
 std::uint64_t count_instructions(const ir::Function &function) {
     std::uint64_t count = 0;
     for (const ir::Block *block : function.blocks)
@@ -26,8 +34,10 @@ std::uint64_t count_instructions(const ir::Function &function) {
 } // namespace
 
 GeneratedKernel generate(const ir::Function &function, const analysis::LaunchShape &launch,
+                         const TierRequest &request, std::span<const std::string> files,
                          const jit::Target &target, const Dump &dump) {
-    KernelPlan plan(function, launch);
+    KernelPlan plan(function, launch, request, files);
+    dump("tier", describe(plan));
     llvm::LLVMContext context;
     llvm::Module module(function.name, context);
     target.apply(module);
@@ -41,6 +51,7 @@ GeneratedKernel generate(const ir::Function &function, const analysis::LaunchSha
     jit::optimize(module, target);
     dump("optimized", text_of(module));
     return {.object = jit::emit_object(module, target),
+            .tier = plan.tier.tier,
             .scratch_bytes = emitter.scratch_bytes(),
             .instructions_per_block = count_instructions(function) * launch.warps(),
             .loops = !plan.loops.loops().empty()};

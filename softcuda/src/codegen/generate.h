@@ -2,11 +2,13 @@
 #pragma once
 
 #include "analysis/range.h"
+#include "codegen/choose_tier.h"
 #include "ir/ir.h"
 #include "jit/target.h"
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,7 @@ inline constexpr const char *kEntryName = "softcuda_kernel";
 
 struct GeneratedKernel {
     std::vector<char> object;
+    rt::Tier tier = rt::Tier::Regions; ///< decides which kind of entry the object has
     std::uint64_t scratch_bytes = 0;
     std::uint64_t instructions_per_block = 0;
     bool loops = false;
@@ -27,9 +30,12 @@ struct GeneratedKernel {
 using Dump = std::function<void(std::string_view stage, const std::string &text)>;
 
 /// Compiles a function that transform::prepare() has prepared. Throws Unsupported
-/// (kernel_emitter.h) for what this shape needs and code cannot do.
+/// (kernel_plan.h) for what this shape needs and code cannot do. `files` are the names that
+/// locations refer to.
 [[nodiscard]] GeneratedKernel generate(const ir::Function &function,
                                        const analysis::LaunchShape &launch,
+                                       const TierRequest &request,
+                                       std::span<const std::string> files,
                                        const jit::Target &target, const Dump &dump);
 
 } // namespace softcuda::codegen

@@ -10,67 +10,34 @@
 
 namespace softcuda::codegen {
 
-using analysis::DominatorTree;
 using ir::Opcode;
 
 namespace {
 
-constexpr unsigned kMaxRegions = 64; // bits of the set of regions that warps go on with
-
-bool is_barrier(const ir::Instruction &i) {
-    return i.is(Opcode::Barrier) || i.is(Opcode::BarrierReduce);
-}
-
 const ir::Instruction *barrier_at_end(const ir::Block *block) {
     std::size_t count = block->instructions.size();
-    if (count < 2 || !is_barrier(*block->instructions[count - 2]))
+    if (count < 2 || !ir::is_block_barrier(*block->instructions[count - 2]))
         return nullptr;
     return block->instructions[count - 2];
 }
 
 } // namespace
 
-KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape)
-    : function(kernel), launch(shape), dominators(kernel, DominatorTree::Direction::Forward),
-      post_dominators(kernel, DominatorTree::Direction::Backward), loops(kernel, dominators),
-      divergence(find_divergence(kernel, shape, loops, post_dominators)),
-      schedule(transform::plan_schedule(kernel, divergence, loops, dominators, post_dominators)) {}
-
 KernelEmitter::KernelEmitter(llvm::Module &m, const KernelPlan &p, const jit::Target &t)
     : module(m), context(m.getContext()), plan(p), target(t), builder(context) {
     find_regions();
 }
 
-// A block of one warp has nobody to wait for, so its barriers are no ends of regions.
+// A block of one warp has nobody to wait for, so its barriers are no ends of regions. That there
+// are at most 63 barriers, all of the whole block, was the condition for this tier
+// (choose_tier.cpp).
 void KernelEmitter::find_regions() {
     regions_.push_back(plan.function.entry());
-    for (const ir::Block *block : plan.function.blocks)
-        for (const ir::Instruction *i : block->instructions) {
-            if (i->is(Opcode::BarrierArrive))
-                throw Unsupported("barrier.arrive is not supported by the software device yet", *i);
-            if (!is_barrier(*i))
-                continue;
-            std::size_t id = i->is(Opcode::BarrierReduce) ? 1 : 0;
-            bool whole_block = i->operands.size() == id + 1 && i->operand(id)->constant &&
-                               i->operand(id)->bits == 0;
-            if (!whole_block)
-                throw Unsupported("barriers other than barrier 0 of the whole block are not "
-                                  "supported by the software device yet",
-                                  *i);
-        }
-    if (plan.launch.warps() == 1)
+    if (has_fibers() || plan.launch.warps() == 1)
         return;
-    if (const ir::Instruction *i = plan.schedule.divergent_barrier)
-        throw Unsupported("a block-wide barrier that only some threads of a warp reach is not "
-                          "supported by the software device yet",
-                          *i);
     for (const ir::Block *block : plan.function.blocks)
         if (barrier_at_end(block))
             regions_.push_back(block->successors().front());
-    if (regions_.size() > kMaxRegions)
-        throw Unsupported("more than 63 barriers in a kernel are not supported by the software "
-                          "device yet",
-                          *barrier_at_end(regions_[kMaxRegions]->predecessors.front()));
     if (regions_.size() == 1)
         return;
     analysis::ExtraLiveness masks{.count = static_cast<std::uint32_t>(plan.function.blocks.size()),
@@ -257,19 +224,66 @@ void KernelEmitter::read_block_index(llvm::Value *index) {
         invariants.block[d] = builder.CreateTrunc(place[d], word);
 }
 
-llvm::Function *KernelEmitter::emit(const std::string &name) {
-    llvm::Type *pointer = builder.getPtrTy(), *wide = builder.getInt64Ty();
-    auto *type =
-        llvm::FunctionType::get(builder.getVoidTy(), {pointer, pointer, wide, wide}, false);
+llvm::Value *KernelEmitter::text(const std::string &text) {
+    return builder.CreateGlobalString(text, "text", 0, &module);
+}
+
+llvm::Function *KernelEmitter::begin_function(const std::string &name,
+                                              llvm::ArrayRef<llvm::Type *> rest) {
+    llvm::SmallVector<llvm::Type *, 4> parameters{builder.getPtrTy(), builder.getPtrTy()};
+    parameters.append(rest.begin(), rest.end());
+    auto *type = llvm::FunctionType::get(builder.getVoidTy(), parameters, false);
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
     target.apply(*function_);
-    for (unsigned argument : {0u, 1u})
-        function_->addParamAttr(argument, llvm::Attribute::NoAlias);
+    function_->addParamAttr(0, llvm::Attribute::NoAlias);
     invariants.frame = function_->getArg(0);
     invariants.worker = function_->getArg(1);
-    llvm::Value *first = function_->getArg(2), *count = function_->getArg(3);
+    return function_;
+}
 
+llvm::Function *KernelEmitter::emit(const std::string &name) {
+    llvm::Type *word = builder.getInt32Ty(), *wide = builder.getInt64Ty();
+    if (has_fibers()) {
+        begin_function(name, {wide, word});
+        // A frame larger than the guard below the stack must not reach over it.
+        function_->addFnAttr("probe-stack", "inline-asm");
+        emit_one_warp();
+    } else {
+        begin_function(name, {wide, wide});
+        function_->addParamAttr(1, llvm::Attribute::NoAlias);
+        emit_block_range();
+    }
+    return function_;
+}
+
+// The runtime has set WorkerState::warp_index.
+void KernelEmitter::emit_one_warp() {
+    builder.SetInsertPoint(new_block("entry"));
+    read_frame();
+    read_block_index(function_->getArg(2));
+    llvm::Value *warp = function_->getArg(3);
+    llvm::BasicBlock *end = new_block("end");
+    bool all_full = plan.launch.threads() % kLanes == 0;
+    if (!all_full) {
+        llvm::BasicBlock *last = new_block("last.warp"), *other = new_block("warp");
+        llvm::Value *number = builder.getInt32(plan.launch.warps() - 1);
+        builder.CreateCondBr(builder.CreateICmpEQ(warp, number), last, other);
+        builder.SetInsertPoint(last);
+        WarpEmitter(*this, 0, warp, last_warps_lanes(), end).emit([](unsigned) {});
+        builder.SetInsertPoint(other);
+    }
+    if (all_full || plan.launch.warps() > 1)
+        WarpEmitter(*this, 0, warp, all_lanes_active(), end).emit([](unsigned) {});
+    else
+        builder.CreateUnreachable();
+    builder.SetInsertPoint(end);
+    builder.CreateRetVoid();
+}
+
+void KernelEmitter::emit_block_range() {
+    llvm::Type *wide = builder.getInt64Ty();
+    llvm::Value *first = function_->getArg(2), *count = function_->getArg(3);
     llvm::BasicBlock *entry = new_block("entry"), *block = new_block("block");
     llvm::BasicBlock *next = new_block("block.next"), *end = new_block("end");
     builder.SetInsertPoint(entry);
@@ -290,7 +304,6 @@ llvm::Function *KernelEmitter::emit(const std::string &name) {
     builder.SetInsertPoint(end);
     builder.CreateRetVoid();
     separate_scratch();
-    return function_;
 }
 
 void KernelEmitter::emit_block(llvm::BasicBlock *next_block) {
@@ -403,24 +416,33 @@ llvm::Value *KernelEmitter::next_region_slot(llvm::Value *array, llvm::Value *wa
     return builder.CreateInBoundsGEP(builder.getInt32Ty(), array, warp);
 }
 
+llvm::Constant *KernelEmitter::all_lanes_active() {
+    return llvm::Constant::getAllOnesValue(with_lanes(builder.getInt1Ty(), kLanes));
+}
+
+llvm::Constant *KernelEmitter::last_warps_lanes() {
+    unsigned rest = plan.launch.threads() % kLanes;
+    llvm::SmallVector<llvm::Constant *, kLanes> lanes;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        lanes.push_back(builder.getInt1(rest == 0 || lane < rest));
+    return llvm::ConstantVector::get(lanes);
+}
+
 // The last warp may have lanes without a thread; the others' masks are full, and known to be.
 void KernelEmitter::emit_warps(unsigned region, llvm::BasicBlock *after) {
-    llvm::Type *mask_type = with_lanes(builder.getInt1Ty(), kLanes);
-    unsigned warps = plan.launch.warps(), rest = plan.launch.threads() % kLanes;
-    llvm::Constant *full = llvm::Constant::getAllOnesValue(mask_type);
-    if (rest == 0) {
-        emit_warp_range(region, builder.getInt32(0), builder.getInt32(warps), full, after);
+    unsigned warps = plan.launch.warps();
+    if (plan.launch.threads() % kLanes == 0) {
+        emit_warp_range(region, builder.getInt32(0), builder.getInt32(warps), all_lanes_active(),
+                        after);
         return;
     }
     if (warps > 1) {
         llvm::BasicBlock *last = new_block("last.warp");
-        emit_warp_range(region, builder.getInt32(0), builder.getInt32(warps - 1), full, last);
+        emit_warp_range(region, builder.getInt32(0), builder.getInt32(warps - 1),
+                        all_lanes_active(), last);
         builder.SetInsertPoint(last);
     }
-    llvm::SmallVector<llvm::Constant *, kLanes> lanes;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        lanes.push_back(builder.getInt1(lane < rest));
-    emit_warp(region, builder.getInt32(warps - 1), llvm::ConstantVector::get(lanes), after);
+    emit_warp(region, builder.getInt32(warps - 1), last_warps_lanes(), after);
 }
 
 void KernelEmitter::emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,

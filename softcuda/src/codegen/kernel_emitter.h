@@ -1,4 +1,6 @@
-// kernel_emitter.h -- the function that runs a range of a kernel's thread blocks.
+// kernel_emitter.h -- the loops around a warp.
+//
+// In the region tier a function runs a range of a kernel's thread blocks:
 //
 //     entry(frame, worker, first, count)
 //         read the frame                                 invariant in the launch
@@ -12,41 +14,22 @@
 // A region is what a warp does from the start, or from behind a barrier, to the next barrier or the
 // end. That all warps have run one region is the barrier. Values that a warp still needs behind the
 // barrier are kept in WorkerState::scratch, an array over the warps each.
+//
+// In the others a function runs one warp, on a stack of its own that keeps all of this:
+//
+//     entry(frame, worker, block, warp)
 #pragma once
 
 #include "analysis/liveness.h"
-#include "analysis/shape.h"
+#include "codegen/kernel_plan.h"
 #include "jit/llvm.h"
 #include "jit/target.h"
-#include "transform/schedule.h"
 
 #include <map>
-#include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace softcuda::codegen {
-
-/// A kernel asks for something that generated code cannot do (yet).
-class Unsupported : public std::runtime_error {
-  public:
-    Unsupported(const std::string &what, const ir::Instruction &instruction)
-        : std::runtime_error(what), location(instruction.location) {}
-    ir::Location location;
-};
-
-/// All that the passes know of a prepared function for one launch shape.
-struct KernelPlan {
-    KernelPlan(const ir::Function &function, const analysis::LaunchShape &launch);
-
-    const ir::Function &function;
-    analysis::LaunchShape launch;
-    analysis::DominatorTree dominators, post_dominators;
-    analysis::LoopForest loops;
-    analysis::Divergence divergence;
-    transform::Schedule schedule;
-};
 
 /// What generated code reads at the start of a launch or of a block.
 struct Invariants {
@@ -69,7 +52,7 @@ class KernelEmitter {
   public:
     KernelEmitter(llvm::Module &module, const KernelPlan &plan, const jit::Target &target);
 
-    /// Emits the function under `name`.
+    /// Emits the function under `name`: a rt::KernelEntry or rt::WarpEntry, by the plan's tier.
     llvm::Function *emit(const std::string &name);
 
     [[nodiscard]] std::uint64_t scratch_bytes() const { return scratch_bytes_; }
@@ -88,10 +71,12 @@ class KernelEmitter {
     [[nodiscard]] const ir::Block *region_entry(unsigned region) const { return regions_[region]; }
     /// The barrier that a region starts behind; null for region 0.
     [[nodiscard]] const ir::Instruction *region_barrier(unsigned region) const;
-    /// False where no warp ever waits for another.
+    /// False where no warp ever waits for another, or waits as a fiber.
     [[nodiscard]] bool has_regions() const { return regions_.size() > 1; }
     /// True if the block ends with a barrier at which the warp has to wait.
     [[nodiscard]] bool is_barrier_end(const ir::Block *block) const;
+    /// True if warps are fibers, and wait by a call.
+    [[nodiscard]] bool has_fibers() const { return plan.tier.tier != rt::Tier::Regions; }
     /// Index into live_into() of the mask that `owner` owns.
     [[nodiscard]] std::uint32_t mask_id(const ir::Block *owner) const;
     /// Keys of scratch_slot(): a value's base, wrapped, correction (part 0, 1, 2), and a mask.
@@ -106,6 +91,8 @@ class KernelEmitter {
     llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
     llvm::FunctionCallee runtime_function(llvm::StringRef name, llvm::Type *result,
                                           llvm::ArrayRef<llvm::Type *> parameters);
+    /// A constant C string.
+    llvm::Value *text(const std::string &text);
     [[nodiscard]] const analysis::LanePattern *pattern(const analysis::LanePattern &pattern) {
         return patterns_.intern(pattern);
     }
@@ -118,6 +105,9 @@ class KernelEmitter {
 
   private:
     void find_regions();
+    llvm::Function *begin_function(const std::string &name, llvm::ArrayRef<llvm::Type *> rest);
+    void emit_block_range();
+    void emit_one_warp();
     void read_frame();
     void read_block_index(llvm::Value *index);
     void emit_block(llvm::BasicBlock *next_block);
@@ -126,6 +116,8 @@ class KernelEmitter {
     void publish_barrier_sum();
     /// Runs `region` for all warps, or for those whose next region it is; then goes on to `after`.
     void emit_warps(unsigned region, llvm::BasicBlock *after);
+    [[nodiscard]] llvm::Constant *all_lanes_active();
+    [[nodiscard]] llvm::Constant *last_warps_lanes();
     void emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,
                          llvm::Constant *active, llvm::BasicBlock *after);
     void emit_warp(unsigned region, llvm::Value *warp, llvm::Constant *active,

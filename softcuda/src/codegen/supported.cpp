@@ -8,11 +8,6 @@ using ir::Opcode;
 
 namespace {
 
-bool is_whole_block_barrier(const ir::Instruction &i) {
-    std::size_t id = i.is(Opcode::BarrierReduce) ? 1 : 0;
-    return i.operands.size() == id + 1 && i.operand(id)->constant && i.operand(id)->bits == 0;
-}
-
 std::string reason_against(const ir::Instruction &i) {
     switch (i.opcode) {
     case Opcode::Call:
@@ -23,11 +18,6 @@ std::string reason_against(const ir::Instruction &i) {
         return "taking the address of a function";
     case Opcode::CopyAsync:
         return "cp.async";
-    case Opcode::BarrierArrive:
-        return "barrier.arrive";
-    case Opcode::Barrier:
-    case Opcode::BarrierReduce:
-        return is_whole_block_barrier(i) ? "" : "a barrier other than barrier 0 of the whole block";
     case Opcode::Atomic:
     case Opcode::Reduce:
         return ir::bits(i.attributes.type) > 64 ? "a 128-bit atomic" : "";

@@ -11,17 +11,7 @@ using ir::Opcode;
 WarpEmitter::WarpEmitter(KernelEmitter &owner, unsigned region, llvm::Value *warp_number,
                          llvm::Constant *active, llvm::BasicBlock *done)
     : kernel(owner), context(owner.context), b(owner.builder), warp(warp_number), region_(region),
-      active_(active), done_(done), outlives_(owner.plan.function.value_count(), false),
-      in_scratch_(owner.plan.function.value_count(), false) {
-    for (const ir::Block *block : kernel.plan.function.blocks)
-        for (const ir::Instruction *i : block->instructions)
-            for (std::size_t k = 0; k < i->operands.size(); ++k) {
-                const ir::Value *operand = i->operands[k];
-                if (operand->definition &&
-                    (i->is(Opcode::Phi) || operand->definition->block != block))
-                    outlives_[operand->id] = true;
-            }
-}
+      active_(active), done_(done), in_scratch_(owner.plan.function.value_count(), false) {}
 
 void WarpEmitter::emit(const BarrierExit &at_barrier) {
     at_barrier_ = &at_barrier;
@@ -94,6 +84,8 @@ void WarpEmitter::leave(const ir::Block *block) {
     const transform::BlockPlan &plan = kernel.plan.schedule.of(block);
     const ir::Instruction &end = *block->terminator();
     std::span<ir::Block *const> targets = block->successors();
+    if (kernel.has_fibers() && kernel.plan.yields_behind(block))
+        emit_yield(*this);
     if (targets.empty()) {
         go_to(plan.next.front());
         return;

@@ -36,6 +36,8 @@ class WarpEmitter {
     [[nodiscard]] llvm::Value *scalar(const ir::Value *value); ///< of a uniform value
     [[nodiscard]] llvm::Value *full(const ir::Value *value);   ///< <32 x T>
     [[nodiscard]] llvm::Value *firsts(const ir::Value *value, unsigned groups);
+    /// The value in the first active lane, a scalar: for operands that are the same in all of them.
+    [[nodiscard]] llvm::Value *of_first_active(const ir::Value *value);
 
     // Results. `base` has as many lanes as the analysis gave the value groups.
     void define(const ir::Value *value, llvm::Value *base);
@@ -85,7 +87,6 @@ class WarpEmitter {
     Slot &slot(const ir::Value *value);
     void store(const ir::Value *value, const Lanes &lanes);
     Lanes load(const ir::Value *value);
-    bool outlives_block(const ir::Value *value) const;
     llvm::AllocaInst *mask_slot(const ir::Block *owner);
     llvm::AllocaInst *arrival_slot(const ir::Block *owner);
     llvm::Value *owner_mask(const ir::Block *block);
@@ -113,7 +114,6 @@ class WarpEmitter {
     std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
     std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
     std::vector<const ir::Block *> work_;
-    std::vector<bool> outlives_;
     std::vector<bool> in_scratch_; ///< values that this region only reads: fetched from the scratch
 };
 

@@ -25,6 +25,8 @@ void emit_warp_reduce(WarpEmitter &w, const ir::Instruction &i);
 void emit_elect(WarpEmitter &w, const ir::Instruction &i);
 void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i); // emit_barrier.cpp
 llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i);
+/// Gives way to other warps: for what waits for memory to change. Only where has_fibers().
+void emit_yield(WarpEmitter &w);
 void emit_printf(WarpEmitter &w, const ir::Instruction &i); // emit_call.cpp
 void emit_assertfail(WarpEmitter &w, const ir::Instruction &i);
 void emit_malloc(WarpEmitter &w, const ir::Instruction &i);

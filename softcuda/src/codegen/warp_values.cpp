@@ -50,13 +50,20 @@ llvm::Value *WarpEmitter::firsts(const ir::Value *value, unsigned groups) {
     return first_lanes(b, lanes(value), groups);
 }
 
+llvm::Value *WarpEmitter::of_first_active(const ir::Value *value) {
+    if (shape(value).uniform())
+        return scalar(value);
+    llvm::Value *lane = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b.getTrue());
+    return b.CreateExtractElement(full(value), lane);
+}
+
 void WarpEmitter::define(const ir::Value *value, llvm::Value *base) {
     define(value, Lanes{.base = base, .shape = shape(value)});
 }
 
 void WarpEmitter::define(const ir::Value *value, const Lanes &result) {
     here_[value->id] = result;
-    if (outlives_[value->id])
+    if (kernel.plan.outlives_block[value->id])
         store(value, result);
 }
 

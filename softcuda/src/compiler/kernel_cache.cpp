@@ -9,10 +9,11 @@ namespace softcuda::compiler {
 namespace {
 
 struct Header {
-    char magic[8] = {'s', 'c', 'u', 'k', 'e', 'r', 'n', '1'};
+    char magic[8] = {'s', 'c', 'u', 'k', 'e', 'r', 'n', '2'};
     std::uint64_t scratch_bytes = 0;
     std::uint64_t instructions_per_block = 0;
     std::uint64_t loops = 0;
+    std::uint64_t tier = 0;
 };
 
 } // namespace
@@ -22,6 +23,7 @@ std::vector<char> pack(const codegen::GeneratedKernel &kernel) {
     header.scratch_bytes = kernel.scratch_bytes;
     header.instructions_per_block = kernel.instructions_per_block;
     header.loops = kernel.loops;
+    header.tier = static_cast<std::uint64_t>(kernel.tier);
     std::vector<char> bytes(sizeof header + kernel.object.size());
     std::memcpy(bytes.data(), &header, sizeof header);
     std::memcpy(bytes.data() + sizeof header, kernel.object.data(), kernel.object.size());
@@ -36,6 +38,7 @@ std::optional<codegen::GeneratedKernel> unpack(std::span<const char> bytes) {
     if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0)
         return std::nullopt;
     return codegen::GeneratedKernel{.object = {bytes.begin() + sizeof header, bytes.end()},
+                                    .tier = static_cast<rt::Tier>(header.tier),
                                     .scratch_bytes = header.scratch_bytes,
                                     .instructions_per_block = header.instructions_per_block,
                                     .loops = header.loops != 0};

@@ -1,5 +1,5 @@
-// pipeline.cpp -- reads like a table of contents; SOFTCUDA_DUMP=ptx,ir,prepared,llvm,optimized
-// shows stages.
+// pipeline.cpp -- reads like a table of contents; SOFTCUDA_DUMP=ptx,ir,prepared,tier,
+// llvm,optimized shows stages.
 
 #include "compiler/pipeline.h"
 
@@ -74,15 +74,16 @@ std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log) {
     return module;
 }
 
-codegen::GeneratedKernel compile_kernel(const ir::Function &kernel,
+codegen::GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &kernel,
                                         const analysis::LaunchShape &launch,
+                                        const codegen::TierRequest &request,
                                         const jit::Target &target) {
     std::unique_ptr<ir::Function> prepared = ir::clone(kernel);
     transform::specialize(*prepared, launch);
     transform::prepare(*prepared);
     dump("prepared", ir::to_text(*prepared));
     return codegen::generate(
-        *prepared, launch, target,
+        *prepared, launch, request, module.files, target,
         [](std::string_view stage, const std::string &text) { dump(stage, text); });
 }
 

@@ -14,9 +14,11 @@ namespace softcuda::compiler {
 /// what the device cannot do; warnings go to `log` too.
 [[nodiscard]] std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log);
 
-/// A kernel to machine code for one launch shape.
-[[nodiscard]] codegen::GeneratedKernel compile_kernel(const ir::Function &kernel,
+/// A kernel of `module` to machine code for one launch shape.
+[[nodiscard]] codegen::GeneratedKernel compile_kernel(const ir::Module &module,
+                                                      const ir::Function &kernel,
                                                       const analysis::LaunchShape &launch,
+                                                      const codegen::TierRequest &request,
                                                       const jit::Target &target);
 
 } // namespace softcuda::compiler

@@ -2,7 +2,7 @@
 
 #include "compiler/program.h"
 
-#include "codegen/kernel_emitter.h"
+#include "codegen/kernel_plan.h"
 #include "compiler/kernel_cache.h"
 #include "compiler/pipeline.h"
 #include "compiler/runtime_functions.h"
@@ -11,6 +11,8 @@
 #include "rt/code_ranges.h"
 #include "support/library_identity.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -28,8 +30,8 @@ class RegisteredCode {
     ~RegisteredCode() { rt::unregister_code(code_.range().data()); }
     RegisteredCode(const RegisteredCode &) = delete;
 
-    [[nodiscard]] rt::KernelEntry entry() const {
-        return code_.find_as<rt::KernelEntry>(codegen::kEntryName);
+    template <class Entry> [[nodiscard]] Entry entry() const {
+        return code_.find_as<Entry>(codegen::kEntryName);
     }
 
   private:
@@ -39,6 +41,18 @@ class RegisteredCode {
 const jit::Target &host_target() {
     static const jit::Target target = jit::Target::from_environment();
     return target;
+}
+
+/// SOFTCUDA_TIER=regions|fibers|lanes: taken for kernels that can run in it, instead of the best.
+std::optional<rt::Tier> wanted_tier() {
+    const char *word = std::getenv("SOFTCUDA_TIER");
+    if (!word || !*word)
+        return std::nullopt;
+    rt::Tier tier{};
+    if (!codegen::from_text(word, tier))
+        throw std::runtime_error(std::string("SOFTCUDA_TIER is '") + word +
+                                 "'; it may be regions, fibers or lanes");
+    return tier;
 }
 
 const jit::ObjectCache &disk_cache() {
@@ -65,7 +79,7 @@ class PtxProgram final : public Program {
     std::shared_ptr<const CompiledKernel> compile(std::size_t index, const Shape &shape,
                                                   std::string &log) override {
         std::lock_guard lock(mutex_);
-        auto key = std::tuple{index, shape.block, shape.small_grid};
+        auto key = std::tuple{index, shape.block, shape.small_grid, shape.cooperative};
         auto &kept = compiled_[key];
         if (kept)
             return kept;
@@ -121,9 +135,9 @@ class PtxProgram final : public Program {
         if (auto bytes = disk_cache().load(key))
             if (auto kernel = unpack(*bytes))
                 return std::move(*kernel);
-        codegen::GeneratedKernel kernel =
-            compile_kernel(*functions_[index],
-                           {.block = shape.block, .small_grid = shape.small_grid}, host_target());
+        codegen::GeneratedKernel kernel = compile_kernel(
+            *module_, *functions_[index], {.block = shape.block, .small_grid = shape.small_grid},
+            {.cooperative = shape.cooperative, .wanted = wanted_tier()}, host_target());
         disk_cache().store(key, pack(kernel));
         return kernel;
     }
@@ -135,13 +149,21 @@ class PtxProgram final : public Program {
                           host_target().key() + ' ' + kernels_[index].name;
         for (std::uint32_t extent : shape.block)
             key += ' ' + std::to_string(extent);
-        return key + (shape.small_grid ? " small\n" : " large\n") + ptx_;
+        key += shape.small_grid ? " small" : " large";
+        key += shape.cooperative ? " cooperative" : "";
+        if (std::optional<rt::Tier> tier = wanted_tier())
+            key += ' ' + std::string(codegen::text(*tier));
+        return key + '\n' + ptx_;
     }
 
     static std::shared_ptr<const CompiledKernel> load(const codegen::GeneratedKernel &generated) {
         auto code = std::make_shared<const RegisteredCode>(generated.object);
         auto kernel = std::make_shared<CompiledKernel>();
-        kernel->entry = code->entry();
+        kernel->tier = generated.tier;
+        if (generated.tier == rt::Tier::Regions)
+            kernel->entry = code->entry<rt::KernelEntry>();
+        else
+            kernel->warp_entry = code->entry<rt::WarpEntry>();
         kernel->scratch_bytes = generated.scratch_bytes;
         kernel->instructions_per_block = generated.instructions_per_block;
         kernel->loops = generated.loops;
@@ -155,7 +177,7 @@ class PtxProgram final : public Program {
     std::vector<const ir::Function *> functions_; ///< of kernels_, in the same order
     std::vector<Variable> variables_;
     std::mutex mutex_;
-    std::map<std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool>,
+    std::map<std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool>,
              std::shared_ptr<const CompiledKernel>>
         compiled_;
 };

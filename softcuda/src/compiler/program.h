@@ -57,7 +57,9 @@ struct Variable {
 
 /// Machine code for one kernel and one block shape. Stays valid while held.
 struct CompiledKernel {
-    rt::KernelEntry entry = nullptr;
+    rt::Tier tier = rt::Tier::Regions;
+    rt::KernelEntry entry = nullptr;      ///< in the region tier
+    rt::WarpEntry warp_entry = nullptr;   ///< in the others
     std::uint64_t scratch_bytes = 0;      ///< WorkerState::scratch that a block needs
     std::uint64_t instructions_per_block; ///< rough cost, loops counted once
     bool loops = false; ///< has a loop: may run long, so never on the caller's own thread
@@ -70,6 +72,8 @@ struct Shape {
     /// True when gridDim * blockDim stays below 2^31 in each dimension, as in nearly every launch:
     /// global thread indices then cannot wrap, which lets them be widened to 64 bits for free.
     bool small_grid = true;
+    /// True for a cooperative launch, whose blocks may wait for each other.
+    bool cooperative = false;
     friend bool operator==(const Shape &, const Shape &) = default;
 };
 

@@ -17,6 +17,9 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_assertfail", reinterpret_cast<void *>(&scu_assertfail)},
         {"scu_malloc", reinterpret_cast<void *>(&scu_malloc)},
         {"scu_free", reinterpret_cast<void *>(&scu_free)},
+        {"scu_barrier", reinterpret_cast<void *>(&scu_barrier)},
+        {"scu_barrier_arrive", reinterpret_cast<void *>(&scu_barrier_arrive)},
+        {"scu_yield", reinterpret_cast<void *>(&scu_yield)},
         {"scu_globaltimer", reinterpret_cast<void *>(&scu_globaltimer)},
         {"scu_nanosleep", reinterpret_cast<void *>(&scu_nanosleep)},
     };

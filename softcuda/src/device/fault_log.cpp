@@ -79,7 +79,7 @@ std::string describe_failure(const std::string &kernel, const rt::Grid::Failure 
                              const rt::LaunchFrame &frame) {
     const rt::FaultReport &report = failure.report;
     std::string text = "kernel `" + kernel + "` failed in " + place_text(failure, frame) + ": " +
-                       kind_text(report.kind);
+                       (report.detail[0] != '\0' ? report.detail : kind_text(report.kind));
     if (!has_address(report.kind))
         return text;
     if (!report.address_known)

@@ -90,6 +90,9 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     const compiler::KernelInfo &info = function.info();
     rt::Grid::Work work;
     work.entry = code_->entry;
+    work.warp_entry = code_->warp_entry;
+    work.warps =
+        static_cast<std::uint32_t>((product(request.block) + rt::kWarpSize - 1) / rt::kWarpSize);
     work.blocks = product(request.grid);
     // Between the static and the dynamic part there may be a gap for alignment.
     work.memory = {.shared = std::uint64_t{info.static_shared_bytes} + kSharedGap +

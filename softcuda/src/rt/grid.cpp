@@ -1,13 +1,19 @@
 // grid.cpp -- handing out blocks and running them.
 #include "rt/grid.h"
 
+#include "rt/warp_scheduler.h"
+
 #include <algorithm>
 #include <ctime>
+#include <new>
 
 namespace softcuda::rt {
 namespace {
 
 constexpr std::uint64_t kChunkNanoseconds = 30'000;
+/// How many blocks of a grid one thread begins before the first of them has ended, where they wait
+/// for each other though nobody said that they would.
+constexpr std::uint32_t kMostResident = 256;
 
 } // namespace
 
@@ -28,7 +34,7 @@ void Grid::divide(unsigned seats) {
         ranges[i].end = (i + 1) * share + std::min(i + 1, rest);
     }
     ranges_.swap(ranges);
-    if (work_.block_time)
+    if (work_.block_time && !work_.cooperative)
         if (const std::uint64_t known = work_.block_time->load(std::memory_order_relaxed))
             chunk_blocks_ = std::max<std::uint64_t>(1, kChunkNanoseconds / known);
 }
@@ -59,8 +65,9 @@ bool Grid::take(unsigned seat, Chunk &chunk) noexcept {
 
 void Grid::note_time(const Chunk &chunk, std::uint64_t nanoseconds) noexcept {
     const std::uint64_t per_block = std::max<std::uint64_t>(1, nanoseconds / chunk.count);
-    chunk_blocks_.store(std::max<std::uint64_t>(1, kChunkNanoseconds / per_block),
-                        std::memory_order_relaxed);
+    if (!work_.cooperative) // those are spread over the threads one by one
+        chunk_blocks_.store(std::max<std::uint64_t>(1, kChunkNanoseconds / per_block),
+                            std::memory_order_relaxed);
     if (work_.block_time)
         work_.block_time->store(per_block, std::memory_order_relaxed);
 }
@@ -80,7 +87,66 @@ bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
     return false;
 }
 
+/// Hands out a grid's blocks one by one, chunk after chunk.
+class Grid::Chunks final : public BlockSource {
+  public:
+    Chunks(Grid &grid, unsigned seat) : grid_(grid), seat_(seat) {}
+
+    bool next(std::uint64_t &block) noexcept override {
+        if (given_ == chunk_.count && !take())
+            return false;
+        block = chunk_.first + given_++;
+        return true;
+    }
+
+  private:
+    bool take() noexcept {
+        const std::uint64_t now = monotonic_nanoseconds();
+        if (chunk_.count > 0)
+            grid_.note_time(chunk_, now - begin_);
+        begin_ = now;
+        given_ = 0;
+        if (grid_.take(seat_, chunk_))
+            return true;
+        chunk_ = {};
+        return false;
+    }
+
+    Grid &grid_;
+    unsigned seat_;
+    Chunk chunk_;
+    std::uint64_t given_ = 0, begin_ = 0;
+};
+
+void Grid::run_warps(Seat &seat) noexcept {
+    auto end = WarpScheduler::End::OutOfMemory;
+    WarpScheduler *scheduler = nullptr;
+    try {
+        scheduler = &seat.scheduler();
+    } catch (const std::bad_alloc &) {
+        return fail(Outcome::OutOfMemory, {});
+    }
+    Chunks chunks(*this, seat.index());
+    const WarpScheduler::Job job = {.entry = work_.warp_entry,
+                                    .frame = frame_,
+                                    .warps = work_.warps,
+                                    .memory = work_.memory,
+                                    .most_resident = work_.cooperative ? ~0u : kMostResident,
+                                    .cooperative = work_.cooperative};
+    Guard guard(&interrupt_);
+    const Guard::Exit exit = guard.run([&] { end = scheduler->run(job, seat.state(), chunks); });
+    if (exit == Guard::Exit::Returned && end == WarpScheduler::End::Done)
+        return;
+    scheduler->abandon();
+    const Outcome outcome = exit == Guard::Exit::Returned      ? Outcome::OutOfMemory
+                            : exit == Guard::Exit::Interrupted ? Outcome::Interrupted
+                                                               : Outcome::Faulted;
+    fail(outcome, {guard.fault(), scheduler->last_block(), scheduler->last_warp()});
+}
+
 void Grid::run_blocks(Seat &seat) noexcept {
+    if (work_.warp_entry)
+        return run_warps(seat);
     if (!seat.prepare(work_.memory))
         return fail(Outcome::OutOfMemory, {});
     Chunk chunk;
@@ -93,6 +159,10 @@ void Grid::run_blocks(Seat &seat) noexcept {
 }
 
 void Grid::run_all(Seat &seat) noexcept {
+    if (work_.warp_entry) {
+        divide(1);
+        return run_warps(seat);
+    }
     if (!seat.prepare(work_.memory))
         return fail(Outcome::OutOfMemory, {});
     const Chunk all = {0, work_.blocks};

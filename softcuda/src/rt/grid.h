@@ -26,7 +26,10 @@ using BlockTime = std::atomic<std::uint64_t>;
 class Grid {
   public:
     struct Work {
-        KernelEntry entry = nullptr;
+        KernelEntry entry = nullptr;    ///< of a range of blocks; or, where it is null:
+        WarpEntry warp_entry = nullptr; ///< of one warp, run as a fiber
+        std::uint32_t warps = 1;        ///< of a block; for warp_entry
+        bool cooperative = false;       ///< all blocks may wait for each other; for warp_entry
         std::uint64_t blocks = 0;
         BlockMemory memory;
         int priority = 0;                ///< lower numbers go first
@@ -75,6 +78,7 @@ class Grid {
         std::atomic<std::uint64_t> next{0};
         std::uint64_t end = 0;
     };
+    class Chunks;
     struct Chunk {
         std::uint64_t first = 0;
         std::uint64_t count = 0;
@@ -86,6 +90,7 @@ class Grid {
     void run_blocks(Seat &seat) noexcept;
     void run_all(Seat &seat) noexcept;
     [[nodiscard]] bool run_chunk(Seat &seat, const Chunk &chunk) noexcept;
+    void run_warps(Seat &seat) noexcept;
     void note_time(const Chunk &chunk, std::uint64_t nanoseconds) noexcept;
     void fail(Outcome outcome, const Failure &failure) noexcept;
 

@@ -30,7 +30,9 @@ namespace {
 [[gnu::tls_model("initial-exec")]] thread_local Guard *current_guard = nullptr;
 
 /// The lowest address of the calling thread's stack, to tell its overflow from other faults.
-[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t stack_begin = 0;
+[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t lowest_of_stack = 0;
+/// Where that of another stack stands, while the thread runs on one.
+[[gnu::tls_model("initial-exec")]] thread_local const std::uint64_t *watched_stack = nullptr;
 
 constexpr std::array kFaultSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr std::uint64_t kStackGuardBytes = std::uint64_t{1} << 20;
@@ -59,7 +61,8 @@ FaultReport::Direction direction_of([[maybe_unused]] const ucontext_t &context) 
 }
 
 bool is_stack_overflow(std::uint64_t address) {
-    return stack_begin != 0 && address < stack_begin && stack_begin - address <= kStackGuardBytes;
+    const std::uint64_t begin = watched_stack ? *watched_stack : lowest_of_stack;
+    return begin != 0 && address < begin && begin - address <= kStackGuardBytes;
 }
 
 /// Lets the calling thread get the signals that end guarded calls.
@@ -207,7 +210,7 @@ void find_stack() {
     void *begin = nullptr;
     std::size_t size = 0;
     if (pthread_attr_getstack(&attributes, &begin, &size) == 0)
-        stack_begin = reinterpret_cast<std::uint64_t>(begin) + page_size();
+        lowest_of_stack = reinterpret_cast<std::uint64_t>(begin) + page_size();
     pthread_attr_destroy(&attributes);
 }
 
@@ -239,6 +242,16 @@ void Guard::fail(const FaultReport &fault) noexcept {
     guard->exit_ = Exit::Faulted;
     siglongjmp(guard->jump_, 1);
 }
+
+void Guard::poll_interrupt() noexcept {
+    Guard *guard = current_guard;
+    if (!guard || !guard->armed_ || !guard->interrupt_ || !guard->interrupt_->load())
+        return;
+    guard->exit_ = Exit::Interrupted;
+    siglongjmp(guard->jump_, 1);
+}
+
+void watch_stack(const std::uint64_t *begin) noexcept { watched_stack = begin; }
 
 void prepare_thread_for_guards() {
     [[gnu::tls_model("initial-exec")]] static thread_local bool prepared = false;

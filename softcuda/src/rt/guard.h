@@ -29,8 +29,9 @@ struct FaultReport {
     bool address_known = false;
     std::uint64_t address = 0;
     Direction direction = Direction::Unknown;
-    int lane = -1;  ///< of the warp, -1 where it is not known
-    int signal = 0; ///< that reported it, 0 for scu_fault
+    int lane = -1;         ///< of the warp, -1 where it is not known
+    int signal = 0;        ///< that reported it, 0 for scu_fault
+    char detail[192] = ""; ///< more in words, if there is more to say
 };
 
 class Guard {
@@ -61,6 +62,9 @@ class Guard {
 
     /// Ends the calling thread's innermost guarded call.
     [[noreturn]] static void fail(const FaultReport &fault) noexcept;
+
+    /// Ends the calling thread's innermost guarded call if it is to be interrupted.
+    static void poll_interrupt() noexcept;
 
     /// While one exists, the thread does something that must not be jumped out of; a fault is then
     /// a bug of ours and goes to the previous handler.
@@ -113,6 +117,10 @@ void prepare_thread_for_guards();
 /// Makes thread `thread_id` of this process leave its guarded call, if it is in generated code now
 /// and its guard allows it; otherwise does nothing. Repeat until it has left.
 void interrupt_thread(int thread_id) noexcept;
+
+/// For whoever changes stacks: the lowest address of the one that the calling thread runs on stands
+/// in `*begin`, and an access shortly below it is a stack overflow. Null: the thread's own again.
+void watch_stack(const std::uint64_t *begin) noexcept;
 
 /// Copies like memcpy; false where that faults.
 [[nodiscard]] bool guarded_copy(void *destination, std::uint64_t source,

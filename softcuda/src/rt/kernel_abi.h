@@ -1,12 +1,17 @@
 // kernel_abi.h -- the contract between generated code and the runtime that calls it.
 //
-// A kernel is compiled, for one block shape, into a function that runs a range of thread blocks:
+// A kernel is compiled, for one block shape, into a function that runs a range of thread blocks, or
+// one that runs a single warp; which of them depends on its tier:
 //
-//     entry(frame, worker, first_block, block_count)
+//     Regions          entry(frame, worker, first_block, block_count)
+//     Fibers, Lanes    entry(frame, worker, block, warp)    on a stack of its own; gives way to
+//     other
+//                                                           warps in scu_barrier and scu_yield
 //
 // `frame` is shared, read-only, by all workers of one launch; `worker` belongs to the calling
-// thread alone. Generated code reads both by the offsets of their members, so the order here is
-// part of the key under which objects are cached on disk (`kKernelAbiVersion`).
+// thread alone (Regions), or to one block (Fibers, Lanes). Generated code reads both by the offsets
+// of their members, so the order here is part of the key under which objects are cached on disk
+// (`kKernelAbiVersion`).
 #pragma once
 
 #include <cstddef>
@@ -48,10 +53,16 @@ struct WorkerState {
     std::uint32_t barrier_result; ///< and the whole block's sum, once all have arrived
     std::uint32_t
         warp_index; ///< the warp being run, for reports; code stores it where it may fault
+    void *resident; ///< the runtime's record of the block, in the tiers that run warps as fibers
 };
+
+/// How a kernel is run (docs/tiers.md).
+enum class Tier : std::uint8_t { Regions, Fibers, Lanes };
 
 using KernelEntry = void (*)(const LaunchFrame *, WorkerState *, std::uint64_t first_block,
                              std::uint64_t block_count);
+using WarpEntry = void (*)(const LaunchFrame *, WorkerState *, std::uint64_t block,
+                           std::uint32_t warp);
 
 /// What went wrong inside a kernel.
 enum class Fault : std::uint32_t {
@@ -115,6 +126,21 @@ void scu_malloc(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                 const std::uint64_t *sizes, std::uint32_t mask, std::uint64_t *results);
 void scu_free(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
               const std::uint64_t *pointers, std::uint32_t mask);
+
+// What makes the warp of a fiber give way to others. `place` says where in the program it is.
+
+/// Waits at barrier `number` of the block until `threads` threads have arrived (0: all of the
+/// block; else a multiple of the warp size). Each arrival counts for a whole warp. Returns the sum
+/// of what all of them brought as `part`.
+std::uint32_t scu_barrier(softcuda::rt::WorkerState *, std::uint32_t number, std::uint32_t threads,
+                          std::uint32_t part, const char *place);
+
+/// Arrives like scu_barrier, but does not wait.
+void scu_barrier_arrive(softcuda::rt::WorkerState *, std::uint32_t number, std::uint32_t threads,
+                        const char *place);
+
+/// Lets the others go on: called by whoever waits for something in memory to change.
+void scu_yield(softcuda::rt::WorkerState *);
 
 /// Nanoseconds since an arbitrary point (%globaltimer), and a yield of the processor (nanosleep).
 std::uint64_t scu_globaltimer();

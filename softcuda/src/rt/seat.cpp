@@ -1,6 +1,8 @@
 // seat.cpp -- windows of memory for running blocks.
 #include "rt/seat.h"
 
+#include "rt/warp_scheduler.h"
+
 #include <new>
 
 namespace softcuda::rt {
@@ -32,6 +34,14 @@ bool Window::provide(std::uint64_t bytes) noexcept {
 Seat::Seat(unsigned index, unsigned count) {
     state_.worker_id = index;
     state_.worker_count = count;
+}
+
+Seat::~Seat() = default;
+
+WarpScheduler &Seat::scheduler() {
+    if (!scheduler_)
+        scheduler_ = std::make_unique<WarpScheduler>();
+    return *scheduler_;
 }
 
 bool Seat::prepare(const BlockMemory &needs) noexcept {

@@ -12,6 +12,7 @@
 namespace softcuda::rt {
 
 class Grid;
+class WarpScheduler;
 
 /// How much of each window a block of some launch needs. Bytes.
 struct BlockMemory {
@@ -43,11 +44,14 @@ class Window {
 class alignas(64) Seat {
   public:
     Seat(unsigned index, unsigned count);
+    ~Seat();
 
     /// Opens the windows for a launch. False when there is no memory for it.
     [[nodiscard]] bool prepare(const BlockMemory &needs) noexcept;
 
     [[nodiscard]] WorkerState &state() noexcept { return state_; }
+    /// What runs warps as fibers here; made on first use. Throws std::bad_alloc.
+    [[nodiscard]] WarpScheduler &scheduler();
     [[nodiscard]] unsigned index() const noexcept { return state_.worker_id; }
 
     // Guarded by the pool's mutex:
@@ -59,6 +63,7 @@ class alignas(64) Seat {
     Window shared_;
     Window local_;
     Window scratch_;
+    std::unique_ptr<WarpScheduler> scheduler_;
 };
 
 } // namespace softcuda::rt

@@ -1,0 +1,69 @@
+// choose_tier.cpp -- from what a kernel does to the least tier that can run it.
+#include "codegen/choose_tier.h"
+
+#include <array>
+
+namespace softcuda::codegen {
+
+using rt::Tier;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kNames = {"regions", "fibers", "lanes"};
+constexpr std::size_t kMostBarriers = 63; // a bit of a word each, and one for the start
+
+bool is_plain(const ir::Instruction &barrier) {
+    const ir::Value *number = ir::barrier_number(barrier);
+    return !barrier.is(ir::Opcode::BarrierArrive) && !ir::barrier_threads(barrier) &&
+           number->constant && number->bits == 0;
+}
+
+// What keeps the kernel from running in regions at all; a reason without words: nothing.
+TierChoice find_obstacle(const ir::Function &function, const analysis::LaunchShape &launch,
+                         const transform::Schedule &schedule, const TierRequest &request) {
+    if (request.cooperative)
+        return {Tier::Fibers, "all blocks of the grid may wait for each other", nullptr};
+    std::size_t barriers = 0;
+    for (const ir::Block *block : function.blocks)
+        for (const ir::Instruction *i : block->instructions) {
+            if (!ir::is_block_barrier(*i))
+                continue;
+            ++barriers;
+            if (!is_plain(*i))
+                return {Tier::Fibers, "a barrier other than barrier 0 of the whole block", i};
+            if (barriers > kMostBarriers && launch.warps() > 1)
+                return {Tier::Fibers, "more than 63 barriers", i};
+        }
+    if (schedule.divergent_barrier && launch.warps() > 1)
+        return {Tier::Fibers, "a barrier that only some threads of a warp may reach",
+                schedule.divergent_barrier};
+    return {};
+}
+
+} // namespace
+
+TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,
+                       const transform::Schedule &schedule, const transform::Waits &waits,
+                       const TierRequest &request) {
+    TierChoice needed = find_obstacle(function, launch, schedule, request);
+    if (request.wanted && *request.wanted >= needed.tier)
+        return {*request.wanted, "asked for", needed.cause};
+    if (needed.tier == Tier::Regions && waits.cause)
+        needed = {Tier::Fibers, "a loop that waits for another thread", waits.cause};
+    if (needed.tier == Tier::Regions)
+        needed.reason = "nothing needs more";
+    return needed;
+}
+
+std::string_view text(Tier tier) { return kNames.at(static_cast<std::size_t>(tier)); }
+
+bool from_text(std::string_view word, Tier &out) {
+    for (std::size_t i = 0; i < kNames.size(); ++i)
+        if (kNames[i] == word) {
+            out = static_cast<Tier>(i);
+            return true;
+        }
+    return false;
+}
+
+} // namespace softcuda::codegen

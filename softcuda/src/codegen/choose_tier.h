@@ -1,0 +1,40 @@
+// choose_tier.h -- which of the three ways to run a kernel is right for it.
+//
+// Regions are the fastest and need every warp of a block to come to the same barriers; fibers let
+// warps wait for each other in any way; lanes let the lanes of a warp do so, too. The least of them
+// in which the kernel gives the right results and ends is the one. docs/tiers.md says more.
+#pragma once
+
+#include "analysis/range.h"
+#include "ir/ir.h"
+#include "rt/kernel_abi.h"
+#include "transform/find_waits.h"
+#include "transform/schedule.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace softcuda::codegen {
+
+/// What is asked of a compilation beside the kernel and its block shape.
+struct TierRequest {
+    bool cooperative = false;       ///< all blocks of the grid are to be resident together
+    std::optional<rt::Tier> wanted; ///< taken where the kernel can run in it
+};
+
+struct TierChoice {
+    rt::Tier tier = rt::Tier::Regions;
+    std::string reason;                     ///< in words
+    const ir::Instruction *cause = nullptr; ///< of a tier above Regions, if an instruction is one
+};
+
+[[nodiscard]] TierChoice choose_tier(const ir::Function &function,
+                                     const analysis::LaunchShape &launch,
+                                     const transform::Schedule &schedule,
+                                     const transform::Waits &waits, const TierRequest &request);
+
+[[nodiscard]] std::string_view text(rt::Tier tier);
+[[nodiscard]] bool from_text(std::string_view word, rt::Tier &out);
+
+} // namespace softcuda::codegen

@@ -1,0 +1,45 @@
+// kernel_plan.cpp -- the analyses in their order.
+#include "codegen/kernel_plan.h"
+
+#include <algorithm>
+
+namespace softcuda::codegen {
+
+namespace {
+
+std::vector<bool> find_outliving(const ir::Function &function) {
+    std::vector<bool> outlives(function.value_count(), false);
+    for (const ir::Block *block : function.blocks)
+        for (const ir::Instruction *i : block->instructions)
+            for (const ir::Value *operand : i->operands)
+                if (operand->definition &&
+                    (i->is(ir::Opcode::Phi) || operand->definition->block != block))
+                    outlives[operand->id] = true;
+    return outlives;
+}
+
+} // namespace
+
+KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape,
+                       const TierRequest &request, std::span<const std::string> file_names)
+    : function(kernel), launch(shape), files(file_names), dominators(kernel),
+      post_dominators(kernel, ir::DominatorTree::Direction::Backward), loops(kernel, dominators),
+      divergence(find_divergence(kernel, shape, loops, post_dominators)),
+      schedule(transform::plan_schedule(kernel, divergence, loops, dominators, post_dominators)),
+      waits(transform::find_waits(kernel, divergence, loops, schedule)),
+      tier(choose_tier(kernel, shape, schedule, waits, request)),
+      outlives_block(find_outliving(kernel)) {}
+
+std::string KernelPlan::place(const ir::Instruction &instruction) const {
+    const ir::Location &at = instruction.location;
+    const std::string file = at.file < files.size() ? files[at.file] : "kernel";
+    return file + ":" + std::to_string(at.line);
+}
+
+bool KernelPlan::yields_behind(const ir::Block *block) const {
+    return std::ranges::any_of(block->successors(), [&](const ir::Block *to) {
+        return loops.back_edge(block, to) && waits.loops[loops.innermost(to)];
+    });
+}
+
+} // namespace softcuda::codegen

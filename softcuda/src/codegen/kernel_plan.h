@@ -1,0 +1,45 @@
+// kernel_plan.h -- all that the passes know of a prepared function for one launch.
+#pragma once
+
+#include "analysis/shape.h"
+#include "codegen/choose_tier.h"
+#include "transform/find_waits.h"
+#include "transform/schedule.h"
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace softcuda::codegen {
+
+/// A kernel asks for something that generated code cannot do (yet).
+class Unsupported : public std::runtime_error {
+  public:
+    Unsupported(const std::string &what, const ir::Instruction &instruction)
+        : std::runtime_error(what), location(instruction.location) {}
+    ir::Location location;
+};
+
+struct KernelPlan {
+    KernelPlan(const ir::Function &function, const analysis::LaunchShape &launch,
+               const TierRequest &request, std::span<const std::string> files);
+
+    const ir::Function &function;
+    analysis::LaunchShape launch;
+    std::span<const std::string> files; ///< names of source files, by Location::file
+    ir::DominatorTree dominators, post_dominators;
+    analysis::LoopForest loops;
+    analysis::Divergence divergence;
+    transform::Schedule schedule;
+    transform::Waits waits;
+    TierChoice tier;
+    std::vector<bool> outlives_block; ///< by Value::id: used outside its block, or by a phi
+
+    /// `file:line` of an instruction.
+    [[nodiscard]] std::string place(const ir::Instruction &instruction) const;
+    /// True for the source of a back edge on which a warp of the fiber tier gives way to others.
+    [[nodiscard]] bool yields_behind(const ir::Block *block) const;
+};
+
+} // namespace softcuda::codegen

@@ -1,0 +1,84 @@
+// fiber.h -- a computation with a stack of its own that gives way to others when it wants to.
+//
+//     Fiber fiber;
+//     fiber.start(stack, bytes, body, argument);     nothing runs yet
+//     resume(caller, fiber)                          runs body(argument) ...
+//     resume(fiber, caller)                          ... until it says this; and so on
+//
+// A switch saves the registers that a called function must keep, and the stack pointer: about two
+// nanoseconds. The floating-point modes are those of the thread. A fiber stays with the thread that
+// it began on. A body never returns: its last act is to resume somebody else for good.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SOFTCUDA_ASAN_FIBERS 1
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define SOFTCUDA_TSAN_FIBERS 1
+#include <sanitizer/tsan_interface.h>
+#endif
+
+// In fiber.cpp: saves on the stack what a function must keep, notes the stack pointer in *save, and
+// returns on the other stack.
+extern "C" void scu_switch_stack(void **save, void *stack_pointer);
+
+namespace softcuda::rt {
+
+class Fiber {
+  public:
+    using Body = void (*)(void *argument);
+
+    Fiber() = default;
+    Fiber(const Fiber &) = delete;
+    Fiber &operator=(const Fiber &) = delete;
+    ~Fiber();
+
+    /// The next resume() begins body(argument) on this stack; whatever ran there is forgotten.
+    /// `stack` is the lowest address; it and `bytes` are multiples of 16.
+    void start(std::byte *stack, std::size_t bytes, Body body, void *argument) noexcept;
+
+    /// Makes this the calling thread's own computation, on the thread's stack.
+    void adopt_thread() noexcept;
+
+    [[nodiscard]] std::uint64_t stack_begin() const noexcept {
+        return reinterpret_cast<std::uint64_t>(stack_);
+    }
+
+  private:
+    friend void resume(Fiber &from, Fiber &to) noexcept;
+    friend void arrive_by_jump(Fiber &from, Fiber &to) noexcept;
+
+    void *stack_pointer_ = nullptr;
+    std::byte *stack_ = nullptr;
+    std::size_t stack_bytes_ = 0;
+#if defined(SOFTCUDA_ASAN_FIBERS)
+    void *fake_stack_ = nullptr;
+#endif
+#if defined(SOFTCUDA_TSAN_FIBERS)
+    void *tsan_fiber_ = nullptr;
+    bool owns_tsan_fiber_ = false;
+#endif
+};
+
+/// Suspends `from`, which is running, and goes on in `to`. Returns when somebody resumes `from`.
+inline void resume(Fiber &from, Fiber &to) noexcept {
+#if defined(SOFTCUDA_ASAN_FIBERS)
+    __sanitizer_start_switch_fiber(&from.fake_stack_, to.stack_, to.stack_bytes_);
+#endif
+#if defined(SOFTCUDA_TSAN_FIBERS)
+    __tsan_switch_to_fiber(to.tsan_fiber_, 0);
+#endif
+    scu_switch_stack(&from.stack_pointer_, to.stack_pointer_);
+#if defined(SOFTCUDA_ASAN_FIBERS)
+    __sanitizer_finish_switch_fiber(from.fake_stack_, nullptr, nullptr);
+#endif
+}
+
+/// Tells the sanitizers that a longjmp led from `from` to `to`'s stack.
+void arrive_by_jump(Fiber &from, Fiber &to) noexcept;
+
+} // namespace softcuda::rt

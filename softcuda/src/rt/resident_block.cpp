@@ -1,0 +1,130 @@
+// resident_block.cpp -- arrivals at barriers, and what to say when nobody can go on.
+#include "rt/resident_block.h"
+
+#include "rt/guard.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <new>
+
+namespace softcuda::rt {
+namespace {
+
+// A stack is as long as a thread's usually is deep; its pages cost nothing until they are used.
+// Below each lies a guard that nothing may touch.
+constexpr std::uint64_t kStackSpacing = std::uint64_t{1} << 20;
+constexpr std::uint64_t kStackGuard = std::uint64_t{64} << 10;
+constexpr std::uint32_t kMostWarps = 32;
+
+// Stacks that began at the same place of a page would compete for the same few lines of the cache.
+std::uint64_t colour_of(std::uint32_t warp) { return warp % 8 * 576; }
+
+/// Ends the launch. Nothing that owns memory may be alive in the caller: this jumps.
+[[noreturn, gnu::format(printf, 1, 2)]] void fail(const char *format, ...) {
+    FaultReport report;
+    report.kind = Fault::BarrierMismatch;
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(report.detail, sizeof report.detail, format, arguments);
+    va_end(arguments);
+    Guard::fail(report);
+}
+
+} // namespace
+
+bool ResidentBlock::prepare(const BlockMemory &needs, std::uint32_t warps) noexcept {
+    if (!shared_.provide(needs.shared) || !local_.provide(needs.local))
+        return false;
+    try {
+        if (!stacks_)
+            stacks_ = std::make_unique<ReservedRange>(kStackSpacing * kMostWarps);
+        while (warps_.size() < warps)
+            warps_.push_back(std::make_unique<WarpFiber>());
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
+    for (; open_stacks_ < warps; open_stacks_++) {
+        std::byte *stack = stacks_->begin() + open_stacks_ * kStackSpacing + kStackGuard;
+        if (!stacks_->open(stack, kStackSpacing - kStackGuard))
+            return false;
+    }
+    state_.shared = shared_.begin();
+    state_.local = local_.begin();
+    warp_count_ = warps;
+    return true;
+}
+
+void ResidentBlock::begin(const WorkerState &worker, std::uint64_t index, Fiber::Body body,
+                          WarpQueue &ready) {
+    state_.worker_id = worker.worker_id;
+    state_.worker_count = worker.worker_count;
+    index_ = index;
+    state_.block_index = index;
+    state_.warp_index = 0;
+    state_.resident = this;
+    barriers_.fill({});
+    live_ = warp_count_;
+    waiting_ = 0;
+    for (std::uint32_t warp = 0; warp < warp_count_; warp++) {
+        WarpFiber &fiber = *warps_[warp];
+        fiber.block = this;
+        fiber.warp = warp;
+        std::byte *stack = stacks_->begin() + warp * kStackSpacing + kStackGuard;
+        fiber.fiber.start(stack, kStackSpacing - kStackGuard - colour_of(warp), body, &fiber);
+        ready.push(fiber);
+    }
+}
+
+NamedBarrier &ResidentBlock::configure(std::uint32_t number, std::uint32_t threads,
+                                       const char *place) {
+    if (number >= kBarriers)
+        fail("barrier %u at %s, where there are only 0 to 15", number, place);
+    if (threads % kWarpSize != 0)
+        fail("barrier %u at %s is for %u threads, which is no multiple of 32", number, place,
+             threads);
+    NamedBarrier &barrier = barriers_[number];
+    const std::uint32_t expected = threads == 0 || threads == warp_count_ * kWarpSize
+                                       ? NamedBarrier::kWholeBlock
+                                       : threads / kWarpSize;
+    if (barrier.arrived > 0 && barrier.expected != expected)
+        fail("barrier %u at %s is for another number of threads than at %s", number, place,
+             barrier.place);
+    barrier.expected = expected;
+    return barrier;
+}
+
+void ResidentBlock::complete(NamedBarrier &barrier, WarpQueue &ready) {
+    while (!barrier.waiting.empty()) {
+        WarpFiber &warp = barrier.waiting.pop();
+        warp.result = barrier.sum;
+        waiting_--;
+        ready.push(warp);
+    }
+    barrier.result = barrier.sum;
+    barrier.arrived = 0;
+    barrier.sum = 0;
+}
+
+void ResidentBlock::end_warp(WarpQueue &ready) {
+    live_--;
+    for (NamedBarrier &barrier : barriers_)
+        if (barrier.arrived > 0 && barrier.arrived >= expected(barrier))
+            complete(barrier, ready);
+    if (live_ > 0)
+        check_progress();
+}
+
+void ResidentBlock::report_deadlock() const {
+    char text[sizeof FaultReport::detail] = "";
+    std::size_t used = 0;
+    for (unsigned number = 0; number < kBarriers && used < sizeof text; number++) {
+        const NamedBarrier &barrier = barriers_[number];
+        if (barrier.arrived > 0)
+            used += static_cast<std::size_t>(std::snprintf(
+                text + used, sizeof text - used, "%s barrier %u at %s has %u of %u warps",
+                used > 0 ? "," : "", number, barrier.place, barrier.arrived, expected(barrier)));
+    }
+    fail("all %u warps that have not ended wait:%s", live_, text);
+}
+
+} // namespace softcuda::rt

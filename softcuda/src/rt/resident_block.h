@@ -1,0 +1,145 @@
+// resident_block.h -- a block whose warps are fibers: its memory, its stacks, its barriers.
+//
+// A block is *resident* from its first warp's start to its last warp's end. All its warps run on
+// one thread, one at a time, so nothing here is synchronised.
+#pragma once
+
+#include "rt/fiber.h"
+#include "rt/kernel_abi.h"
+#include "rt/reserved_range.h"
+#include "rt/seat.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace softcuda::rt {
+
+class ResidentBlock;
+class WarpScheduler;
+
+/// One warp of a resident block.
+struct WarpFiber {
+    Fiber fiber;
+    ResidentBlock *block = nullptr;
+    std::uint32_t warp = 0;
+    std::uint32_t result = 0;  ///< of the barrier it waited at
+    WarpFiber *next = nullptr; ///< in the list of those that can run, or wait at one barrier
+};
+
+/// A queue of warps, linked through WarpFiber::next.
+class WarpQueue {
+  public:
+    [[nodiscard]] bool empty() const noexcept { return !first_; }
+    void push(WarpFiber &warp) noexcept {
+        warp.next = nullptr;
+        (first_ ? last_->next : first_) = &warp;
+        last_ = &warp;
+    }
+    WarpFiber &pop() noexcept {
+        WarpFiber &warp = *first_;
+        first_ = warp.next;
+        return warp;
+    }
+    void clear() noexcept { first_ = nullptr; }
+
+  private:
+    WarpFiber *first_ = nullptr, *last_ = nullptr;
+};
+
+/// What has happened at one of a block's barriers since all last went on.
+struct NamedBarrier {
+    std::uint32_t expected = 0; ///< warps; kWholeBlock: all that have not ended
+    std::uint32_t arrived = 0;
+    std::uint32_t sum = 0;       ///< of what they brought
+    std::uint32_t result = 0;    ///< the sum when all had arrived the last time
+    const char *place = nullptr; ///< where the last one arrived
+    WarpQueue waiting;
+
+    static constexpr std::uint32_t kWholeBlock = ~0u;
+};
+
+class ResidentBlock {
+  public:
+    static constexpr unsigned kBarriers = 16; ///< of a block, as PTX has it
+
+    explicit ResidentBlock(WarpScheduler &scheduler) : scheduler_(scheduler) {}
+    ResidentBlock(const ResidentBlock &) = delete;
+    ResidentBlock &operator=(const ResidentBlock &) = delete;
+
+    static ResidentBlock &of(WorkerState *worker) noexcept {
+        return *static_cast<ResidentBlock *>(worker->resident);
+    }
+
+    /// Opens memory and stacks for a block of `warps` warps. False when there is no memory for it.
+    [[nodiscard]] bool prepare(const BlockMemory &needs, std::uint32_t warps) noexcept;
+    /// Makes it block `index` of a grid, with all its warps at the start of `body`, and hands them
+    /// to `ready`.
+    void begin(const WorkerState &worker, std::uint64_t index, Fiber::Body body, WarpQueue &ready);
+
+    /// A warp arrives at a barrier. True if it was the last: the barrier has its result, and those
+    /// that waited are in `ready` again.
+    bool arrive(NamedBarrier &barrier, std::uint32_t part, const char *place, WarpQueue &ready) {
+        barrier.arrived++;
+        barrier.sum += part;
+        barrier.place = place;
+        if (barrier.arrived < expected(barrier))
+            return false;
+        complete(barrier, ready);
+        return true;
+    }
+    /// Notes that a warp is done, which may be what barriers of the whole block waited for.
+    void end_warp(WarpQueue &ready);
+
+    /// Barrier `number` for `threads` threads (0: the whole block). Ends the launch with a fault if
+    /// the program contradicts itself.
+    NamedBarrier &barrier(std::uint32_t number, std::uint32_t threads, const char *place) {
+        const bool plain = number < kBarriers && threads == 0 &&
+                           (barriers_[number].arrived == 0 ||
+                            barriers_[number].expected == NamedBarrier::kWholeBlock);
+        if (!plain)
+            return configure(number, threads, place);
+        barriers_[number].expected = NamedBarrier::kWholeBlock;
+        return barriers_[number];
+    }
+    /// Makes the warp wait at the barrier. Ends the launch with a fault if nobody is left who could
+    /// ever go on.
+    void wait(NamedBarrier &barrier, WarpFiber &warp) {
+        barrier.waiting.push(warp);
+        waiting_++;
+        check_progress();
+    }
+
+    [[nodiscard]] std::uint64_t index() const noexcept { return index_; }
+    [[nodiscard]] WorkerState &state() noexcept { return state_; }
+    [[nodiscard]] WarpScheduler &scheduler() noexcept { return scheduler_; }
+    [[nodiscard]] bool done() const noexcept { return live_ == 0; }
+
+  private:
+    [[nodiscard]] std::uint32_t expected(const NamedBarrier &barrier) const noexcept {
+        return barrier.expected == NamedBarrier::kWholeBlock ? live_ : barrier.expected;
+    }
+    void complete(NamedBarrier &barrier, WarpQueue &ready);
+    NamedBarrier &configure(std::uint32_t number, std::uint32_t threads, const char *place);
+    void check_progress() const {
+        if (waiting_ == live_)
+            report_deadlock();
+    }
+    [[noreturn]] void report_deadlock() const;
+
+    WarpScheduler &scheduler_;
+    WorkerState state_{};
+    std::uint64_t index_ = 0; ///< as the grid counts its blocks
+    Window shared_;
+    Window local_;
+    std::unique_ptr<ReservedRange> stacks_;
+    std::vector<std::unique_ptr<WarpFiber>> warps_;
+    std::uint32_t open_stacks_ = 0;
+    std::uint32_t warp_count_ = 0;
+    std::uint32_t live_ = 0;    ///< warps that have not ended
+    std::uint32_t waiting_ = 0; ///< those of them that wait at a barrier
+    std::array<NamedBarrier, kBarriers> barriers_;
+};
+
+} // namespace softcuda::rt

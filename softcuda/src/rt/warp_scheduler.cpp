@@ -1,0 +1,200 @@
+// warp_scheduler.cpp -- who runs next.
+#include "rt/warp_scheduler.h"
+
+#include "rt/guard.h"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <thread>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace softcuda::rt {
+namespace {
+
+/// Rounds in which nothing happened after which the processor is left to other threads.
+constexpr unsigned kSpinRounds = 32;
+
+WarpScheduler &scheduler_of(WorkerState *worker) { return ResidentBlock::of(worker).scheduler(); }
+
+} // namespace
+
+WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
+                                      BlockSource &source) {
+    job_ = job;
+    thread_.adopt_thread();
+    gave_way_ = 0;
+    for (bool more = true;;) {
+        Guard::poll_interrupt();
+        retire();
+        const bool wanted = resident_.empty() || (stuck() && resident_.size() < job.most_resident);
+        std::uint64_t index = 0;
+        if (more && wanted && (more = source.next(index))) {
+            if (!begin_block(worker, index))
+                return End::OutOfMemory;
+        } else if (resident_.empty()) {
+            return End::Done;
+        } else if (stuck()) {
+            relax();
+        }
+        WarpFiber &next = ready_.pop(); // a block that nobody of could go on ended the launch
+        set_current(next);
+        watch_stack(&stack_begin_);
+        resume(thread_, next.fiber);
+        watch_stack(nullptr);
+    }
+}
+
+void WarpScheduler::abandon() noexcept {
+    if (current_) {
+        arrive_by_jump(current_->fiber, thread_);
+        last_block_ = current_->block->state().block_index;
+        last_warp_ = current_->warp;
+    }
+    watch_stack(nullptr);
+    current_ = nullptr;
+    finished_ = nullptr;
+    ready_.clear();
+    std::move(resident_.begin(), resident_.end(), std::back_inserter(free_));
+    resident_.clear();
+}
+
+bool WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) {
+    try {
+        if (free_.empty())
+            free_.push_back(std::make_unique<ResidentBlock>(*this));
+        resident_.reserve(resident_.size() + 1);
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
+    if (!free_.back()->prepare(job_.memory, job_.warps))
+        return false;
+    resident_.push_back(std::move(free_.back()));
+    free_.pop_back();
+    resident_.back()->begin(worker, index, run_warp, ready_);
+    gave_way_ = 0;
+    idle_rounds_ = 0;
+    // Each warp has had its turn by then, and nothing else has happened.
+    patience_ = (job_.cooperative ? 1 : 16) * resident_.size() * job_.warps;
+    return true;
+}
+
+void WarpScheduler::retire() {
+    if (!finished_)
+        return;
+    const auto place = std::find_if(resident_.begin(), resident_.end(),
+                                    [&](const auto &block) { return block.get() == finished_; });
+    free_.push_back(std::move(*place));
+    resident_.erase(place);
+    finished_ = nullptr;
+}
+
+// All warps wait for what another thread's blocks do.
+void WarpScheduler::relax() {
+    gave_way_ = 0;
+    if (idle_rounds_++ >= kSpinRounds)
+        return std::this_thread::yield();
+#if defined(__x86_64__)
+    _mm_pause();
+#endif
+}
+
+void WarpScheduler::run_warp(void *fiber) {
+    WarpFiber &self = *static_cast<WarpFiber *>(fiber);
+    WarpScheduler &scheduler = self.block->scheduler();
+    scheduler.job_.entry(scheduler.job_.frame, &self.block->state(), self.block->index(),
+                         self.warp);
+    scheduler.end_warp(self);
+}
+
+void WarpScheduler::end_warp(WarpFiber &warp) {
+    gave_way_ = 0;
+    idle_rounds_ = 0;
+    warp.block->end_warp(ready_);
+    if (warp.block->done()) {
+        finished_ = warp.block;
+        back_to_thread(warp);
+    } else {
+        leave(warp);
+    }
+    __builtin_unreachable(); // nobody resumes a warp that has ended
+}
+
+void WarpScheduler::set_current(WarpFiber &warp) {
+    current_ = &warp;
+    stack_begin_ = warp.fiber.stack_begin();
+    warp.block->state().warp_index = warp.warp;
+}
+
+void WarpScheduler::go_on_with(WarpFiber &next) {
+    WarpFiber &self = *current_;
+    set_current(next);
+    resume(self.fiber, next.fiber);
+}
+
+void WarpScheduler::back_to_thread(WarpFiber &self) {
+    last_block_ = self.block->state().block_index;
+    last_warp_ = self.warp;
+    current_ = nullptr;
+    resume(self.fiber, thread_);
+}
+
+/// To the next warp that can run, or to the thread where there is none.
+void WarpScheduler::leave(WarpFiber &self) {
+    if (ready_.empty())
+        back_to_thread(self);
+    else
+        go_on_with(ready_.pop());
+}
+
+std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, std::uint32_t part,
+                                  const char *place) {
+    WarpFiber &self = *current_;
+    NamedBarrier &barrier = self.block->barrier(number, threads, place);
+    if (self.block->arrive(barrier, part, place, ready_)) {
+        Guard::poll_interrupt();
+        gave_way_ = 0;
+        idle_rounds_ = 0;
+        return barrier.result;
+    }
+    self.block->wait(barrier, self);
+    leave(self);
+    return self.result;
+}
+
+void WarpScheduler::arrive(std::uint32_t number, std::uint32_t threads, const char *place) {
+    ResidentBlock &block = *current_->block;
+    if (block.arrive(block.barrier(number, threads, place), 0, place, ready_))
+        gave_way_ = 0;
+}
+
+void WarpScheduler::yield() {
+    gave_way_++;
+    WarpFiber &self = *current_;
+    if (!stuck() && ready_.empty())
+        return;
+    ready_.push(self);
+    if (stuck())
+        back_to_thread(self);
+    else
+        go_on_with(ready_.pop());
+}
+
+} // namespace softcuda::rt
+
+using softcuda::rt::WorkerState;
+
+std::uint32_t scu_barrier(WorkerState *worker, std::uint32_t number, std::uint32_t threads,
+                          std::uint32_t part, const char *place) {
+    return softcuda::rt::scheduler_of(worker).wait(number, threads, part, place);
+}
+
+void scu_barrier_arrive(WorkerState *worker, std::uint32_t number, std::uint32_t threads,
+                        const char *place) {
+    softcuda::rt::scheduler_of(worker).arrive(number, threads, place);
+}
+
+void scu_yield(WorkerState *worker) { softcuda::rt::scheduler_of(worker).yield(); }

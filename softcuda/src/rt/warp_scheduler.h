@@ -1,0 +1,90 @@
+// warp_scheduler.h -- runs the warps of resident blocks on one thread, each as a fiber.
+//
+// Warps that can go on stand in one queue. A warp that has to wait, or gives way, switches straight
+// to the first of the queue; the thread's own stack is only needed between blocks:
+//
+//     thread   begin block 0 --> ...                                --> block done, begin the next
+//     warp 0                 runs, barrier -->             runs, end -->
+//     warp 1                                runs, barrier -------->      runs, end
+//
+// Where all warps only give way to each other, they wait for something that another block has to
+// do: then the thread begins one more block beside those that are resident already. So blocks that
+// wait for each other, in any order, come to an end; a cooperative grid needs nothing else.
+#pragma once
+
+#include "rt/resident_block.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace softcuda::rt {
+
+/// Where a scheduler gets blocks from.
+class BlockSource {
+  public:
+    virtual ~BlockSource() = default;
+    /// False when there are none left.
+    [[nodiscard]] virtual bool next(std::uint64_t &block) noexcept = 0;
+};
+
+class WarpScheduler {
+  public:
+    struct Job {
+        WarpEntry entry = nullptr;
+        const LaunchFrame *frame = nullptr;
+        std::uint32_t warps = 1; ///< of a block
+        BlockMemory memory;
+        std::uint32_t most_resident = 1; ///< blocks
+        bool cooperative = false;        ///< all blocks will wait for each other: begin them soon
+    };
+    enum class End { Done, OutOfMemory };
+
+    WarpScheduler() = default;
+    WarpScheduler(const WarpScheduler &) = delete;
+    WarpScheduler &operator=(const WarpScheduler &) = delete;
+
+    /// Runs blocks until the source is empty, under the caller's guard. If that is left by a jump,
+    /// abandon() must be called.
+    End run(const Job &job, const WorkerState &worker, BlockSource &source);
+
+    /// Forgets all warps, wherever they were. The state of the block that ran last stays readable.
+    void abandon() noexcept;
+
+    /// Where the warp that ran last was.
+    [[nodiscard]] std::uint64_t last_block() const noexcept { return last_block_; }
+    [[nodiscard]] std::uint32_t last_warp() const noexcept { return last_warp_; }
+
+    // For the warp that runs now; they return when it goes on.
+    std::uint32_t wait(std::uint32_t number, std::uint32_t threads, std::uint32_t part,
+                       const char *place);
+    void arrive(std::uint32_t number, std::uint32_t threads, const char *place);
+    void yield();
+
+  private:
+    static void run_warp(void *fiber);
+    [[noreturn]] void end_warp(WarpFiber &warp);
+    [[nodiscard]] bool begin_block(const WorkerState &worker, std::uint64_t index);
+    void set_current(WarpFiber &warp);
+    void go_on_with(WarpFiber &next);
+    void leave(WarpFiber &self);
+    void back_to_thread(WarpFiber &self);
+    void retire();
+    void relax();
+    [[nodiscard]] bool stuck() const noexcept { return gave_way_ > patience_; }
+
+    Job job_;
+    Fiber thread_;
+    std::uint64_t stack_begin_ = 0; ///< of the current warp
+    WarpQueue ready_;
+    WarpFiber *current_ = nullptr; ///< null: the thread's own stack
+    std::vector<std::unique_ptr<ResidentBlock>> free_, resident_;
+    ResidentBlock *finished_ = nullptr; ///< the one whose last warp has ended
+    std::uint64_t gave_way_ = 0;        ///< yields since anything else happened
+    std::uint64_t patience_ = 0;        ///< how many until it is said that all wait
+    unsigned idle_rounds_ = 0;
+    std::uint64_t last_block_ = 0;
+    std::uint32_t last_warp_ = 0;
+};
+
+} // namespace softcuda::rt

@@ -1,0 +1,42 @@
+// find_waits.h -- loops that end only when another thread has done something.
+//
+//     while (atomicCAS(lock, 0, 1) != 0);      a thread that runs this waits for whoever holds the
+//     while (ld.acquire(flag) == 0);           lock, or will set the flag
+//
+// How a kernel may be run depends on who that other thread can be. Warps that are fibers give way
+// to each other; but the lanes of one warp go through the program together, and a lane that has
+// left a loop, or was sent another way, stands still until the others are where it is:
+//
+//     while (atomicCAS(lock, 0, 1) != 0);      one lane gets the lock and waits here ...
+//     use();
+//     lock = 0;                                ... for the lanes that wait for this
+//
+// After ElTantawy and Aamodt, "MIMD Synchronization on SIMT Architectures" (MICRO 2016).
+#pragma once
+
+#include "analysis/shape.h"
+#include "ir/ir.h"
+#include "transform/schedule.h"
+
+#include <vector>
+
+namespace softcuda::transform {
+
+struct Waits {
+    std::vector<bool> loops; ///< by loop: it may wait for another thread
+    /// What reads the awaited value in one of them; null: none.
+    const ir::Instruction *cause = nullptr;
+    /// The same of a loop that may wait for another lane of the same warp.
+    const ir::Instruction *lane_cause = nullptr;
+};
+
+/// True for what reads a value that other threads change on purpose: ordered loads and atomics, but
+/// not those that make progress by themselves, such as the compare-and-swap of an update.
+[[nodiscard]] bool reads_signal(const ir::Instruction &instruction,
+                                const std::vector<bool> &in_loop);
+
+/// Looks at each loop of a prepared function.
+[[nodiscard]] Waits find_waits(const ir::Function &function, const analysis::Divergence &divergence,
+                               const analysis::LoopForest &loops, const Schedule &schedule);
+
+} // namespace softcuda::transform

@@ -16,8 +16,10 @@ CUresult launch(CUfunction handle, const LaunchRequest &request, CUstream stream
     });
 }
 
-/// Throws Error for an attribute that would change what the launch does.
-void check_attributes(const CUlaunchConfig &config) {
+/// Whether the launch is cooperative. Throws Error for another attribute that would change what it
+/// does.
+bool read_attributes(const CUlaunchConfig &config) {
+    bool cooperative = false;
     device::require(config.numAttrs == 0 || config.attrs, CUDA_ERROR_INVALID_VALUE);
     for (unsigned i = 0; i < config.numAttrs; i++) {
         const CUlaunchAttribute &attribute = config.attrs[i];
@@ -29,7 +31,7 @@ void check_attributes(const CUlaunchConfig &config) {
             break;
         }
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-            device::require(attribute.value.cooperative == 0, CUDA_ERROR_NOT_SUPPORTED);
+            cooperative = attribute.value.cooperative != 0;
             break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
         case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
@@ -38,6 +40,7 @@ void check_attributes(const CUlaunchConfig &config) {
             break; // about speed only
         }
     }
+    return cooperative;
 }
 
 } // namespace
@@ -54,16 +57,29 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
     return launch(function, request, stream);
 }
 
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                   unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                   unsigned int block_z, unsigned int shared_bytes,
+                                   CUstream stream, void **parameters) {
+    const LaunchRequest request = {.grid = {grid_x, grid_y, grid_z},
+                                   .block = {block_x, block_y, block_z},
+                                   .dynamic_shared_bytes = shared_bytes,
+                                   .parameters = parameters,
+                                   .cooperative = true};
+    return launch(function, request, stream);
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
                           void **extra) {
     return api::guarded([&] {
         api::require_non_null(config);
-        check_attributes(*config);
+        const bool cooperative = read_attributes(*config);
         const LaunchRequest request = {
             .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
             .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
             .dynamic_shared_bytes = config->sharedMemBytes,
             .parameters = parameters,
+            .cooperative = cooperative,
             .extra = extra};
         return launch(function, request, config->hStream);
     });

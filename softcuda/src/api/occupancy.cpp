@@ -1,13 +1,12 @@
 // occupancy.cpp -- how many blocks of a kernel fit a multiprocessor.
-//
-// A worker thread runs one block after the other, so occupancy changes nothing here. The numbers
-// are those of the GPU that the device stands for, since programs size their grids by them.
+#include "device/occupancy.h"
 #include "api/handles.h"
 
 #include <algorithm>
 #include <climits>
 
 using namespace softcuda;
+using device::blocks_per_multiprocessor;
 using device::Context;
 using device::DeviceLimits;
 using device::Function;
@@ -15,32 +14,6 @@ using device::Function;
 namespace {
 
 constexpr unsigned kWarp = 32;
-constexpr unsigned kRegisterUnit = 256; ///< registers are given to warps in such pieces
-constexpr unsigned kSharedUnit = 128;
-
-unsigned divide_up(unsigned value, unsigned by) { return (value + by - 1) / by; }
-
-unsigned blocks_per_multiprocessor(const Function &function, unsigned threads,
-                                   std::size_t dynamic_shared) {
-    const DeviceLimits &limits = function.module().context().device().limits();
-    const compiler::KernelInfo &info = function.info();
-    if (threads == 0 || threads > info.max_threads)
-        return 0;
-    const unsigned warps = divide_up(threads, kWarp);
-    unsigned blocks = std::min(limits.blocks_per_multiprocessor,
-                               limits.threads_per_multiprocessor / (warps * kWarp));
-    const unsigned warp_registers = rt::round_up(info.registers * kWarp, kRegisterUnit);
-    if (warp_registers > 0)
-        blocks = std::min(blocks, limits.registers_per_block / (warp_registers * warps));
-    const std::size_t shared = rt::round_up(info.static_shared_bytes + dynamic_shared, kSharedUnit);
-    if (shared > limits.shared_per_block_optin)
-        return 0;
-    if (shared > 0)
-        blocks = std::min<unsigned>(blocks, limits.shared_per_multiprocessor /
-                                                (shared + limits.reserved_shared_per_block));
-    return blocks;
-}
-
 constexpr unsigned kFlags = CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE;
 
 } // namespace

@@ -94,5 +94,6 @@ PER_THREAD(cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz)
 
 // launches
 PER_THREAD(cuLaunchKernel, cuLaunchKernel_ptsz)
+PER_THREAD(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz)
 PER_THREAD(cuLaunchKernelEx, cuLaunchKernelEx_ptsz)
 PER_THREAD(cuLaunchHostFunc, cuLaunchHostFunc_ptsz)

@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "device/error.h"
 #include "device/fault_log.h"
+#include "device/occupancy.h"
 #include "device/system.h"
 
 #include <algorithm>
@@ -18,6 +19,8 @@ namespace {
 /// A grid that surely takes less than this runs on the thread that launches it.
 constexpr std::uint64_t kInlineNanoseconds = 10'000;
 constexpr std::uint64_t kSharedGap = 128;
+/// Cooperative groups count arrivals in the second word.
+constexpr std::uint64_t kWorkspaceBytes = 64;
 constexpr std::uint64_t kLargestParameters = 32764; // of CUDA 12.1 and later
 
 /// Packed kernel parameters; small ones need no memory of their own.
@@ -42,6 +45,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
 
     KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep, Code code,
                  const LaunchRequest &request);
+    ~KernelLaunch() override;
 
     [[nodiscard]] std::byte *parameters() noexcept { return parameters_.data(); }
     [[nodiscard]] std::size_t parameter_bytes() const noexcept { return parameters_.size(); }
@@ -73,6 +77,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     Code code_;
     std::uint64_t interrupts_seen_;
     rt::LaunchFrame frame_{};
+    std::uint64_t workspace_ = 0; ///< of a cooperative grid: where its barrier counts
     ParameterBlock parameters_;
     Blocks grid_{*this};
 };
@@ -99,14 +104,31 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
                              request.dynamic_shared_bytes,
                    .local = info.local_bytes_per_thread * product(request.block),
                    .scratch = code_->scratch_bytes};
+    work.cooperative = request.cooperative;
     work.priority = stream.priority();
     work.owner = &stream.context();
     work.block_time = &function.block_time;
     grid_.set_work(work, &frame_);
 }
 
+KernelLaunch::~KernelLaunch() {
+    if (workspace_ == 0)
+        return;
+    try {
+        System::get().memory().free(workspace_, MemoryKind::Heap);
+    } catch (const Error &) {
+        // The context was torn down, and its memory with it.
+    }
+}
+
 void KernelLaunch::fill_frame(const LaunchRequest &request) {
     AddressSpace &memory = System::get().memory();
+    if (request.cooperative)
+        workspace_ = memory.allocate({.size = kWorkspaceBytes,
+                                      .kind = MemoryKind::Heap,
+                                      .device = &context().device(),
+                                      .context = &context()});
+    frame_.grid_workspace = workspace_;
     frame_.params = parameters_.data();
     frame_.symbols = function_.module().symbols();
     frame_.global_base = memory.arena_base();
@@ -223,6 +245,14 @@ void check_extents(const Function &function, const LaunchRequest &request) {
                 std::uint64_t{request.dynamic_shared_bytes} + info.static_shared_bytes <=
                     limits.shared_per_block_optin,
             CUDA_ERROR_INVALID_VALUE);
+    if (!request.cooperative)
+        return;
+    const std::uint64_t resident =
+        std::uint64_t{blocks_per_multiprocessor(function,
+                                                static_cast<unsigned>(product(request.block)),
+                                                request.dynamic_shared_bytes)} *
+        function.module().context().device().multiprocessors();
+    require(product(request.grid) <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 
 /// CU_LAUNCH_PARAM_BUFFER_POINTER and _SIZE in a list that CU_LAUNCH_PARAM_END ends.
@@ -256,7 +286,8 @@ void copy_parameters(const compiler::KernelInfo &info, const LaunchRequest &requ
 }
 
 compiler::Shape shape_of(const LaunchRequest &request) {
-    compiler::Shape shape{.block = request.block, .small_grid = true};
+    compiler::Shape shape{
+        .block = request.block, .small_grid = true, .cooperative = request.cooperative};
     for (std::size_t i = 0; i < 3; i++)
         if (std::uint64_t{request.grid[i]} * request.block[i] >= (std::uint64_t{1} << 31))
             shape.small_grid = false;

@@ -20,6 +20,7 @@ struct LaunchRequest {
     std::array<std::uint32_t, 3> block{1, 1, 1};
     std::uint32_t dynamic_shared_bytes = 0;
     void **parameters = nullptr; ///< a pointer to each argument, or null
+    bool cooperative = false;    ///< all blocks are resident together and may wait for each other
     void **extra = nullptr;      ///< CU_LAUNCH_PARAM_...: the arguments in one block, or null
 };
 

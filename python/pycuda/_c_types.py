@@ -27,21 +27,31 @@ def get_or_register_dtype(
     >>> get_or_register_dtype("my_pair", np.dtype([("a", "f4"), ("b", "f4")])).itemsize
     8
     """
+    return register_in(NAME_TO_DTYPE, DTYPE_TO_NAME, names, dtype)
+
+
+def register_in(
+    name_to_dtype: dict[str, np.dtype],
+    dtype_to_name: dict[np.dtype, str],
+    names: str | Iterable[str],
+    dtype: np.dtype | type | None,
+) -> np.dtype:
+    """What :func:`get_or_register_dtype` does, in a registry of these two dictionaries."""
     names = [names] if isinstance(names, str) else list(names)
     if dtype is None:
         for name in names:
-            if name in NAME_TO_DTYPE:
-                return NAME_TO_DTYPE[name]
+            if name in name_to_dtype:
+                return name_to_dtype[name]
         raise TypeNameNotKnown(f"unknown type {names[0]!r}")
     dtype = np.dtype(dtype)
     for name in names:
-        known = NAME_TO_DTYPE.setdefault(name, dtype)
+        known = name_to_dtype.setdefault(name, dtype)
         if known != dtype:
             raise ValueError(
                 f"the name {name!r} already stands for {known}, not {dtype}"
             )
-    DTYPE_TO_NAME.setdefault(dtype, names[0])
-    return NAME_TO_DTYPE[names[0]]
+    dtype_to_name.setdefault(dtype, names[0])
+    return name_to_dtype[names[0]]
 
 
 def register_dtype(
@@ -80,7 +90,7 @@ def dtype_to_ctype(dtype: np.dtype | type, with_fp_tex_hack: bool = False) -> st
         ) from None
 
 
-_C_TYPES = {
+C_TYPES = {
     np.bool_: ["bool"],
     np.int8: ["signed char", "char", "int8_t"],
     np.uint8: ["unsigned char", "uint8_t"],
@@ -127,7 +137,7 @@ _C_TYPES = {
     np.complex64: ["pycuda::complex<float>"],
     np.complex128: ["pycuda::complex<double>"],
 }
-for _dtype, _names in _C_TYPES.items():
+for _dtype, _names in C_TYPES.items():
     get_or_register_dtype(_names, _dtype)
 
 _TEXTURE_NAMES = {
@@ -197,6 +207,18 @@ def parse_c_arg(c_arg: str) -> Argument:
     >>> parse_c_arg("const float *x")
     VectorArg('x', float32)
     """
+    type_name, name, is_vector = split_declaration(c_arg)
+    return (VectorArg if is_vector else ScalarArg)(
+        get_or_register_dtype(type_name), name
+    )
+
+
+def split_declaration(c_arg: str) -> tuple[str, str, bool]:
+    """Type, name, and whether it is a pointer or an array, of a declaration.
+
+    >>> split_declaration("const float *x")
+    ('float', 'x', True)
+    """
     text = " ".join(_QUALIFIERS.sub(" ", c_arg).split())
     match = _DECLARATION.match(text)
     if match is None or not match["type"].strip():
@@ -206,8 +228,7 @@ def parse_c_arg(c_arg: str) -> Argument:
     depth = match["pointer"].count("*") + match["array"].count("[")
     if depth > 1:
         raise ValueError(f"cannot read the argument {c_arg!r}: pointers to pointers")
-    dtype = get_or_register_dtype(match["type"].strip())
-    return (VectorArg if depth else ScalarArg)(dtype, match["name"])
+    return match["type"].strip(), match["name"], depth == 1
 
 
 def get_arg_type(c_arg: str) -> str:

@@ -1,5 +1,6 @@
 """The CUDA driver API, as pycuda.driver shows it."""
 
+import types
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, overload
 
@@ -734,6 +735,19 @@ class graphics_register_flags(pycuda._enum.DriverEnum):
 
     TEXTURE_GATHER: graphics_register_flags = ...
 
+class direction_vector_set(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    VECTOR_32: direction_vector_set = pycuda._driver.direction_vector_set.VECTOR_32
+
+    SCRAMBLED_VECTOR_32: direction_vector_set = ...
+
+    VECTOR_64: direction_vector_set = pycuda._driver.direction_vector_set.VECTOR_64
+
+    SCRAMBLED_VECTOR_64: direction_vector_set = ...
+
 class graphics_map_flags(pycuda._enum.DriverEnum):
     names: dict = ...
 
@@ -793,6 +807,9 @@ def get_driver_version() -> int:
 
 def get_driver_path() -> str:
     """Path of the driver library in use: NVIDIA's, or softcuda's."""
+
+def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:
+    """Always an error: CUDA has no configurable profiler any more."""
 
 def start_profiler() -> None:
     """Start collecting profiles."""
@@ -866,6 +883,10 @@ class Context:
     @staticmethod
     def from_handle(handle: int) -> Context:
         """A CUcontext of other code, which keeps it alive."""
+
+    @staticmethod
+    def attach(flags: int = 0) -> Context:
+        """The current context, pushed once more. Deprecated."""
 
     @staticmethod
     def pop() -> Context:
@@ -1200,6 +1221,421 @@ def memset_d2d32_async(
     stream: object | None = None,
 ) -> None: ...
 
+class ArrayDescriptor:
+    """The extent and format of a one- or two-dimensional Array."""
+
+    def __init__(self) -> None: ...
+    @property
+    def width(self) -> int:
+        """In elements."""
+
+    @width.setter
+    def width(self, arg: int, /) -> None: ...
+    @property
+    def height(self) -> int:
+        """In elements; 0 for one dimension."""
+
+    @height.setter
+    def height(self, arg: int, /) -> None: ...
+    @property
+    def format(self) -> object:
+        """Of one channel, a member of array_format."""
+
+    @format.setter
+    def format(self, arg: int, /) -> None: ...
+    @property
+    def num_channels(self) -> int:
+        """1, 2 or 4."""
+
+    @num_channels.setter
+    def num_channels(self, arg: int, /) -> None: ...
+
+class ArrayDescriptor3D:
+    """The extent and format of any Array, with array3d_flags."""
+
+    def __init__(self) -> None: ...
+    @property
+    def width(self) -> int:
+        """In elements."""
+
+    @width.setter
+    def width(self, arg: int, /) -> None: ...
+    @property
+    def height(self) -> int:
+        """In elements; 0 for one dimension."""
+
+    @height.setter
+    def height(self, arg: int, /) -> None: ...
+    @property
+    def format(self) -> object:
+        """Of one channel, a member of array_format."""
+
+    @format.setter
+    def format(self, arg: int, /) -> None: ...
+    @property
+    def num_channels(self) -> int:
+        """1, 2 or 4."""
+
+    @num_channels.setter
+    def num_channels(self, arg: int, /) -> None: ...
+    @property
+    def depth(self) -> int:
+        """In elements, or the number of layers."""
+
+    @depth.setter
+    def depth(self, arg: int, /) -> None: ...
+    @property
+    def flags(self) -> int:
+        """Of array3d_flags."""
+
+    @flags.setter
+    def flags(self, arg: int, /) -> None: ...
+
+class Array:
+    """Memory laid out for textures and surfaces, without an address."""
+
+    def __init__(self, descriptor: object) -> None: ...
+    def free(self) -> None:
+        """Give it back now. A second time is an error."""
+
+    def get_descriptor(self) -> ArrayDescriptor: ...
+    def get_descriptor_3d(self) -> ArrayDescriptor3D: ...
+    @property
+    def handle(self) -> int: ...
+    def __repr__(self) -> str: ...
+
+class MipmappedArray:
+    """An array with its smaller versions."""
+
+    def __init__(self, descriptor: ArrayDescriptor3D, levels: int) -> None: ...
+    @property
+    def levels(self) -> int: ...
+    def get_level(self, level: int) -> Array:
+        """The Array of one level; level 0 is the largest."""
+
+    @property
+    def handle(self) -> int: ...
+
+def memcpy_dtoa(ary: object, index: int, src: object, len: int) -> None:
+    """Copy `len` bytes of the device into a one-dimensional array."""
+
+def memcpy_atod(dest: object, ary: object, index: int, len: int) -> None:
+    """Copy `len` bytes of a one-dimensional array to the device."""
+
+def memcpy_atoa(
+    dest: object, dest_index: int, src: object, src_index: int, len: int
+) -> None:
+    """Copy between one-dimensional arrays."""
+
+def memcpy_htoa(ary: object, index: int, src: object) -> None:
+    """Copy all of the host array `src` into a one-dimensional array."""
+
+def py_memcpy_htoa(ary: object, index: int, src: object) -> None:
+    """Copy all of the host array `src` into a one-dimensional array."""
+
+def memcpy_atoh(dest: object, ary: object, index: int) -> None:
+    """Fill the host array `dest` from a one-dimensional array."""
+
+def py_memcpy_atoh(dest: object, ary: object, index: int) -> None:
+    """Fill the host array `dest` from a one-dimensional array."""
+
+class Memcpy2D:
+    """A copy of rows of bytes."""
+
+    def __init__(self) -> None: ...
+    @property
+    def src_x_in_bytes(self) -> int: ...
+    @src_x_in_bytes.setter
+    def src_x_in_bytes(self, arg: int, /) -> None: ...
+    @property
+    def src_y(self) -> int: ...
+    @src_y.setter
+    def src_y(self, arg: int, /) -> None: ...
+    @property
+    def src_memory_type(self) -> object: ...
+    @src_memory_type.setter
+    def src_memory_type(self, arg: int, /) -> None: ...
+    @property
+    def src_device(self) -> int: ...
+    @src_device.setter
+    def src_device(self, arg: int, /) -> None: ...
+    @property
+    def src_pitch(self) -> int: ...
+    @src_pitch.setter
+    def src_pitch(self, arg: int, /) -> None: ...
+    @property
+    def dst_x_in_bytes(self) -> int: ...
+    @dst_x_in_bytes.setter
+    def dst_x_in_bytes(self, arg: int, /) -> None: ...
+    @property
+    def dst_y(self) -> int: ...
+    @dst_y.setter
+    def dst_y(self, arg: int, /) -> None: ...
+    @property
+    def dst_memory_type(self) -> object: ...
+    @dst_memory_type.setter
+    def dst_memory_type(self, arg: int, /) -> None: ...
+    @property
+    def dst_device(self) -> int: ...
+    @dst_device.setter
+    def dst_device(self, arg: int, /) -> None: ...
+    @property
+    def dst_pitch(self) -> int: ...
+    @dst_pitch.setter
+    def dst_pitch(self, arg: int, /) -> None: ...
+    @property
+    def width_in_bytes(self) -> int: ...
+    @width_in_bytes.setter
+    def width_in_bytes(self, arg: int, /) -> None: ...
+    @property
+    def height(self) -> int: ...
+    @height.setter
+    def height(self, arg: int, /) -> None: ...
+    def set_src_host(self, buffer: object) -> None:
+        """Copy from host memory, which may have gaps between its rows."""
+
+    def set_src_array(self, array: object) -> None:
+        """Copy from an Array."""
+
+    def set_src_device(self, devptr: object) -> None:
+        """Copy from memory of the device."""
+
+    def set_src_unified(self, buffer: object) -> None:
+        """Copy from memory whose place the driver finds out."""
+
+    def set_dst_host(self, buffer: object) -> None:
+        """Copy to host memory, which may have gaps between its rows."""
+
+    def set_dst_array(self, array: object) -> None:
+        """Copy to an Array."""
+
+    def set_dst_device(self, devptr: object) -> None:
+        """Copy to memory of the device."""
+
+    def set_dst_unified(self, buffer: object) -> None:
+        """Copy to memory whose place the driver finds out."""
+
+    def __call__(self, aligned: object = False, stream: object | None = None) -> None:
+        """
+        Copy now, or with a stream, in it. `aligned` rows start where the device likes.
+        """
+
+class Memcpy3D:
+    """A copy of a box of bytes."""
+
+    def __init__(self) -> None: ...
+    @property
+    def src_x_in_bytes(self) -> int: ...
+    @src_x_in_bytes.setter
+    def src_x_in_bytes(self, arg: int, /) -> None: ...
+    @property
+    def src_y(self) -> int: ...
+    @src_y.setter
+    def src_y(self, arg: int, /) -> None: ...
+    @property
+    def src_memory_type(self) -> object: ...
+    @src_memory_type.setter
+    def src_memory_type(self, arg: int, /) -> None: ...
+    @property
+    def src_device(self) -> int: ...
+    @src_device.setter
+    def src_device(self, arg: int, /) -> None: ...
+    @property
+    def src_pitch(self) -> int: ...
+    @src_pitch.setter
+    def src_pitch(self, arg: int, /) -> None: ...
+    @property
+    def dst_x_in_bytes(self) -> int: ...
+    @dst_x_in_bytes.setter
+    def dst_x_in_bytes(self, arg: int, /) -> None: ...
+    @property
+    def dst_y(self) -> int: ...
+    @dst_y.setter
+    def dst_y(self, arg: int, /) -> None: ...
+    @property
+    def dst_memory_type(self) -> object: ...
+    @dst_memory_type.setter
+    def dst_memory_type(self, arg: int, /) -> None: ...
+    @property
+    def dst_device(self) -> int: ...
+    @dst_device.setter
+    def dst_device(self, arg: int, /) -> None: ...
+    @property
+    def dst_pitch(self) -> int: ...
+    @dst_pitch.setter
+    def dst_pitch(self, arg: int, /) -> None: ...
+    @property
+    def width_in_bytes(self) -> int: ...
+    @width_in_bytes.setter
+    def width_in_bytes(self, arg: int, /) -> None: ...
+    @property
+    def height(self) -> int: ...
+    @height.setter
+    def height(self, arg: int, /) -> None: ...
+    @property
+    def src_z(self) -> int: ...
+    @src_z.setter
+    def src_z(self, arg: int, /) -> None: ...
+    @property
+    def src_lod(self) -> int: ...
+    @src_lod.setter
+    def src_lod(self, arg: int, /) -> None: ...
+    @property
+    def src_height(self) -> int: ...
+    @src_height.setter
+    def src_height(self, arg: int, /) -> None: ...
+    @property
+    def dst_z(self) -> int: ...
+    @dst_z.setter
+    def dst_z(self, arg: int, /) -> None: ...
+    @property
+    def dst_lod(self) -> int: ...
+    @dst_lod.setter
+    def dst_lod(self, arg: int, /) -> None: ...
+    @property
+    def dst_height(self) -> int: ...
+    @dst_height.setter
+    def dst_height(self, arg: int, /) -> None: ...
+    @property
+    def depth(self) -> int: ...
+    @depth.setter
+    def depth(self, arg: int, /) -> None: ...
+    def set_src_host(self, buffer: object) -> None:
+        """Copy from host memory, which may have gaps between its rows."""
+
+    def set_src_array(self, array: object) -> None:
+        """Copy from an Array."""
+
+    def set_src_device(self, devptr: object) -> None:
+        """Copy from memory of the device."""
+
+    def set_src_unified(self, buffer: object) -> None:
+        """Copy from memory whose place the driver finds out."""
+
+    def set_dst_host(self, buffer: object) -> None:
+        """Copy to host memory, which may have gaps between its rows."""
+
+    def set_dst_array(self, array: object) -> None:
+        """Copy to an Array."""
+
+    def set_dst_device(self, devptr: object) -> None:
+        """Copy to memory of the device."""
+
+    def set_dst_unified(self, buffer: object) -> None:
+        """Copy to memory whose place the driver finds out."""
+
+    def __call__(self, stream: object | None = None) -> None:
+        """Copy now, or with a stream, in it."""
+
+class Memcpy3DPeer:
+    """A copy of a box of bytes between two contexts."""
+
+    def __init__(self) -> None: ...
+    @property
+    def src_x_in_bytes(self) -> int: ...
+    @src_x_in_bytes.setter
+    def src_x_in_bytes(self, arg: int, /) -> None: ...
+    @property
+    def src_y(self) -> int: ...
+    @src_y.setter
+    def src_y(self, arg: int, /) -> None: ...
+    @property
+    def src_memory_type(self) -> object: ...
+    @src_memory_type.setter
+    def src_memory_type(self, arg: int, /) -> None: ...
+    @property
+    def src_device(self) -> int: ...
+    @src_device.setter
+    def src_device(self, arg: int, /) -> None: ...
+    @property
+    def src_pitch(self) -> int: ...
+    @src_pitch.setter
+    def src_pitch(self, arg: int, /) -> None: ...
+    @property
+    def dst_x_in_bytes(self) -> int: ...
+    @dst_x_in_bytes.setter
+    def dst_x_in_bytes(self, arg: int, /) -> None: ...
+    @property
+    def dst_y(self) -> int: ...
+    @dst_y.setter
+    def dst_y(self, arg: int, /) -> None: ...
+    @property
+    def dst_memory_type(self) -> object: ...
+    @dst_memory_type.setter
+    def dst_memory_type(self, arg: int, /) -> None: ...
+    @property
+    def dst_device(self) -> int: ...
+    @dst_device.setter
+    def dst_device(self, arg: int, /) -> None: ...
+    @property
+    def dst_pitch(self) -> int: ...
+    @dst_pitch.setter
+    def dst_pitch(self, arg: int, /) -> None: ...
+    @property
+    def width_in_bytes(self) -> int: ...
+    @width_in_bytes.setter
+    def width_in_bytes(self, arg: int, /) -> None: ...
+    @property
+    def height(self) -> int: ...
+    @height.setter
+    def height(self, arg: int, /) -> None: ...
+    @property
+    def src_z(self) -> int: ...
+    @src_z.setter
+    def src_z(self, arg: int, /) -> None: ...
+    @property
+    def src_lod(self) -> int: ...
+    @src_lod.setter
+    def src_lod(self, arg: int, /) -> None: ...
+    @property
+    def src_height(self) -> int: ...
+    @src_height.setter
+    def src_height(self, arg: int, /) -> None: ...
+    @property
+    def dst_z(self) -> int: ...
+    @dst_z.setter
+    def dst_z(self, arg: int, /) -> None: ...
+    @property
+    def dst_lod(self) -> int: ...
+    @dst_lod.setter
+    def dst_lod(self, arg: int, /) -> None: ...
+    @property
+    def dst_height(self) -> int: ...
+    @dst_height.setter
+    def dst_height(self, arg: int, /) -> None: ...
+    @property
+    def depth(self) -> int: ...
+    @depth.setter
+    def depth(self, arg: int, /) -> None: ...
+    def set_src_host(self, buffer: object) -> None:
+        """Copy from host memory, which may have gaps between its rows."""
+
+    def set_src_array(self, array: object) -> None:
+        """Copy from an Array."""
+
+    def set_src_device(self, devptr: object) -> None:
+        """Copy from memory of the device."""
+
+    def set_src_unified(self, buffer: object) -> None:
+        """Copy from memory whose place the driver finds out."""
+
+    def set_dst_host(self, buffer: object) -> None:
+        """Copy to host memory, which may have gaps between its rows."""
+
+    def set_dst_array(self, array: object) -> None:
+        """Copy to an Array."""
+
+    def set_dst_device(self, devptr: object) -> None:
+        """Copy to memory of the device."""
+
+    def set_dst_unified(self, buffer: object) -> None:
+        """Copy to memory whose place the driver finds out."""
+
+    def set_src_context(self, context: Context) -> None: ...
+    def set_dst_context(self, context: Context) -> None: ...
+    def __call__(self, stream: object | None = None) -> None:
+        """Copy now, or with a stream, in it."""
+
 class Module:
     """Device code loaded into a context."""
 
@@ -1208,6 +1644,12 @@ class Module:
 
     def get_global(self, name: str) -> tuple:
         """(address, bytes) of a __device__ or __constant__ variable."""
+
+    def get_texref(self, name: str) -> TextureReference:
+        """A texture that the source declares as a variable."""
+
+    def get_surfref(self, name: str) -> SurfaceReference:
+        """A surface that the source declares as a variable."""
 
     def function_names(self) -> list[str]:
         """The names of the kernels."""
@@ -1279,6 +1721,28 @@ class Function:
     def set_attribute(self, attribute: int, value: int, /) -> None: ...
     def set_cache_config(self, cache_config: int, /) -> None: ...
     def set_shared_config(self, shared_config: int, /) -> None: ...
+
+    param_set_texref: types.MethodDescriptorType = ...
+
+    set_block_shape: types.MethodDescriptorType = ...
+
+    set_shared_size: types.MethodDescriptorType = ...
+
+    param_set_size: types.MethodDescriptorType = ...
+
+    param_seti: types.MethodDescriptorType = ...
+
+    param_setf: types.MethodDescriptorType = ...
+
+    param_setv: types.MethodDescriptorType = ...
+
+    param_set: types.MethodDescriptorType = ...
+
+    launch: types.MethodDescriptorType = ...
+
+    launch_grid: types.MethodDescriptorType = ...
+
+    launch_grid_async: types.MethodDescriptorType = ...
 
     name: str
 
@@ -1370,6 +1834,110 @@ class BoundLaunch:
 
     stream: Stream | None
 
+class Linker:
+    """Links pieces of device code to one Module."""
+
+    def __init__(
+        self,
+        message_handler: object | None = None,
+        options: object | None = None,
+        log_verbose: bool = False,
+    ) -> None:
+        """
+        `options` are pairs of jit_option and int; `message_handler(success, info, error)` is called with the linker's words.
+        """
+
+    def add_data(
+        self, data: object, input_type: int, name: str = "unknown"
+    ) -> None: ...
+    def add_file(self, filename: str, input_type: int) -> None: ...
+    def link_module(self) -> Module:
+        """The Module of all that was added; once only."""
+
+class TextureReference:
+    """A texture that a kernel's source declares as a variable."""
+
+    def __init__(self) -> None: ...
+    def set_array(self, array: object) -> None:
+        """Read this Array."""
+
+    def set_address(
+        self, devptr: object, bytes: int, allow_offset: bool = False
+    ) -> int:
+        """
+        Read memory of the device with tex1Dfetch. Returns the offset in bytes that the kernel has to add.
+        """
+
+    def set_address_2d(self, devptr: object, descr: object, pitch: int) -> None:
+        """Read rows of memory that start `pitch` bytes apart."""
+
+    def set_format(self, format: int, num_components: int) -> None: ...
+    def set_address_mode(self, dim: int, mode: int) -> None: ...
+    def set_filter_mode(self, mode: int) -> None: ...
+    def set_flags(self, flags: int) -> None:
+        """
+        TRSF_NORMALIZED_COORDINATES and TRSF_READ_AS_INTEGER; the latter goes by the declared type.
+        """
+
+    def get_address(self) -> int: ...
+    def get_array(self) -> object: ...
+    def get_address_mode(self, dim: int) -> object: ...
+    def get_filter_mode(self) -> object: ...
+    def get_format(self) -> tuple:
+        """(array_format, channels)"""
+
+    def get_flags(self) -> int: ...
+    @property
+    def handle(self) -> int:
+        """The texture object; 0 while unbound."""
+
+class SurfaceReference:
+    """A surface that a kernel's source declares as a variable."""
+
+    def set_array(self, array: object, flags: int = 0) -> None: ...
+    def get_array(self) -> object: ...
+
+class TextureObject:
+    """
+    How kernels read an Array, a MipmappedArray or device memory; a kernel argument of type cudaTextureObject_t.
+    """
+
+    def __init__(
+        self,
+        resource: object,
+        *,
+        address_mode: object = 1,
+        filter_mode: int = 0,
+        normalized_coordinates: bool = False,
+        normalized_float: bool = False,
+        srgb: bool = False,
+        max_anisotropy: int = 0,
+        size: int = 0,
+        format: int = 32,
+        num_channels: int = 1,
+    ) -> None:
+        """
+        `address_mode` is one for all dimensions or a sequence. `normalized_float` reads integers as 0 to 1 or -1 to 1. `size` (bytes), `format` and `num_channels` describe device memory.
+        """
+
+    @property
+    def handle(self) -> int: ...
+    def __index__(self) -> int: ...
+    def close(self) -> None:
+        """Give it back now."""
+
+class SurfaceObject:
+    """
+    How kernels read and write an Array made with SURFACE_LDST; a kernel argument of type cudaSurfaceObject_t.
+    """
+
+    def __init__(self, array: object) -> None: ...
+    @property
+    def handle(self) -> int: ...
+    def __index__(self) -> int: ...
+    def close(self) -> None:
+        """Give it back now."""
+
 class CompileResult:
     """Device code and how it came about."""
 
@@ -1390,6 +1958,10 @@ class CompileResult:
     @property
     def origin(self) -> str: ...
     @property
+    def lowered_names(self) -> dict:
+        """For each name expression, its name in the image."""
+
+    @property
     def kept_in(self) -> str: ...
 
 def compile_source(
@@ -1403,6 +1975,7 @@ def compile_source(
     cache_dir: object | None,
     include_dirs: Sequence[str],
     target: str,
+    name_expressions: Sequence[str],
 ) -> CompileResult:
     """Compile CUDA C++. `target` "image" is what the driver in use takes."""
 

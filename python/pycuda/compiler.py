@@ -9,14 +9,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Sequence
 
 from pycuda import _driver, driver
 
 DEFAULT_NVCC_FLAGS: list[str] = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
-
-# Frames between the user's line and _warn_of_log, when SourceModule or compile is called.
-_STACKLEVEL = 4
 
 
 def _find_compiler() -> None:
@@ -32,48 +30,53 @@ def _find_compiler() -> None:
 _find_compiler()
 
 
-def _warn_of_log(log: str) -> None:
+def _warn_of_log(log: str, stacklevel: int) -> None:
     if log.strip():
         warnings.warn(
             "The CUDA compiler succeeded, but said the following:\n" + log,
-            stacklevel=_STACKLEVEL,
+            stacklevel=stacklevel,
         )
     if "demoted" in log or "demoting" in log:
         warnings.warn(
             "nvcc said it demoted types in source code it compiled--this is likely not what "
             "you want.",
-            stacklevel=_STACKLEVEL,
+            stacklevel=stacklevel,
         )
+
+
+# How a source is compiled: the arguments that compile() and SourceModule share.
+_How = namedtuple(
+    "_How",
+    "nvcc options keep no_extern_c arch code cache_dir include_dirs",
+    defaults=("nvcc", None, False, False, None, None, None, None),
+)
 
 
 def _compile(
     source: object,
-    nvcc: str,
-    options: Sequence[str] | None,
-    keep: bool,
-    no_extern_c: bool,
-    arch: str | None,
-    code: str | None,
-    cache_dir: str | os.PathLike | bool | None,
-    include_dirs: Iterable[str] | None,
     target: str,
+    how: _How,
+    name_expressions: Sequence[str] = (),
+    frames: int = 1,
 ) -> _driver.CompileResult:
-    options = list(DEFAULT_NVCC_FLAGS if options is None else options)
+    """``frames`` counts the functions from the user's line to here."""
+    options = list(DEFAULT_NVCC_FLAGS if how.options is None else how.options)
     if driver.CUDA_DEBUGGING:
         options += ["-g", "-G"]
-        cache_dir, keep = False, True
+        how = how._replace(cache_dir=False, keep=True)
     try:
         result = _driver.compile_source(
             str(source),
-            nvcc,
+            how.nvcc,
             options,
-            keep,
-            no_extern_c,
-            arch or "",
-            code or "",
-            cache_dir,
-            [os.fspath(folder) for folder in include_dirs or ()],
+            how.keep,
+            how.no_extern_c,
+            how.arch or "",
+            how.code or "",
+            how.cache_dir,
+            [os.fspath(folder) for folder in how.include_dirs or ()],
             target,
+            list(name_expressions),
         )
     except driver.CompileError as error:
         if error.kept_in:
@@ -81,7 +84,7 @@ def _compile(
         raise
     if result.kept_in:
         print(f"*** compiler output in {result.kept_in}")
-    _warn_of_log(result.log)
+    _warn_of_log(result.log, stacklevel=frames + 3)
     return result
 
 
@@ -97,33 +100,92 @@ def compile(
     include_dirs: Iterable[str] | None = None,
     target: str = "cubin",
 ) -> bytes:
-    """Compile CUDA C++ to a ``"cubin"``, ``"ptx"`` or ``"fatbin"``.
+    """Compile CUDA C++ to a ``"cubin"``, ``"ptx"``, ``"fatbin"`` or ``"ltoir"``.
 
     The arguments are those of :class:`SourceModule`. Raises
     :class:`pycuda.driver.CompileError`.
 
     >>> ptx = compile("__global__ void nop() {}", arch="sm_86", target="ptx")
     """
-    if target not in ("cubin", "ptx", "fatbin"):
-        raise ValueError(f'target must be "cubin", "ptx" or "fatbin", not {target!r}')
-    return _compile(
-        source,
-        nvcc,
-        options,
-        keep,
-        no_extern_c,
-        arch,
-        code,
-        cache_dir,
-        include_dirs,
-        target,
-    ).image
+    if target not in ("cubin", "ptx", "fatbin", "ltoir"):
+        raise ValueError(
+            f'target must be "cubin", "ptx", "fatbin" or "ltoir", not {target!r}'
+        )
+    how = _How(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+    return _compile(source, target, how).image
+
+
+def compile_plain(
+    source: object,
+    options: Sequence[str],
+    keep: bool,
+    nvcc: str,
+    cache_dir: str | os.PathLike | bool | None,
+    target: str = "cubin",
+) -> bytes:
+    """Compile a source as it is, with these options and no others; see :func:`compile`."""
+    how = _How(nvcc, options, keep, no_extern_c=True, cache_dir=cache_dir)
+    return _compile(source, target, how).image
+
+
+def get_nvcc_version(nvcc: str) -> str | None:
+    """What ``nvcc --version`` prints. None, with a warning, where it does not run."""
+    import subprocess
+
+    try:
+        return subprocess.run(
+            [nvcc, "--version"], capture_output=True, text=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        warnings.warn("NVCC version could not be determined.", stacklevel=2)
+        return None
+
+
+def preprocess_source(source: object, options: Sequence[str], nvcc: str) -> str:
+    """The source after nvcc's preprocessor. Raises :class:`pycuda.driver.CompileError`."""
+    import subprocess
+    import tempfile
+
+    with tempfile.NamedTemporaryFile("w", suffix=".cu") as file:
+        file.write(str(source))
+        file.flush()
+        command = [nvcc, "--preprocess", *options, file.name]
+        command += ["--compiler-options", "-P"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except OSError as reason:
+            raise driver.CompileError(
+                f"nvcc preprocessing failed: {nvcc!r} cannot be run ({reason})", command
+            ) from None
+    if done.returncode != 0:
+        raise driver.CompileError(
+            f"nvcc preprocessing of {file.name} failed",
+            command,
+            stdout=done.stdout,
+            stderr=done.stderr,
+        )
+    return done.stdout
 
 
 class CudaModule:
     """Device code of the current context, with its kernels and variables."""
 
     module: _driver.Module
+
+    def _bind_module(self) -> None:
+        """For subclasses of PyCUDA's time, which called this once ``module`` was set."""
+
+    def _check_arch(self, arch: str | None) -> None:
+        """Warn where ``arch`` is newer than the current device."""
+        if arch is None:
+            return
+        digits = "".join(letter for letter in arch if letter.isdigit())
+        capability = driver.Context.get_device().compute_capability()
+        if digits and (int(digits[:-1] or 0), int(digits[-1])) > capability:
+            warnings.warn(
+                "trying to compile for a compute capability higher than selected GPU",
+                stacklevel=3,
+            )
 
     def get_function(self, name: str) -> _driver.Function:
         """The kernel ``name``. An unknown name is an error that lists the names there are."""
@@ -132,6 +194,14 @@ class CudaModule:
     def get_global(self, name: str) -> tuple[int, int]:
         """Address and size in bytes of a ``__device__`` or ``__constant__`` variable."""
         return self.module.get_global(name)
+
+    def get_texref(self, name: str) -> _driver.TextureReference:
+        """A texture that the source declares as a variable, ``texture<float, 2> name;``."""
+        return self.module.get_texref(name)
+
+    def get_surfref(self, name: str) -> _driver.SurfaceReference:
+        """A surface that the source declares as a variable, ``surface<void, 2> name;``."""
+        return self.module.get_surfref(name)
 
 
 class SourceModule(CudaModule):
@@ -147,6 +217,9 @@ class SourceModule(CudaModule):
     arch, code: as nvcc's options; None is the device's own.
     cache_dir: None is ``$PYCUDA_CACHE_DIR`` or the user's cache folder; False, no cache.
     include_dirs: searched for ``#include``.
+    name_expressions: kernels of templates to be in the module, such as ``"scale<float, 4>"``;
+        needs ``no_extern_c``. Others are made when :meth:`get_function` asks for them, each in
+        a module of its own, with variables of its own.
 
     Raises :class:`pycuda.driver.CompileError`. What the compiler says on success (such as
     ptxas's ``-v``) becomes a ``UserWarning``.
@@ -166,19 +239,165 @@ class SourceModule(CudaModule):
         code: str | None = None,
         cache_dir: str | os.PathLike | bool | None = None,
         include_dirs: Iterable[str] | None = None,
+        name_expressions: Iterable[str] = (),
     ) -> None:
-        source = str(source)
-        result = _compile(
-            source,
-            nvcc,
-            options,
-            keep,
-            no_extern_c,
-            arch,
-            code,
-            cache_dir,
-            include_dirs,
-            "image",
+        self._check_arch(arch)
+        self._source = str(source)
+        self._how = _How(
+            nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs
         )
-        self.module = _driver.module_from_buffer(result.image)
-        self.module._describe(source)
+        self._instances: dict[str, _driver.Function] = {}
+        self.module = self._load(list(name_expressions))
+
+    def _load(self, name_expressions: list[str]) -> _driver.Module:
+        result = _compile(self._source, "image", self._how, name_expressions, frames=2)
+        module = _driver.module_from_buffer(result.image)
+        module._describe(self._source)
+        for expression, name in result.lowered_names.items():
+            self._instances[expression] = module.get_function(name)
+        return module
+
+    def get_function(self, name: str) -> _driver.Function:
+        """The kernel ``name``, or an instance of a template, ``"scale<float, 4>"``.
+
+        An unknown name is an error that lists the names there are.
+        """
+        if "<" in name and name not in self._instances and self._how.no_extern_c:
+            self._load([name])
+        return self._instances.get(name) or self.module.get_function(name)
+
+
+class DynamicModule(CudaModule):
+    """Device code linked from several sources, objects and libraries.
+
+    Each ``add_`` method returns the module itself; :meth:`link` loads the result.
+    ``link_options`` are pairs of ``jit_option`` and int. ``cuda_libdir`` is where
+    :meth:`add_stdlib` looks first.
+    """
+
+    def __init__(
+        self,
+        nvcc: str = "nvcc",
+        link_options: Sequence[tuple[int, int]] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: str | os.PathLike | bool | None = None,
+        include_dirs: Iterable[str] | None = None,
+        message_handler: Callable[[bool, str, str], None] | None = None,
+        log_verbose: bool = False,
+        cuda_libdir: str | None = None,
+    ) -> None:
+        capability = driver.Context.get_device().compute_capability()
+        if capability < (3, 5):
+            raise RuntimeError(
+                f"dynamic parallelism needs compute capability 3.5, not {capability}"
+            )
+        self._check_arch(arch)
+        self._how = _How(
+            nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs
+        )
+        self.cuda_libdir = cuda_libdir
+        self.linker = driver.Linker(message_handler, link_options, log_verbose)
+
+    def add_source(
+        self,
+        source: object,
+        nvcc_options: Sequence[str] | None = None,
+        name: str = "kernel.ptx",
+    ) -> DynamicModule:
+        """Compile a source with relocatable device code and add it."""
+        options = list(DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)
+        if not {"-rdc=true", "--relocatable-device-code=true", "-dc"} & set(options):
+            options.append("-rdc=true")
+        how = self._how._replace(options=options)
+        result = _compile(source, "ptx", how)
+        return self.add_data(result.image, driver.jit_input_type.PTX, name)
+
+    def add_data(
+        self, data: object, input_type: int, name: str = "unknown"
+    ) -> DynamicModule:
+        """Add code from memory; ``input_type`` is of ``jit_input_type``."""
+        self.linker.add_data(data, input_type, name)
+        return self
+
+    def add_file(self, filename: str, input_type: int) -> DynamicModule:
+        """Add code from a file."""
+        self.linker.add_file(filename, input_type)
+        return self
+
+    def add_stdlib(self, libname: str) -> DynamicModule:
+        """Add a library of the CUDA toolkit, such as ``"cudadevrt"``. OSError without it."""
+        path = _find_cuda_library(libname, self.cuda_libdir)
+        return self.add_file(path, driver.jit_input_type.LIBRARY)
+
+    def link(self) -> DynamicModule:
+        """Link what was added and load it."""
+        self.module = self.linker.link_module()
+        return self
+
+
+def _find_cuda_library(libname: str, first: str | None) -> str:
+    import itertools
+
+    environment = os.environ
+    roots = [environment.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
+    folders = itertools.chain(
+        [first],
+        environment.get("LD_LIBRARY_PATH", "").split(os.pathsep),
+        (
+            os.path.join(root, lib)
+            for root in [*roots, "/usr/local/cuda", "/usr"]
+            if root
+            for lib in (
+                "lib64",
+                "lib",
+                "lib/x86_64-linux-gnu",
+                "targets/x86_64-linux/lib",
+            )
+        ),
+        (
+            os.path.join(path, "nvidia", part, "lib")
+            for path in sys.path
+            for part in ("cu13", "cuda_runtime")
+        ),
+    )
+    for folder in filter(None, folders):
+        path = os.path.join(folder, f"lib{libname}.a")
+        if os.path.isfile(path):
+            return path
+    raise OSError(
+        f"lib{libname}.a is not found; give cuda_libdir, or set CUDA_HOME to the CUDA toolkit"
+    )
+
+
+class DynamicSourceModule(DynamicModule):
+    """A source whose kernels may launch kernels: linked with ``cudadevrt`` and loaded."""
+
+    def __init__(
+        self,
+        source: object,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: str | os.PathLike | bool | None = None,
+        include_dirs: Iterable[str] | None = None,
+        cuda_libdir: str | None = None,
+    ) -> None:
+        super().__init__(
+            nvcc,
+            keep=keep,
+            no_extern_c=no_extern_c,
+            arch=arch,
+            code=code,
+            cache_dir=cache_dir,
+            include_dirs=include_dirs,
+            cuda_libdir=cuda_libdir,
+        )
+        self.add_source(source, options)
+        self.add_stdlib("cudadevrt")
+        self.link()

@@ -31,6 +31,29 @@ if TYPE_CHECKING:
 
 CUDA_DEBUGGING = False
 
+_ARRAY_FUNCTIONS = {
+    "bind_array_to_texref",
+    "dtype_to_array_format",
+    "gpuarray_to_array",
+    "make_multichannel_2d_array",
+    "matrix_to_array",
+    "matrix_to_texref",
+    "np_to_array",
+}
+
+
+def __getattr__(name: str) -> object:
+    # These need numpy, which takes long to import and which not every program wants.
+    if name in _ARRAY_FUNCTIONS:
+        from pycuda import _cuda_arrays
+
+        return getattr(_cuda_arrays, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def get_curand_version() -> None:
+    """None: the random numbers of pycuda.curandom need no cuRAND library."""
+
 
 def set_debugging(flag: bool = True) -> None:
     """Compile kernels for debugging from now on: without cache, with ``-g -G``, files kept."""

@@ -33,6 +33,10 @@ def __getattr__(name: str) -> object:
         from pycuda import _c_types
 
         return getattr(_c_types, name)
+    if name == "DebugMemoryPool":
+        from pycuda._debug_pool import DebugMemoryPool
+
+        return DebugMemoryPool
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -63,8 +63,10 @@ std::optional<ComputeCapability> current_capability() {
 CompileResult compile_source(std::string source, const std::string &nvcc,
                              std::vector<std::string> options, bool keep, bool no_extern_c,
                              std::string arch, std::string code, nb::handle cache_dir,
-                             std::vector<std::string> include_dirs, const std::string &target) {
+                             std::vector<std::string> include_dirs, const std::string &target,
+                             std::vector<std::string> name_expressions) {
     CompileRequest request;
+    request.name_expressions = std::move(name_expressions);
     request.source = std::move(source);
     request.options = std::move(options);
     request.include_dirs = std::move(include_dirs);
@@ -84,6 +86,13 @@ nb::bytes image_of(const CompileResult &result) {
     return nb::bytes(result.image.data(), result.image.size());
 }
 
+nb::dict lowered_names(const CompileResult &result) {
+    nb::dict names;
+    for (const auto &[expression, name] : result.lowered_names)
+        names[expression.c_str()] = name;
+    return names;
+}
+
 } // namespace
 
 void bind_compiler(nb::module_ &module) {
@@ -94,12 +103,14 @@ void bind_compiler(nb::module_ &module) {
         .def_ro("log", &CompileResult::log, "Warnings and ptxas's output.")
         .def_ro("command_line", &CompileResult::command_line)
         .def_prop_ro("origin", [](const CompileResult &result) { return name_of(result.origin); })
+        .def_prop_ro("lowered_names", lowered_names,
+                     "For each name expression, its name in the image.")
         .def_ro("kept_in", &CompileResult::kept_in);
 
     module.def("compile_source", compile_source, nb::arg("source"), nb::arg("nvcc"),
                nb::arg("options"), nb::arg("keep"), nb::arg("no_extern_c"), nb::arg("arch"),
                nb::arg("code"), nb::arg("cache_dir").none(), nb::arg("include_dirs"),
-               nb::arg("target"),
+               nb::arg("target"), nb::arg("name_expressions"),
                "Compile CUDA C++. `target` \"image\" is what the driver in use takes.");
     module.def(
         "add_compiler_directory", [](const std::string &path) { add_search_directory(path); },

@@ -79,6 +79,14 @@ void bind_context(nb::module_ &module) {
         .def_static("synchronize", synchronize, "Wait for all work in the current context.")
         .def_static("from_handle", from_handle, nb::arg("handle"),
                     "A CUcontext of other code, which keeps it alive.")
+        .def_static(
+            "attach",
+            [](unsigned) {
+                Context current = Context::require_current();
+                current.push();
+                return current;
+            },
+            nb::arg("flags") = 0, "The current context, pushed once more. Deprecated.")
         .def_static("pop", &Context::pop, "Take the context on top off this thread's stack.")
         .def("push", &Context::push, "Make it current, on top of this thread's stack.")
         .def("set_current", &Context::make_current, "Replace the top of this thread's stack.")

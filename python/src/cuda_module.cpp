@@ -3,6 +3,7 @@
 
 #include "function.h"
 #include "host_buffer.h"
+#include "texture.h"
 
 #include <pycuda/error.h>
 #include <pycuda/kernel_signature.h>
@@ -98,6 +99,12 @@ void bind_module(nb::module_ &module) {
              nb::sig("def get_function(self, name: str) -> Function"), "A kernel by its name.")
         .def("get_global", get_global, nb::arg("name"),
              "(address, bytes) of a __device__ or __constant__ variable.")
+        .def("get_texref", texture_reference_of, nb::arg("name"),
+             nb::sig("def get_texref(self, name: str) -> TextureReference"),
+             "A texture that the source declares as a variable.")
+        .def("get_surfref", surface_reference_of, nb::arg("name"),
+             nb::sig("def get_surfref(self, name: str) -> SurfaceReference"),
+             "A surface that the source declares as a variable.")
         .def("function_names", &Module::function_names, "The names of the kernels.")
         .def("_describe", describe_kernels, nb::arg("source"),
              "Tells from CUDA C++ source what the kernels' parameters mean.");

@@ -163,6 +163,11 @@ const std::initializer_list<Enum> enums = {
       {"WRITE_DISCARD", 2},
       {"SURFACE_LDST", 4},
       {"TEXTURE_GATHER", 8}}},
+    {"direction_vector_set",
+     {{"VECTOR_32", 101},
+      {"SCRAMBLED_VECTOR_32", 102},
+      {"VECTOR_64", 103},
+      {"SCRAMBLED_VECTOR_64", 104}}},
     {"graphics_map_flags", {{"NONE", 0}, {"READ_ONLY", 1}, {"WRITE_DISCARD", 2}}},
 };
 

@@ -5,6 +5,7 @@
 #include "bound_launch.h"
 #include "errors.h"
 #include "python_object.h"
+#include "texture.h"
 
 #include <nanobind/stl/string.h>
 
@@ -38,6 +39,7 @@ void deallocate(PyObject *self) noexcept {
     for (PyObject *dtype : object.checked_dtypes)
         Py_XDECREF(dtype);
     object.checked_dtypes.~vector();
+    object.legacy.~unique_ptr();
     object.prepared_arguments.~vector();
     object.function.~Function();
     PyTypeObject *type = Py_TYPE(self);
@@ -123,13 +125,20 @@ PyObject *set_shared_config(PyObject *self, PyObject *config) noexcept {
     });
 }
 
+PyObject *param_set_texref(PyObject *, PyObject *reference) noexcept {
+    return guarded([&] {
+        check_texture_references(nb::make_tuple(nb::handle(reference)));
+        return Py_NewRef(Py_None);
+    });
+}
+
 template <class Method> PyCFunction method(Method *function) {
     return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
 constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
 
-PyMethodDef methods[] = {
+const PyMethodDef own_methods[] = {
     {"prepare", method(function_prepare), METH_VARARGS | METH_KEYWORDS,
      "prepare(arg_types, texrefs=[]) -> self\n\nTell the arguments' types once: a format of the "
      "struct module, or numpy types, with \"P\" for pointers."},
@@ -147,8 +156,19 @@ PyMethodDef methods[] = {
     {"set_attribute", set_attribute, METH_VARARGS, "set_attribute(function_attribute, value)"},
     {"set_cache_config", set_cache_config, METH_O, "set_cache_config(func_cache)"},
     {"set_shared_config", set_shared_config, METH_O, "set_shared_config(shared_config)"},
-    {},
+    {"param_set_texref", param_set_texref, METH_O,
+     "param_set_texref(texref)\n\nNot needed any more: a TextureReference is in force once it is "
+     "set."},
 };
+
+/// Those, then the ones of CUDA 3.
+PyMethodDef *methods() {
+    static auto *all = new std::vector<PyMethodDef>(std::begin(own_methods), std::end(own_methods));
+    for (const PyMethodDef *legacy = legacy_methods(); legacy->ml_name; ++legacy)
+        all->push_back(*legacy);
+    all->push_back({});
+    return all->data();
+}
 
 /// Those of the class itself, then each attribute of the driver as NUM_REGS and as num_regs.
 PyGetSetDef *getters() {
@@ -199,7 +219,7 @@ PyTypeObject *make_type() {
         {Py_tp_clear, slot(clear)},
         {Py_tp_call, slot(PyVectorcall_Call)},
         {Py_tp_repr, slot(represent)},
-        {Py_tp_methods, methods},
+        {Py_tp_methods, methods()},
         {Py_tp_getset, getters()},
         {Py_tp_members, members},
         {0, nullptr},
@@ -228,6 +248,7 @@ nb::object wrap_function(Function function) {
     new (&object->function) Function(std::move(function));
     new (&object->prepared_arguments) std::vector<PreparedArgument>();
     new (&object->checked_dtypes) std::vector<PyObject *>();
+    new (&object->legacy) std::unique_ptr<LegacyLaunch>();
     PyObject_GC_Track(object);
     return nb::steal(reinterpret_cast<PyObject *>(object));
 }

@@ -12,8 +12,11 @@
 
 #include "bindings.h"
 
+#include "legacy_call.h"
+
 #include <pycuda/function.h>
 
+#include <memory>
 #include <vector>
 
 namespace pycuda::python {
@@ -33,6 +36,7 @@ struct FunctionObject {
     Function function;
     bool prepared;
     std::vector<PreparedArgument> prepared_arguments;
+    std::unique_ptr<LegacyLaunch> legacy; ///< null as long as nobody launches the old way
     /// Element types that have been compared with the kernel's, by argument: see element_check.h.
     std::vector<PyObject *> checked_dtypes;
 };

@@ -19,6 +19,14 @@ class HostBuffer {
         return HostBuffer(object, what, PyBUF_ANY_CONTIGUOUS | PyBUF_WRITABLE);
     }
 
+    /// The same of memory with gaps between rows: address and extent of what is strided over.
+    static HostBuffer strided_to_read(nb::handle object, const char *what) {
+        return HostBuffer(object, what, PyBUF_STRIDED_RO);
+    }
+    static HostBuffer strided_to_write(nb::handle object, const char *what) {
+        return HostBuffer(object, what, PyBUF_STRIDED);
+    }
+
     HostBuffer() = default;
     HostBuffer(HostBuffer &&other) noexcept : view_(std::exchange(other.view_, Py_buffer{})) {}
     HostBuffer &operator=(HostBuffer &&other) noexcept {

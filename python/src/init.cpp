@@ -36,6 +36,16 @@ void bind_init(nb::module_ &module) {
     module.def(
         "get_driver_path", [] { return driver().path(); },
         "Path of the driver library in use: NVIDIA's, or softcuda's.");
+    module.def(
+        "initialize_profiler",
+        [](const std::string &, const std::string &, int) {
+            // cuProfilerInitialize left CUDA with version 12; it answered so before.
+            throw Error("cuProfilerInitialize", CUDA_ERROR_NOT_SUPPORTED,
+                        "profiles are made with Nsight Systems or Nsight Compute; start_profiler() "
+                        "and stop_profiler() mark what they collect");
+        },
+        nb::arg("config_file"), nb::arg("output_file"), nb::arg("output_mode"),
+        "Always an error: CUDA has no configurable profiler any more.");
     module.def("start_profiler", [] { driver().cuProfilerStart(); }, "Start collecting profiles.");
     module.def("stop_profiler", [] { driver().cuProfilerStop(); }, "Stop collecting profiles.");
     module.def("have_gl_ext", [] { return false; }, "Whether pycuda.gl can be used.");

@@ -3,6 +3,7 @@
 
 #include "device_pointer.h"
 #include "python_object.h"
+#include "texture.h"
 
 #include <nanobind/stl/string.h>
 
@@ -86,15 +87,6 @@ Dim3 read_tuple(PyObject *tuple, const char *what) {
     throw_value_error("extra keyword arguments: " + nb::cast<std::string>(nb::handle(name)));
 }
 
-/// Texture references left CUDA with version 12.
-void check_texrefs(PyObject *texrefs) {
-    const Py_ssize_t count = texrefs == Py_None ? 0 : PyObject_Size(texrefs);
-    if (count < 0)
-        throw nb::python_error();
-    if (count != 0)
-        throw_type_error("texrefs must be empty: CUDA 12 has no texture references any more");
-}
-
 } // namespace
 
 Dim3 read_extent(PyObject *value, const char *what) {
@@ -136,7 +128,7 @@ CallOptions read_call_options(PyObject *const *values, PyObject *names) {
             options.config.shared_bytes = read_shared(value);
             break;
         case Keyword::TexRefs:
-            check_texrefs(value);
+            check_texture_references(value);
             break;
         case Keyword::TimeKernel:
             options.time_kernel = nb::cast<bool>(nb::bool_(nb::borrow(value)));

@@ -20,9 +20,13 @@ NB_MODULE(_driver, module) {
     bind_memory_pool(module);
     bind_copy(module);
     bind_fill(module);
+    bind_cuda_array(module);
+    bind_structured_copy(module);
 
     bind_module(module);
     bind_function(module);
+    bind_linker(module);
+    bind_texture(module);
     bind_compiler(module);
 
     bind_elementwise(module);

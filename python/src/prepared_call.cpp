@@ -7,6 +7,7 @@
 #include "interruptible.h"
 #include "launch_config.h"
 #include "python_object.h"
+#include "texture.h"
 
 #include <pycuda/event.h>
 
@@ -250,6 +251,7 @@ PyObject *function_prepare(PyObject *self, PyObject *args, PyObject *keywords) n
             return nullptr;
         const std::string format = format_of(arg_types);
         register_numpy_types(); // for packs_directly()
+        check_texture_references(texrefs);
         FunctionObject &function = object_of(self);
         function.prepared_arguments = parse_format(format);
         function.prepared = true;

@@ -78,11 +78,11 @@ CUdeviceptr StagedArguments::add_custom(nb::handle handler) {
     return address;
 }
 
-/// One block for all small arrays of the call.
+/// One block for the small results of the call.
 void StagedArguments::allocate_pinned() {
     constexpr std::size_t alignment = 256; // of a DMA's liking
     auto fits = [](const Stage &stage) {
-        return !stage.custom && stage.buffer.size() != 0 &&
+        return stage.direction & Out && stage.buffer.size() != 0 &&
                stage.buffer.size() <= most_pinned_bytes;
     };
     auto rounded = [](std::size_t bytes) { return (bytes + alignment - 1) & ~(alignment - 1); };
@@ -99,16 +99,6 @@ void StagedArguments::allocate_pinned() {
             stage.pinned = std::exchange(next, next + rounded(stage.buffer.size()));
 }
 
-void StagedArguments::copy_in(Stage &stage) {
-    const void *from = stage.buffer.data();
-    if (stage.pinned) {
-        std::memcpy(stage.pinned, from, stage.buffer.size());
-        from = stage.pinned;
-    }
-    in_flight_ = true;
-    copy_to_device_async(stage.address, from, stage.buffer.size(), queue_);
-}
-
 void StagedArguments::before_launch(nb::handle stream) {
     if (stages_.empty()) [[likely]]
         return;
@@ -117,14 +107,12 @@ void StagedArguments::before_launch(nb::handle stream) {
         if (stage.custom)
             stage.handler.attr("pre_call")(stream);
         else if (stage.direction & In && stage.buffer.size() != 0)
-            copy_in(stage);
+            copy_to_device_async(stage.address, stage.buffer.data(), stage.buffer.size(), queue_);
     }
     // The caller may change the arrays as soon as the call is over, so the copies must be, too.
-    if (!anything_after()) {
+    if (!anything_after())
         wait_without_gil(
             [&](const KeepWaiting &keep_waiting) { synchronize(queue_, keep_waiting); });
-        in_flight_ = false;
-    }
 }
 
 bool StagedArguments::anything_after() const {
@@ -147,6 +135,7 @@ void StagedArguments::after_launch(const Function &function, nb::handle stream) 
     if (stages_.empty() || !anything_after())
         return;
     auto is_pinned_out = [](const Stage &stage) { return stage.pinned && stage.direction & Out; };
+    in_flight_ = true;
     naming_kernel(function, [&] {
         for (const Stage &stage : stages_)
             if (is_pinned_out(stage))
@@ -164,7 +153,7 @@ void StagedArguments::after_launch(const Function &function, nb::handle stream) 
     }
 }
 
-/// After a wait that was given up, or a launch that failed, a copy may still be under way.
+/// After a wait that was given up a copy may still be under way.
 StagedArguments::~StagedArguments() {
     if (pinned_ && in_flight_)
         StandInPool::instance().abandon(*std::move(pinned_));

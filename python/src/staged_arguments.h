@@ -1,9 +1,10 @@
 // staged_arguments.h -- In, Out and InOut: host arrays as arguments of one call.
 //
-// Small arrays travel through page-locked memory, so that all copies and the kernel are queued
-// without a wait between them, and one wait at the end serves all:
+// Small results come back through page-locked memory, so that all copies and the kernel are queued
+// without a wait between them, and one wait at the end serves all. On the way in the driver itself
+// is quickest: it puts small arrays into the queue of commands.
 //
-//     array --memcpy--> pinned --DMA--> device, kernel, device --DMA--> pinned, WAIT, --> array
+//     array --> device, kernel, device --DMA--> pinned, WAIT, pinned --> array
 #pragma once
 
 #include "host_buffer.h"
@@ -29,7 +30,7 @@ class StagedArguments {
     StagedArguments &operator=(const StagedArguments &) = delete;
     ~StagedArguments();
 
-    /// Arrays up to this size go through page-locked memory; larger ones, whose copies take longer
+    /// Results up to this size go through page-locked memory; larger ones, whose copies take longer
     /// than a wait, are copied where they lie.
     static constexpr std::size_t most_pinned_bytes = std::size_t{64} << 10;
 
@@ -62,7 +63,6 @@ class StagedArguments {
         std::byte *pinned = nullptr; ///< its place in pinned_, if it has one
     };
     void allocate_pinned();
-    void copy_in(Stage &stage);
     bool anything_after() const;
     void note_use_of_arrays();
 
@@ -70,7 +70,7 @@ class StagedArguments {
     std::vector<Stage> stages_;
     std::vector<std::shared_ptr<ArrayMemory>> arrays_; ///< in streams other than the default one
     std::optional<PooledMemory> pinned_;
-    bool in_flight_ = false; ///< the device may use pinned_ or an array
+    bool in_flight_ = false; ///< the device may write to pinned_
 };
 
 /// Waits for what is in the queue; an error names the kernel that was launched last.

@@ -27,6 +27,34 @@ def device(primary_context):
 
 
 @pytest.fixture
+def able(device):
+    """Skip a test, saying so, where the driver answers that it does not have what ``attempt`` does.
+
+    As soon as the driver has it, the test runs: nothing here knows which driver that is.
+    """
+
+    def probe(what, attempt):
+        try:
+            return attempt()
+        except cuda.Error as error:
+            if error.name in LACKS:
+                pytest.skip(f"{cuda.get_driver_path()} has no {what}: {error}")
+            raise
+
+    return probe
+
+
+# How a driver says that it does not have something.
+LACKS = {
+    "CUDA_ERROR_NOT_SUPPORTED",
+    "CUDA_ERROR_INVALID_PTX",
+    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+    "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER",
+    "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
+}
+
+
+@pytest.fixture
 def run_program(tmp_path):
     """Run a program in an interpreter of its own; returns the finished process."""
 

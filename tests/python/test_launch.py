@@ -92,7 +92,7 @@ def test_the_grid_is_one_block_by_default(device, module):
         ({"block": (-1, 1, 1)}, ValueError, "block has -1"),
         ({"block": (0, 1, 1)}, cuda.LogicError, "x is 0, it must be at least 1"),
         ({"block": 1, "stream": 5}, TypeError, "stream must be a pycuda.driver.Stream"),
-        ({"block": 1, "texrefs": [1]}, TypeError, "texture references"),
+        ({"block": 1, "texrefs": [1]}, TypeError, "TextureReferences, not int"),
     ],
 )
 def test_wrong_launches(device, module, how, error, words):

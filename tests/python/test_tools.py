@@ -86,7 +86,7 @@ def test_unknown_dtypes_are_value_errors():
 
 
 def test_registering_types():
-    pair = np.dtype([("a", np.float32), ("b", np.int32)])
+    pair = np.dtype([("only", np.float32), ("here", np.int32)])
     assert tools.get_or_register_dtype(["test_pair", "test_pair_t"], pair) == pair
     assert tools.get_or_register_dtype("test_pair_t") == pair
     assert tools.dtype_to_ctype(pair) == "test_pair"

@@ -7,6 +7,7 @@
 #include <pycuda/compiler.h>
 #include <pycuda/context.h>
 #include <pycuda/copy.h>
+#include <pycuda/cuda_array.h>
 #include <pycuda/device.h>
 #include <pycuda/driver.h>
 #include <pycuda/dtype.h>
@@ -28,4 +29,5 @@
 #include <pycuda/scan_kernel.h>
 #include <pycuda/staging.h>
 #include <pycuda/stream.h>
+#include <pycuda/texture.h>
 #include <pycuda/wait.h>

@@ -13,6 +13,7 @@
 #include "compiler_search.h"
 #include "disk_cache.h"
 #include "memory_cache.h"
+#include "texture_shim.h"
 
 namespace fs = std::filesystem;
 
@@ -268,8 +269,10 @@ CompileResult compile_through_disk_cache(const CompileRequest &request, const st
 } // namespace
 } // namespace compile_detail
 
-CompileResult compile(const CompileRequest &request) {
+CompileResult compile(const CompileRequest &asked) {
     using namespace compile_detail;
+    CompileRequest request = asked;
+    adapt_texture_references(request);
     if (!caches_are_on(request) || request.keep) {
         const PreparedJob prepared = prepare(request);
         return compile_afresh(prepared.job, prepared.nvcc).result;

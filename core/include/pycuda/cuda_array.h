@@ -1,0 +1,61 @@
+// cuda_array.h -- CUDA arrays: memory laid out for textures and surfaces, without an address.
+#pragma once
+
+#include <pycuda/context.h>
+#include <pycuda/handle.h>
+
+#include <cuda.h>
+
+namespace pycuda {
+
+namespace detail {
+CUresult destroy_cuda_array(CUarray array);
+CUresult destroy_mipmapped_array(CUmipmappedArray array);
+} // namespace detail
+
+/// Bytes of one channel of this format; 0 where the format is unknown.
+std::size_t bytes_of_format(CUarray_format format) noexcept;
+
+/// A one- to three-dimensional array of 1, 2 or 4 channels. Owns it.
+class CudaArray {
+  public:
+    /// In the current context. A height or depth of 0 stands for fewer dimensions.
+    explicit CudaArray(const CUDA_ARRAY_DESCRIPTOR &description);
+    explicit CudaArray(const CUDA_ARRAY3D_DESCRIPTOR &description);
+    /// An array that someone else keeps, such as a level of a mipmap or of a graphics library.
+    static CudaArray borrow(CUarray handle, Context context);
+
+    CUarray get() const noexcept { return handle_.get(); }
+    const Context &context() const noexcept { return handle_.context(); }
+    CUDA_ARRAY_DESCRIPTOR description() const;
+    CUDA_ARRAY3D_DESCRIPTOR description_3d() const;
+
+    bool freed() const noexcept { return handle_.get() == nullptr; }
+    /// Gives it back now. Throws where that was done before.
+    void free();
+
+  private:
+    using Owner = Handle<CUarray, detail::destroy_cuda_array>;
+    explicit CudaArray(Owner handle) : handle_(std::move(handle)) {}
+    Owner handle_;
+};
+
+/// An array with its smaller versions: level 0 is the array, each level half as wide as the last.
+class MipmappedArray {
+  public:
+    /// In the current context.
+    MipmappedArray(const CUDA_ARRAY3D_DESCRIPTOR &description, unsigned levels);
+
+    CUmipmappedArray get() const noexcept { return handle_.get(); }
+    const Context &context() const noexcept { return handle_.context(); }
+    unsigned levels() const noexcept { return levels_; }
+    /// One level; valid as long as this lives.
+    CudaArray level(unsigned level) const;
+
+  private:
+    using Owner = Handle<CUmipmappedArray, detail::destroy_mipmapped_array>;
+    Owner handle_;
+    unsigned levels_;
+};
+
+} // namespace pycuda

@@ -1,0 +1,124 @@
+// texture_shim.cpp -- lets sources with `texture<>` and `surface<>` variables compile since
+// CUDA 12.
+#include "texture_shim.h"
+
+#include <cctype>
+#include <optional>
+#include <string_view>
+
+#include "source_text.h"
+
+namespace pycuda::compile_detail {
+namespace {
+
+constexpr const char *header = "pycuda-texture-references.hpp";
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+    while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
+        ++at;
+    return at;
+}
+
+/// The word that ends right before `end`, spaces left out; empty where another character is there.
+std::string_view word_before(std::string_view text, std::size_t end) {
+    while (end > 0 && std::isspace(static_cast<unsigned char>(text[end - 1])))
+        --end;
+    std::size_t begin = end;
+    while (begin > 0 && is_word(text[begin - 1]))
+        --begin;
+    return text.substr(begin, end - begin);
+}
+
+/// Position after the '>' that closes the '<' at `open`; nothing where none does.
+std::optional<std::size_t> after_arguments(std::string_view text, std::size_t open) {
+    int depth = 0;
+    for (std::size_t at = open; at < text.size(); ++at) {
+        if (text[at] == '<')
+            ++depth;
+        else if (text[at] == '>' && --depth == 0)
+            return at + 1;
+        else if (text[at] == ';' || text[at] == '{')
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// Whether a variable's name and the end of its declarator follow, and not a parameter's.
+bool declares_variable(std::string_view text, std::size_t at) {
+    at = skip_space(text, at);
+    const std::size_t name = at;
+    while (at < text.size() && is_word(text[at]))
+        ++at;
+    if (at == name)
+        return false;
+    at = skip_space(text, at);
+    return at < text.size() && (text[at] == ';' || text[at] == '=' || text[at] == '(' ||
+                                text[at] == '{' || text[at] == ',');
+}
+
+/// Whether the word at `at` begins the declaration of a variable at namespace scope.
+bool begins_declaration(std::string_view text, std::size_t at, std::string_view word) {
+    if (at > 0 && (is_word(text[at - 1]) || text[at - 1] == ':'))
+        return false;
+    const std::size_t open = skip_space(text, at + word.size());
+    if (open >= text.size() || text[open] != '<')
+        return false;
+    const std::string_view before = word_before(text, at);
+    if (before == "typedef" || before == "__constant__" || before == "__device__")
+        return false;
+    const std::size_t start = text.find_last_not_of(" \t\r\n", at == 0 ? 0 : at - 1);
+    const bool in_list =
+        at > 0 && before.empty() && start != std::string_view::npos &&
+        (text[start] == '(' || text[start] == ',' || text[start] == '<' || text[start] == '=');
+    if (in_list)
+        return false;
+    const std::optional<std::size_t> end = after_arguments(text, open);
+    return end && declares_variable(text, *end);
+}
+
+/// A `static` variable could not be found by its name.
+void blank_static(std::string &source, std::string_view blanked, std::size_t at) {
+    if (word_before(blanked, at) != "static")
+        return;
+    const std::size_t word = blanked.rfind("static", at);
+    source.replace(word, 6, "      ");
+}
+
+/// Whether the program has a class of its own by this name.
+bool defines_class(std::string_view blanked, std::string_view word) {
+    for (std::size_t at = blanked.find(word); at != std::string_view::npos;
+         at = blanked.find(word, at + 1)) {
+        const std::string_view before = word_before(blanked, at);
+        if (before == "class" || before == "struct")
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+void adapt_texture_references(CompileRequest &request) {
+    const bool may_have = request.source.find("texture") != std::string::npos ||
+                          request.source.find("surface") != std::string::npos;
+    if (!may_have)
+        return;
+    const std::string blanked = blank_comments_and_strings(request.source);
+    bool found = false;
+    // From the end, so that positions before a change stay as they are.
+    for (std::size_t at = blanked.size(); at-- > 0;) {
+        for (std::string_view word : {"texture", "surface"}) {
+            if (!std::string_view(blanked).substr(at).starts_with(word) ||
+                !begins_declaration(blanked, at, word) || defines_class(blanked, word))
+                continue;
+            request.source.insert(at, "__constant__ ");
+            blank_static(request.source, blanked, at);
+            found = true;
+        }
+    }
+    if (found)
+        request.options.insert(request.options.end(), {"-include", header});
+}
+
+} // namespace pycuda::compile_detail

@@ -1,0 +1,43 @@
+// texture.cpp -- texture and surface objects.
+#include <pycuda/texture.h>
+
+#include <pycuda/driver.h>
+
+namespace pycuda {
+
+CUresult detail::destroy_texture_object(CUtexObject object) {
+    return driver().cuTexObjectDestroy.status(object);
+}
+
+CUresult detail::destroy_surface_object(CUsurfObject object) {
+    return driver().cuSurfObjectDestroy.status(object);
+}
+
+namespace {
+
+CUtexObject create(const CUDA_RESOURCE_DESC &resource, const CUDA_TEXTURE_DESC &texture) {
+    CUtexObject object = 0;
+    driver().cuTexObjectCreate(&object, &resource, &texture, nullptr);
+    return object;
+}
+
+CUsurfObject create(CUarray array) {
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = array;
+    CUsurfObject object = 0;
+    driver().cuSurfObjectCreate(&object, &resource);
+    return object;
+}
+
+} // namespace
+
+TextureObject::TextureObject(const CUDA_RESOURCE_DESC &resource, const CUDA_TEXTURE_DESC &texture)
+    : handle_(Handle<CUtexObject, detail::destroy_texture_object>::adopt(
+          create(resource, texture), Context::require_current())) {}
+
+SurfaceObject::SurfaceObject(CUarray array)
+    : handle_(Handle<CUsurfObject, detail::destroy_surface_object>::adopt(
+          create(array), Context::require_current())) {}
+
+} // namespace pycuda

@@ -1,0 +1,11 @@
+"""Mako's templates, which some programs import from here. PyCUDA itself does not need them."""
+
+import importlib
+
+try:
+    mako = importlib.import_module("mako")
+    template = importlib.import_module("mako.template")
+except ImportError as error:
+    raise ImportError(
+        "this needs the Mako templating engine: pip install mako"
+    ) from error

@@ -1,0 +1,180 @@
+// cuda_array.cpp -- pycuda.driver.Array, its descriptors, mipmaps, and copies to and from arrays.
+#include "cuda_array.h"
+
+#include "device_pointer.h"
+#include "host_buffer.h"
+#include "python_object.h"
+
+#include <pycuda/driver.h>
+
+#include <nanobind/stl/string.h>
+
+namespace pycuda::python {
+namespace {
+
+/// A member of a class of constants: member("array_format", 32).
+nb::object member_of(const char *enumeration, int value) {
+    return nb::module_::import_("pycuda._driver").attr(enumeration)(value);
+}
+
+struct Descriptor {
+    CUDA_ARRAY_DESCRIPTOR value{.Width = 0, .Height = 0, .Format = {}, .NumChannels = 0};
+};
+struct Descriptor3D {
+    CUDA_ARRAY3D_DESCRIPTOR value{};
+};
+
+template <class Bound> void bind_descriptor(nb::class_<Bound> &type) {
+    type.def(nb::init<>())
+        .def_prop_rw(
+            "width", [](const Bound &d) { return d.value.Width; },
+            [](Bound &d, std::size_t width) { d.value.Width = width; }, "In elements.")
+        .def_prop_rw(
+            "height", [](const Bound &d) { return d.value.Height; },
+            [](Bound &d, std::size_t height) { d.value.Height = height; },
+            "In elements; 0 for one dimension.")
+        .def_prop_rw(
+            "format",
+            [](const Bound &d) {
+                return member_of("array_format", static_cast<int>(d.value.Format));
+            },
+            [](Bound &d, int format) { d.value.Format = CUarray_format(format); },
+            "Of one channel, a member of array_format.")
+        .def_prop_rw(
+            "num_channels", [](const Bound &d) { return d.value.NumChannels; },
+            [](Bound &d, unsigned channels) { d.value.NumChannels = channels; }, "1, 2 or 4.");
+}
+
+CudaArray make_array(nb::handle descriptor) {
+    if (const Descriptor * flat; nb::try_cast(descriptor, flat) && flat)
+        return CudaArray(flat->value);
+    if (const Descriptor3D * deep; nb::try_cast(descriptor, deep) && deep)
+        return CudaArray(deep->value);
+    throw_type_error("an Array is made from an ArrayDescriptor or ArrayDescriptor3D, not from " +
+                     name_of_type(descriptor));
+}
+
+std::string represent(const CudaArray &array) {
+    if (array.freed())
+        return "<pycuda.driver.Array, freed>";
+    const CUDA_ARRAY3D_DESCRIPTOR d = array.description_3d();
+    std::string text = "<pycuda.driver.Array " + std::to_string(d.Width);
+    for (std::size_t extent : {d.Height, d.Depth})
+        if (extent != 0)
+            text += " x " + std::to_string(extent);
+    return text + ", " + std::to_string(d.NumChannels) + " channels of " +
+           nb::cast<std::string>(nb::str(member_of("array_format", static_cast<int>(d.Format)))) +
+           ">";
+}
+
+void memcpy_dtoa(nb::handle array, std::size_t index, nb::handle src, std::size_t bytes) {
+    CUarray to = cuda_array_of(array, "ary");
+    const CUdeviceptr from = device_address(src, "src");
+    nb::gil_scoped_release release;
+    driver().cuMemcpyDtoA(to, index, from, bytes);
+}
+
+void memcpy_atod(nb::handle dest, nb::handle array, std::size_t index, std::size_t bytes) {
+    const CUdeviceptr to = device_address(dest, "dest");
+    CUarray from = cuda_array_of(array, "ary");
+    nb::gil_scoped_release release;
+    driver().cuMemcpyAtoD(to, from, index, bytes);
+}
+
+void memcpy_atoa(nb::handle dest, std::size_t dest_index, nb::handle src, std::size_t src_index,
+                 std::size_t bytes) {
+    CUarray to = cuda_array_of(dest, "dest"), from = cuda_array_of(src, "src");
+    nb::gil_scoped_release release;
+    driver().cuMemcpyAtoA(to, dest_index, from, src_index, bytes);
+}
+
+void memcpy_htoa(nb::handle array, std::size_t index, nb::handle src) {
+    CUarray to = cuda_array_of(array, "ary");
+    HostBuffer from = HostBuffer::to_read(src, "src");
+    nb::gil_scoped_release release;
+    driver().cuMemcpyHtoA(to, index, from.data(), from.size());
+}
+
+void memcpy_atoh(nb::handle dest, nb::handle array, std::size_t index) {
+    HostBuffer to = HostBuffer::to_write(dest, "dest");
+    CUarray from = cuda_array_of(array, "ary");
+    nb::gil_scoped_release release;
+    driver().cuMemcpyAtoH(to.data(), from, index, to.size());
+}
+
+void bind_copies(nb::module_ &module) {
+    module.def("memcpy_dtoa", memcpy_dtoa, nb::arg("ary"), nb::arg("index"), nb::arg("src"),
+               nb::arg("len"), "Copy `len` bytes of the device into a one-dimensional array.");
+    module.def("memcpy_atod", memcpy_atod, nb::arg("dest"), nb::arg("ary"), nb::arg("index"),
+               nb::arg("len"), "Copy `len` bytes of a one-dimensional array to the device.");
+    module.def("memcpy_atoa", memcpy_atoa, nb::arg("dest"), nb::arg("dest_index"), nb::arg("src"),
+               nb::arg("src_index"), nb::arg("len"), "Copy between one-dimensional arrays.");
+    for (const char *name : {"memcpy_htoa", "py_memcpy_htoa"})
+        module.def(name, memcpy_htoa, nb::arg("ary"), nb::arg("index"), nb::arg("src"),
+                   "Copy all of the host array `src` into a one-dimensional array.");
+    for (const char *name : {"memcpy_atoh", "py_memcpy_atoh"})
+        module.def(name, memcpy_atoh, nb::arg("dest"), nb::arg("ary"), nb::arg("index"),
+                   "Fill the host array `dest` from a one-dimensional array.");
+}
+
+} // namespace
+
+CUarray cuda_array_of(nb::handle object, const char *what) {
+    const CudaArray *array = nullptr;
+    if (!nb::try_cast(object, array) || !array)
+        throw_type_error(std::string(what) + " must be a pycuda.driver.Array, not " +
+                         name_of_type(object));
+    if (array->freed())
+        throw Error("array::get", CUDA_ERROR_INVALID_HANDLE, "the array was freed");
+    return array->get();
+}
+
+void bind_cuda_array(nb::module_ &module) {
+    nb::class_<Descriptor> flat(module, "ArrayDescriptor",
+                                "The extent and format of a one- or two-dimensional Array.");
+    bind_descriptor(flat);
+    nb::class_<Descriptor3D> deep(module, "ArrayDescriptor3D",
+                                  "The extent and format of any Array, with array3d_flags.");
+    bind_descriptor(deep);
+    deep.def_prop_rw(
+            "depth", [](const Descriptor3D &d) { return d.value.Depth; },
+            [](Descriptor3D &d, std::size_t depth) { d.value.Depth = depth; },
+            "In elements, or the number of layers.")
+        .def_prop_rw(
+            "flags", [](const Descriptor3D &d) { return d.value.Flags; },
+            [](Descriptor3D &d, unsigned flags) { d.value.Flags = flags; }, "Of array3d_flags.");
+
+    nb::class_<CudaArray>(module, "Array", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                          "Memory laid out for textures and surfaces, without an address.")
+        .def(
+            "__init__",
+            [](CudaArray *self, nb::handle descriptor) {
+                new (self) CudaArray(make_array(descriptor));
+            },
+            nb::arg("descriptor"))
+        .def("free", &CudaArray::free, "Give it back now. A second time is an error.")
+        .def("get_descriptor", [](const CudaArray &a) { return Descriptor{a.description()}; })
+        .def("get_descriptor_3d",
+             [](const CudaArray &a) { return Descriptor3D{a.description_3d()}; })
+        .def_prop_ro("handle",
+                     [](const CudaArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); })
+        .def("__repr__", represent);
+
+    nb::class_<MipmappedArray>(module, "MipmappedArray", nb::is_weak_referenceable(),
+                               "An array with its smaller versions.")
+        .def(
+            "__init__",
+            [](MipmappedArray *self, const Descriptor3D &descriptor, unsigned levels) {
+                new (self) MipmappedArray(descriptor.value, levels);
+            },
+            nb::arg("descriptor"), nb::arg("levels"))
+        .def_prop_ro("levels", &MipmappedArray::levels)
+        .def("get_level", &MipmappedArray::level, nb::arg("level"), nb::keep_alive<0, 1>(),
+             "The Array of one level; level 0 is the largest.")
+        .def_prop_ro("handle", [](const MipmappedArray &a) {
+            return reinterpret_cast<std::uintptr_t>(a.get());
+        });
+    bind_copies(module);
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,257 @@
+// structured_copy.cpp -- Memcpy2D, Memcpy3D and Memcpy3DPeer: copies of rows and boxes.
+//
+// The three differ in which members the driver's struct has; what they share is written once, for
+// any of the structs. Host memory and arrays are kept alive by the copy object, and beyond it while
+// an asynchronous copy uses them.
+#include "bindings.h"
+
+#include "cuda_array.h"
+#include "device_pointer.h"
+#include "host_buffer.h"
+#include "pending_buffers.h"
+#include "python_object.h"
+
+#include <pycuda/copy.h>
+
+#include <optional>
+
+namespace pycuda::python {
+namespace {
+
+/// One side's memory, as far as it has to be kept alive.
+struct Side {
+    nb::object owner;
+    HostBuffer buffer; ///< of host memory
+};
+
+template <class Structure> struct StructuredCopy {
+    using Described = Structure;
+    Structure what{};
+    Side source, destination;
+};
+using Copy2D = StructuredCopy<CUDA_MEMCPY2D>;
+using Copy3D = StructuredCopy<CUDA_MEMCPY3D>;
+using CopyPeer = StructuredCopy<CUDA_MEMCPY3D_PEER>;
+
+// Attributes
+
+template <class Copy, class Value>
+void bind_field(nb::class_<Copy> &type, const char *name, Value Copy::Described::*member) {
+    type.def_prop_rw(
+        name, [member](const Copy &copy) { return copy.what.*member; },
+        [member](Copy &copy, Value value) { copy.what.*member = value; });
+}
+
+template <class Copy>
+void bind_memory_type(nb::class_<Copy> &type, const char *name,
+                      CUmemorytype Copy::Described::*member) {
+    type.def_prop_rw(
+        name,
+        [member](const Copy &copy) {
+            return nb::module_::import_("pycuda._driver")
+                .attr("memory_type")(static_cast<int>(copy.what.*member));
+        },
+        [member](Copy &copy, int value) { copy.what.*member = CUmemorytype(value); });
+}
+
+template <class Copy> void bind_fields(nb::class_<Copy> &type) {
+    using What = typename Copy::Described;
+    bind_field(type, "src_x_in_bytes", &What::srcXInBytes);
+    bind_field(type, "src_y", &What::srcY);
+    bind_memory_type(type, "src_memory_type", &What::srcMemoryType);
+    bind_field(type, "src_device", &What::srcDevice);
+    bind_field(type, "src_pitch", &What::srcPitch);
+    bind_field(type, "dst_x_in_bytes", &What::dstXInBytes);
+    bind_field(type, "dst_y", &What::dstY);
+    bind_memory_type(type, "dst_memory_type", &What::dstMemoryType);
+    bind_field(type, "dst_device", &What::dstDevice);
+    bind_field(type, "dst_pitch", &What::dstPitch);
+    bind_field(type, "width_in_bytes", &What::WidthInBytes);
+    bind_field(type, "height", &What::Height);
+}
+
+template <class Copy> void bind_fields_3d(nb::class_<Copy> &type) {
+    using What = typename Copy::Described;
+    bind_fields(type);
+    bind_field(type, "src_z", &What::srcZ);
+    bind_field(type, "src_lod", &What::srcLOD);
+    bind_field(type, "src_height", &What::srcHeight);
+    bind_field(type, "dst_z", &What::dstZ);
+    bind_field(type, "dst_lod", &What::dstLOD);
+    bind_field(type, "dst_height", &What::dstHeight);
+    bind_field(type, "depth", &What::Depth);
+}
+
+// Where from and where to
+
+/// The address of host memory or of the device, for CU_MEMORYTYPE_UNIFIED.
+CUdeviceptr unified_address(nb::handle object, Side &side,
+                            HostBuffer (*view)(nb::handle, const char *)) {
+    if (std::optional<CUdeviceptr> address = find_device_address(object))
+        return *address;
+    side.buffer = view(object, "a unified side of a copy");
+    return reinterpret_cast<CUdeviceptr>(side.buffer.data());
+}
+
+template <class Copy> void bind_source(nb::class_<Copy> &type) {
+    type.def(
+            "set_src_host",
+            [](Copy &copy, nb::object buffer) {
+                copy.source = {buffer, HostBuffer::strided_to_read(buffer, "buffer")};
+                copy.what.srcMemoryType = CU_MEMORYTYPE_HOST;
+                copy.what.srcHost = copy.source.buffer.data();
+            },
+            nb::arg("buffer"), "Copy from host memory, which may have gaps between its rows.")
+        .def(
+            "set_src_array",
+            [](Copy &copy, nb::object array) {
+                copy.what.srcArray = cuda_array_of(array, "array");
+                copy.what.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+                copy.source = {array, {}};
+            },
+            nb::arg("array"), "Copy from an Array.")
+        .def(
+            "set_src_device",
+            [](Copy &copy, nb::object pointer) {
+                copy.what.srcDevice = device_address(pointer, "devptr");
+                copy.what.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+                copy.source = {pointer, {}};
+            },
+            nb::arg("devptr"), "Copy from memory of the device.")
+        .def(
+            "set_src_unified",
+            [](Copy &copy, nb::object buffer) {
+                copy.source = {buffer, {}};
+                copy.what.srcDevice =
+                    unified_address(buffer, copy.source, HostBuffer::strided_to_read);
+                copy.what.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
+            },
+            nb::arg("buffer"), "Copy from memory whose place the driver finds out.");
+}
+
+template <class Copy> void bind_destination(nb::class_<Copy> &type) {
+    type.def(
+            "set_dst_host",
+            [](Copy &copy, nb::object buffer) {
+                copy.destination = {buffer, HostBuffer::strided_to_write(buffer, "buffer")};
+                copy.what.dstMemoryType = CU_MEMORYTYPE_HOST;
+                copy.what.dstHost = copy.destination.buffer.data();
+            },
+            nb::arg("buffer"), "Copy to host memory, which may have gaps between its rows.")
+        .def(
+            "set_dst_array",
+            [](Copy &copy, nb::object array) {
+                copy.what.dstArray = cuda_array_of(array, "array");
+                copy.what.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+                copy.destination = {array, {}};
+            },
+            nb::arg("array"), "Copy to an Array.")
+        .def(
+            "set_dst_device",
+            [](Copy &copy, nb::object pointer) {
+                copy.what.dstDevice = device_address(pointer, "devptr");
+                copy.what.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+                copy.destination = {pointer, {}};
+            },
+            nb::arg("devptr"), "Copy to memory of the device.")
+        .def(
+            "set_dst_unified",
+            [](Copy &copy, nb::object buffer) {
+                copy.destination = {buffer, {}};
+                copy.what.dstDevice =
+                    unified_address(buffer, copy.destination, HostBuffer::strided_to_write);
+                copy.what.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+            },
+            nb::arg("buffer"), "Copy to memory whose place the driver finds out.");
+}
+
+// The copy itself
+
+/// Host memory must live until the stream has got there, also where the copy object does not.
+template <class Copy> void keep_until_done(const Copy &copy, StreamRef stream) {
+    for (const Side *side : {&copy.source, &copy.destination})
+        if (side->buffer.data() != nullptr)
+            PendingBuffers::instance().keep(HostBuffer::strided_to_read(side->owner, "buffer"),
+                                            stream);
+}
+
+template <class Copy, class Start> void copy_async(Copy &copy, nb::handle stream, Start &&start) {
+    const StreamRef queue = stream_ref(stream);
+    {
+        nb::gil_scoped_release release;
+        start(copy.what, queue);
+    }
+    keep_until_done(copy, queue);
+}
+
+bool is_stream(nb::handle object) { return nb::isinstance<Stream>(object); }
+
+void call_2d(Copy2D &copy, nb::object aligned, nb::object stream) {
+    if (is_stream(aligned)) // PyCUDA's second form: copy(stream)
+        std::swap(aligned, stream);
+    if (!stream.is_none())
+        return copy_async(copy, stream, copy_2d_async);
+    const int is_aligned = PyObject_IsTrue(aligned.ptr());
+    if (is_aligned < 0)
+        throw nb::python_error();
+    nb::gil_scoped_release release;
+    copy_2d(copy.what, is_aligned ? RowAlignment::Aligned : RowAlignment::Any);
+}
+
+void call_3d(Copy3D &copy, nb::object stream) {
+    if (!stream.is_none())
+        return copy_async(copy, stream, copy_3d_async);
+    nb::gil_scoped_release release;
+    copy_3d(copy.what);
+}
+
+void call_peer(CopyPeer &copy, nb::object stream) {
+    if (!stream.is_none())
+        return copy_async(copy, stream, copy_3d_to_peer_async);
+    nb::gil_scoped_release release;
+    copy_3d_to_peer(copy.what);
+}
+
+} // namespace
+
+void bind_structured_copy(nb::module_ &module) {
+    nb::class_<Copy2D> copy_2d(module, "Memcpy2D", "A copy of rows of bytes.");
+    copy_2d.def(nb::init<>());
+    bind_fields(copy_2d);
+    bind_source(copy_2d);
+    bind_destination(copy_2d);
+    copy_2d.def("__call__", call_2d, nb::arg("aligned") = false, nb::arg("stream") = nb::none(),
+                "Copy now, or with a stream, in it. `aligned` rows start where the device likes.");
+
+    nb::class_<Copy3D> copy_3d(module, "Memcpy3D", "A copy of a box of bytes.");
+    copy_3d.def(nb::init<>());
+    bind_fields_3d(copy_3d);
+    bind_source(copy_3d);
+    bind_destination(copy_3d);
+    copy_3d.def("__call__", call_3d, nb::arg("stream") = nb::none(),
+                "Copy now, or with a stream, in it.");
+
+    nb::class_<CopyPeer> copy_peer(module, "Memcpy3DPeer",
+                                   "A copy of a box of bytes between two contexts.");
+    copy_peer.def("__init__", [](CopyPeer *self) {
+        new (self) CopyPeer();
+        CUcontext current = Context::require_current().get();
+        self->what.srcContext = self->what.dstContext = current;
+    });
+    bind_fields_3d(copy_peer);
+    bind_source(copy_peer);
+    bind_destination(copy_peer);
+    copy_peer
+        .def(
+            "set_src_context",
+            [](CopyPeer &copy, const Context &context) { copy.what.srcContext = context.get(); },
+            nb::arg("context"), nb::keep_alive<1, 2>())
+        .def(
+            "set_dst_context",
+            [](CopyPeer &copy, const Context &context) { copy.what.dstContext = context.get(); },
+            nb::arg("context"), nb::keep_alive<1, 2>())
+        .def("__call__", call_peer, nb::arg("stream") = nb::none(),
+             "Copy now, or with a stream, in it.");
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,429 @@
+// texture.cpp -- TextureReference and SurfaceReference, for sources that declare textures as
+// variables; TextureObject and SurfaceObject, which are kernel arguments.
+//
+// A reference stands for a variable of the module that holds a texture object (DeclaredTexture).
+// Each call that changes how the texture is read makes a new object and stores its number in the
+// variable, so that a launch has nothing to do.
+#include "texture.h"
+
+#include "argument_types.h"
+#include "cuda_array.h"
+#include "device_pointer.h"
+#include "python_object.h"
+
+#include <pycuda/copy.h>
+#include <pycuda/driver.h>
+#include <pycuda/module.h>
+#include <pycuda/texture.h>
+
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <optional>
+
+namespace pycuda::python {
+namespace {
+
+nb::object member_of(const char *enumeration, int value) {
+    return nb::module_::import_("pycuda._driver").attr(enumeration)(value);
+}
+
+bool is_integer(CUarray_format format) {
+    return format != CU_AD_FORMAT_FLOAT && format != CU_AD_FORMAT_HALF;
+}
+
+// TextureReference
+
+class TextureReference {
+  public:
+    TextureReference() = default;
+    TextureReference(nb::object module, CUdeviceptr variable, const DeclaredTexture &declared)
+        : module_(std::move(module)), variable_(variable), format_(declared.format),
+          channels_(declared.channels), declared_(declared) {}
+
+    void set_array(nb::object array);
+    std::size_t set_address(nb::object memory, std::size_t bytes, bool allow_offset);
+    void set_address_2d(nb::object memory, nb::handle descriptor, std::size_t pitch);
+    void set_format(int format, int channels);
+    void set_address_mode(int dimension, int mode);
+    void set_filter_mode(int mode);
+    void set_flags(unsigned flags);
+
+    CUdeviceptr address() const;
+    nb::object array() const { return is_array() ? memory_ : nb::none(); }
+    nb::object address_mode(int dimension) const;
+    nb::object filter_mode() const { return member_of("filter_mode", description_.filterMode); }
+    nb::tuple format() const {
+        return nb::make_tuple(member_of("array_format", format_), channels_);
+    }
+    unsigned flags() const { return description_.flags; }
+    CUtexObject handle() const { return object_ ? object_->get() : 0; }
+
+  private:
+    bool is_bound() const { return memory_.is_valid() && !memory_.is_none(); }
+    bool is_array() const { return is_bound() && resource_.resType == CU_RESOURCE_TYPE_ARRAY; }
+    unsigned effective_flags() const;
+    void fill_format();
+    void update();
+
+    nb::object module_; ///< keeps the variable alive
+    CUdeviceptr variable_ = 0;
+    nb::object memory_; ///< what is bound
+    CUarray_format format_ = CU_AD_FORMAT_FLOAT;
+    int channels_ = 1;
+    std::optional<DeclaredTexture> declared_;
+    CUDA_RESOURCE_DESC resource_{};
+    CUDA_TEXTURE_DESC description_{};
+    std::optional<TextureObject> object_;
+};
+
+/// Whether a fetch gives integers or floats was fixed when the kernel was compiled.
+unsigned TextureReference::effective_flags() const {
+    if (!declared_)
+        return description_.flags;
+    const bool integers = is_integer(declared_->format) && declared_->reads_normalized == 0;
+    const unsigned rest = description_.flags & ~unsigned{CU_TRSF_READ_AS_INTEGER};
+    return integers ? rest | CU_TRSF_READ_AS_INTEGER : rest;
+}
+
+void TextureReference::fill_format() {
+    if (resource_.resType == CU_RESOURCE_TYPE_LINEAR) {
+        resource_.res.linear.format = format_;
+        resource_.res.linear.numChannels = static_cast<unsigned>(channels_);
+    } else if (resource_.resType == CU_RESOURCE_TYPE_PITCH2D) {
+        resource_.res.pitch2D.format = format_;
+        resource_.res.pitch2D.numChannels = static_cast<unsigned>(channels_);
+    }
+}
+
+void TextureReference::update() {
+    if (!is_bound())
+        return;
+    fill_format();
+    CUDA_TEXTURE_DESC description = description_;
+    description.flags = effective_flags();
+    TextureObject object(resource_, description);
+    if (object_) // kernels that read through the old one must be done with it
+        driver().cuStreamSynchronize(nullptr);
+    if (variable_ != 0) {
+        const CUtexObject number = object.get();
+        copy_to_device(variable_, &number, sizeof number);
+    }
+    object_.emplace(std::move(object));
+}
+
+void TextureReference::set_array(nb::object array) {
+    resource_ = {};
+    resource_.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource_.res.array.hArray = cuda_array_of(array, "array");
+    memory_ = std::move(array);
+    update();
+}
+
+std::size_t TextureReference::set_address(nb::object memory, std::size_t bytes, bool allow_offset) {
+    const CUdeviceptr address = device_address(memory, "devptr");
+    const auto alignment = static_cast<std::size_t>(
+        Context::require_current().device().attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT));
+    const std::size_t offset = address % alignment;
+    if (offset != 0 && !allow_offset)
+        throw Error("texture_reference::set_address", CUDA_ERROR_INVALID_VALUE,
+                    "the address is " + std::to_string(offset) + " bytes past a multiple of " +
+                        std::to_string(alignment) + "; allow_offset=True permits that");
+    resource_ = {};
+    resource_.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource_.res.linear.devPtr = address - offset;
+    resource_.res.linear.sizeInBytes = bytes + offset;
+    memory_ = std::move(memory);
+    update();
+    return offset;
+}
+
+void TextureReference::set_address_2d(nb::object memory, nb::handle descriptor, std::size_t pitch) {
+    const CUdeviceptr address = device_address(memory, "devptr");
+    format_ = CUarray_format(nb::cast<int>(descriptor.attr("format")));
+    channels_ = nb::cast<int>(descriptor.attr("num_channels"));
+    resource_ = {};
+    resource_.resType = CU_RESOURCE_TYPE_PITCH2D;
+    resource_.res.pitch2D.devPtr = address;
+    resource_.res.pitch2D.width = nb::cast<std::size_t>(descriptor.attr("width"));
+    resource_.res.pitch2D.height = nb::cast<std::size_t>(descriptor.attr("height"));
+    resource_.res.pitch2D.pitchInBytes = pitch;
+    memory_ = std::move(memory);
+    update();
+}
+
+void TextureReference::set_format(int format, int channels) {
+    format_ = CUarray_format(format);
+    channels_ = channels;
+    if (!is_array()) // an array has a format of its own
+        update();
+}
+
+void TextureReference::set_address_mode(int dimension, int mode) {
+    if (dimension < 0 || dimension > 2)
+        throw Error("texture_reference::set_address_mode", CUDA_ERROR_INVALID_VALUE,
+                    "the dimension is " + std::to_string(dimension) + ", it must be 0, 1 or 2");
+    description_.addressMode[dimension] = CUaddress_mode(mode);
+    update();
+}
+
+void TextureReference::set_filter_mode(int mode) {
+    description_.filterMode = CUfilter_mode(mode);
+    update();
+}
+
+void TextureReference::set_flags(unsigned flags) {
+    description_.flags = flags;
+    update();
+}
+
+CUdeviceptr TextureReference::address() const {
+    if (is_bound() && resource_.resType == CU_RESOURCE_TYPE_LINEAR)
+        return resource_.res.linear.devPtr;
+    if (is_bound() && resource_.resType == CU_RESOURCE_TYPE_PITCH2D)
+        return resource_.res.pitch2D.devPtr;
+    throw Error("texture_reference::get_address", CUDA_ERROR_INVALID_VALUE,
+                "no memory is bound to this texture");
+}
+
+nb::object TextureReference::address_mode(int dimension) const {
+    if (dimension < 0 || dimension > 2)
+        throw Error("texture_reference::get_address_mode", CUDA_ERROR_INVALID_VALUE,
+                    "the dimension is " + std::to_string(dimension) + ", it must be 0, 1 or 2");
+    return member_of("address_mode", description_.addressMode[dimension]);
+}
+
+// SurfaceReference
+
+class SurfaceReference {
+  public:
+    SurfaceReference(nb::object module, CUdeviceptr variable)
+        : module_(std::move(module)), variable_(variable) {}
+
+    void set_array(nb::object array, unsigned) {
+        SurfaceObject object(cuda_array_of(array, "array"));
+        if (object_)
+            driver().cuStreamSynchronize(nullptr);
+        const CUsurfObject number = object.get();
+        copy_to_device(variable_, &number, sizeof number);
+        object_.emplace(std::move(object));
+        array_ = std::move(array);
+    }
+    nb::object array() const { return array_.is_valid() ? array_ : nb::none(); }
+
+  private:
+    nb::object module_;
+    CUdeviceptr variable_;
+    nb::object array_;
+    std::optional<SurfaceObject> object_;
+};
+
+/// The variable, which must be a declared texture or surface.
+template <class Declared>
+CUdeviceptr find_variable(nb::handle module, const char *name, const char *what) {
+    const AddressRange range = nb::cast<const Module &>(module).global(name);
+    if (range.size != sizeof(Declared))
+        throw Error(what, CUDA_ERROR_INVALID_VALUE,
+                    "variable '" + std::string(name) + "' has " + std::to_string(range.size) +
+                        " bytes; it is not declared as texture<> or surface<> in a source that "
+                        "pycuda compiled");
+    return range.base;
+}
+
+// Objects
+
+CUDA_RESOURCE_DESC linear_resource(nb::handle memory, std::size_t bytes, int format,
+                                   unsigned channels) {
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear.devPtr = device_address(memory, "resource");
+    resource.res.linear.format = CUarray_format(format);
+    resource.res.linear.numChannels = channels;
+    resource.res.linear.sizeInBytes = bytes;
+    return resource;
+}
+
+CUDA_RESOURCE_DESC resource_of(nb::handle memory, std::size_t bytes, int format,
+                               unsigned channels) {
+    CUDA_RESOURCE_DESC resource{};
+    if (const MipmappedArray * mipmap; nb::try_cast(memory, mipmap) && mipmap) {
+        resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+        resource.res.mipmap.hMipmappedArray = mipmap->get();
+        return resource;
+    }
+    if (nb::isinstance<CudaArray>(memory)) {
+        resource.resType = CU_RESOURCE_TYPE_ARRAY;
+        resource.res.array.hArray = cuda_array_of(memory, "resource");
+        return resource;
+    }
+    if (bytes == 0)
+        throw_value_error("a texture of device memory needs its size in bytes");
+    return linear_resource(memory, bytes, format, channels);
+}
+
+CUarray_format format_of(const CUDA_RESOURCE_DESC &resource, nb::handle memory) {
+    if (resource.resType == CU_RESOURCE_TYPE_LINEAR)
+        return resource.res.linear.format;
+    if (resource.resType == CU_RESOURCE_TYPE_ARRAY)
+        return nb::cast<const CudaArray &>(memory).description_3d().Format;
+    return nb::cast<const MipmappedArray &>(memory).level(0).description_3d().Format;
+}
+
+struct TextureOptions {
+    nb::handle address_mode;
+    int filter_mode;
+    bool normalized_coordinates;
+    bool normalized_float;
+    bool srgb;
+    unsigned max_anisotropy;
+    float max_mipmap_level;
+};
+
+CUDA_TEXTURE_DESC describe(const TextureOptions &options, bool integers) {
+    CUDA_TEXTURE_DESC description{};
+    for (int i = 0; i < 3; ++i) {
+        nb::object mode = PySequence_Check(options.address_mode.ptr())
+                              ? nb::object(options.address_mode[i % nb::len(options.address_mode)])
+                              : nb::borrow(options.address_mode);
+        description.addressMode[i] = CUaddress_mode(nb::cast<int>(mode));
+    }
+    description.filterMode = CUfilter_mode(options.filter_mode);
+    description.mipmapFilterMode = CUfilter_mode(options.filter_mode);
+    description.maxAnisotropy = options.max_anisotropy;
+    description.maxMipmapLevelClamp = options.max_mipmap_level;
+    if (options.normalized_coordinates)
+        description.flags |= CU_TRSF_NORMALIZED_COORDINATES;
+    if (integers && !options.normalized_float)
+        description.flags |= CU_TRSF_READ_AS_INTEGER;
+    if (options.srgb)
+        description.flags |= CU_TRSF_SRGB;
+    return description;
+}
+
+/// What is bound is kept alive by nanobind's keep_alive.
+void make_texture(TextureObject *self, nb::handle memory, nb::handle address_mode, int filter_mode,
+                  bool normalized_coordinates, bool normalized_float, bool srgb,
+                  unsigned max_anisotropy, std::size_t size, int format, unsigned channels) {
+    const CUDA_RESOURCE_DESC resource = resource_of(memory, size, format, channels);
+    const MipmappedArray *mipmap = nullptr;
+    const bool has_levels = nb::try_cast(memory, mipmap) && mipmap;
+    const TextureOptions options{address_mode,
+                                 filter_mode,
+                                 normalized_coordinates,
+                                 normalized_float,
+                                 srgb,
+                                 max_anisotropy,
+                                 has_levels ? static_cast<float>(mipmap->levels() - 1) : 0.0f};
+    new (self) TextureObject(resource, describe(options, is_integer(format_of(resource, memory))));
+}
+
+template <class Object> void pack_object(const ArgumentType &, PyObject *value, Packing &packing) {
+    const auto number = nb::inst_ptr<Object>(value)->get();
+    if (!packing.block.try_push(&number, sizeof number, ValueKind::Unsigned))
+        packing.block.reject("a " + name_of_type(value));
+}
+
+template <class Object> void register_as_argument() {
+    ArgumentTypes::add({reinterpret_cast<PyTypeObject *>(nb::type<Object>().ptr()),
+                        pack_object<Object>,
+                        {},
+                        0,
+                        false,
+                        nullptr});
+}
+
+void bind_references(nb::module_ &module) {
+    nb::class_<TextureReference>(module, "TextureReference", nb::dynamic_attr(),
+                                 nb::is_weak_referenceable(),
+                                 "A texture that a kernel's source declares as a variable.")
+        .def(nb::init<>())
+        .def("set_array", &TextureReference::set_array, nb::arg("array"), "Read this Array.")
+        .def("set_address", &TextureReference::set_address, nb::arg("devptr"), nb::arg("bytes"),
+             nb::arg("allow_offset") = false,
+             "Read memory of the device with tex1Dfetch. Returns the offset in bytes that the "
+             "kernel has to add.")
+        .def("set_address_2d", &TextureReference::set_address_2d, nb::arg("devptr"),
+             nb::arg("descr"), nb::arg("pitch"),
+             "Read rows of memory that start `pitch` bytes apart.")
+        .def("set_format", &TextureReference::set_format, nb::arg("format"),
+             nb::arg("num_components"))
+        .def("set_address_mode", &TextureReference::set_address_mode, nb::arg("dim"),
+             nb::arg("mode"))
+        .def("set_filter_mode", &TextureReference::set_filter_mode, nb::arg("mode"))
+        .def("set_flags", &TextureReference::set_flags, nb::arg("flags"),
+             "TRSF_NORMALIZED_COORDINATES and TRSF_READ_AS_INTEGER; the latter goes by the "
+             "declared type.")
+        .def("get_address", &TextureReference::address)
+        .def("get_array", &TextureReference::array)
+        .def("get_address_mode", &TextureReference::address_mode, nb::arg("dim"))
+        .def("get_filter_mode", &TextureReference::filter_mode)
+        .def("get_format", &TextureReference::format, "(array_format, channels)")
+        .def("get_flags", &TextureReference::flags)
+        .def_prop_ro("handle", &TextureReference::handle, "The texture object; 0 while unbound.");
+
+    nb::class_<SurfaceReference>(module, "SurfaceReference", nb::dynamic_attr(),
+                                 nb::is_weak_referenceable(),
+                                 "A surface that a kernel's source declares as a variable.")
+        .def("set_array", &SurfaceReference::set_array, nb::arg("array"), nb::arg("flags") = 0)
+        .def("get_array", &SurfaceReference::array);
+}
+
+} // namespace
+
+nb::object texture_reference_of(nb::handle module, const char *name) {
+    const CUdeviceptr variable = find_variable<DeclaredTexture>(module, name, "get_texref");
+    DeclaredTexture declared{};
+    copy_to_host(&declared, variable, sizeof declared);
+    return nb::cast(TextureReference(nb::borrow(module), variable, declared));
+}
+
+nb::object surface_reference_of(nb::handle module, const char *name) {
+    const CUdeviceptr variable = find_variable<DeclaredSurface>(module, name, "get_surfref");
+    return nb::cast(SurfaceReference(nb::borrow(module), variable));
+}
+
+void check_texture_references(nb::handle references) {
+    if (references.is_none())
+        return;
+    for (nb::handle reference : nb::borrow<nb::iterable>(references))
+        if (!nb::isinstance<TextureReference>(reference))
+            throw_type_error("texrefs must hold TextureReferences, not " + name_of_type(reference));
+}
+
+void bind_texture(nb::module_ &module) {
+    bind_references(module);
+
+    nb::class_<TextureObject>(module, "TextureObject", nb::is_weak_referenceable(),
+                              "How kernels read an Array, a MipmappedArray or device memory; a "
+                              "kernel argument of type cudaTextureObject_t.")
+        .def("__init__", make_texture, nb::arg("resource"), nb::kw_only(),
+             nb::arg("address_mode") = int{CU_TR_ADDRESS_MODE_CLAMP},
+             nb::arg("filter_mode") = int{CU_TR_FILTER_MODE_POINT},
+             nb::arg("normalized_coordinates") = false, nb::arg("normalized_float") = false,
+             nb::arg("srgb") = false, nb::arg("max_anisotropy") = 0, nb::arg("size") = 0,
+             nb::arg("format") = int{CU_AD_FORMAT_FLOAT}, nb::arg("num_channels") = 1,
+             nb::keep_alive<1, 2>(),
+             "`address_mode` is one for all dimensions or a sequence. `normalized_float` reads "
+             "integers as 0 to 1 or -1 to 1. `size` (bytes), `format` and `num_channels` describe "
+             "device memory.")
+        .def_prop_ro("handle", &TextureObject::get)
+        .def("__index__", &TextureObject::get)
+        .def("close", &TextureObject::close, "Give it back now.");
+
+    nb::class_<SurfaceObject>(module, "SurfaceObject", nb::is_weak_referenceable(),
+                              "How kernels read and write an Array made with SURFACE_LDST; a "
+                              "kernel argument of type cudaSurfaceObject_t.")
+        .def(
+            "__init__",
+            [](SurfaceObject *self, nb::handle array) {
+                new (self) SurfaceObject(cuda_array_of(array, "array"));
+            },
+            nb::arg("array"), nb::keep_alive<1, 2>())
+        .def_prop_ro("handle", &SurfaceObject::get)
+        .def("__index__", &SurfaceObject::get)
+        .def("close", &SurfaceObject::close, "Give it back now.");
+    register_as_argument<TextureObject>();
+    register_as_argument<SurfaceObject>();
+}
+
+} // namespace pycuda::python

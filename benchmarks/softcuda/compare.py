@@ -1,0 +1,185 @@
+"""softcuda's kernels beside hand-written SIMD code and PoCL, in one run.
+
+    ./run ninja -C build/release hand_written
+    ./run pip install -r benchmarks/requirements.txt        # for PoCL's column; may be left out
+    ./run benchmarks/softcuda/compare.py [KERNEL...]
+
+For each kernel the results of all sides are compared, then all are timed in turn, so that a change of the
+machine's speed hits all alike. The table is Markdown: medians in milliseconds, the worst ratio first. A
+ratio is how many times as fast softcuda is: 1 is as fast as hand-written code. ``≈`` marks a ratio
+whose times were unsteady: the middle half of them spread over more than a quarter of the median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+
+# OpenMP's threads would spin between rounds on the cores that the other sides need. Its runtime
+# reads this when the library is opened.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("PYCUDA_DRIVER", "softcuda")
+
+import cases
+from sides import HandWritten, Pocl, SoftCuda
+
+import pycuda.autoinit
+
+ROUNDS, LEAST_ROUNDS, SECONDS = 21, 5, 15.0
+Side = HandWritten | SoftCuda | Pocl
+
+
+@dataclass
+class Times:
+    """Milliseconds of some runs."""
+
+    samples: list[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.samples)
+
+    @property
+    def steady(self) -> bool:
+        first, _, third = statistics.quantiles(self.samples, n=4)
+        return third - first <= 0.25 * self.median
+
+
+@dataclass
+class Row:
+    """One kernel's times, by side."""
+
+    case: cases.Case
+    times: dict[str, Times]
+
+    def ratio(self, peer: str) -> float | None:
+        """How many times as long the peer takes as softcuda."""
+        if peer not in self.times:
+            return None
+        return self.times[peer].median / self.times[SoftCuda.name].median
+
+    def steady(self, peer: str) -> bool:
+        return self.times[peer].steady and self.times[SoftCuda.name].steady
+
+
+def check(case: cases.Case, sides: list[Side]) -> None:
+    """Runs each side once from fresh arrays; exits where a result differs from the first side's."""
+    wanted = None
+    for side in sides:
+        side.run()
+        results = side.results()
+        wanted = results if wanted is None else wanted
+        if complaint := case.complaint(results, wanted):
+            sys.exit(
+                f"{case.name}: {side.name} and {sides[0].name} differ: {complaint}"
+            )
+
+
+def measure(case: cases.Case, sides: list[Side], rounds: int) -> Row:
+    """Times all sides in turn."""
+    check(case, sides)
+    samples: dict[str, list[float]] = {side.name: [] for side in sides}
+    end = time.perf_counter() + SECONDS
+    for done in range(rounds):
+        for side in sides:
+            start = time.perf_counter()
+            side.run()
+            samples[side.name].append((time.perf_counter() - start) * 1e3)
+        if done + 1 >= LEAST_ROUNDS and time.perf_counter() > end:
+            break
+    return Row(case, {name: Times(values) for name, values in samples.items()})
+
+
+def geometric_mean(values: list[float]) -> float:
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def cells(row: Row, peers: list[str]) -> list[str]:
+    """One row of the table."""
+
+    def milliseconds(name: str) -> str:
+        return f"{row.times[name].median:.3g}" if name in row.times else "–"
+
+    def ratio(name: str) -> str:
+        value = row.ratio(name)
+        return "–" if value is None else f"{'' if row.steady(name) else '≈'}{value:.2f}"
+
+    names = [HandWritten.name, SoftCuda.name, Pocl.name]
+    return [
+        row.case.title,
+        row.case.size,
+        *map(milliseconds, names),
+        *map(ratio, peers),
+    ]
+
+
+def table(rows: list[Row]) -> str:
+    """All rows as Markdown, the worst beside hand-written code first, and the geometric means."""
+    peers = [HandWritten.name, Pocl.name]
+    rows = sorted(rows, key=lambda row: row.ratio(HandWritten.name) or 0)
+    lines = [
+        "| kernel | size | hand-written, ms | softcuda, ms | PoCL, ms | to hand-written | to PoCL |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += ["| " + " | ".join(cells(row, peers)) + " |" for row in rows]
+    means = []
+    for peer in peers:
+        ratios = [ratio for row in rows if (ratio := row.ratio(peer)) is not None]
+        means.append(f"{geometric_mean(ratios):.2f}" if ratios else "–")
+    lines.append("| geometric mean | | | | | " + " | ".join(means) + " |")
+    return "\n".join(lines)
+
+
+def pocl_or_none() -> type[Pocl] | None:
+    try:
+        print(f"PoCL: {Pocl.device().platform.version}", file=sys.stderr)
+    except (ImportError, LookupError) as reason:
+        print(f"PoCL's column stays empty: {reason}", file=sys.stderr)
+        return None
+    return Pocl
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "kernels", nargs="*", metavar="KERNEL", help=", ".join(cases.NAMES)
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, help="at most so many each"
+    )
+    arguments = parser.parse_args()
+    for name in arguments.kernels:
+        if name not in cases.NAMES:
+            parser.error(
+                f"no kernel is named {name!r}; there are {', '.join(cases.NAMES)}"
+            )
+    if not HandWritten.library().exists():
+        sys.exit("libhand_written.so is not built: ninja -C build/release hand_written")
+    print(
+        f"{pycuda.autoinit.device.name()}, {len(os.sched_getaffinity(0))} cores",
+        file=sys.stderr,
+    )
+    pocl = pocl_or_none()
+    rows = []
+    for name in arguments.kernels or cases.NAMES:
+        case = cases.make(name)
+        sides: list[Side] = [HandWritten(case), SoftCuda(case)]
+        if pocl and case.opencl:
+            sides.append(pocl(case))
+        rows.append(measure(case, sides, arguments.rounds))
+        print(
+            "  ".join(cells(rows[-1], [HandWritten.name, Pocl.name])), file=sys.stderr
+        )
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

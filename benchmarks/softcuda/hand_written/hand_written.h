@@ -1,0 +1,57 @@
+// hand_written.h -- the benchmark's kernels as a C++ programmer with SIMD at hand would write them.
+//
+// For -O3 -march=native, all cores by OpenMP. C linkage, so that the driver of the benchmark opens
+// them with ctypes; the arguments are those of the kernels in ../kernels. Loops hand out pieces as
+// threads ask for them: a core that is taken away for a moment does not hold up the others.
+#pragma once
+
+extern "C" {
+
+/// y[i] += a * x[i]; n a multiple of 16.
+void saxpy(float a, const float *x, float *y, int n);
+
+/// dest[i] = 4 / (1 + (i / n)^2), in double.
+void pi_mapper(float *dest, int n);
+
+/// The same for float16, n in pairs of elements; a multiple of 16 pairs.
+void half_axpy(float a, const void *x, void *y, int pairs);
+
+/// Sums of `count` pieces of 2048 values.
+void piece_sums(const float *x, float *sums, int count);
+
+/// C = A B for n x n; n a multiple of 64.
+void matmul(const float *a, const float *b, float *c, int n);
+
+/// out = in transposed; n a multiple of 32.
+void transpose(const float *in, float *out, int n);
+
+/// One step of Jacobi's method on the inner points.
+void stencil(const float *in, float *out, int width, int height);
+
+/// Escape counts over [-2, 0.6] x [-1.3, 1.3]; width a multiple of 64.
+void mandelbrot(int *counts, int width, int height, int limit);
+
+/// Accelerations of n bodies (x, y, z, mass); n a multiple of 32.
+void n_body(const float *bodies, float *accelerations, int n);
+
+/// Prices of n European options.
+void black_scholes(float *call, float *put, const float *price, const float *strike,
+                   const float *years, float rate, float volatility, int n);
+
+/// bins[b] += how often b is among the n bytes; n a multiple of 8.
+void histogram(const unsigned char *data, unsigned *bins, int n);
+
+/// Sorts each of `count` pieces of 512 keys.
+void sort_pieces(const unsigned *in, unsigned *out, int count);
+
+/// Exclusive sums; n a multiple of 16.
+void exclusive_scan(const int *in, int *out, int n);
+
+/// y = A x, A as CSR.
+void spmv(const int *starts, const int *columns, const float *values, const float *x, float *y,
+          int rows);
+
+/// For each of `blocks` blocks of 256 threads, how many of 2 * steps points of each thread lie in
+/// the circle; the points by Philox 4x32-10.
+void monte_carlo(unsigned *inside, int steps, unsigned seed, int blocks);
+}

@@ -1,0 +1,40 @@
+// vectors.h -- GCC's vector types of 64 bytes; the compiler splits them where registers are
+// narrower.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace vectors {
+
+constexpr int kWidth = 16;
+using Floats = float __attribute__((vector_size(64)));
+using Ints = int __attribute__((vector_size(64)));
+using Words = unsigned __attribute__((vector_size(64)));
+
+template <class Vector> inline Vector load(const void *from) {
+    Vector value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+template <class Vector> inline void store(void *to, Vector value) {
+    std::memcpy(to, &value, sizeof value);
+}
+
+template <class Vector> inline auto sum_of_lanes(Vector value) {
+    auto sum = value[0];
+    for (int lane = 1; lane < kWidth; ++lane)
+        sum += value[lane];
+    return sum;
+}
+
+inline bool any_lane(Ints mask) {
+    std::int64_t words[8];
+    std::memcpy(words, &mask, sizeof words);
+    return (words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] |
+            words[7]) != 0;
+}
+
+} // namespace vectors

@@ -1,0 +1,7 @@
+// saxpy.cu -- one thread for each element.
+__global__ void saxpy(float a, const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] += a * x[i];
+}

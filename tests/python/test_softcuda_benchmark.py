@@ -1,0 +1,53 @@
+"""The kernels of benchmarks/softcuda on small inputs, so that the benchmark cannot rot.
+
+What runs here is the CUDA C++ on the device and, where it is built, the hand-written C++; both are
+compared with NumPy. The OpenCL form runs where PyOpenCL and PoCL are installed.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "softcuda"))
+
+import cases
+from sides import HandWritten, Pocl, SoftCuda
+
+
+def check(case, side):
+    side.run()
+    assert case.complaint(side.results(), case.expected(case.arrays)) is None
+
+
+@pytest.mark.parametrize("name", cases.NAMES)
+def test_kernel_gives_what_numpy_gives(device, name):
+    case = cases.make(name, small=True)
+    check(case, SoftCuda(case))
+
+
+@pytest.mark.skipif(
+    not HandWritten.library().exists(), reason="hand_written is not built"
+)
+@pytest.mark.parametrize("name", cases.NAMES)
+def test_hand_written_code_gives_what_numpy_gives(name):
+    case = cases.make(name, small=True)
+    check(case, HandWritten(case))
+
+
+@pytest.mark.parametrize("name", cases.NAMES)
+def test_opencl_form_gives_what_numpy_gives(name):
+    pytest.importorskip("pyopencl")
+    case = cases.make(name, small=True)
+    if not case.opencl:
+        pytest.skip("has no OpenCL form")
+    check(case, Pocl(case))
+
+
+def test_complaint_names_the_value_that_is_off(device):
+    case = cases.make("scan", small=True)
+    side = SoftCuda(case)
+    side.run()
+    seen, wanted = side.results(), case.expected(case.arrays)
+    seen["out"][17] += 1
+    assert "1 of 2097152 values of 'out' are off" in case.complaint(seen, wanted)

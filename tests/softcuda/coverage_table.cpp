@@ -36,8 +36,11 @@ struct Emitted {};
 
 void emit_llvm(const ir::Function &kernel, const jit::Target &target) {
     try {
-        (void)codegen::generate(kernel, {.block = {64, 1, 1}}, target,
-                                [](std::string_view, const std::string &) { throw Emitted{}; });
+        (void)codegen::generate(kernel, {.block = {64, 1, 1}}, {}, {}, target,
+                                [](std::string_view stage, const std::string &) {
+                                    if (stage == "llvm")
+                                        throw Emitted{};
+                                });
     } catch (const Emitted &) {
     }
 }

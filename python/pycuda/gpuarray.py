@@ -5,85 +5,332 @@
 >>> x = gpuarray.to_gpu(numpy.arange(4, dtype=numpy.float32))
 >>> (2 * x + 1).get()
 array([1., 3., 5., 7.], dtype=float32)
+
+Functions take and return :class:`GPUArray`; the elementwise ones (``gpuarray.exp``, ``hypot``,
+``maximum`` ...) are objects with numpy's keywords ``out``, ``where`` and ``dtype``.
 """
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Sequence
+
 import numpy as np
 
+from pycuda import _array_indexing as _indexing
 from pycuda import _driver
+from pycuda._array_class import ArrayFlags as ArrayFlags
+from pycuda._array_class import GPUArray as GPUArray
+from pycuda._array_creation import arange as arange
+from pycuda._array_creation import empty as empty
+from pycuda._array_creation import empty_like as empty_like
+from pycuda._array_creation import eye as eye
+from pycuda._array_creation import full as full
+from pycuda._array_creation import full_like as full_like
+from pycuda._array_creation import identity as identity
+from pycuda._array_creation import linspace as linspace
+from pycuda._array_creation import ones as ones
+from pycuda._array_creation import ones_like as ones_like
+from pycuda._array_creation import splay as splay
+from pycuda._array_creation import to_gpu as to_gpu
+from pycuda._array_creation import to_gpu_async as to_gpu_async
+from pycuda._array_creation import zeros as zeros
+from pycuda._array_creation import zeros_like as zeros_like
+from pycuda._array_ufuncs import UFUNCS as _UFUNCS
+from pycuda._array_ufuncs import frexp as frexp
+from pycuda._array_ufuncs import modf as modf
+from pycuda._array_vector_types import vec as vec
 from pycuda._driver import ArrayBase
 
+_builtin_min = builtins.min
+_builtin_max = builtins.max
 
-class ArrayFlags:
-    """How an array lies in memory: ``c_contiguous``, ``f_contiguous``, ``forc`` (either)."""
-
-    def __init__(self, ary: ArrayBase) -> None:
-        self.c_contiguous = ary._c_contiguous
-        self.f_contiguous = ary._f_contiguous
-        self.forc = self.c_contiguous or self.f_contiguous
-
-    def __repr__(self) -> str:
-        return f"ArrayFlags(c_contiguous={self.c_contiguous}, f_contiguous={self.f_contiguous})"
+# The elementwise functions; `abs` and `pow` shadow the builtins of a `from ... import *` no more
+# than PyCUDA's own `sum` does, but this module uses both.
+globals().update(
+    {name: ufunc for name, ufunc in _UFUNCS.items() if name not in ("abs", "pow")}
+)
 
 
-class GPUArray(ArrayBase):
-    """An array on the device: elements of ``dtype`` in the given ``shape``.
+def _as_array(value, like=None) -> GPUArray:
+    """Numbers and host arrays as arrays; a number takes the type of ``like`` where it may."""
+    if isinstance(value, ArrayBase):
+        return value
+    if like is not None and isinstance(value, (bool, int, float, complex)):
+        dtype = np.result_type(like.dtype, value)
+        return full((), value, dtype)
+    return to_gpu(np.asarray(value))
 
-    Memory comes from a pool of the current context, or from ``allocator(nbytes)``; ``gpudata``
-    is memory that is there already. ``strides`` are in bytes; without them the elements lie one
-    after the other in ``order`` "C" or "F".
+
+# PyCUDA's functions
+
+
+def transpose(a: GPUArray, axes=None) -> GPUArray:
+    """A view with the axes in another order, by default reversed."""
+    return a.transpose(axes)
+
+
+def reshape(a: GPUArray, *shape, **kwargs) -> GPUArray:
+    """The elements of ``a`` with another shape."""
+    return a.reshape(*shape, **kwargs)
+
+
+def if_positive(criterion, then_, else_, out=None, stream=None) -> GPUArray:
+    """``then_`` where ``criterion`` is greater than zero, elsewhere ``else_``."""
+    return where(criterion > 0, then_, else_, out=out, stream=stream)
+
+
+def where(criterion, then_=None, else_=None, out=None, stream=None):
+    """``then_`` where ``criterion`` is not zero, elsewhere ``else_``; alone: the places."""
+    if then_ is None and else_ is None:
+        return tuple(to_gpu(places) for places in criterion.get().nonzero())
+    if isinstance(criterion, ArrayBase) and criterion.dtype.kind != "b":
+        criterion = criterion != 0
+    return _driver._array_apply(
+        "where", criterion, then_, else_, out=out, stream=stream
+    )
+
+
+def _reduction(name: str):
+    method = getattr(GPUArray, name)
+
+    def function(a, *args, **kwargs):
+        kwargs.pop("allocator", None)
+        return method(a, *args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{method.__doc__} See :meth:`GPUArray.{name}`."
+    return function
+
+
+def sum(a, dtype=None, stream=None, allocator=None, *, axis=None, out=None, keepdims=False, where=None):  # fmt: skip
+    """The sum of all elements, or over ``axis``; of small integers in 64 bits, as in numpy."""
+    return a.sum(axis, dtype, out, keepdims, where, stream)
+
+
+def any(a, stream=None, allocator=None, *, axis=None, out=None, keepdims=False):
+    """Whether any element is true."""
+    return a.any(axis, out, keepdims, stream=stream)
+
+
+def all(a, stream=None, allocator=None, *, axis=None, out=None, keepdims=False):
+    """Whether all elements are true."""
+    return a.all(axis, out, keepdims, stream=stream)
+
+
+def min(a, stream=None, *, axis=None, out=None, keepdims=False):
+    """The smallest element, or over ``axis``."""
+    return a.min(axis, out, keepdims, stream=stream)
+
+
+def max(a, stream=None, *, axis=None, out=None, keepdims=False):
+    """The largest element, or over ``axis``."""
+    return a.max(axis, out, keepdims, stream=stream)
+
+
+amin, amax = min, max
+prod = _reduction("prod")
+argmin = _reduction("argmin")
+argmax = _reduction("argmax")
+mean = _reduction("mean")
+var = _reduction("var")
+std = _reduction("std")
+ptp = _reduction("ptp")
+
+
+def _nan_reduction(name: str, doc: str):
+    def function(a, axis=None, dtype=None, out=None, keepdims=False, stream=None):
+        kind = name if a.dtype.kind in "fc" or a.dtype.kind == "V" else name[3:]
+        return a._reduce(kind, axis, dtype, out, keepdims, None, stream)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+nansum = _nan_reduction("nansum", "The sum of the elements that are numbers.")
+nanprod = _nan_reduction("nanprod", "The product of the elements that are numbers.")
+nanmin = _nan_reduction("nanmin", "The smallest of the elements that are numbers.")
+nanmax = _nan_reduction("nanmax", "The largest of the elements that are numbers.")
+
+
+def count_nonzero(a, axis=None, keepdims=False, stream=None) -> GPUArray:
+    """How many elements are not zero, of type int64."""
+    return a._reduce("count_nonzero", axis, None, None, keepdims, None, stream)
+
+
+def dot(a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
+    """The sum of the products of the elements of two arrays of the same shape.
+
+    PyCUDA's meaning: a number, whatever the shapes, and without conjugation.
     """
-
-    __slots__ = ()
-    __array_priority__ = 100
-
-    def __init__(
-        self,
-        shape,
-        dtype,
-        allocator=None,
-        base=None,
-        gpudata=None,
-        strides=None,
-        order: str = "C",
-    ) -> None:
-        _driver._array_init(
-            self, shape, dtype, allocator, base, gpudata, strides, order
+    if a.shape != b.shape:
+        raise ValueError(
+            f"a and b must have the same shape, not {a.shape} and {b.shape}"
         )
-
-    @property
-    def flags(self) -> ArrayFlags:
-        """How the elements lie in memory."""
-        return ArrayFlags(self)
-
-    @property
-    def __cuda_array_interface__(self) -> dict:
-        return {
-            "shape": self.shape,
-            "strides": self.strides,
-            "data": (self.ptr, False),
-            "typestr": self.dtype.str,
-            "stream": None,
-            "version": 3,
-        }
-
-    def get(self, ary=None, pagelocked=False, async_=False, stream=None):
-        """The elements on the host: a new numpy array, or ``ary`` filled."""
-        if ary is None:
-            ary = np.ndarray(self.shape, self.dtype, strides=self.strides)
-        _driver._array_get_bytes(self, ary, stream)
-        return ary
+    return _driver._array_reduce(
+        "dot", a, b, dtype=None if dtype is None else np.dtype(dtype), stream=stream
+    )
 
 
-_driver._register_array_class(GPUArray)
+def vdot(a, b, stream=None) -> GPUArray:
+    """The same with the first array conjugated."""
+    return dot(a.conj().ravel(), b.ravel(), stream=stream)
 
 
-def to_gpu(ary, allocator=None) -> GPUArray:
-    """A copy of the numpy array ``ary`` on the device."""
-    return _driver._array_to_gpu(ary, allocator, None, None)
+def subset_sum(subset, a, dtype=None, stream=None, allocator=None) -> GPUArray:
+    """The sum of the elements of ``a`` at the places ``subset``."""
+    return take(a, subset, stream=stream).sum(dtype=dtype, stream=stream)
 
 
-def empty(shape, dtype=np.float64, allocator=None, order: str = "C") -> GPUArray:
-    """A new array whose elements are not set."""
-    return _driver._array_empty(shape, dtype, allocator, order, None)
+def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
+    """The dot product of the elements of ``a`` and ``b`` at the places ``subset``."""
+    return dot(take(a, subset), take(b, subset), dtype, stream)
+
+
+def subset_min(subset, a, stream=None) -> GPUArray:
+    """The smallest of the elements of ``a`` at the places ``subset``."""
+    return take(a, subset, stream=stream).min(stream=stream)
+
+
+def subset_max(subset, a, stream=None) -> GPUArray:
+    """The largest of the elements of ``a`` at the places ``subset``."""
+    return take(a, subset, stream=stream).max(stream=stream)
+
+
+def take(a, indices, out=None, stream=None, *, axis=None) -> GPUArray:
+    """The elements of ``a`` at ``indices``, counted over the flat array or along ``axis``."""
+    source = a.ravel() if axis is None else a
+    axis = 0 if axis is None else _indexing.normalize_axis(axis, a.ndim)
+    result = source[(slice(None),) * axis + (_as_array(indices),)]
+    if out is None:
+        return result
+    return _driver._array_apply("copy", result, out=out, stream=stream)
+
+
+def put(a, indices, values, stream=None) -> None:
+    """Set the elements of ``a`` at flat ``indices`` to ``values``."""
+    flat = a.ravel()
+    if flat.ptr != a.ptr:
+        raise ValueError("put() wants an array whose elements lie one after the other")
+    flat[_as_array(indices)] = values
+
+
+def multi_take(arrays: Sequence, indices, out=None, stream=None) -> list[GPUArray]:
+    """:func:`take` from several arrays."""
+    outs = [None] * len(arrays) if out is None else out
+    return [take(a, indices, o, stream) for a, o in zip(arrays, outs, strict=True)]
+
+
+def multi_take_put(
+    arrays: Sequence, dest_indices, src_indices, dest_shape=None, out=None, stream=None,
+    src_offsets=None,
+) -> list[GPUArray]:  # fmt: skip
+    """For each array: ``out[dest_indices] = array[src_indices + offset]``.
+
+    Elements that nobody writes are unset in new arrays, which have ``dest_shape`` or that of the
+    indices.
+    """
+    outs = _outputs(arrays, dest_indices, dest_shape, out)
+    offsets = [0] * len(arrays) if src_offsets is None else src_offsets
+    for array, result, offset in zip(arrays, outs, offsets, strict=True):
+        places = src_indices if not offset else src_indices.astype(np.int64) + offset
+        put(result, dest_indices, take(array, places))
+    return outs
+
+
+def multi_put(
+    arrays: Sequence, dest_indices, dest_shape=None, out=None, stream=None
+) -> list[GPUArray]:
+    """For each array: ``out[dest_indices] = array``."""
+    outs = _outputs(arrays, dest_indices, dest_shape, out)
+    for array, result in zip(arrays, outs, strict=True):
+        put(result, dest_indices, array)
+    return outs
+
+
+def _outputs(arrays, indices, shape, out) -> list:
+    if out is not None:
+        return list(out)
+    shape = indices.shape if shape is None else shape
+    return [empty(shape, array.dtype) for array in arrays]
+
+
+def concatenate(arrays: Sequence, axis: int | None = 0, allocator=None) -> GPUArray:
+    """The arrays one after the other along ``axis``; None takes all elements of each."""
+    arrays = [_as_array(array) for array in arrays]
+    if not arrays:
+        raise ValueError("need at least one array to concatenate")
+    if axis is None:
+        arrays, axis = [array.ravel() for array in arrays], 0
+    first = arrays[0]
+    axis = _indexing.normalize_axis(axis, first.ndim)
+    for number, array in enumerate(arrays):
+        rest = array.shape[:axis] + array.shape[axis + 1 :]
+        if (
+            array.ndim != first.ndim
+            or rest != first.shape[:axis] + first.shape[axis + 1 :]
+        ):
+            raise ValueError(
+                f"all arrays must have the same shape but for axis {axis}: array 0 has "
+                f"{first.shape}, array {number} has {array.shape}"
+            )
+    total = builtins.sum(array.shape[axis] for array in arrays)
+    dtype = np.result_type(*(array.dtype for array in arrays))
+    shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
+    result = empty(shape, dtype, allocator)
+    start = 0
+    for array in arrays:
+        stop = start + array.shape[axis]
+        result[(slice(None),) * axis + (slice(start, stop),)] = array
+        start = stop
+    return result
+
+
+def stack(arrays: Sequence, axis: int = 0, allocator=None) -> GPUArray:
+    """The arrays, all of one shape, along a new axis."""
+    arrays = [_as_array(array) for array in arrays]
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    if len({array.shape for array in arrays}) != 1:
+        raise ValueError(
+            f"all arrays must have the same shape, not {[array.shape for array in arrays]}"
+        )
+    axis = _indexing.normalize_axis(axis, arrays[0].ndim + 1)
+    new = (slice(None),) * axis + (None,)
+    return concatenate([array[new] for array in arrays], axis, allocator)
+
+
+# What dependents import
+
+
+def _get_common_dtype(a, b) -> np.dtype:
+    return np.result_type(getattr(a, "dtype", a), getattr(b, "dtype", b))
+
+
+def _get_broadcasted_binary_op_result(a, b, cq=None, dtype_getter=None, allocator=None):
+    dtype = (dtype_getter or _get_common_dtype)(a, b)
+    shape = np.broadcast_shapes(getattr(a, "shape", ()), getattr(b, "shape", ()))
+    return empty(shape, dtype, allocator)
+
+
+def _memcpy_discontig(dst, src, async_: bool = False, stream=None) -> None:
+    """Copy between arrays of the same shape and type, on the host or the device."""
+    if src.shape != dst.shape:
+        raise ValueError(
+            f"src and dst must have the same shape: {src.shape}, {dst.shape}"
+        )
+    if src.dtype != dst.dtype:
+        raise TypeError(
+            f"src and dst must have the same dtype: {src.dtype}, {dst.dtype}"
+        )
+    if isinstance(dst, ArrayBase):
+        if isinstance(src, ArrayBase):
+            _driver._array_assign(dst, src, stream=stream)
+        else:
+            dst.set(src, async_, stream)
+    else:
+        src.get(dst, async_=async_, stream=stream)
+
+
+# numpy's functions that are not elementwise: see pycuda/_array_functions.py

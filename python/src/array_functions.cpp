@@ -169,15 +169,7 @@ nb::object array_to_gpu(nb::handle ary, nb::handle allocator, nb::handle stream,
     nb::object dtype = source.attr("dtype");
     const DType element = dtype_of(dtype);
     HostArray host(source, "ary", 0);
-    const Array model =
-        Array(nullptr, 0, element, host.layout); // the same order of axes, without gaps
-    Layout dense = host.layout;
-    const auto axes = model.layout().axes_in_memory_order();
-    std::int64_t stride = static_cast<std::int64_t>(element.item_size());
-    for (int i = dense.dimensions() - 1; i >= 0; --i) {
-        dense.set(axes[i], dense.extent(axes[i]), stride);
-        stride *= std::max<std::int64_t>(dense.extent(axes[i]), 1);
-    }
+    const Layout dense = host.layout.dense(element.item_size());
     nb::object made = make_array(dense, element, dtype, class_of(type),
                                  {allocator, stream.is_none() ? StreamRef() : stream_ref(stream)});
     if (host.lies_like(dense)) {
@@ -265,6 +257,10 @@ void bind_array_functions(nb::module_ &module) {
                nb::arg("allocator").none(), nb::arg("order"), nb::arg("type").none());
     module.def("_array_view", array_view, nb::arg("self"), nb::arg("offset"), nb::arg("shape"),
                nb::arg("strides"), nb::arg("dtype").none());
+    module.def("_array_is_dense", [](nb::handle self) {
+        const Array &array = require_array(self, "self");
+        return array.layout().is_dense(array.item_size());
+    });
     module.def("_array_try_reshape", array_try_reshape);
     module.def("_array_to_gpu", array_to_gpu, nb::arg("ary"), nb::arg("allocator").none(),
                nb::arg("stream").none(), nb::arg("type").none());

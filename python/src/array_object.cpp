@@ -4,6 +4,7 @@
 #include "allocate.h"
 #include "argument_types.h"
 #include "array_number.h"
+#include "array_value.h"
 #include "device_pointer.h"
 #include "element_check.h"
 #include "errors.h"
@@ -288,8 +289,11 @@ void bind_array(nb::module_ &module) {
         .def("__len__", &ArrayMemory::size)
         .def("__bool__", [](const ArrayMemory &) { return true; })
         .def_prop_ro("size", &ArrayMemory::size, "In bytes, as it was asked for.");
-    ArgumentTypes::add(
-        {reinterpret_cast<PyTypeObject *>(nb::type<ArrayMemory>().ptr()), pack_array_memory, {}, 0, true});
+    ArgumentTypes::add({reinterpret_cast<PyTypeObject *>(nb::type<ArrayMemory>().ptr()),
+                        pack_array_memory,
+                        {},
+                        0,
+                        true});
 
     module.def(
         "_register_array_class",
@@ -299,6 +303,7 @@ void bind_array(nb::module_ &module) {
         },
         nb::arg("type"), "Make this subclass of ArrayBase the class of results.");
     bind_array_functions(module);
+    bind_array_operations(module);
 }
 
 } // namespace pycuda::python

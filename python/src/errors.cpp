@@ -2,6 +2,7 @@
 #include "errors.h"
 
 #include <pycuda/argument_block.h>
+#include <pycuda/array_operation.h>
 #include <pycuda/compile_error.h>
 
 #include <nanobind/stl/string.h>
@@ -84,6 +85,10 @@ void translate(const std::exception_ptr &exception, void *) {
         set_driver_error(class_of(error.kind()), error);
     } catch (const CompileError &error) {
         set_compile_error(error);
+    } catch (const UnsupportedTypes &error) {
+        PyErr_SetString(PyExc_TypeError, error.what());
+    } catch (const ScalarOverflow &error) {
+        PyErr_SetString(PyExc_OverflowError, error.what());
     }
 }
 
@@ -110,6 +115,8 @@ void set_python_error() noexcept {
                             error.what());
         } catch (const std::bad_alloc &) {
             PyErr_NoMemory();
+        } catch (const std::invalid_argument &error) {
+            PyErr_SetString(PyExc_ValueError, error.what());
         } catch (const std::exception &error) {
             PyErr_SetString(PyExc_RuntimeError, error.what());
         }

@@ -90,3 +90,247 @@ def test_allocator_is_called():
 def test_python_objects_are_refused():
     with pytest.raises(TypeError, match="Python objects"):
         gpuarray.to_gpu(np.array([{}, None]))
+
+
+# Arithmetic
+
+A = np.arange(-5.0, 7.0, dtype=np.float32).reshape(3, 4)
+B = np.full((3, 4), 3, np.float32)
+
+
+def same(array, expected, rtol=1e-6):
+    """Equal to numpy's array: type, shape and values."""
+    result = array.get()
+    expected = np.asarray(expected)
+    assert (result.dtype, result.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(result, expected, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize(
+    "operate",
+    [
+        lambda a, b: a + b,
+        lambda a, b: a - 2 * b,
+        lambda a, b: a * b / 4,
+        lambda a, b: 1 / b,
+        lambda a, b: a // b,
+        lambda a, b: a % b,
+        lambda a, b: b**a,
+        lambda a, b: a**2,
+        lambda a, b: -a + abs(a),
+        lambda a, b: (a < b) | (a == 4),
+        lambda a, b: a[::2, ::-1] + b[1:],
+        lambda a, b: a.T + b.T,
+        lambda a, b: a.T + b.reshape(4, 3),
+        lambda a, b: a[:, :1] * b[:1],
+        lambda a, b: a[..., None] + b[0, None, :2],
+        lambda a, b: a + np.float64(0.5),
+        lambda a, b: np.int8(3) - a,
+        lambda a, b: 1j * a,
+    ],
+)
+def test_arithmetic(operate):
+    same(operate(gpuarray.to_gpu(A), gpuarray.to_gpu(B)), operate(A, B))
+
+
+def test_types_follow_numpy():
+    for left, right in [
+        ("i4", "i4"),
+        ("u1", "i1"),
+        ("i8", "f4"),
+        ("f2", "i2"),
+        ("?", "?"),
+    ]:
+        a, b = np.ones(4, left), np.ones(4, right)
+        same(gpuarray.to_gpu(a) + gpuarray.to_gpu(b), a + b)
+    same(gpuarray.to_gpu(np.arange(4)) / 2, np.arange(4) / 2)
+    with pytest.raises(OverflowError, match="300 out of bounds for uint8"):
+        gpuarray.to_gpu(np.ones(4, np.uint8)) + 300
+    with pytest.raises(TypeError, match="subtract"):
+        gpuarray.to_gpu(np.ones(4, bool)) - gpuarray.to_gpu(np.ones(4, bool))
+
+
+def test_in_place():
+    a, x = A.copy(), gpuarray.to_gpu(A)
+    view = x[1:, ::2]
+    for array in (a, x):
+        array += 1
+        array *= 3
+        array -= array[:, :1]
+        array[1:, ::2] /= 4
+    same(x, a)
+    assert view.base is x
+    same(view, a[1:, ::2])
+    with pytest.raises(TypeError, match="cannot be cast"):
+        integers = gpuarray.to_gpu(np.ones(3, np.int32))
+        integers /= 2
+
+
+def test_overlapping_operands():
+    a, x = np.arange(1000.0), gpuarray.to_gpu(np.arange(1000.0))
+    a[1:] += a[:-1].copy()
+    x[1:] += x[:-1]
+    same(x, a)
+    x[:] = x[::-1]
+    same(x, a[::-1])
+
+
+def test_host_arrays_are_refused():
+    with pytest.raises(TypeError, match="lives on the host"):
+        gpuarray.to_gpu(A) + A
+    with pytest.raises(TypeError, match="lives on the host"):
+        A + gpuarray.to_gpu(A)
+    with pytest.raises(TypeError, match=r"call its get\(\)"):
+        np.asarray(gpuarray.to_gpu(A))
+
+
+def test_shapes_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"\(3, 4\) \(3,\)"):
+        gpuarray.to_gpu(A) + gpuarray.to_gpu(np.ones(3, np.float32))
+
+
+def test_odd_sizes_and_misaligned_starts():
+    for size in (1, 31, 1023, 2049):
+        host = np.arange(size, dtype=np.float32)
+        x = gpuarray.to_gpu(host)
+        same(x + 1, host + 1)
+        same(x[1:] + x[:-1], host[1:] + host[:-1])
+
+
+def test_no_elements():
+    x = gpuarray.zeros((0, 3))
+    same(x + 1, np.zeros((0, 3)))
+    same(x.sum(), np.float64(0))
+    same(x.sum(0), np.zeros(3))
+    with pytest.raises(ValueError, match="no identity"):
+        x.max()
+    same(gpuarray.arange(5, dtype=np.int32)[5:3], np.arange(0, dtype=np.int32))
+
+
+def test_results_are_of_the_subclass():
+    class Mine(gpuarray.GPUArray):
+        pass
+
+    x = Mine((4,), np.float32)
+    x.fill(2)
+    for result in (x + 1, 1 - x, x[1:], -x, x.copy(), x.sum()):
+        assert type(result) is Mine
+
+
+def test_allocator_of_results():
+    sizes = []
+
+    def allocate(size):
+        sizes.append(size)
+        return cuda.mem_alloc(size)
+
+    x = gpuarray.to_gpu(A, allocator=allocate)
+    same(x + 1, A + 1)
+    assert sizes == [48, 48]
+    assert x.allocator is allocate
+
+
+def test_structs():
+    dtype = np.dtype([("a", "f4"), ("b", "i4"), ("c", "u1")])
+    host = np.zeros(6, dtype)
+    host["b"] = np.arange(6)
+    x = gpuarray.to_gpu(host)
+    np.testing.assert_array_equal(x[::-2].get(), host[::-2])
+    same(x["b"], host["b"])
+    with pytest.raises(TypeError, match="not defined"):
+        x + x
+
+
+# Reductions
+
+
+@pytest.mark.parametrize("shape", [(1000,), (300, 7), (7, 300), (40, 5, 6), (100_000,)])
+def test_sums(shape):
+    host = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    x = gpuarray.to_gpu(host)
+    for axis in (None, 0, -1):
+        same(x.sum(axis), host.sum(axis), rtol=2e-5)
+    same(x.T.sum(0), host.T.sum(0), rtol=2e-5)
+
+
+def test_other_reductions():
+    host = np.random.default_rng(2).standard_normal((30, 40)).astype(np.float32)
+    host[3, 4] = host[5, 4] = 9
+    x = gpuarray.to_gpu(host)
+    same(x.max(), host.max())
+    same(x.min(1, keepdims=True), host.min(1, keepdims=True))
+    same(x.argmax(0), host.argmax(0))
+    same(x.argmin(), host.argmin())
+    same(x.mean(0), host.mean(0))
+    same(x.std(), host.std())
+    same(x.var(1, ddof=1), host.var(1, ddof=1), rtol=2e-6)
+    same((x > 0).any(1), (host > 0).any(1))
+    same((x > 0).all(), (host > 0).all())
+    same(gpuarray.count_nonzero(x > 1), np.count_nonzero(host > 1))
+    same(x.sum(where=x > 0), host.sum(where=host > 0), rtol=1e-5)
+    same(gpuarray.dot(x, x), (host * host).sum(), rtol=1e-5)
+    host[0, 0] = np.nan
+    x = gpuarray.to_gpu(host)
+    assert np.isnan(x.max().get()) and np.isnan(x.min().get())
+    same(gpuarray.nanmax(x), np.nanmax(host))
+    same(gpuarray.nansum(x, 0), np.nansum(host, 0), rtol=1e-5)
+    same(x.argmax(), host.argmax())
+
+
+def test_sums_are_accurate_and_the_same_each_time():
+    host = np.full(1_000_003, 0.1, np.float32)
+    x = gpuarray.to_gpu(host)
+    total = x.sum().get()
+    assert abs(total - host.sum(dtype=np.float64)) < 1e-6 * total
+    assert all(x.sum().get() == total for _ in range(5))
+    half = gpuarray.to_gpu(np.full(10_000, 0.25, np.float16))
+    same(half.sum(), np.float16(2500))
+    same(gpuarray.to_gpu(np.full(300, 100, np.int8)).sum(), np.int64(30_000))
+
+
+# Streams and the end of the program
+
+
+def test_streams_and_the_pool():
+    stream = cuda.Stream(cuda.event_flags.DEFAULT)
+    host = np.arange(100_000, dtype=np.float32)
+    for _ in range(20):
+        x = gpuarray.to_gpu_async(host, stream=stream)
+        y = gpuarray.exp(x, stream=stream, out=gpuarray.empty_like(x))
+        del x
+        z = gpuarray.zeros(host.shape, np.float32)  # may get x's block
+        stream.synchronize()
+        same(z, np.zeros_like(host))
+        del y
+
+
+def test_arrays_alive_at_exit(run_program):
+    done = run_program(
+        """
+        import numpy, pycuda.autoinit
+        from pycuda import gpuarray
+        x = gpuarray.to_gpu(numpy.ones(1000, numpy.float32))
+        keep = [x + 1, (x * 2)[::2], x.sum(), x.gpudata]
+        loop = [keep, x.T]
+        loop.append(loop)
+        print(keep[2])
+        """
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1000.0\n", "")
+
+
+def test_arrays_outlive_their_context(run_program):
+    done = run_program(
+        """
+        import numpy, pycuda.driver as cuda
+        cuda.init()
+        from pycuda import gpuarray
+        for _ in range(3):
+            context = cuda.Device(0).make_context()
+            x = gpuarray.to_gpu(numpy.ones(1000, numpy.float32)) + 1
+            print(x.sum())
+            context.pop()
+            context.detach()
+        """
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2000.0\n" * 3, "")

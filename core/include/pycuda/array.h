@@ -32,9 +32,9 @@ class Array {
     static Array empty(const std::shared_ptr<ArrayContext> &context,
                        std::span<const std::int64_t> shape, DType dtype, Order order = Order::C,
                        StreamRef stream = {});
-    /// Laid out like `layout` as far as order goes: its axes in the same order in memory, densely.
-    static Array empty_like(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
-                            DType dtype, StreamRef stream = {});
+    /// The same with a layout that has no gaps and no negative strides.
+    static Array with_layout(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
+                             DType dtype, StreamRef stream = {});
 
     /// Another view of the same memory. The caller answers for its being inside.
     Array view(CUdeviceptr address, const Layout &layout) const {
@@ -67,6 +67,9 @@ class Array {
     /// Null where the array has no elements and never had memory.
     const std::shared_ptr<ArrayMemory> &memory() const noexcept { return memory_; }
     const std::shared_ptr<ArrayContext> &context() const noexcept { return memory_->context(); }
+
+    /// Whether kernels can access each element as one number; false of a field in packed structs.
+    bool is_aligned() const noexcept;
 
     /// Whether the bytes of both may overlap.
     bool may_share_bytes(const Array &other) const noexcept;

@@ -59,6 +59,10 @@ class Layout {
         return std::ranges::equal(shape(), other.shape());
     }
 
+    /// The same shape, with the axes in the same order in memory but without gaps.
+    Layout dense(std::size_t item_size) const noexcept;
+    /// Whether the elements fill their memory: contiguous but for the order of axes.
+    bool is_dense(std::size_t item_size) const noexcept;
     /// With the axes in another order; `axes` is a permutation.
     Layout transposed(std::span<const int> axes) const;
     /// The same elements seen with another shape, without moving any. False where there is no such

@@ -2,10 +2,9 @@
 #include <pycuda/array.h>
 
 namespace pycuda {
-namespace {
 
-Array make(const std::shared_ptr<ArrayContext> &context, const Layout &layout, DType dtype,
-           StreamRef stream) {
+Array Array::with_layout(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
+                         DType dtype, StreamRef stream) {
     const std::size_t bytes = layout.size() * dtype.item_size();
     if (bytes == 0)
         return {ArrayMemory::borrow(context, 0, 0, nullptr), 0, dtype, layout};
@@ -14,24 +13,10 @@ Array make(const std::shared_ptr<ArrayContext> &context, const Layout &layout, D
     return {std::move(memory), address, dtype, layout};
 }
 
-} // namespace
-
 Array Array::empty(const std::shared_ptr<ArrayContext> &context,
                    std::span<const std::int64_t> shape, DType dtype, Order order,
                    StreamRef stream) {
-    return make(context, Layout::contiguous(shape, dtype.item_size(), order), dtype, stream);
-}
-
-Array Array::empty_like(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
-                        DType dtype, StreamRef stream) {
-    const std::array<int, Layout::max_dimensions> axes = layout.axes_in_memory_order();
-    Layout dense = layout;
-    std::int64_t stride = static_cast<std::int64_t>(dtype.item_size());
-    for (int i = layout.dimensions() - 1; i >= 0; --i) {
-        dense.set(axes[i], layout.extent(axes[i]), stride);
-        stride *= std::max<std::int64_t>(layout.extent(axes[i]), 1);
-    }
-    return make(context, dense, dtype, stream);
+    return with_layout(context, Layout::contiguous(shape, dtype.item_size(), order), dtype, stream);
 }
 
 void Array::describe() noexcept {
@@ -39,6 +24,16 @@ void Array::describe() noexcept {
     c_contiguous_ = layout_.is_c_contiguous(dtype_.item_size());
     f_contiguous_ =
         layout_.dimensions() == 1 ? c_contiguous_ : layout_.is_f_contiguous(dtype_.item_size());
+}
+
+bool Array::is_aligned() const noexcept {
+    const std::size_t alignment = pycuda::item_size(real_type(dtype_.scalar()));
+    if (alignment <= 1) // bytes, and structs, which are moved as bytes
+        return true;
+    std::uint64_t bits = address_;
+    for (std::int64_t stride : layout_.strides())
+        bits |= static_cast<std::uint64_t>(stride);
+    return bits % alignment == 0;
 }
 
 bool Array::may_share_bytes(const Array &other) const noexcept {

@@ -72,6 +72,27 @@ bool Layout::is_f_contiguous(std::size_t item_size) const noexcept {
     return contiguous;
 }
 
+Layout Layout::dense(std::size_t item_size) const noexcept {
+    const std::array<int, max_dimensions> axes = axes_in_memory_order();
+    Layout result = *this;
+    std::int64_t stride = static_cast<std::int64_t>(item_size);
+    for (int i = dimensions_ - 1; i >= 0; --i) {
+        result.strides_[axes[i]] = stride;
+        stride *= std::max<std::int64_t>(shape_[axes[i]], 1);
+    }
+    return result;
+}
+
+bool Layout::is_dense(std::size_t item_size) const noexcept {
+    const Layout wanted = dense(item_size);
+    for (int axis = 0; axis < dimensions_; ++axis)
+        if (shape_[axis] == 0)
+            return true;
+        else if (shape_[axis] != 1 && strides_[axis] != wanted.strides_[axis])
+            return false;
+    return true;
+}
+
 Layout Layout::transposed(std::span<const int> axes) const {
     Layout result;
     for (int axis : axes)

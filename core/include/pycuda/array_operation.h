@@ -1,0 +1,104 @@
+// array_operation.h -- operations on the elements of arrays, with NumPy's types and broadcasting.
+//
+//     Array z = apply(Operation::Add, {{x, Scalar::weak(2.0)}});       // z = x + 2
+#pragma once
+
+#include <pycuda/array.h>
+#include <pycuda/scalar.h>
+#include <pycuda/stream.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+
+namespace pycuda {
+
+/// The elementwise operations; see operations.def.
+enum class Operation : std::uint8_t {
+#define PYCUDA_OPERATION(name, numpy_name, operands, rule, expression) name,
+#include <pycuda/operations.def>
+#undef PYCUDA_OPERATION
+};
+
+/// How an operation's types follow from those of its operands, which are promoted first.
+enum class TypeRule : std::uint8_t {
+    Keep,          ///< any type, itself
+    Numeric,       ///< any number; bool stays bool
+    NoBool,        ///< any number; bool is refused
+    Int8,          ///< any number; bool becomes int8
+    RealInt8,      ///< real numbers; bool becomes int8
+    Real,          ///< real numbers, bool stays bool
+    RealPart,      ///< a complex number gives a real one
+    Integer,       ///< integers only
+    Bits,          ///< bool and integers
+    Shift,         ///< integers; bool becomes int8
+    Divide,        ///< integers give float64
+    Double,        ///< computed in float64 or complex128
+    Float,         ///< an integer becomes a float that holds it: int8 float16, int16 float32
+    FloatReal,     ///< the same without complex numbers
+    FloatTest,     ///< the same, giving bool
+    FloatExponent, ///< the same, giving int32
+    ScaleExponent, ///< a float and an int32
+    Compare,       ///< gives bool
+    Select,        ///< a bool and two of one type
+};
+
+std::string_view operation_name(Operation operation) noexcept;
+int operand_count(Operation operation) noexcept;
+/// By NumPy's name; empty where there is none.
+std::optional<Operation> find_operation(std::string_view numpy_name) noexcept;
+
+/// An array, or a number that goes to the kernel by value. Refers to the array.
+class Operand {
+  public:
+    Operand(const Array &array) noexcept : array_(&array) {}    // NOLINT: means the array
+    Operand(const Scalar &scalar) noexcept : scalar_(scalar) {} // NOLINT: means the number
+    bool is_array() const noexcept { return array_ != nullptr; }
+    const Array &array() const noexcept { return *array_; }
+    const Scalar &scalar() const noexcept { return scalar_; }
+
+  private:
+    const Array *array_ = nullptr;
+    Scalar scalar_;
+};
+
+struct ApplyOptions {
+    /// Written instead of a new array; its type must be one that the result may be cast to.
+    const Array *out = nullptr;
+    /// Of bool: only where it is true are elements computed and written; needs `out`.
+    const Array *where = nullptr;
+    /// The type to compute in, instead of the one that follows from the operands.
+    std::optional<ScalarType> dtype = {};
+    Casting casting = Casting::SameKind;
+    StreamRef stream = {};
+};
+
+/// What apply() would return, to be allocated by the caller and passed as `out`.
+struct ResultDescription {
+    Layout layout;
+    ScalarType type;
+};
+ResultDescription describe_result(Operation operation, std::span<const Operand> operands,
+                                  const ApplyOptions &options = {});
+
+/// Computes an operation on operands that broadcast to one shape. The context of the arrays must
+/// be current. Returns `out` or a new array, before the device is done. Throws
+/// std::invalid_argument for shapes that do not fit, UnsupportedTypes, ScalarOverflow.
+Array apply(Operation operation, std::span<const Operand> operands,
+            const ApplyOptions &options = {});
+
+/// The operation is not defined for these types, or the result may not be cast to out's type.
+class UnsupportedTypes : public std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+/// Copies with conversion and broadcasting; the types need no rule but `casting`.
+void assign(const Array &to, const Operand &from, Casting casting = Casting::Unsafe,
+            StreamRef stream = {});
+
+/// The array itself, or a copy whose elements kernels can access.
+Array aligned(const Array &array, StreamRef stream = {});
+
+} // namespace pycuda

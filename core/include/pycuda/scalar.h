@@ -1,0 +1,69 @@
+// scalar.h -- one number of the host as an operand: Python's, or of a type of its own.
+#pragma once
+
+#include <pycuda/dtype.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
+namespace pycuda {
+
+/// A Python int does not fit the type it is to have.
+class ScalarOverflow : public std::overflow_error {
+    using std::overflow_error::overflow_error;
+};
+
+/// A number with a type, or a weak one (Python's bool, int, float, complex) that takes the type
+/// of the arrays that it meets.
+class Scalar {
+  public:
+    Scalar() noexcept = default; ///< the bool false
+
+    static Scalar weak(std::int64_t value) noexcept {
+        return integer(value, true, ScalarType::Int64);
+    }
+    static Scalar weak(std::uint64_t value) noexcept {
+        return large(value, true, ScalarType::UInt64);
+    }
+    static Scalar weak(double value) noexcept { return real(value, true, ScalarType::Float64); }
+    static Scalar weak(double re, double im) noexcept {
+        return complex(re, im, true, ScalarType::Complex128);
+    }
+    /// From the bytes of a value of `type`.
+    static Scalar from_bytes(ScalarType type, const void *bytes) noexcept;
+    static Scalar of_bool(bool value) noexcept { return integer(value, false, ScalarType::Bool); }
+    static Scalar of(double value, ScalarType type) noexcept { return real(value, false, type); }
+
+    bool is_weak() const noexcept { return weak_; }
+    /// Of a weak number the type that it has among its like: int64, float64, complex128.
+    ScalarType type() const noexcept { return type_; }
+    TypeClass weak_class() const noexcept {
+        return kind_ == Kind::Complex ? TypeClass::Complex
+               : kind_ == Kind::Real  ? TypeClass::Float
+                                      : TypeClass::Signed;
+    }
+    /// Whether an integer fits `type`; others always do.
+    bool fits(ScalarType type) const noexcept;
+    /// The value as `type`, at most 16 bytes. Throws ScalarOverflow where a weak integer does not
+    /// fit an integer type.
+    void write(ScalarType type, void *bytes) const;
+
+  private:
+    enum class Kind : std::uint8_t { Integer, LargeInteger, Real, Complex };
+    static Scalar integer(std::int64_t value, bool weak, ScalarType type) noexcept;
+    static Scalar large(std::uint64_t value, bool weak, ScalarType type) noexcept;
+    static Scalar real(double value, bool weak, ScalarType type) noexcept;
+    static Scalar complex(double re, double im, bool weak, ScalarType type) noexcept;
+
+    double as_double() const noexcept;
+
+    Kind kind_ = Kind::Integer;
+    bool weak_ = false;
+    ScalarType type_ = ScalarType::Bool;
+    std::int64_t integer_ = 0; ///< of LargeInteger its bits
+    double re_ = 0;
+    double im_ = 0;
+};
+
+} // namespace pycuda

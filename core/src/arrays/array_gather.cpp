@@ -1,0 +1,124 @@
+// array_gather.cpp -- gathering and scattering, for elements of any size.
+#include <pycuda/array_gather.h>
+
+#include "arrays/kernel_arguments.h"
+#include "arrays/kernel_table.h"
+
+#include <pycuda/launch.h>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+namespace pycuda {
+namespace {
+
+enum class Direction : std::uint8_t { Gather, Scatter };
+
+constexpr int block = 256;
+
+struct Movement {
+    Direction direction;
+    std::size_t word = 1;  ///< bytes that are moved in one go
+    std::size_t words = 1; ///< of an element
+    int axes = 0;
+
+    KernelKey key() const noexcept {
+        return ((KernelKey{3} << 1 | static_cast<KernelKey>(direction)) << 5 | word) << 32 |
+               words << 8 | static_cast<KernelKey>(axes);
+    }
+};
+
+/// Elements are moved as words of the greatest size that divides them and where they lie.
+std::size_t word_of(const Array &a, const Array &b) noexcept {
+    std::uint64_t bits = a.item_size() | a.address() | b.address() | 16;
+    for (const Array *array : {&a, &b})
+        for (std::int64_t stride : array->layout().strides())
+            bits |= static_cast<std::uint64_t>(stride);
+    return bits & -bits;
+}
+
+std::string source_of(const Movement &movement) {
+    const std::string axes = std::to_string(movement.axes);
+    const char *word = movement.word == 16  ? "uint4"
+                       : movement.word == 8 ? "unsigned long long"
+                       : movement.word == 4 ? "unsigned"
+                       : movement.word == 2 ? "unsigned short"
+                                            : "unsigned char";
+    const bool gather = movement.direction == Direction::Gather;
+    return std::string("typedef ") + word + " Word;\nstruct Geometry {\n    long long n, extent[" +
+           axes + "], stride[" + axes +
+           "][3];\n};\n"
+           "extern \"C\" __global__ void __launch_bounds__(256) run(char *dense, char *base,\n"
+           "        const char *offsets, Geometry g) {\n"
+           "    long long rest = (long long)blockIdx.x * 256 + threadIdx.x;\n"
+           "    if (rest >= g.n)\n        return;\n#pragma unroll\n"
+           "    for (int axis = " +
+           std::to_string(movement.axes - 1) +
+           "; axis >= 0; --axis) {\n"
+           "        const long long whole = axis == 0 ? 0 : rest / g.extent[axis];\n"
+           "        const long long at = rest - whole * g.extent[axis];\n"
+           "        dense += at * g.stride[axis][0];\n"
+           "        base += at * g.stride[axis][1];\n"
+           "        offsets += at * g.stride[axis][2];\n"
+           "        rest = whole;\n    }\n"
+           "    base += *reinterpret_cast<const long long *>(offsets);\n"
+           "    for (int i = 0; i < " +
+           std::to_string(movement.words) + "; ++i)\n        reinterpret_cast<Word *>(" +
+           (gather ? "dense" : "base") + ")[i] = reinterpret_cast<const Word *>(" +
+           (gather ? "base" : "dense") + ")[i];\n}\n";
+}
+
+void move(Direction direction, const Array &dense, const Array &base, const Array &offsets,
+          StreamRef stream) {
+    if (offsets.scalar_type() != ScalarType::Int64)
+        throw std::invalid_argument("offsets must be of int64, not " + offsets.dtype().name());
+    if (dense.dtype() != base.dtype())
+        throw std::invalid_argument("elements of " + base.dtype().name() +
+                                    " cannot be moved from or to " + dense.dtype().name());
+    if (dense.size() == 0)
+        return;
+    std::array<Layout, 3> layouts = {dense.layout(), base.layout().broadcast_to(dense.shape()),
+                                     offsets.layout().broadcast_to(dense.shape())};
+    coalesce(layouts);
+    if (layouts[0].dimensions() == 0)
+        for (Layout &layout : layouts)
+            layout.append(1, 0);
+    Movement movement{direction, word_of(dense, base), 1, layouts[0].dimensions()};
+    movement.words = dense.item_size() / movement.word;
+
+    KernelArguments arguments;
+    for (const Array *array : {&dense, &base, &offsets})
+        arguments.add(array->address());
+    arguments.add(static_cast<std::int64_t>(dense.size()));
+    for (std::int64_t extent : layouts[0].shape())
+        arguments.add(extent);
+    for (int axis = 0; axis < movement.axes; ++axis)
+        for (const Layout &layout : layouts)
+            arguments.add(layout.stride(axis));
+    LaunchConfig config;
+    config.block = {block};
+    config.grid = {static_cast<unsigned>((dense.size() + block - 1) / block)};
+    config.stream = stream;
+    const Function &kernel =
+        base.context()->kernels().find(movement.key(), [&] { return source_of(movement); });
+    launch_packed(kernel, config, arguments.data(), arguments.size());
+    if (stream.get() == nullptr)
+        return;
+    auto done = std::make_shared<Event>(base.context()->context(), CU_EVENT_DISABLE_TIMING);
+    done->record(stream);
+    for (const Array *array : {&dense, &base, &offsets})
+        array->memory()->used_until(done);
+}
+
+} // namespace
+
+void gather(const Array &out, const Array &base, const Array &offsets, StreamRef stream) {
+    move(Direction::Gather, out, base, offsets, stream);
+}
+
+void scatter(const Array &base, const Array &offsets, const Array &in, StreamRef stream) {
+    move(Direction::Scatter, in, base, offsets, stream);
+}
+
+} // namespace pycuda

@@ -1,0 +1,470 @@
+// array_operation.cpp -- from operands to the launch of a kernel.
+//
+// 1. Types: operation_types.cpp says what is computed in which type.
+// 2. Shape: what the operands broadcast to; a new array gets the memory order of the inputs.
+// 3. Walk: where all elements lie one after the other, one index serves all; else axes are sorted
+//    as the output has them in memory, merged where they can be, and the kernel gets strides.
+// 4. The kernel of that variant is found by its key, or written and compiled; then launched.
+#include <pycuda/array_operation.h>
+
+#include "arrays/kernel_arguments.h"
+#include "arrays/kernel_table.h"
+#include "arrays/operation_source.h"
+
+#include <pycuda/copy.h>
+#include <pycuda/launch.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace pycuda {
+namespace {
+
+/// The arrays that a kernel walks over: first the output, then the mask, then operands.
+struct Walker {
+    const Array *array;
+    Layout layout;           ///< broadcast to the output's shape
+    std::int64_t offset = 0; ///< of the first element, in bytes
+};
+
+struct Plan {
+    OperationVariant variant;
+    std::array<Walker, max_operands + 2> walkers;
+    std::size_t walker_count = 0;
+    std::array<int, max_operands> walker_of; ///< of each operand that is read by element
+    int mask_walker = -1;
+};
+
+bool is_single(const Array &array, std::size_t size) noexcept {
+    return array.size() == 1 && size != 1;
+}
+
+/// The type as which an operand's value goes to the kernel.
+ScalarType stored_type(const Operand &operand, ScalarType loop) noexcept {
+    return operand.is_array() ? operand.array().scalar_type() : loop;
+}
+
+void classify_operands(Plan &plan, std::span<const Operand> operands, std::size_t size) {
+    OperationVariant &variant = plan.variant;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        variant.stored[i] = stored_type(operands[i], variant.loop.in[i]);
+        variant.access[i] = !operands[i].is_array()                ? Access::Value
+                            : is_single(operands[i].array(), size) ? Access::Single
+                                                                   : Access::Elements;
+    }
+}
+
+/// Whether one index serves: all elements in the order of the output's memory.
+bool all_contiguous(const Array &out, std::span<const Operand> operands, const Plan &plan,
+                    const Array *mask) {
+    auto agrees = [&](const Array &array) {
+        return array.layout().same_shape(out.layout()) &&
+               ((array.is_c_contiguous() && out.is_c_contiguous()) ||
+                (array.is_f_contiguous() && out.is_f_contiguous()));
+    };
+    if (!out.is_contiguous())
+        return false;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (plan.variant.access[i] == Access::Elements && !agrees(operands[i].array()))
+            return false;
+    // The index of arange() counts in C order.
+    if (plan.variant.operation == Operation::Arange && !out.is_c_contiguous())
+        return false;
+    return mask == nullptr || plan.variant.mask_is_single || agrees(*mask);
+}
+
+bool is_aligned(const Array &array, int length) noexcept {
+    return array.address() % (static_cast<std::size_t>(length) * array.item_size()) == 0;
+}
+
+Walk contiguous_walk(const OperationVariant &variant, const Array &out,
+                     std::span<const Operand> operands) {
+    const int length = vector_length(variant);
+    if (!is_aligned(out, length))
+        return Walk::Elements;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (variant.access[i] == Access::Elements && !is_aligned(operands[i].array(), length))
+            return Walk::Elements;
+    return Walk::Vectors;
+}
+
+void add_walker(Plan &plan, const Array &array, std::span<const std::int64_t> shape) {
+    plan.walkers[plan.walker_count++] = {&array, array.layout().broadcast_to(shape)};
+}
+
+/// Sorts and merges the axes and decides how threads go over them.
+void plan_strided(Plan &plan, const Array &out, std::span<const Operand> operands,
+                  const Array *mask) {
+    add_walker(plan, out, out.shape());
+    if (mask != nullptr && !plan.variant.mask_is_single)
+        add_walker(plan, *mask, out.shape());
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (plan.variant.access[i] == Access::Elements)
+            add_walker(plan, operands[i].array(), out.shape());
+
+    std::array<Layout, max_operands + 2> layouts;
+    std::array<std::int64_t, max_operands + 2> offsets{};
+    const std::size_t count = plan.walker_count;
+    for (std::size_t k = 0; k < count; ++k)
+        layouts[k] = plan.walkers[k].layout;
+    if (plan.variant.operation != Operation::Arange)
+        sort_axes({layouts.data(), count}, {offsets.data(), count});
+    coalesce({layouts.data(), count});
+    for (std::size_t k = 0; k < count; ++k) {
+        plan.walkers[k].layout = layouts[k];
+        plan.walkers[k].offset = offsets[k];
+    }
+}
+
+bool needs_wide_index(const Plan &plan, std::size_t size) {
+    constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() / 2;
+    if (size > static_cast<std::size_t>(limit))
+        return true;
+    for (std::size_t k = 0; k < plan.walker_count; ++k) {
+        const Layout::ByteRange range =
+            plan.walkers[k].layout.byte_range(plan.walkers[k].array->item_size());
+        if (range.begin < -limit || range.end > limit)
+            return true;
+    }
+    return false;
+}
+
+void choose_strided_walk(Plan &plan, std::size_t size) {
+    constexpr std::int64_t long_axis = 32;
+    OperationVariant &variant = plan.variant;
+    if (plan.walkers[0].layout.dimensions() == 0) // one element
+        for (std::size_t k = 0; k < plan.walker_count; ++k)
+            plan.walkers[k].layout.append(1, 0);
+    const Layout &first = plan.walkers[0].layout;
+    const int last = first.dimensions() - 1;
+    variant.axes = first.dimensions();
+    variant.walk = first.extent(last) >= long_axis ? Walk::Rows : Walk::Flat;
+    variant.wide_index = needs_wide_index(plan, size);
+    variant.unit_steps = variant.walk == Walk::Rows;
+    for (std::size_t k = 0; k < plan.walker_count; ++k)
+        if (plan.walkers[k].layout.stride(last) !=
+            static_cast<std::int64_t>(plan.walkers[k].array->item_size()))
+            variant.unit_steps = false;
+}
+
+template <class Index>
+void add_geometry(KernelArguments &arguments, const Plan &plan, std::size_t size) {
+    const Layout &first = plan.walkers[0].layout;
+    const int axes = plan.variant.axes;
+    const std::size_t count = 2 + static_cast<std::size_t>(axes) * (1 + plan.walker_count);
+    auto *numbers =
+        reinterpret_cast<Index *>(arguments.reserve(count * sizeof(Index), alignof(Index)));
+    *numbers++ = static_cast<Index>(size);
+    *numbers++ = static_cast<Index>(size / static_cast<std::size_t>(first.extent(axes - 1)));
+    for (int axis = 0; axis < axes; ++axis)
+        *numbers++ = static_cast<Index>(first.extent(axis));
+    for (int axis = 0; axis < axes; ++axis)
+        for (std::size_t k = 0; k < plan.walker_count; ++k)
+            *numbers++ = static_cast<Index>(plan.walkers[k].layout.stride(axis));
+}
+
+unsigned divide_up(std::size_t a, std::size_t b) { return static_cast<unsigned>((a + b - 1) / b); }
+
+LaunchConfig strided_config(const Plan &plan, std::size_t size, StreamRef stream) {
+    constexpr std::size_t block = elementwise_block, per_thread = elements_per_thread;
+    LaunchConfig config;
+    config.stream = stream;
+    if (plan.variant.walk == Walk::Flat) {
+        config.block = {elementwise_block};
+        config.grid = {divide_up(size, block * per_thread)};
+        return config;
+    }
+    const Layout &first = plan.walkers[0].layout;
+    const auto inner = static_cast<std::size_t>(first.extent(plan.variant.axes - 1));
+    std::size_t width = 32;
+    while (width < block && width * per_thread < inner)
+        width *= 2;
+    config.block = {static_cast<unsigned>(width), static_cast<unsigned>(block / width)};
+    const unsigned rows = divide_up(size / inner, block / width);
+    config.grid = {divide_up(inner, width * per_thread), std::min(rows, 65535u)};
+    return config;
+}
+
+void add_operands(KernelArguments &arguments, const Plan &plan, std::span<const Operand> operands) {
+    // The walkers of operands come after those of the output and the mask, in order.
+    std::size_t walker = plan.walker_count;
+    for (std::size_t i = operands.size(); i-- > 0;)
+        walker -= plan.variant.access[i] == Access::Elements && plan.walker_count > 0;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (!operands[i].is_array()) {
+            alignas(16) std::byte value[16];
+            const ScalarType type = plan.variant.stored[i];
+            operands[i].scalar().write(type, value);
+            arguments.add(value, item_size(type),
+                          is_complex(type) ? item_size(type) / 2 : item_size(type));
+            continue;
+        }
+        CUdeviceptr address = operands[i].array().address();
+        if (plan.variant.access[i] == Access::Elements && plan.walker_count > 0)
+            address += static_cast<CUdeviceptr>(plan.walkers[walker++].offset);
+        arguments.add(address);
+    }
+}
+
+const Function &kernel_of(const OperationVariant &variant, const Array &out) {
+    return out.context()->kernels().find(variant.key(), [&] { return operation_source(variant); });
+}
+
+void launch_plan(Plan &plan, const Array &out, std::span<const Operand> operands,
+                 const ApplyOptions &options) {
+    const bool strided = plan.variant.strided();
+    KernelArguments arguments;
+    arguments.add(out.address() + static_cast<CUdeviceptr>(strided ? plan.walkers[0].offset : 0));
+    if (options.where != nullptr) {
+        const bool by_element = strided && !plan.variant.mask_is_single;
+        arguments.add(options.where->address() +
+                      static_cast<CUdeviceptr>(by_element ? plan.walkers[1].offset : 0));
+    }
+    add_operands(arguments, plan, operands);
+    LaunchConfig config;
+    if (strided) {
+        config = strided_config(plan, out.size(), options.stream);
+        if (plan.variant.wide_index)
+            add_geometry<std::int64_t>(arguments, plan, out.size());
+        else
+            add_geometry<std::int32_t>(arguments, plan, out.size());
+    } else {
+        config.block = {elementwise_block};
+        config.grid = {divide_up(out.size(), tile_size(plan.variant))};
+        config.stream = options.stream;
+        arguments.add(static_cast<unsigned long long>(out.size()));
+    }
+    launch_packed(kernel_of(plan.variant, out), config, arguments.data(), arguments.size());
+}
+
+/// Memory that streams of their own use is kept from the pool until they are done.
+void note_use(const Array &out, std::span<const Operand> operands, const ApplyOptions &options) {
+    if (options.stream.get() == nullptr)
+        return;
+    auto done = std::make_shared<Event>(out.context()->context(), CU_EVENT_DISABLE_TIMING);
+    done->record(options.stream);
+    out.memory()->used_until(done);
+    for (const Operand &operand : operands)
+        if (operand.is_array() && operand.array().memory())
+            operand.array().memory()->used_until(done);
+    if (options.where != nullptr)
+        options.where->memory()->used_until(done);
+}
+
+/// Computes into `out`, whose shape is that of the result.
+void run(Operation operation, const LoopTypes &loop, const Array &out,
+         std::span<const Operand> operands, const ApplyOptions &options) {
+    if (out.size() == 0)
+        return;
+    Plan plan;
+    plan.variant.operation = operation;
+    plan.variant.loop = loop;
+    plan.variant.out = out.scalar_type();
+    plan.variant.masked = options.where != nullptr;
+    plan.variant.mask_is_single = options.where != nullptr && is_single(*options.where, out.size());
+    classify_operands(plan, operands, out.size());
+    if (all_contiguous(out, operands, plan, options.where)) {
+        plan.variant.walk = contiguous_walk(plan.variant, out, operands);
+    } else {
+        plan_strided(plan, out, operands, options.where);
+        choose_strided_walk(plan, out.size());
+    }
+    launch_plan(plan, out, operands, options);
+    note_use(out, operands, options);
+}
+
+/// Whether writing `out` element by element could change what is still to be read of `in`.
+bool is_overwritten(const Array &in, const Array &out) {
+    if (!in.may_share_bytes(out))
+        return false;
+    return in.address() != out.address() || in.item_size() != out.item_size() ||
+           !std::ranges::equal(in.shape(), out.shape()) ||
+           !std::ranges::equal(in.layout().strides(), out.layout().strides());
+}
+
+Layout broadcast_shape(std::span<const Operand> operands, const Array *where) {
+    Layout shape;
+    bool first = true;
+    auto add = [&](const Array &array) {
+        shape = first ? array.layout() : broadcast_shapes(shape, array.layout());
+        first = false;
+    };
+    for (const Operand &operand : operands)
+        if (operand.is_array())
+            add(operand.array());
+    if (where != nullptr)
+        add(*where);
+    return shape;
+}
+
+/// In the memory order of the inputs: that of the first one which has the result's shape.
+Layout result_layout(Operation operation, const Layout &shape, ScalarType type,
+                     std::span<const Operand> operands) {
+    const Array *like = nullptr;
+    bool all_c = true;
+    for (const Operand &operand : operands) {
+        if (!operand.is_array())
+            continue;
+        all_c &= operand.array().is_c_contiguous();
+        if (like == nullptr && operand.array().layout().same_shape(shape))
+            like = &operand.array();
+    }
+    if (like == nullptr || all_c || operation == Operation::Arange)
+        return Layout::contiguous(shape.shape(), item_size(type));
+    return like->layout().dense(item_size(type));
+}
+
+const std::shared_ptr<ArrayContext> &context_of(std::span<const Operand> operands) {
+    for (const Operand &operand : operands)
+        if (operand.is_array() && operand.array().memory())
+            return operand.array().context();
+    return ArrayContext::current();
+}
+
+void check_out(Operation operation, const Layout &shape, ScalarType type,
+               const ApplyOptions &options) {
+    const Array &out = *options.out;
+    if (out.dtype().is_opaque() || !can_cast(type, out.scalar_type(), options.casting))
+        throw UnsupportedTypes("the result of " + std::string(operation_name(operation)) +
+                               "() is " + std::string(numpy_name(type)) +
+                               ", which cannot be cast to " + out.dtype().name() +
+                               " of out by the rule in force");
+    const Layout fitted = shape.broadcast_to(out.shape()); // throws where it does not fit
+    static_cast<void>(fitted);
+}
+
+bool is_misaligned(std::span<const Operand> operands, const Array *out) {
+    if (out != nullptr && !out->is_aligned())
+        return true;
+    return std::ranges::any_of(operands, [](const Operand &operand) {
+        return operand.is_array() && !operand.array().is_aligned();
+    });
+}
+
+void copy_bytes(const Array &to, const Array &from, StreamRef stream);
+
+/// The same operation on copies; an `out` is copied back.
+Array apply_misaligned(Operation operation, std::span<const Operand> operands,
+                       const ApplyOptions &options) {
+    std::vector<Array> copies;
+    copies.reserve(operands.size());
+    std::vector<Operand> replaced;
+    for (const Operand &operand : operands) {
+        if (!operand.is_array()) {
+            replaced.push_back(operand);
+            continue;
+        }
+        copies.push_back(aligned(operand.array(), options.stream));
+        replaced.emplace_back(copies.back());
+    }
+    ApplyOptions changed = options;
+    if (options.out == nullptr || options.out->is_aligned())
+        return apply(operation, replaced, changed);
+    const Array out = aligned(*options.out, options.stream);
+    changed.out = &out;
+    apply(operation, replaced, changed);
+    copy_bytes(*options.out, out, options.stream);
+    return *options.out;
+}
+
+} // namespace
+
+ResultDescription describe_result(Operation operation, std::span<const Operand> operands,
+                                  const ApplyOptions &options) {
+    const LoopTypes loop = loop_types(operation, operands, options.dtype);
+    const Layout shape = broadcast_shape(operands, options.where);
+    return {result_layout(operation, shape, loop.out, operands), loop.out};
+}
+
+Array apply(Operation operation, std::span<const Operand> operands, const ApplyOptions &options) {
+    if (is_misaligned(operands, options.out)) [[unlikely]]
+        return apply_misaligned(operation, operands, options);
+    const LoopTypes loop = loop_types(operation, operands, options.dtype);
+    const Layout shape = broadcast_shape(operands, options.where);
+    if (options.out == nullptr) {
+        Array result = Array::with_layout(context_of(operands),
+                                          result_layout(operation, shape, loop.out, operands),
+                                          loop.out, options.stream);
+        run(operation, loop, result, operands, options);
+        return result;
+    }
+    check_out(operation, shape, loop.out, options);
+    for (const Operand &operand : operands)
+        if (operand.is_array() && is_overwritten(operand.array(), *options.out)) {
+            ApplyOptions aside = options;
+            const Array result = Array::with_layout(
+                options.out->context(), options.out->layout().dense(item_size(loop.out)), loop.out,
+                options.stream);
+            aside.out = nullptr;
+            aside.where = nullptr;
+            run(operation, loop, result, operands, aside);
+            aside.where = options.where;
+            run(Operation::Copy, {{loop.out}, options.out->scalar_type()}, *options.out,
+                std::array{Operand(result)}, aside);
+            return *options.out;
+        }
+    run(operation, loop, *options.out, operands, options);
+    return *options.out;
+}
+
+namespace {
+
+/// Structs are copied as words: the axis of an element's words is added to the layout.
+Array as_words(const Array &array, std::size_t word) {
+    Layout layout = array.layout();
+    layout.append(static_cast<std::int64_t>(array.item_size() / word),
+                  static_cast<std::int64_t>(word));
+    return array.view(array.address(), layout, word == 4 ? ScalarType::UInt32 : ScalarType::UInt8);
+}
+
+bool is_word_aligned(const Array &array) noexcept {
+    std::uint64_t bits = array.address() | array.item_size();
+    for (std::int64_t stride : array.layout().strides())
+        bits |= static_cast<std::uint64_t>(stride);
+    return bits % 4 == 0;
+}
+
+/// Between arrays of the same type, whatever it is.
+void copy_bytes(const Array &to, const Array &from, StreamRef stream) {
+    const std::size_t word = is_word_aligned(to) && is_word_aligned(from) ? 4 : 1;
+    assign(as_words(to, word),
+           as_words(from.view(from.address(), from.layout().broadcast_to(to.shape())), word),
+           Casting::No, stream);
+}
+
+void assign_opaque(const Array &to, const Array &from, StreamRef stream) {
+    if (from.dtype() != to.dtype())
+        throw UnsupportedTypes("elements of " + from.dtype().name() + " cannot be copied to " +
+                               to.dtype().name());
+    copy_bytes(to, from, stream);
+}
+
+} // namespace
+
+Array aligned(const Array &array, StreamRef stream) {
+    if (array.is_aligned())
+        return array;
+    Array copy = Array::with_layout(array.context(), array.layout().dense(array.item_size()),
+                                    array.dtype(), stream);
+    copy_bytes(copy, array, stream);
+    return copy;
+}
+
+void assign(const Array &to, const Operand &from, Casting casting, StreamRef stream) {
+    if (to.size() == 0)
+        return;
+    const bool is_array = from.is_array();
+    if (to.dtype().is_opaque() || (is_array && from.array().dtype().is_opaque())) {
+        if (!is_array)
+            throw UnsupportedTypes("elements of " + to.dtype().name() +
+                                   " cannot be set to a number");
+        return assign_opaque(to, from.array(), stream);
+    }
+    const ScalarType type = is_array ? from.array().scalar_type() : to.scalar_type();
+    apply(Operation::Copy, std::array{from},
+          {.out = &to, .dtype = type, .casting = casting, .stream = stream});
+}
+
+} // namespace pycuda

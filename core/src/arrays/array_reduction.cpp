@@ -1,0 +1,369 @@
+// array_reduction.cpp -- from arrays and axes to one or two launches.
+#include <pycuda/array_reduction.h>
+
+#include "arrays/kernel_arguments.h"
+#include "arrays/kernel_table.h"
+#include "arrays/reduction_source.h"
+
+#include <pycuda/launch.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace pycuda {
+namespace {
+
+constexpr std::size_t max_walkers = 3; ///< two inputs and a mask
+
+struct Reducing {
+    ReductionVariant variant;
+    std::array<const Array *, max_walkers> arrays{};
+    std::array<Layout, max_walkers> kept;
+    std::array<Layout, max_walkers> reduced;
+    std::array<std::int64_t, max_walkers> offsets{};
+    std::size_t walkers = 0;
+    std::size_t outputs = 1;
+    std::size_t length = 1;
+    std::size_t chunk = 1;
+    std::size_t chunks = 1;
+};
+
+// Types
+
+ScalarType widened(ScalarType type) {
+    if (is_bool(type) || type_class(type) == TypeClass::Signed)
+        return ScalarType::Int64;
+    return type_class(type) == TypeClass::Unsigned ? ScalarType::UInt64 : type;
+}
+
+void choose_types(ReductionVariant &variant, std::span<const Array *const> inputs,
+                  const ReduceOptions &options) {
+    ScalarType type = inputs[0]->scalar_type();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i]->dtype().is_opaque())
+            throw UnsupportedTypes(std::string(reduction_row(variant.reduction).numpy_name) +
+                                   "() is not defined for elements of " +
+                                   inputs[i]->dtype().name());
+        variant.stored[i] = inputs[i]->scalar_type();
+        type = promote(type, variant.stored[i]);
+    }
+    switch (reduction_row(variant.reduction).rule) {
+    case ReductionRule::Widen:
+        variant.type = variant.out = options.dtype ? *options.dtype : widened(type);
+        return;
+    case ReductionRule::Same:
+        variant.type = variant.out = options.dtype ? *options.dtype : type;
+        return;
+    case ReductionRule::Test:
+        variant.type = type;
+        variant.out = ScalarType::Bool;
+        return;
+    case ReductionRule::Count:
+    case ReductionRule::Index:
+        variant.type = type;
+        variant.out = ScalarType::Int64;
+        return;
+    case ReductionRule::SquareOf:
+        variant.type = options.dtype ? *options.dtype : type;
+        if (is_bool(variant.type) || is_integer(variant.type))
+            variant.type = ScalarType::Float64;
+        variant.out = real_type(variant.type);
+        return;
+    }
+}
+
+bool has_identity(Reduction reduction) {
+    const ReductionRule rule = reduction_row(reduction).rule;
+    return rule != ReductionRule::Index &&
+           (rule != ReductionRule::Same || reduction == Reduction::Dot);
+}
+
+// Axes
+
+bool is_reduced(const ReduceOptions &options, int axis) { return options.axes >> axis & 1; }
+
+/// The shape that inputs and mask broadcast to.
+Layout common_shape(std::span<const Array *const> inputs, const ReduceOptions &options) {
+    Layout shape = inputs[0]->layout();
+    for (std::size_t i = 1; i < inputs.size(); ++i)
+        shape = broadcast_shapes(shape, inputs[i]->layout());
+    if (options.where != nullptr)
+        static_cast<void>(options.where->layout().broadcast_to(shape.shape()));
+    return shape;
+}
+
+void split_axes(Reducing &work, std::span<const Array *const> inputs, const Layout &shape,
+                const ReduceOptions &options) {
+    for (const Array *input : inputs)
+        work.arrays[work.walkers++] = input;
+    if (options.where != nullptr)
+        work.arrays[work.walkers++] = options.where;
+    for (std::size_t k = 0; k < work.walkers; ++k) {
+        const Layout layout = work.arrays[k]->layout().broadcast_to(shape.shape());
+        for (int axis = 0; axis < layout.dimensions(); ++axis)
+            (is_reduced(options, axis) ? work.reduced : work.kept)[k].append(layout.extent(axis),
+                                                                             layout.stride(axis));
+    }
+    work.outputs = work.kept[0].size();
+    work.length = work.reduced[0].size();
+}
+
+/// The result has its axes in memory as the first input has the kept ones.
+Layout result_layout(const Reducing &work, const Layout &shape, const ReduceOptions &options,
+                     std::size_t item_size) {
+    const Layout dense = work.kept[0].dense(item_size);
+    Layout result;
+    int kept = 0;
+    for (int axis = 0; axis < shape.dimensions(); ++axis) {
+        if (!is_reduced(options, axis)) {
+            result.append(dense.extent(kept), dense.stride(kept));
+            ++kept;
+        } else if (options.keep_axes) {
+            result.append(1, static_cast<std::int64_t>(item_size));
+        }
+    }
+    return result;
+}
+
+void merge_axes(Reducing &work) {
+    const std::span<std::int64_t> offsets(work.offsets.data(), work.walkers);
+    const std::span<Layout> kept(work.kept.data(), work.walkers);
+    const std::span<Layout> reduced(work.reduced.data(), work.walkers);
+    // The result's elements are numbered in the order of the kept axes; none is turned around.
+    const auto order = kept[0].axes_in_memory_order();
+    const std::span<const int> axes(order.data(), static_cast<std::size_t>(kept[0].dimensions()));
+    for (Layout &layout : kept)
+        layout = Layout(layout).transposed(axes);
+    coalesce(kept);
+    // A place is counted in C order; anything else may be met in any order.
+    if (reduction_row(work.variant.reduction).rule != ReductionRule::Index)
+        sort_axes(reduced, offsets);
+    coalesce(reduced);
+    if (reduced[0].dimensions() == 0)
+        for (Layout &layout : reduced)
+            layout.append(1, 0);
+    work.variant.kept = kept[0].dimensions();
+    work.variant.reduced = reduced[0].dimensions();
+}
+
+std::int64_t smallest_step(const Layout &layout) {
+    std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+    for (int axis = 0; axis < layout.dimensions(); ++axis)
+        if (layout.extent(axis) > 1 && layout.stride(axis) != 0)
+            smallest = std::min(smallest, std::abs(layout.stride(axis)));
+    return smallest;
+}
+
+bool can_use_vectors(const Reducing &work) {
+    const ReductionVariant &variant = work.variant;
+    if (variant.masked || variant.reduced != 1)
+        return false;
+    const auto length = static_cast<std::size_t>(reduction_vector_length(variant));
+    for (std::size_t k = 0; k < work.walkers; ++k) {
+        const std::size_t size = work.arrays[k]->item_size();
+        if (work.reduced[k].stride(0) != static_cast<std::int64_t>(size))
+            return false;
+        if ((work.arrays[k]->address() + static_cast<std::size_t>(work.offsets[k])) %
+            (length * size))
+            return false;
+        for (std::int64_t stride : work.kept[k].strides())
+            if (static_cast<std::size_t>(std::abs(stride)) % (length * size) != 0)
+                return false;
+    }
+    return true;
+}
+
+bool needs_wide_index(const Reducing &work) {
+    constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() / 2;
+    std::int64_t reach = static_cast<std::int64_t>(work.outputs * work.length);
+    for (std::size_t k = 0; k < work.walkers; ++k) {
+        const auto size = work.arrays[k]->item_size();
+        for (const Layout *layout : {&work.kept[k], &work.reduced[k]}) {
+            const Layout::ByteRange range = layout->byte_range(size);
+            reach = std::max({reach, range.end, -range.begin});
+        }
+    }
+    return reach > limit;
+}
+
+// How the work is spread. It depends on the shape only, so that each device adds alike.
+
+std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+void choose_team(Reducing &work) {
+    const bool outputs_are_neighbours =
+        work.outputs >= 16 && work.variant.kept > 0 &&
+        smallest_step(work.kept[0]) < smallest_step(work.reduced[0]);
+    work.variant.team = outputs_are_neighbours                      ? Team::Columns
+                        : work.length <= 1024 && work.outputs >= 64 ? Team::Warp
+                                                                    : Team::Block;
+}
+
+void choose_chunks(Reducing &work) {
+    constexpr std::size_t wanted_blocks = 1024, unsplit = 8192;
+    const std::size_t outputs_per_block = work.variant.team == Team::Block  ? 1
+                                          : work.variant.team == Team::Warp ? 8
+                                                                            : 32;
+    const std::size_t blocks = divide_up(work.outputs, outputs_per_block);
+    const std::size_t smallest = work.variant.team == Team::Block ? 4096 : 256;
+    const std::size_t largest = work.variant.team == Team::Block ? 65536 : 2048;
+    work.chunk = work.length;
+    if (work.length > (work.variant.team == Team::Block ? unsplit : largest / 2) &&
+        blocks < wanted_blocks) {
+        const std::size_t even = divide_up(work.length, divide_up(wanted_blocks, blocks));
+        work.chunk = std::clamp(divide_up(even, smallest) * smallest, smallest, largest);
+    } else if (work.length > largest) {
+        work.chunk = largest;
+    }
+    work.chunks = divide_up(work.length, work.chunk);
+    if (work.chunks > 65535) { // the grid's second extent
+        work.chunk = divide_up(divide_up(work.length, 65535), smallest) * smallest;
+        work.chunks = divide_up(work.length, work.chunk);
+    }
+    work.variant.split = work.chunks > 1;
+}
+
+template <class Index> void add_geometry(KernelArguments &arguments, const Reducing &work) {
+    auto add = [&](auto value) { arguments.add(static_cast<Index>(value)); };
+    add(work.outputs);
+    add(work.length);
+    add(work.chunk);
+    const int kept = work.variant.kept;
+    for (int axis = 0; axis < std::max(kept, 1); ++axis)
+        add(axis < kept ? work.kept[0].extent(axis) : 1);
+    for (int axis = 0; axis < work.variant.reduced; ++axis)
+        add(work.reduced[0].extent(axis));
+    for (int axis = 0; axis < std::max(kept, 1); ++axis)
+        for (std::size_t k = 0; k < work.walkers; ++k)
+            add(axis < kept ? work.kept[k].stride(axis) : 0);
+    for (int axis = 0; axis < work.variant.reduced; ++axis)
+        for (std::size_t k = 0; k < work.walkers; ++k)
+            add(work.reduced[k].stride(axis));
+}
+
+void launch_reduction(const Reducing &work, CUdeviceptr out, KernelTable &kernels,
+                      StreamRef stream) {
+    KernelArguments arguments;
+    arguments.add(out);
+    for (std::size_t k = 0; k < work.walkers; ++k)
+        arguments.add(work.arrays[k]->address() + static_cast<CUdeviceptr>(work.offsets[k]));
+    if (work.variant.wide_index)
+        add_geometry<std::int64_t>(arguments, work);
+    else
+        add_geometry<std::int32_t>(arguments, work);
+    const std::size_t per_block = work.variant.team == Team::Block  ? 1
+                                  : work.variant.team == Team::Warp ? 8
+                                                                    : 32;
+    LaunchConfig config;
+    config.block = {reduction_block};
+    config.grid = {static_cast<unsigned>(divide_up(work.outputs, per_block)),
+                   static_cast<unsigned>(work.chunks)};
+    config.stream = stream;
+    const Function &kernel =
+        kernels.find(work.variant.key(), [&] { return reduction_source(work.variant); });
+    launch_packed(kernel, config, arguments.data(), arguments.size());
+}
+
+/// The second launch: the states that the chunks of each output left become its result.
+Reducing second_stage(const Reducing &first, const Array &states) {
+    Reducing work;
+    work.variant = first.variant;
+    work.variant.partials = true;
+    work.variant.split = false;
+    work.variant.masked = false;
+    work.variant.vectors = false;
+    work.variant.kept = work.variant.reduced = 1;
+    work.variant.team = first.chunks <= 64 && first.outputs >= 64 ? Team::Warp : Team::Block;
+    work.arrays[0] = &states;
+    work.walkers = 1;
+    work.outputs = first.outputs;
+    work.length = work.chunk = first.chunks;
+    const auto size = static_cast<std::int64_t>(state_size(first.variant));
+    work.kept[0].append(static_cast<std::int64_t>(first.outputs),
+                        static_cast<std::int64_t>(first.chunks) * size);
+    work.reduced[0].append(static_cast<std::int64_t>(first.chunks), size);
+    work.variant.wide_index = needs_wide_index(work);
+    return work;
+}
+
+void note_use(const Reducing &work, const Array &result, const Array *states, StreamRef stream) {
+    if (stream.get() == nullptr)
+        return;
+    auto done = std::make_shared<Event>(result.context()->context(), CU_EVENT_DISABLE_TIMING);
+    done->record(stream);
+    result.memory()->used_until(done);
+    for (std::size_t k = 0; k < work.walkers; ++k)
+        work.arrays[k]->memory()->used_until(done);
+    if (states != nullptr)
+        states->memory()->used_until(done);
+}
+
+void run(Reducing &work, const Array &result, StreamRef stream) {
+    KernelTable &kernels = result.context()->kernels();
+    if (!work.variant.split) {
+        launch_reduction(work, result.address(), kernels, stream);
+        return note_use(work, result, nullptr, stream);
+    }
+    const std::int64_t bytes[] = {
+        static_cast<std::int64_t>(work.outputs * work.chunks * state_size(work.variant))};
+    const Array states = Array::empty(result.context(), bytes, ScalarType::UInt8, Order::C, stream);
+    launch_reduction(work, states.address(), kernels, stream);
+    Reducing second = second_stage(work, states);
+    launch_reduction(second, result.address(), kernels, stream);
+    note_use(work, result, &states, stream);
+}
+
+/// Nothing to reduce: the identity everywhere.
+void fill_identity(Reduction reduction, const Array &result, StreamRef stream) {
+    const bool one = reduction == Reduction::Prod || reduction == Reduction::NanProd ||
+                     reduction == Reduction::All;
+    assign(result, Operand(Scalar::weak(std::int64_t{one})), Casting::Unsafe, stream);
+}
+
+} // namespace
+
+Array reduce(Reduction reduction, std::span<const Array *const> inputs,
+             const ReduceOptions &options) {
+    if (!std::ranges::all_of(inputs, [](const Array *input) { return input->is_aligned(); })) {
+        std::vector<Array> copies;
+        for (const Array *input : inputs)
+            copies.push_back(aligned(*input, options.stream));
+        std::vector<const Array *> pointers;
+        for (const Array &copy : copies)
+            pointers.push_back(&copy);
+        return reduce(reduction, pointers, options);
+    }
+    Reducing work;
+    work.variant.reduction = reduction;
+    work.variant.masked = options.where != nullptr;
+    choose_types(work.variant, inputs, options);
+    const Layout shape = common_shape(inputs, options);
+    split_axes(work, inputs, shape, options);
+    const std::shared_ptr<ArrayContext> &context =
+        inputs[0]->memory() ? inputs[0]->context() : ArrayContext::current();
+    const Array result = Array::with_layout(
+        context, result_layout(work, shape, options, item_size(work.variant.out)), work.variant.out,
+        options.stream);
+    if (work.outputs == 0)
+        return result;
+    if (work.length == 0 && !has_identity(reduction))
+        throw std::invalid_argument("zero-size array to reduction operation " +
+                                    std::string(reduction_row(reduction).numpy_name) +
+                                    " which has no identity");
+    if (work.length == 0) {
+        fill_identity(reduction, result, options.stream);
+        return result;
+    }
+    merge_axes(work);
+    choose_team(work);
+    work.variant.vectors = work.variant.team != Team::Columns && can_use_vectors(work);
+    work.variant.wide_index = needs_wide_index(work);
+    choose_chunks(work);
+    run(work, result, options.stream);
+    return result;
+}
+
+} // namespace pycuda

@@ -1,0 +1,380 @@
+// device_code.cpp -- types, conversions and functions for generated kernels, in CUDA C++.
+//
+// Values are loaded in the type in which they are stored, converted to the one in which the
+// operation is defined, computed there (16-bit floats in float), and converted back. No header of
+// CUDA is included: that would take longer than all the rest of the compilation.
+#include "arrays/device_code.h"
+
+#include <algorithm>
+
+namespace pycuda {
+namespace {
+
+constexpr const char *basic = R"__(
+template <class T, int N> struct alignas(sizeof(T) * N) Pack { T v[N]; };
+template <class T> struct array_is_integer { static const bool value = false; };
+#define INTEGER(T) template <> struct array_is_integer<T> { static const bool value = true; };
+INTEGER(bool) INTEGER(signed char) INTEGER(unsigned char) INTEGER(short) INTEGER(unsigned short)
+INTEGER(int) INTEGER(unsigned) INTEGER(long long) INTEGER(unsigned long long)
+template <class To, class From> struct array_conversion {
+    static __device__ __forceinline__ To of(From x) { return static_cast<To>(x); }
+};
+template <class From> struct array_conversion<bool, From> {
+    static __device__ __forceinline__ bool of(From x) { return x != From(0); }
+};
+template <class T> struct array_conversion<T, T> {
+    static __device__ __forceinline__ T of(T x) { return x; }
+};
+template <> struct array_conversion<bool, bool> {
+    static __device__ __forceinline__ bool of(bool x) { return x; }
+};
+template <class To, class From> __device__ __forceinline__ To array_convert(From x) {
+    return array_conversion<To, From>::of(x);
+}
+)__";
+
+constexpr const char *half = R"__(
+struct array_half {
+    unsigned short bits;
+    array_half() = default;
+    __device__ __forceinline__ explicit array_half(float x) {
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    }
+    __device__ __forceinline__ operator float() const {
+        float x;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+        return x;
+    }
+};
+template <> struct array_conversion<array_half, double> {
+    static __device__ __forceinline__ array_half of(double x) {
+        array_half h;
+        asm("cvt.rn.f16.f64 %0, %1;" : "=h"(h.bits) : "d"(x));
+        return h;
+    }
+};
+template <> struct array_conversion<bool, array_half> {
+    static __device__ __forceinline__ bool of(array_half x) { return (x.bits & 0x7fff) != 0; }
+};
+)__";
+
+constexpr const char *bfloat16 = R"__(
+struct array_bfloat16 {
+    unsigned short bits;
+    array_bfloat16() = default;
+    __device__ __forceinline__ explicit array_bfloat16(float x) {
+        unsigned b = __float_as_uint(x);
+        bits = x != x ? b >> 16 | 0x40 : (b + 0x7fff + (b >> 16 & 1)) >> 16;
+    }
+    __device__ __forceinline__ operator float() const { return __uint_as_float(bits << 16); }
+};
+template <> struct array_conversion<bool, array_bfloat16> {
+    static __device__ __forceinline__ bool of(array_bfloat16 x) { return (x.bits & 0x7fff) != 0; }
+};
+)__";
+
+constexpr const char *complex_type_code = R"__(
+template <class T> struct array_complex {
+    T re, im;
+    array_complex() = default;
+    __device__ __forceinline__ array_complex(T r, T i = 0) : re(r), im(i) {}
+};
+#define COMPLEX(name) template <class T> __device__ __forceinline__ array_complex<T> name
+COMPLEX(operator+)(array_complex<T> a, array_complex<T> b) { return {a.re + b.re, a.im + b.im}; }
+COMPLEX(operator-)(array_complex<T> a, array_complex<T> b) { return {a.re - b.re, a.im - b.im}; }
+COMPLEX(operator-)(array_complex<T> a) { return {-a.re, -a.im}; }
+COMPLEX(operator*)(array_complex<T> a, array_complex<T> b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+COMPLEX(operator/)(array_complex<T> a, array_complex<T> b) {
+    if (fabs(b.re) >= fabs(b.im)) {
+        if (b.re == 0 && b.im == 0)
+            return {a.re / fabs(b.re), a.im / fabs(b.re)};
+        T ratio = b.im / b.re, scale = 1 / (b.re + b.im * ratio);
+        return {(a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale};
+    }
+    T ratio = b.re / b.im, scale = 1 / (b.im + b.re * ratio);
+    return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
+}
+template <class T>
+__device__ __forceinline__ bool operator==(array_complex<T> a, array_complex<T> b) {
+    return a.re == b.re && a.im == b.im;
+}
+template <class T>
+__device__ __forceinline__ bool operator!=(array_complex<T> a, array_complex<T> b) {
+    return !(a == b);
+}
+template <class T>
+__device__ __forceinline__ bool operator<(array_complex<T> a, array_complex<T> b) {
+    return a.re == b.re ? a.im < b.im : a.re < b.re && a.im == a.im && b.im == b.im;
+}
+template <class T>
+__device__ __forceinline__ bool operator<=(array_complex<T> a, array_complex<T> b) {
+    return a.re == b.re ? a.im <= b.im : a.re < b.re && a.im == a.im && b.im == b.im;
+}
+template <class To, class From> struct array_conversion<To, array_complex<From>> {
+    static __device__ __forceinline__ To of(array_complex<From> x) {
+        return array_convert<To>(x.re);
+    }
+};
+template <class From> struct array_conversion<bool, array_complex<From>> {
+    static __device__ __forceinline__ bool of(array_complex<From> x) {
+        return x.re != 0 || x.im != 0;
+    }
+};
+template <class To, class From> struct array_conversion<array_complex<To>, From> {
+    static __device__ __forceinline__ array_complex<To> of(From x) {
+        return {array_convert<To>(x), To(0)};
+    }
+};
+template <class To, class From> struct array_conversion<array_complex<To>, array_complex<From>> {
+    static __device__ __forceinline__ array_complex<To> of(array_complex<From> x) {
+        return {To(x.re), To(x.im)};
+    }
+};
+template <class T> struct array_conversion<array_complex<T>, array_complex<T>> {
+    static __device__ __forceinline__ array_complex<T> of(array_complex<T> x) { return x; }
+};
+)__";
+
+constexpr const char *functions = R"__(
+#define FUNCTION template <class T> __device__ __forceinline__
+FUNCTION bool array_true(T x) { return x != T(0); }
+FUNCTION bool array_nan(T x) { return x != x; }
+FUNCTION bool array_infinite(T) { return false; }
+__device__ __forceinline__ bool array_infinite(float x) { return isinf(x); }
+__device__ __forceinline__ bool array_infinite(double x) { return isinf(x); }
+FUNCTION T array_abs(T x) { return x < T(0) ? T(-x) : x; }
+__device__ __forceinline__ float array_abs(float x) { return fabsf(x); }
+__device__ __forceinline__ double array_abs(double x) { return fabs(x); }
+__device__ __forceinline__ bool array_abs(bool x) { return x; }
+FUNCTION T array_sign(T x) { return array_nan(x) ? x : T((T(0) < x) - (x < T(0))); }
+FUNCTION T array_conjugate(T x) { return x; }
+FUNCTION T array_real(T x) { return x; }
+FUNCTION T array_imag(T) { return T(0); }
+FUNCTION T array_invert(T x) { return ~x; }
+__device__ __forceinline__ bool array_invert(bool x) { return !x; }
+FUNCTION T array_maximum(T a, T b) { return array_nan(a) || b < a || a == b ? a : b; }
+FUNCTION T array_minimum(T a, T b) { return array_nan(a) || a < b || a == b ? a : b; }
+FUNCTION T array_reciprocal(T x) {
+    return array_is_integer<T>::value && x == T(0) ? T(T(1) << (8 * sizeof(T) - 1)) : T(1) / x;
+}
+__device__ __forceinline__ float array_reciprocal(float x) { return 1.0f / x; }
+__device__ __forceinline__ double array_reciprocal(double x) { return 1.0 / x; }
+FUNCTION T array_remainder(T a, T b) {
+    if (b == T(0) || b == T(-1))
+        return T(0);
+    T r = a % b;
+    return r != T(0) && (r < T(0)) != (b < T(0)) ? T(r + b) : r;
+}
+FUNCTION T array_floor_divide(T a, T b) {
+    if (b == T(0))
+        return T(0);
+    if (T(-1) < T(0) && b == T(-1))
+        return T(0u - a);
+    T q = a / b;
+    return T(q * b) != a && (a < T(0)) != (b < T(0)) ? T(q - 1) : q;
+}
+FUNCTION T array_fmod(T a, T b) { return b == T(0) || (T(-1) < T(0) && b == T(-1)) ? T(0) : T(a % b); }
+FUNCTION T array_real_remainder(T a, T b) {
+    T r = fmod(a, b);
+    if (b == 0)
+        return r;
+    if (r == 0)
+        return copysign(T(0), b);
+    return (b < 0) != (r < 0) ? r + b : r;
+}
+FUNCTION T array_real_floor_divide(T a, T b) {
+    if (b == 0)
+        return a / b;
+    T r = fmod(a, b), q = (a - r) / b;
+    if (r != 0 && (b < 0) != (r < 0))
+        q -= 1;
+    if (q == 0)
+        return copysign(T(0), a / b);
+    T whole = floor(q);
+    return q - whole > T(0.5) ? whole + 1 : whole;
+}
+#define REAL_FUNCTIONS(T)                                                                      \
+    __device__ __forceinline__ T array_remainder(T a, T b) { return array_real_remainder(a, b); } \
+    __device__ __forceinline__ T array_floor_divide(T a, T b) {                                \
+        return array_real_floor_divide(a, b);                                                  \
+    }                                                                                          \
+    __device__ __forceinline__ T array_fmod(T a, T b) { return fmod(a, b); }                   \
+    __device__ __forceinline__ T array_power(T a, T b) { return pow(a, b); }                   \
+    __device__ __forceinline__ T array_floor(T x) { return floor(x); }                         \
+    __device__ __forceinline__ T array_ceil(T x) { return ceil(x); }                           \
+    __device__ __forceinline__ T array_trunc(T x) { return trunc(x); }
+REAL_FUNCTIONS(float)
+REAL_FUNCTIONS(double)
+FUNCTION T array_floor(T x) { return x; }
+FUNCTION T array_ceil(T x) { return x; }
+FUNCTION T array_trunc(T x) { return x; }
+FUNCTION T array_power(T a, T b) {
+    T result = 1;
+    for (; b > T(0); b >>= 1, a *= a)
+        if (b & 1)
+            result *= a;
+    return result;
+}
+FUNCTION T array_gcd(T a, T b) {
+    a = array_abs(a), b = array_abs(b);
+    while (b != T(0)) {
+        T r = a % b;
+        a = b, b = r;
+    }
+    return a;
+}
+FUNCTION T array_lcm(T a, T b) {
+    T divisor = array_gcd(a, b);
+    return divisor == T(0) ? T(0) : array_abs(T(a / divisor * b));
+}
+FUNCTION T array_left_shift(T a, T b) {
+    return static_cast<unsigned long long>(b) < 8 * sizeof(T) ? T(a << b) : T(0);
+}
+FUNCTION T array_right_shift(T a, T b) {
+    return static_cast<unsigned long long>(b) < 8 * sizeof(T) ? T(a >> b) : a < T(0) ? T(-1) : T(0);
+}
+FUNCTION T array_logaddexp(T a, T b) {
+    return a == b ? a + T(0.693147180559945309417232121458) : array_nan(a - b) ? a - b
+           : b < a ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
+}
+FUNCTION T array_logaddexp2(T a, T b) {
+    const T e = T(1.442695040888963407359924681002);
+    return a == b ? a + 1 : array_nan(a - b) ? a - b
+           : b < a ? a + e * log1p(exp2(b - a)) : b + e * log1p(exp2(a - b));
+}
+FUNCTION T array_frexp_mantissa(T x) { int e; return isinf(x) || array_nan(x) ? x : frexp(x, &e); }
+FUNCTION int array_frexp_exponent(T x) {
+    int e = 0;
+    if (!isinf(x) && !array_nan(x))
+        frexp(x, &e);
+    return e;
+}
+FUNCTION T array_modf_fraction(T x) { return copysign(isinf(x) ? T(0) : x - trunc(x), x); }
+)__";
+
+constexpr const char *complex_functions = R"__(
+template <class T> __device__ __forceinline__ bool array_true(array_complex<T> x) {
+    return x.re != 0 || x.im != 0;
+}
+template <class T> __device__ __forceinline__ bool array_nan(array_complex<T> x) {
+    return x.re != x.re || x.im != x.im;
+}
+template <class T> __device__ __forceinline__ bool array_infinite(array_complex<T> x) {
+    return isinf(x.re) || isinf(x.im);
+}
+template <class T> __device__ __forceinline__ T array_abs(array_complex<T> x) {
+    return hypot(x.re, x.im);
+}
+template <class T> __device__ __forceinline__ T array_real(array_complex<T> x) { return x.re; }
+template <class T> __device__ __forceinline__ T array_imag(array_complex<T> x) { return x.im; }
+COMPLEX(array_conjugate)(array_complex<T> x) { return {x.re, -x.im}; }
+COMPLEX(array_sign)(array_complex<T> x) {
+    T size = array_abs(x);
+    return size == 0 ? x : array_complex<T>(x.re / size, x.im / size);
+}
+COMPLEX(array_reciprocal)(array_complex<T> x) { return array_complex<T>(1) / x; }
+COMPLEX(exp)(array_complex<T> x) {
+    T size = exp(x.re);
+    if (x.im == 0)
+        return {size, x.im};
+    return {size * cos(x.im), size * sin(x.im)};
+}
+COMPLEX(log)(array_complex<T> x) { return {log(hypot(x.re, x.im)), atan2(x.im, x.re)}; }
+COMPLEX(log2)(array_complex<T> x) { return log(x) * array_complex<T>(T(1.442695040888963407)); }
+COMPLEX(log10)(array_complex<T> x) { return log(x) * array_complex<T>(T(0.434294481903251828)); }
+COMPLEX(exp2)(array_complex<T> x) { return exp(x * array_complex<T>(T(0.693147180559945309))); }
+COMPLEX(log1p)(array_complex<T> x) {
+    return {log(hypot(x.re + 1, x.im)), atan2(x.im, x.re + 1)};
+}
+COMPLEX(expm1)(array_complex<T> x) {
+    T half = sin(x.im / 2), size = expm1(x.re);
+    return {size * cos(x.im) - 2 * half * half, (size + 1) * sin(x.im)};
+}
+COMPLEX(sqrt)(array_complex<T> x) {
+    if (x.re == 0 && x.im == 0)
+        return {T(0), x.im};
+    T size = sqrt((fabs(x.re) + hypot(x.re, x.im)) / 2), other = x.im / (2 * size);
+    return x.re >= 0 ? array_complex<T>(size, other)
+                     : array_complex<T>(fabs(other), copysign(size, x.im));
+}
+COMPLEX(array_power)(array_complex<T> a, array_complex<T> b) {
+    if (b.re == 0 && b.im == 0)
+        return {T(1), T(0)};
+    if (a.re == 0 && a.im == 0)
+        return {T(0), T(0)};
+    if (b.im == 0 && b.re == rint(b.re) && fabs(b.re) < 100) {
+        array_complex<T> result(1), factor = a;
+        for (int n = abs(int(b.re)); n > 0; n >>= 1, factor = factor * factor)
+            if (n & 1)
+                result = result * factor;
+        return b.re < 0 ? array_complex<T>(1) / result : result;
+    }
+    return exp(b * log(a));
+}
+COMPLEX(times_i)(array_complex<T> x) { return {-x.im, x.re}; }
+COMPLEX(over_i)(array_complex<T> x) { return {x.im, -x.re}; }
+COMPLEX(sinh)(array_complex<T> x) { return {sinh(x.re) * cos(x.im), cosh(x.re) * sin(x.im)}; }
+COMPLEX(cosh)(array_complex<T> x) { return {cosh(x.re) * cos(x.im), sinh(x.re) * sin(x.im)}; }
+COMPLEX(tanh)(array_complex<T> x) {
+    if (fabs(x.re) > T(20))
+        return {copysign(T(1), x.re), T(4) * sin(x.im) * cos(x.im) * exp(-2 * fabs(x.re))};
+    return sinh(x) / cosh(x);
+}
+COMPLEX(sin)(array_complex<T> x) { return over_i(sinh(times_i(x))); }
+COMPLEX(cos)(array_complex<T> x) { return cosh(times_i(x)); }
+COMPLEX(tan)(array_complex<T> x) { return over_i(tanh(times_i(x))); }
+COMPLEX(asin)(array_complex<T> x) {
+    array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));
+    array_complex<T> above = sqrt(array_complex<T>(1 + x.re, x.im));
+    return {atan2(x.re, (below * above).re), asinh((array_conjugate(below) * above).im)};
+}
+COMPLEX(acos)(array_complex<T> x) {
+    array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));
+    array_complex<T> above = sqrt(array_complex<T>(1 + x.re, x.im));
+    return {2 * atan2(below.re, above.re), asinh((array_conjugate(above) * below).im)};
+}
+COMPLEX(asinh)(array_complex<T> x) { return over_i(asin(times_i(x))); }
+COMPLEX(acosh)(array_complex<T> x) {
+    array_complex<T> below = sqrt(array_complex<T>(x.re - 1, x.im));
+    array_complex<T> above = sqrt(array_complex<T>(x.re + 1, x.im));
+    return {asinh((array_conjugate(below) * above).re), 2 * atan2(below.im, above.re)};
+}
+COMPLEX(atanh)(array_complex<T> x) {
+    T y2 = x.im * x.im, below = 1 - x.re;
+    return {T(0.25) * log1p(4 * x.re / (below * below + y2)),
+            T(0.5) * atan2(2 * x.im, below * (1 + x.re) - y2)};
+}
+COMPLEX(atan)(array_complex<T> x) { return over_i(atanh(times_i(x))); }
+COMPLEX(rint)(array_complex<T> x) { return {rint(x.re), rint(x.im)}; }
+)__";
+
+bool has(std::span<const ScalarType> types, ScalarType type) {
+    return std::ranges::find(types, type) != types.end();
+}
+
+} // namespace
+
+std::string device_prelude(std::span<const ScalarType> types) {
+    const bool complex = std::ranges::any_of(types, is_complex);
+    std::string code = basic;
+    if (complex)
+        code += complex_type_code;
+    if (has(types, ScalarType::Float16))
+        code += half;
+    if (has(types, ScalarType::BFloat16))
+        code += bfloat16;
+    code += functions;
+    if (complex)
+        code += complex_functions;
+    return code;
+}
+
+std::string compute_name(ScalarType type) {
+    if (type == ScalarType::Float16 || type == ScalarType::BFloat16)
+        return "float";
+    return std::string(cuda_name(type));
+}
+
+} // namespace pycuda

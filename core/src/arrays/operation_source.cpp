@@ -1,0 +1,319 @@
+// operation_source.cpp -- writing an elementwise kernel.
+//
+// Each kernel has the same middle: the types, and operate(), which is the operation's expression.
+// Around it is one of two frames.
+//
+//   contiguous     a block has a tile of elements; a thread takes `accesses` packs of it, a block's
+//                  width apart. It loads all of them before it computes, so that many accesses are
+//                  under way at once.
+//   strided        each element's place comes from its indices. Rows: blocks take the outer indices
+//                  apart, once for all their threads, and threads go along the last axis.
+#include "arrays/operation_source.h"
+
+#include "arrays/device_code.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace pycuda {
+namespace {
+
+constexpr int vector_accesses = 2; ///< packs that a thread has under way
+
+std::string number(std::size_t value) { return std::to_string(value); }
+char letter(int operand) { return static_cast<char>('a' + operand); }
+
+std::string type_names(const OperationVariant &variant) {
+    std::string code;
+    auto name = [&](const std::string &alias, const std::string &type) {
+        code += "typedef " + type + " " + alias + ";\n";
+    };
+    for (int i = 0; i < variant.operands(); ++i) {
+        const std::string index = std::to_string(i);
+        name("A" + index, std::string(cuda_name(variant.stored[i])));
+        name("L" + index, std::string(cuda_name(variant.loop.in[i])));
+        name("C" + index, compute_name(variant.loop.in[i]));
+    }
+    name("R", compute_name(variant.loop.out));
+    name("LR", std::string(cuda_name(variant.loop.out)));
+    name("O", std::string(cuda_name(variant.out)));
+    return code;
+}
+
+/// operate(index, a, b): stored operands in, the stored result out.
+std::string operate(const OperationVariant &variant) {
+    std::string parameters = "unsigned long long index", conversions;
+    for (int i = 0; i < variant.operands(); ++i) {
+        const std::string index = std::to_string(i), name(1, letter(i));
+        parameters += ", A" + index + " x" + index;
+        conversions += "    const C" + index + " " + name + " = array_convert<C" + index +
+                       ">(array_convert<L" + index + ">(x" + index + "));\n";
+    }
+    return "__device__ __forceinline__ O operate(" + parameters + ") {\n" + conversions +
+           "    const R result = array_convert<R>(" + operation_row(variant.operation).expression +
+           ");\n    return array_convert<O>(array_convert<LR>(result));\n}\n";
+}
+
+std::string parameters(const OperationVariant &variant) {
+    std::string code = "O *out";
+    if (variant.masked)
+        code += ", const bool *mask";
+    for (int i = 0; i < variant.operands(); ++i) {
+        const std::string index = std::to_string(i);
+        code += variant.access[i] == Access::Value ? ", A" + index + " p" + index
+                                                   : ", const A" + index + " *p" + index;
+    }
+    return code;
+}
+
+/// The arguments of operate(): `element(i)` for operands read element by element.
+template <class Element>
+std::string operate_call(const OperationVariant &variant, const std::string &index,
+                         Element &&element) {
+    std::string code = "operate(" + index;
+    for (int i = 0; i < variant.operands(); ++i) {
+        const std::string name = std::to_string(i);
+        code += ", " + (variant.access[i] == Access::Elements ? element(i)
+                        : variant.access[i] == Access::Single ? "s" + name
+                                                              : "p" + name);
+    }
+    return code + ")";
+}
+
+std::string load_singles(const OperationVariant &variant) {
+    std::string code;
+    for (int i = 0; i < variant.operands(); ++i)
+        if (variant.access[i] == Access::Single)
+            code += "    const A" + std::to_string(i) + " s" + std::to_string(i) + " = *p" +
+                    std::to_string(i) + ";\n";
+    if (variant.masked && variant.mask_is_single)
+        code += "    if (!*mask)\n        return;\n";
+    return code;
+}
+
+bool mask_by_element(const OperationVariant &variant) {
+    return variant.masked && !variant.mask_is_single;
+}
+
+std::string one_element(const OperationVariant &variant, const std::string &index) {
+    const std::string store =
+        "out[" + index + "] = " +
+        operate_call(variant, index,
+                     [&](int i) { return "p" + std::to_string(i) + "[" + index + "]"; }) +
+        ";\n";
+    return (mask_by_element(variant) ? "if (mask[" + index + "]) " : std::string()) + store;
+}
+
+std::string vector_body(const OperationVariant &variant) {
+    const std::string length = number(vector_length(variant));
+    const std::string accesses = std::to_string(vector_accesses);
+    std::string declare, load;
+    for (int i = 0; i < variant.operands(); ++i) {
+        if (variant.access[i] != Access::Elements)
+            continue;
+        const std::string name = std::to_string(i);
+        declare += "        Pack<A" + name + ", " + length + "> v" + name + "[" + accesses + "];\n";
+        load += "            v" + name + "[u] = *reinterpret_cast<const Pack<A" + name + ", " +
+                length + "> *>(p" + name + " + start + u * step);\n";
+    }
+    const std::string call = operate_call(variant, "start + u * step + k", [](int i) {
+        return "v" + std::to_string(i) + "[u].v[k]";
+    });
+    return "    const unsigned long long tile = " + number(tile_size(variant)) +
+           ", step = " + number(tile_size(variant) / vector_accesses) +
+           ";\n    const unsigned long long first = blockIdx.x * tile;\n"
+           "    const unsigned long long start = first + threadIdx.x * " +
+           length + ";\n    if (first + tile <= n) {\n" + declare +
+           "#pragma unroll\n        for (int u = 0; u < " + accesses + "; ++u) {\n" + load +
+           "        }\n#pragma unroll\n        for (int u = 0; u < " + accesses +
+           "; ++u) {\n            Pack<O, " + length +
+           "> result;\n#pragma unroll\n            for (int k = 0; k < " + length +
+           "; ++k)\n                result.v[k] = " + call +
+           ";\n            *reinterpret_cast<Pack<O, " + length +
+           "> *>(out + start + u * step) = result;\n        }\n        return;\n    }\n"
+           "    for (unsigned long long i = first + threadIdx.x; i < n; i += blockDim.x)\n       "
+           " " +
+           one_element(variant, "i");
+}
+
+std::string contiguous_body(const OperationVariant &variant) {
+    if (variant.walk == Walk::Vectors && !mask_by_element(variant))
+        return vector_body(variant);
+    return "    const unsigned long long first = blockIdx.x * " + number(tile_size(variant)) +
+           "ull + threadIdx.x;\n#pragma unroll\n    for (int u = 0; u < " +
+           std::to_string(elements_per_thread) +
+           "; ++u) {\n        const unsigned long long i = first + u * blockDim.x;\n"
+           "        if (i < n)\n            " +
+           one_element(variant, "i") + "    }\n";
+}
+
+/// The pointers that have strides, by the names of their offsets.
+std::vector<std::string> strided_names(const OperationVariant &variant) {
+    std::vector<std::string> names = {"out"};
+    if (mask_by_element(variant))
+        names.push_back("mask");
+    for (int i = 0; i < variant.operands(); ++i)
+        if (variant.access[i] == Access::Elements)
+            names.push_back("p" + std::to_string(i));
+    return names;
+}
+
+std::string element_type(const std::string &name) {
+    return name == "out" ? "O" : name == "mask" ? "const bool" : "const A" + name.substr(1);
+}
+
+/// Takes index `of` apart over the axes 0 .. last and adds each pointer's steps.
+std::string take_apart(const std::vector<std::string> &names, const std::string &of, int last,
+                       const std::string &indent) {
+    std::string code;
+    if (last < 0)
+        return code;
+    code += indent + "Index rest = " + of + ";\n#pragma unroll\n" + indent +
+            "for (int axis = " + std::to_string(last) + "; axis >= 0; --axis) {\n" + indent +
+            "    const Index whole = axis == 0 ? 0 : rest / g.extent[axis];\n" + indent +
+            "    const Index at = rest - whole * g.extent[axis];\n";
+    for (std::size_t k = 0; k < names.size(); ++k)
+        code += indent + "    o_" + names[k] + " += at * g.stride[axis][" + number(k) + "];\n";
+    return code + indent + "    rest = whole;\n" + indent + "}\n";
+}
+
+std::string declare_offsets(const std::vector<std::string> &names, const std::string &indent) {
+    std::string code = indent + "Index ";
+    for (std::size_t k = 0; k < names.size(); ++k)
+        code += (k ? ", o_" : "o_") + names[k] + " = 0";
+    return code + ";\n";
+}
+
+/// A reference to the element of a pointer at its offset, `extra` bytes on.
+std::string at_offset(const std::string &name, const std::string &extra) {
+    const std::string type = element_type(name);
+    const bool constant = type.starts_with("const");
+    return "*reinterpret_cast<" + type + " *>(reinterpret_cast<" +
+           (constant ? "const char" : "char") + " *>(" + name + ") + (o_" + name + extra + "))";
+}
+
+std::string strided_store(const OperationVariant &variant, const std::string &index,
+                          const std::vector<std::string> &names, const std::string &step) {
+    auto extra = [&](const std::string &name) -> std::string {
+        if (step.empty())
+            return "";
+        if (variant.unit_steps)
+            return " + " + step + " * Index(sizeof(" + element_type(name) + "))";
+        const auto k = std::ranges::find(names, name) - names.begin();
+        return " + " + step + " * g.stride[" + std::to_string(variant.axes - 1) + "][" +
+               std::to_string(k) + "]";
+    };
+    const std::string store = at_offset("out", extra("out")) + " = " +
+                              operate_call(variant, index,
+                                           [&](int i) {
+                                               const std::string name = "p" + std::to_string(i);
+                                               return at_offset(name, extra(name));
+                                           }) +
+                              ";\n";
+    return mask_by_element(variant)
+               ? "if (" + at_offset("mask", extra("mask")) + ")\n                " + store
+               : store;
+}
+
+std::string rows_body(const OperationVariant &variant) {
+    const std::vector<std::string> names = strided_names(variant);
+    const std::string last = std::to_string(variant.axes - 1);
+    return "    const Index inner = g.extent[" + last +
+           "], rows = g.rows;\n    const Index first = blockIdx.x * (blockDim.x * " +
+           std::to_string(elements_per_thread) +
+           ") + threadIdx.x;\n"
+           "    for (Index row = blockIdx.y * blockDim.y + threadIdx.y; row < rows;\n"
+           "         row += gridDim.y * blockDim.y) {\n" +
+           declare_offsets(names, "        ") +
+           take_apart(names, "row", variant.axes - 2, "        ") +
+           "#pragma unroll\n        for (int u = 0; u < " + std::to_string(elements_per_thread) +
+           "; ++u) {\n            const Index x = first + u * Index(blockDim.x);\n"
+           "            if (x < inner)\n                " +
+           strided_store(variant, "(unsigned long long)row * inner + x", names, "x") +
+           "        }\n    }\n";
+}
+
+std::string flat_body(const OperationVariant &variant) {
+    const std::vector<std::string> names = strided_names(variant);
+    return "    const Index first = blockIdx.x * Index(blockDim.x * " +
+           std::to_string(elements_per_thread) +
+           ") + threadIdx.x;\n#pragma unroll\n    for (int u = 0; u < " +
+           std::to_string(elements_per_thread) +
+           "; ++u) {\n        const Index i = first + u * Index(blockDim.x);\n"
+           "        if (i >= g.n)\n            return;\n" +
+           declare_offsets(names, "        ") +
+           take_apart(names, "i", variant.axes - 1, "        ") + "        " +
+           strided_store(variant, "i", names, "") + "    }\n";
+}
+
+std::string geometry(const OperationVariant &variant) {
+    return "typedef " + std::string(variant.wide_index ? "long long" : "int") +
+           " Index;\nstruct Geometry {\n    Index n, rows, extent[" + std::to_string(variant.axes) +
+           "], stride[" + std::to_string(variant.axes) + "][" +
+           number(strided_names(variant).size()) + "];\n};\n";
+}
+
+std::vector<ScalarType> types_of(const OperationVariant &variant) {
+    std::vector<ScalarType> types = {variant.out, variant.loop.out};
+    for (int i = 0; i < variant.operands(); ++i) {
+        types.push_back(variant.stored[i]);
+        types.push_back(variant.loop.in[i]);
+    }
+    return types;
+}
+
+} // namespace
+
+KernelKey OperationVariant::key() const noexcept {
+    KernelKey key = 1; // elementwise
+    auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
+    add(static_cast<std::uint64_t>(operation), 7);
+    for (int i = 0; i < max_operands; ++i) {
+        const bool used = i < operands();
+        add(used ? static_cast<std::uint64_t>(stored[i]) : 0, 4);
+        add(used ? static_cast<std::uint64_t>(access[i]) : 0, 2);
+    }
+    // The operand that the loop's type is about; the others follow from the operation.
+    add(static_cast<std::uint64_t>(loop.in[operands() == 3 ? 1 : 0]), 4);
+    add(static_cast<std::uint64_t>(out), 4);
+    add(masked, 1);
+    add(mask_is_single, 1);
+    add(static_cast<std::uint64_t>(walk), 2);
+    add(static_cast<std::uint64_t>(axes), 6);
+    add(unit_steps, 1);
+    add(wide_index, 1);
+    return key;
+}
+
+int vector_length(const OperationVariant &variant) noexcept {
+    std::size_t widest = item_size(variant.out);
+    for (int i = 0; i < variant.operands(); ++i)
+        if (variant.access[i] == Access::Elements)
+            widest = std::max(widest, item_size(variant.stored[i]));
+    return static_cast<int>(16 / widest);
+}
+
+std::size_t tile_size(const OperationVariant &variant) noexcept {
+    const bool vectors =
+        variant.walk == Walk::Vectors && !(variant.masked && !variant.mask_is_single);
+    return vectors ? static_cast<std::size_t>(elementwise_block) * vector_accesses *
+                         static_cast<std::size_t>(vector_length(variant))
+                   : static_cast<std::size_t>(elementwise_block) * elements_per_thread;
+}
+
+std::string operation_source(const OperationVariant &variant) {
+    const std::vector<ScalarType> types = types_of(variant);
+    std::string code = device_prelude(types) + type_names(variant) + operate(variant);
+    if (variant.strided())
+        code += geometry(variant);
+    code += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(elementwise_block) +
+            ") run(" + parameters(variant) +
+            (variant.strided() ? ", Geometry g) {\n" : ", unsigned long long n) {\n") +
+            load_singles(variant);
+    code += variant.walk == Walk::Rows   ? rows_body(variant)
+            : variant.walk == Walk::Flat ? flat_body(variant)
+                                         : contiguous_body(variant);
+    return code + "}\n";
+}
+
+} // namespace pycuda

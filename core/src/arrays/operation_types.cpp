@@ -1,0 +1,174 @@
+// operation_types.cpp -- the type rules of NumPy's ufuncs.
+#include "arrays/operation_types.h"
+
+#include <string>
+
+namespace pycuda {
+namespace {
+
+constexpr OperationRow rows[] = {
+#define PYCUDA_OPERATION(name, numpy_name, operands, rule, expression)                             \
+    {numpy_name, operands, TypeRule::rule, expression},
+#include <pycuda/operations.def>
+#undef PYCUDA_OPERATION
+};
+
+[[noreturn]] void refuse(Operation operation, ScalarType type, std::string_view why) {
+    throw UnsupportedTypes(std::string(operation_name(operation)) + "() is not defined for " +
+                           std::string(numpy_name(type)) + ": " + std::string(why));
+}
+
+ScalarType type_of(const Operand &operand) noexcept {
+    return operand.is_array() ? operand.array().scalar_type() : operand.scalar().type();
+}
+
+bool is_strong(const Operand &operand) noexcept {
+    return operand.is_array() || !operand.scalar().is_weak();
+}
+
+ScalarType without_bool(ScalarType type) { return is_bool(type) ? ScalarType::Int8 : type; }
+
+void refuse_complex(Operation operation, ScalarType type) {
+    if (is_complex(type))
+        refuse(operation, type, "it wants real numbers");
+}
+
+ScalarType float_of(Operation operation, ScalarType type, bool real) {
+    if (real)
+        refuse_complex(operation, type);
+    return float_type(type);
+}
+
+LoopTypes same(ScalarType type, ScalarType out) { return {{type, type, type, type}, out}; }
+
+/// The loop for operands whose common type is `type`.
+LoopTypes loop_of_type(Operation operation, ScalarType type) {
+    switch (operation_row(operation).rule) {
+    case TypeRule::Keep:
+    case TypeRule::Numeric:
+        return same(type, type);
+    case TypeRule::NoBool:
+        if (is_bool(type))
+            refuse(operation, type, "use logical_not, logical_xor or bitwise_xor for booleans");
+        return same(type, type);
+    case TypeRule::Int8:
+        return same(without_bool(type), without_bool(type));
+    case TypeRule::RealInt8:
+        refuse_complex(operation, type);
+        return same(without_bool(type), without_bool(type));
+    case TypeRule::Real:
+        refuse_complex(operation, type);
+        return same(type, type);
+    case TypeRule::RealPart:
+        return same(type, real_type(type));
+    case TypeRule::Integer:
+        if (!is_integer(type))
+            refuse(operation, type, "it wants integers");
+        return same(type, type);
+    case TypeRule::Bits:
+    case TypeRule::Shift:
+        if (!is_integer(type) && !is_bool(type))
+            refuse(operation, type, "it wants integers");
+        if (operation_row(operation).rule == TypeRule::Shift)
+            type = without_bool(type);
+        return same(type, type);
+    case TypeRule::Divide:
+        if (is_bool(type) || is_integer(type))
+            type = ScalarType::Float64;
+        return same(type, type);
+    case TypeRule::Double:
+        type = is_complex(type) ? ScalarType::Complex128 : ScalarType::Float64;
+        return same(type, type);
+    case TypeRule::Float:
+    case TypeRule::FloatReal:
+        type = float_of(operation, type, operation_row(operation).rule == TypeRule::FloatReal);
+        return same(type, type);
+    case TypeRule::FloatTest:
+        return same(float_of(operation, type, true), ScalarType::Bool);
+    case TypeRule::FloatExponent:
+        return same(float_of(operation, type, true), ScalarType::Int32);
+    case TypeRule::Compare:
+        return same(type, ScalarType::Bool);
+    case TypeRule::ScaleExponent:
+    case TypeRule::Select:
+        break; // their operands differ; see loop_types()
+    }
+    return same(type, type);
+}
+
+LoopTypes select_types(std::span<const Operand> operands) {
+    const ScalarType type = common_type(operands.subspan(1), "where");
+    return {{ScalarType::Bool, type, type, type}, type};
+}
+
+LoopTypes scale_types(Operation operation, std::span<const Operand> operands) {
+    const ScalarType exponent = type_of(operands[1]);
+    if (!is_integer(exponent) && !is_bool(exponent))
+        refuse(operation, exponent, "the exponent must be an integer");
+    const ScalarType type =
+        float_of(operation, common_type(operands.first(1), operation_name(operation)), true);
+    return {{type, ScalarType::Int32, type, type}, type};
+}
+
+/// Weak integers that fit no array's type still compare right in one that holds them.
+ScalarType widened_for_comparison(std::span<const Operand> operands, ScalarType type) {
+    for (const Operand &operand : operands)
+        if (!operand.is_array() && operand.scalar().is_weak() && !operand.scalar().fits(type))
+            return promote(type, operand.scalar().type());
+    return type;
+}
+
+} // namespace
+
+const OperationRow &operation_row(Operation operation) noexcept {
+    return rows[static_cast<std::size_t>(operation)];
+}
+
+std::string_view operation_name(Operation operation) noexcept {
+    return operation_row(operation).numpy_name;
+}
+
+int operand_count(Operation operation) noexcept { return operation_row(operation).operands; }
+
+std::optional<Operation> find_operation(std::string_view numpy_name) noexcept {
+    for (std::size_t i = 0; i < std::size(rows); ++i)
+        if (rows[i].numpy_name == numpy_name)
+            return static_cast<Operation>(i);
+    return {};
+}
+
+ScalarType common_type(std::span<const Operand> operands, std::string_view operation) {
+    std::optional<ScalarType> type;
+    for (const Operand &operand : operands) {
+        if (operand.is_array() && operand.array().dtype().is_opaque())
+            throw UnsupportedTypes(std::string(operation) + "() is not defined for elements of " +
+                                   operand.array().dtype().name());
+        if (is_strong(operand))
+            type = type ? promote(*type, type_of(operand)) : type_of(operand);
+    }
+    for (const Operand &operand : operands) {
+        if (is_strong(operand))
+            continue;
+        const Scalar &scalar = operand.scalar();
+        type = type ? promote_weak(*type, scalar.weak_class()) : scalar.type();
+    }
+    return *type;
+}
+
+LoopTypes loop_types(Operation operation, std::span<const Operand> operands,
+                     std::optional<ScalarType> dtype) {
+    const TypeRule rule = operation_row(operation).rule;
+    if (rule == TypeRule::Select)
+        return select_types(operands);
+    if (rule == TypeRule::ScaleExponent)
+        return scale_types(operation, operands);
+    ScalarType type = dtype ? *dtype : common_type(operands, operation_name(operation));
+    if (rule == TypeRule::Compare && !dtype)
+        type = widened_for_comparison(operands, type);
+    LoopTypes types = loop_of_type(operation, type);
+    if (dtype && rule == TypeRule::Divide && types.out != *dtype)
+        refuse(operation, *dtype, "its result is a float");
+    return types;
+}
+
+} // namespace pycuda

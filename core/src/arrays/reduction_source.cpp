@@ -1,0 +1,360 @@
+// reduction_source.cpp -- writing a reduction kernel.
+//
+// A team of threads reduces a chunk of the elements of one output. Each thread keeps several
+// states, so that additions do not wait for each other and few are taken in a row; then states are
+// joined as a tree, in the thread first, then over the team through shared memory.
+//
+//     thread 0   s0 = x[0]  + x[1024] ..  s1 = x[256] + ..  s2  s3   ->  (s0 + s1) + (s2 + s3)
+//     team       128 + 64 + 32 + ... threads join pairs              ->  one state
+//
+// Where a reduction is long, several blocks have a chunk of it each and leave their states; a
+// second launch reduces those.
+#include "arrays/reduction_source.h"
+
+#include "arrays/device_code.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace pycuda {
+namespace {
+
+constexpr ReductionRow rows[] = {
+#define PYCUDA_REDUCTION(name, numpy_name, inputs, rule, identity, map, combine)                   \
+    {numpy_name, inputs, ReductionRule::rule, identity, map, combine},
+#include <pycuda/reductions.def>
+#undef PYCUDA_REDUCTION
+};
+
+constexpr int states_per_thread = 4;
+constexpr int vectors_per_step = 4; ///< accesses that a thread has under way
+
+constexpr const char *limits = R"__(
+template <class T> __device__ __forceinline__ T array_lowest(T) {
+    return T(-1) < T(0) ? T(T(1) << (8 * sizeof(T) - 1)) : T(0);
+}
+template <class T> __device__ __forceinline__ T array_highest(T x) { return T(~array_lowest(x)); }
+template <class T> __device__ __forceinline__ T array_not_a_number(T x) { return x; }
+#define LIMITS(T, infinity, nan)                                                          \
+    __device__ __forceinline__ T array_lowest(T) { return -infinity; }                    \
+    __device__ __forceinline__ T array_highest(T) { return infinity; }                    \
+    __device__ __forceinline__ T array_not_a_number(T) { return nan; }
+LIMITS(float, __int_as_float(0x7f800000), __int_as_float(0x7fffffff))
+LIMITS(double, __longlong_as_double(0x7ff0000000000000), __longlong_as_double(0x7fffffffffffffff))
+__device__ __forceinline__ bool array_lowest(bool) { return false; }
+__device__ __forceinline__ bool array_highest(bool) { return true; }
+template <class T> __device__ __forceinline__ T array_square_of(T x) { return x * x; }
+template <class T> __device__ __forceinline__ bool array_is_less(T a, T b) {
+    return array_nan(a) ? !array_nan(b) : a < b;
+}
+template <class T> __device__ __forceinline__ bool array_is_more(T a, T b) {
+    return array_nan(a) ? !array_nan(b) : b < a;
+}
+template <class S> __device__ __forceinline__ S array_first(S a, S b, bool a_wins, bool b_wins) {
+    if (a.place < 0 || b.place < 0)
+        return a.place < 0 ? b : a;
+    return a_wins ? a : b_wins ? b : a.place < b.place ? a : b;
+}
+)__";
+
+constexpr const char *complex_limits = R"__(
+#define COMPLEX_LIMIT(name)                                                               \
+    template <class T> __device__ __forceinline__ array_complex<T> name(array_complex<T>) { \
+        return {name(T(0)), name(T(0))};                                                  \
+    }
+COMPLEX_LIMIT(array_lowest)
+COMPLEX_LIMIT(array_highest)
+COMPLEX_LIMIT(array_not_a_number)
+template <class T> __device__ __forceinline__ T array_square_of(array_complex<T> x) {
+    return x.re * x.re + x.im * x.im;
+}
+)__";
+
+bool is_index(const ReductionVariant &variant) {
+    return reduction_row(variant.reduction).rule == ReductionRule::Index;
+}
+
+/// The type of a state, as it is computed.
+std::string state_type(const ReductionVariant &variant) {
+    switch (reduction_row(variant.reduction).rule) {
+    case ReductionRule::Test:
+        return "bool";
+    case ReductionRule::Count:
+        return "long long";
+    case ReductionRule::Index:
+        return "State";
+    case ReductionRule::SquareOf:
+        return compute_name(real_type(variant.type));
+    default:
+        return compute_name(variant.type);
+    }
+}
+
+std::string types_code(const ReductionVariant &variant) {
+    std::string code;
+    for (int i = 0; i < variant.inputs(); ++i)
+        code += "typedef " + std::string(cuda_name(variant.stored[i])) + " A" + std::to_string(i) +
+                ";\n";
+    code += "typedef " + std::string(cuda_name(variant.type)) + " L;\ntypedef " +
+            compute_name(variant.type) + " T;\n";
+    if (is_index(variant))
+        code += "struct State {\n    T value;\n    long long place;\n};\n";
+    code += "typedef " + state_type(variant) + " S;\ntypedef " +
+            (variant.split ? "S" : std::string(cuda_name(variant.out))) + " O;\n";
+    if (variant.partials)
+        code += "typedef S I0;\n";
+    else
+        for (int i = 0; i < variant.inputs(); ++i)
+            code += "typedef A" + std::to_string(i) + " I" + std::to_string(i) + ";\n";
+    return code + "typedef " + (variant.wide_index ? "long long" : "int") + " Index;\n";
+}
+
+int walker_count(const ReductionVariant &variant) {
+    return variant.partials ? 1 : variant.walkers();
+}
+
+/// map(), combine() and finish().
+std::string state_code(const ReductionVariant &variant) {
+    const ReductionRow &row = reduction_row(variant.reduction);
+    const std::string inline_ = "__device__ __forceinline__ ";
+    std::string code = inline_ + "S identity() { return " + row.identity + "; }\n" + inline_ +
+                       "S combine(S a, S b) { return " + row.combine + "; }\n";
+    if (variant.partials) {
+        code += inline_ + "S map(S x, long long) { return x; }\n";
+    } else {
+        std::string parameters, conversions;
+        for (int i = 0; i < variant.inputs(); ++i) {
+            const std::string name = i == 0 ? "x" : "y", index = std::to_string(i);
+            parameters += "A" + index + " in" + index + ", ";
+            conversions +=
+                "    const T " + name + " = array_convert<T>(array_convert<L>(in" + index + "));\n";
+        }
+        if (variant.masked) {
+            parameters += "bool counts, ";
+            conversions += "    if (!counts)\n        return identity();\n";
+        }
+        code += inline_ + "S map(" + parameters + "long long index) {\n" + conversions +
+                "    return " + row.map + ";\n}\n";
+    }
+    const std::string result = is_index(variant) ? "s.place" : "s";
+    return code + inline_ + "O finish(S s) { return " +
+           (variant.split ? "s" : "array_convert<O>(" + result + ")") + "; }\n";
+}
+
+std::string geometry(const ReductionVariant &variant) {
+    const std::string walkers = std::to_string(walker_count(variant));
+    const std::string kept = std::to_string(std::max(variant.kept, 1));
+    const std::string reduced = std::to_string(variant.reduced);
+    return "struct Geometry {\n    Index outputs, length, chunk, kept[" + kept + "], reduced[" +
+           reduced + "], kept_stride[" + kept + "][" + walkers + "], stride[" + reduced + "][" +
+           walkers + "];\n};\n";
+}
+
+std::string walker_name(const ReductionVariant &variant, int walker) {
+    return !variant.partials && walker == variant.inputs() ? "mask" : "p" + std::to_string(walker);
+}
+
+std::string walker_type(const ReductionVariant &variant, int walker) {
+    return !variant.partials && walker == variant.inputs() ? "bool" : "I" + std::to_string(walker);
+}
+
+std::string parameters(const ReductionVariant &variant) {
+    std::string code = "O *out";
+    for (int k = 0; k < walker_count(variant); ++k)
+        code += ", const " + walker_type(variant, k) + " *" + walker_name(variant, k);
+    return code + ", Geometry g";
+}
+
+/// Moves each pointer to the first element of output m.
+std::string find_output(const ReductionVariant &variant) {
+    std::string code = "    Index rest = m;\n";
+    for (int k = 0; k < walker_count(variant); ++k)
+        code += "    const char *base" + std::to_string(k) + " = reinterpret_cast<const char *>(" +
+                walker_name(variant, k) + ");\n";
+    if (variant.kept == 0)
+        return code;
+    code += "#pragma unroll\n    for (int axis = " + std::to_string(variant.kept - 1) +
+            "; axis >= 0; --axis) {\n        const Index whole = axis == 0 ? 0 : rest / "
+            "g.kept[axis];\n        const Index at = rest - whole * g.kept[axis];\n";
+    for (int k = 0; k < walker_count(variant); ++k)
+        code += "        base" + std::to_string(k) + " += at * g.kept_stride[axis][" +
+                std::to_string(k) + "];\n";
+    return code + "        rest = whole;\n    }\n";
+}
+
+/// element(r): the state of the reduction's element r.
+std::string element_code(const ReductionVariant &variant) {
+    std::string code = "    auto element = [&](Index r) {\n";
+    std::string arguments;
+    for (int k = 0; k < walker_count(variant); ++k) {
+        const std::string index = std::to_string(k);
+        code += "        const char *at" + index + " = base" + index + ";\n";
+        arguments +=
+            "*reinterpret_cast<const " + walker_type(variant, k) + " *>(at" + index + "), ";
+    }
+    if (variant.reduced == 1) {
+        for (int k = 0; k < walker_count(variant); ++k)
+            code += "        at" + std::to_string(k) + " += r * g.stride[0][" + std::to_string(k) +
+                    "];\n";
+    } else {
+        code +=
+            "        Index left = r;\n#pragma unroll\n        for (int axis = " +
+            std::to_string(variant.reduced - 1) +
+            "; axis >= 0; --axis) {\n            const Index whole = axis == 0 ? 0 : left / "
+            "g.reduced[axis];\n            const Index step = left - whole * g.reduced[axis];\n";
+        for (int k = 0; k < walker_count(variant); ++k)
+            code += "            at" + std::to_string(k) + " += step * g.stride[axis][" +
+                    std::to_string(k) + "];\n";
+        code += "            left = whole;\n        }\n";
+    }
+    return code + "        return map(" + arguments + "r);\n    };\n";
+}
+
+std::string vector_loop(const ReductionVariant &variant) {
+    const std::string length = std::to_string(reduction_vector_length(variant));
+    const std::string steps = std::to_string(vectors_per_step);
+    std::string declare, load, arguments;
+    for (int k = 0; k < walker_count(variant); ++k) {
+        const std::string index = std::to_string(k);
+        const std::string pack = "Pack<" + walker_type(variant, k) + ", " + length + ">";
+        declare += "            " + pack + " v" + index + "[" + steps + "];\n";
+        load += "                v" + index + "[u] = reinterpret_cast<const " + pack + " *>(base" +
+                index + ")[r / " + length + " + u * team_size];\n";
+        arguments += "v" + index + "[u].v[k], ";
+    }
+    return "    {\n        Index r = begin + lane * " + length +
+           ";\n        const Index stride = " + steps + " * " + length +
+           " * team_size;\n        for (; r + stride - lane * " + length +
+           " <= end; r += stride) {\n" + declare +
+           "#pragma unroll\n            for (int u = 0; u < " + steps + "; ++u) {\n" + load +
+           "            }\n#pragma unroll\n            for (int u = 0; u < " + steps +
+           "; ++u)\n#pragma unroll\n                for (int k = 0; k < " + length +
+           "; ++k)\n                    state[k % " + std::to_string(states_per_thread) +
+           "] = combine(state[k % " + std::to_string(states_per_thread) + "], map(" + arguments +
+           "r + u * " + length + " * team_size + k));\n        }\n        begin = r - lane * " +
+           length + ";\n    }\n";
+}
+
+/// What one thread does: from begin to end in the steps of its team.
+std::string thread_loop(const ReductionVariant &variant) {
+    const std::string states = std::to_string(states_per_thread);
+    std::string code = "    S state[" + states + "];\n#pragma unroll\n    for (int u = 0; u < " +
+                       states + "; ++u)\n        state[u] = identity();\n";
+    if (variant.vectors)
+        code += vector_loop(variant);
+    code += "    Index r = begin + lane;\n    for (; r + " + std::to_string(states_per_thread - 1) +
+            " * team_size < end; r += " + states +
+            " * team_size) {\n#pragma unroll\n        for (int u = 0; u < " + states +
+            "; ++u)\n            state[u] = combine(state[u], element(r + u * team_size));\n    }\n"
+            "    for (; r < end; r += team_size)\n"
+            "        state[0] = combine(state[0], element(r));\n";
+    return code +
+           "    S total = combine(combine(state[0], state[1]), combine(state[2], state[3]));\n";
+}
+
+/// Who is in the team, and which output it has.
+std::string team_code(const ReductionVariant &variant) {
+    switch (variant.team) {
+    case Team::Block:
+        return "    const int team_size = 256, lane = threadIdx.x, distance = 1;\n"
+               "    const Index m = blockIdx.x;\n";
+    case Team::Warp:
+        return "    const int team_size = 32, lane = threadIdx.x & 31, distance = 1;\n"
+               "    const Index m = Index(blockIdx.x) * 8 + (threadIdx.x >> 5);\n";
+    case Team::Columns:
+        break;
+    }
+    return "    const int team_size = 8, lane = threadIdx.x >> 5, distance = 32;\n"
+           "    const Index m = Index(blockIdx.x) * 32 + (threadIdx.x & 31);\n";
+}
+
+std::vector<ScalarType> types_of(const ReductionVariant &variant) {
+    return {variant.type, variant.out, variant.stored[0],
+            variant.stored[variant.inputs() == 2 ? 1 : 0]};
+}
+
+} // namespace
+
+const ReductionRow &reduction_row(Reduction reduction) noexcept {
+    return rows[static_cast<std::size_t>(reduction)];
+}
+
+std::optional<Reduction> find_reduction(std::string_view numpy_name) noexcept {
+    for (std::size_t i = 0; i < std::size(rows); ++i)
+        if (rows[i].numpy_name == numpy_name)
+            return static_cast<Reduction>(i);
+    return {};
+}
+
+int reduction_inputs(Reduction reduction) noexcept { return reduction_row(reduction).inputs; }
+
+KernelKey ReductionVariant::key() const noexcept {
+    KernelKey key = 2; // a reduction
+    auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
+    add(static_cast<std::uint64_t>(reduction), 6);
+    add(static_cast<std::uint64_t>(stored[0]), 4);
+    add(inputs() == 2 ? static_cast<std::uint64_t>(stored[1]) : 0, 4);
+    add(static_cast<std::uint64_t>(type), 4);
+    add(static_cast<std::uint64_t>(out), 4);
+    add(masked, 1);
+    add(static_cast<std::uint64_t>(team), 2);
+    add(vectors, 1);
+    add(split, 1);
+    add(partials, 1);
+    add(wide_index, 1);
+    add(static_cast<std::uint64_t>(kept), 6);
+    add(static_cast<std::uint64_t>(reduced), 6);
+    return key;
+}
+
+std::size_t state_size(const ReductionVariant &variant) noexcept {
+    const bool small_float = is_float(variant.type) && item_size(variant.type) == 2;
+    const std::size_t computed = small_float ? 4 : item_size(variant.type);
+    switch (reduction_row(variant.reduction).rule) {
+    case ReductionRule::Test:
+        return 1;
+    case ReductionRule::Count:
+        return 8;
+    case ReductionRule::Index:
+        return computed <= 8 ? 16 : 24;
+    case ReductionRule::SquareOf:
+        return small_float ? 4 : item_size(real_type(variant.type));
+    default:
+        return computed;
+    }
+}
+
+int reduction_vector_length(const ReductionVariant &variant) noexcept {
+    std::size_t widest = item_size(variant.stored[0]);
+    if (variant.inputs() == 2)
+        widest = std::max(widest, item_size(variant.stored[1]));
+    return static_cast<int>(16 / widest);
+}
+
+std::string reduction_source(const ReductionVariant &variant) {
+    const std::vector<ScalarType> types = types_of(variant);
+    std::string code = device_prelude(types) + limits;
+    if (std::ranges::any_of(types, is_complex))
+        code += complex_limits;
+    code += types_code(variant) + state_code(variant) + geometry(variant);
+    code += "extern \"C\" __global__ void __launch_bounds__(256) run(" + parameters(variant) +
+            ") {\n    __shared__ __align__(16) unsigned char memory[256 * sizeof(S)];\n"
+            "    S *shared = reinterpret_cast<S *>(memory);\n" +
+            team_code(variant) + find_output(variant) + element_code(variant) +
+            "    Index begin = Index(blockIdx.y) * g.chunk;\n"
+            "    Index end = m < g.outputs ? begin + g.chunk : begin;\n"
+            "    if (end > g.length)\n        end = m < g.outputs ? g.length : begin;\n" +
+            thread_loop(variant) +
+            "    shared[threadIdx.x] = total;\n"
+            "    for (int half = team_size / 2; half > 0; half /= 2) {\n"
+            "        __syncthreads();\n"
+            "        if (lane < half)\n"
+            "            shared[threadIdx.x] = combine(shared[threadIdx.x],\n"
+            "                                          shared[threadIdx.x + half * distance]);\n"
+            "    }\n"
+            "    if (lane == 0 && m < g.outputs)\n"
+            "        out[m * gridDim.y + blockIdx.y] = finish(shared[threadIdx.x]);\n}\n";
+    return code;
+}
+
+} // namespace pycuda

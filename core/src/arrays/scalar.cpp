@@ -1,0 +1,193 @@
+// scalar.cpp -- numbers of the host, and their bytes as any type.
+#include <pycuda/scalar.h>
+
+#include "objects/half.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace pycuda {
+namespace {
+
+template <class T> T load(const void *bytes) noexcept {
+    T value;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+template <class T> void store(void *bytes, T value) noexcept {
+    std::memcpy(bytes, &value, sizeof value);
+}
+
+double half_value(std::uint16_t bits) noexcept {
+    const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+    const double sign = bits & 0x8000 ? -1 : 1;
+    if (exponent == 0x1f)
+        return fraction ? std::numeric_limits<double>::quiet_NaN()
+                        : sign * std::numeric_limits<double>::infinity();
+    return sign *
+           (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
+}
+
+float bfloat16_value(std::uint16_t bits) noexcept {
+    return std::bit_cast<float>(std::uint32_t{bits} << 16);
+}
+
+template <class T> bool in_range(std::int64_t value, bool large) noexcept {
+    if (large)
+        return std::is_same_v<T, std::uint64_t>;
+    if constexpr (std::is_same_v<T, std::uint64_t>)
+        return value >= 0;
+    else
+        return value >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
+               value <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
+}
+
+} // namespace
+
+Scalar Scalar::integer(std::int64_t value, bool weak, ScalarType type) noexcept {
+    Scalar scalar;
+    scalar.kind_ = Kind::Integer;
+    scalar.weak_ = weak;
+    scalar.type_ = type;
+    scalar.integer_ = value;
+    return scalar;
+}
+
+Scalar Scalar::large(std::uint64_t value, bool weak, ScalarType type) noexcept {
+    Scalar scalar = integer(static_cast<std::int64_t>(value), weak, type);
+    if (scalar.integer_ < 0)
+        scalar.kind_ = Kind::LargeInteger;
+    return scalar;
+}
+
+Scalar Scalar::real(double value, bool weak, ScalarType type) noexcept {
+    return complex(value, 0, weak, type);
+}
+
+Scalar Scalar::complex(double re, double im, bool weak, ScalarType type) noexcept {
+    Scalar scalar;
+    scalar.kind_ = is_complex(type) ? Kind::Complex : Kind::Real;
+    scalar.weak_ = weak;
+    scalar.type_ = type;
+    scalar.re_ = re;
+    scalar.im_ = im;
+    return scalar;
+}
+
+Scalar Scalar::from_bytes(ScalarType type, const void *bytes) noexcept {
+    switch (type) {
+    case ScalarType::Bool:
+        return of_bool(load<unsigned char>(bytes) != 0);
+    case ScalarType::Int8:
+        return integer(load<std::int8_t>(bytes), false, type);
+    case ScalarType::UInt8:
+        return integer(load<std::uint8_t>(bytes), false, type);
+    case ScalarType::Int16:
+        return integer(load<std::int16_t>(bytes), false, type);
+    case ScalarType::UInt16:
+        return integer(load<std::uint16_t>(bytes), false, type);
+    case ScalarType::Int32:
+        return integer(load<std::int32_t>(bytes), false, type);
+    case ScalarType::UInt32:
+        return integer(load<std::uint32_t>(bytes), false, type);
+    case ScalarType::Int64:
+        return integer(load<std::int64_t>(bytes), false, type);
+    case ScalarType::UInt64:
+        return large(load<std::uint64_t>(bytes), false, type);
+    case ScalarType::Float16:
+        return real(half_value(load<std::uint16_t>(bytes)), false, type);
+    case ScalarType::BFloat16:
+        return real(bfloat16_value(load<std::uint16_t>(bytes)), false, type);
+    case ScalarType::Float32:
+        return real(load<float>(bytes), false, type);
+    case ScalarType::Float64:
+        return real(load<double>(bytes), false, type);
+    case ScalarType::Complex64: {
+        const auto parts = load<std::array<float, 2>>(bytes);
+        return complex(parts[0], parts[1], false, type);
+    }
+    case ScalarType::Complex128: {
+        const auto parts = load<std::array<double, 2>>(bytes);
+        return complex(parts[0], parts[1], false, type);
+    }
+    case ScalarType::Opaque:
+        break;
+    }
+    return {};
+}
+
+double Scalar::as_double() const noexcept {
+    if (kind_ == Kind::Integer)
+        return static_cast<double>(integer_);
+    if (kind_ == Kind::LargeInteger)
+        return static_cast<double>(static_cast<std::uint64_t>(integer_));
+    return re_;
+}
+
+bool Scalar::fits(ScalarType type) const noexcept {
+    if (kind_ == Kind::Real || kind_ == Kind::Complex)
+        return true;
+    const bool large = kind_ == Kind::LargeInteger;
+    switch (type) {
+    case ScalarType::Int8:
+        return in_range<std::int8_t>(integer_, large);
+    case ScalarType::UInt8:
+        return in_range<std::uint8_t>(integer_, large);
+    case ScalarType::Int16:
+        return in_range<std::int16_t>(integer_, large);
+    case ScalarType::UInt16:
+        return in_range<std::uint16_t>(integer_, large);
+    case ScalarType::Int32:
+        return in_range<std::int32_t>(integer_, large);
+    case ScalarType::UInt32:
+        return in_range<std::uint32_t>(integer_, large);
+    case ScalarType::Int64:
+        return in_range<std::int64_t>(integer_, large);
+    case ScalarType::UInt64:
+        return in_range<std::uint64_t>(integer_, large);
+    default:
+        return true;
+    }
+}
+
+void Scalar::write(ScalarType type, void *bytes) const {
+    if (weak_ && !fits(type))
+        throw ScalarOverflow("Python integer " +
+                             (kind_ == Kind::LargeInteger
+                                  ? std::to_string(static_cast<std::uint64_t>(integer_))
+                                  : std::to_string(integer_)) +
+                             " out of bounds for " + std::string(numpy_name(type)));
+    const bool integral = kind_ == Kind::Integer || kind_ == Kind::LargeInteger;
+    const double number = as_double();
+    if (is_bool(type))
+        return store<unsigned char>(bytes, integral ? integer_ != 0 : re_ != 0 || im_ != 0);
+    if (is_integer(type)) { // the low bytes of two's complement
+        std::int64_t value = integral ? integer_
+                             : type == ScalarType::UInt64 && number >= 0
+                                 ? static_cast<std::int64_t>(static_cast<std::uint64_t>(number))
+                                 : static_cast<std::int64_t>(number);
+        std::memcpy(bytes, &value, item_size(type));
+        return;
+    }
+    switch (type) {
+    case ScalarType::Float16:
+        return store(bytes, detail::to_half(number));
+    case ScalarType::BFloat16:
+        return store(bytes, detail::to_bfloat16(static_cast<float>(number)));
+    case ScalarType::Float32:
+        return store(bytes, static_cast<float>(number));
+    case ScalarType::Float64:
+        return store(bytes, number);
+    case ScalarType::Complex64:
+        return store(bytes, std::array{static_cast<float>(number), static_cast<float>(im_)});
+    default:
+        return store(bytes, std::array{number, im_});
+    }
+}
+
+} // namespace pycuda

@@ -1,0 +1,580 @@
+"""The class GPUArray; see pycuda.gpuarray."""
+
+from __future__ import annotations
+
+import builtins
+import copyreg
+import math
+import warnings
+
+import numpy as np
+
+from pycuda import _array_indexing as _indexing
+from pycuda import _driver
+from pycuda._array_creation import empty_as, splay, to_gpu, to_gpu_async
+from pycuda._array_ufuncs import UFUNCS, array_ufunc
+from pycuda._driver import ArrayBase
+from pycuda._driver import _array_apply as apply
+
+
+class ArrayFlags:
+    """How an array lies in memory: ``c_contiguous``, ``f_contiguous``, ``forc`` (either)."""
+
+    def __init__(self, ary: ArrayBase) -> None:
+        self.c_contiguous = ary._c_contiguous
+        self.f_contiguous = ary._f_contiguous
+        self.forc = self.c_contiguous or self.f_contiguous
+
+    def __getitem__(self, name: str) -> bool:
+        return getattr(self, name.lower())
+
+    def __repr__(self) -> str:
+        return f"ArrayFlags(c_contiguous={self.c_contiguous}, f_contiguous={self.f_contiguous})"
+
+
+def _axis_bits(axis, ndim: int) -> int:
+    """The axes as the bits of a number; None is all of them."""
+    if axis is None:
+        return (1 << ndim) - 1
+    bits = 0
+    for one in axis if isinstance(axis, (tuple, list)) else (axis,):
+        one = _indexing.normalize_axis(one, ndim)
+        if bits >> one & 1:
+            raise ValueError("duplicate value in 'axis'")
+        bits |= 1 << one
+    return bits
+
+
+def _count(ary, axis, keepdims: bool, where):
+    """How many elements go into each result of a reduction: a number, or an array of them."""
+    if where is not None and where is not True:
+        counted = _indexing.broadcast_to(where, ary.shape)
+        return counted._reduce("count_nonzero", axis, keepdims=keepdims)
+    bits = _axis_bits(axis, ary.ndim)
+    return math.prod(n for i, n in enumerate(ary.shape) if bits >> i & 1)
+
+
+def _divide_by_count(total, count, out, stream):
+    """A mean without elements is NaN, with numpy's type."""
+    if not isinstance(count, ArrayBase):
+        count = total.dtype.type(count) if total.dtype.kind in "fc" else count
+    return UFUNCS["divide"](total, count, out=out, dtype=total.dtype, stream=stream)
+
+
+def _mean(ary, axis, dtype, out, keepdims, where, stream):
+    if dtype is None and ary.dtype.kind in "iub":
+        dtype = np.float64
+    total = ary._reduce("sum", axis, dtype, None, keepdims, where, stream)
+    return _divide_by_count(total, _count(ary, axis, keepdims, where), out, stream)
+
+
+class GPUArray(ArrayBase):
+    """An array on the device: elements of ``dtype`` in the given ``shape``.
+
+    Memory comes from a pool of the current context, or from ``allocator(nbytes)``; ``gpudata``
+    is memory that is there already. ``strides`` are in bytes; without them the elements lie one
+    after the other in ``order`` "C" or "F".
+
+    Arithmetic follows numpy: broadcasting, types by NEP 50. Operations return before the device is
+    done; :meth:`get` waits.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 100
+
+    def __init__(
+        self,
+        shape,
+        dtype=np.float64,
+        allocator=None,
+        base=None,
+        gpudata=None,
+        strides=None,
+        order: str = "C",
+    ) -> None:
+        _driver._array_init(
+            self, shape, dtype, allocator, base, gpudata, strides, order
+        )
+
+    __array_ufunc__ = array_ufunc
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError(
+            "a GPUArray is not converted to a numpy array by itself; call its get()"
+        )
+
+    # What it is
+
+    @property
+    def flags(self) -> ArrayFlags:
+        """How the elements lie in memory."""
+        return ArrayFlags(self)
+
+    @property
+    def T(self) -> GPUArray:
+        """A view with the axes in reverse order."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> GPUArray:
+        """A view with the last two axes exchanged."""
+        return self.swapaxes(-1, -2)
+
+    @property
+    def __cuda_array_interface__(self) -> dict:
+        return {
+            "shape": self.shape,
+            "strides": self.strides,
+            "data": (self.ptr if self.size else 0, False),
+            "typestr": self.dtype.str,
+            "descr": self.dtype.descr,
+            "stream": None,
+            "version": 3,
+        }
+
+    @property
+    def _grid(self) -> tuple[int, int]:
+        return splay(self.size)[0]
+
+    @property
+    def _block(self) -> tuple[int, int, int]:
+        return splay(self.size)[1]
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. "
+                "Use a.any() or a.all()"
+            )
+        return bool(self.get().item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self.ndim != 0 or self.dtype.kind not in "iu":
+            raise TypeError("only integer arrays of one element can be an index")
+        return self.item()
+
+    def __repr__(self) -> str:
+        return repr(self.get())
+
+    def __str__(self) -> str:
+        return str(self.get())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item() if self.ndim == 0 else self.get(), spec)
+
+    # Between host and device
+
+    def set(self, ary, async_: bool = False, stream=None, **kwargs) -> None:
+        """Copy the host array ``ary``, of the same size and type, to this array.
+
+        ``async_`` returns before the copy is done; the host array is kept alive until then.
+        """
+        async_ = kwargs.pop("async", async_)
+        if kwargs:
+            raise TypeError(f"set() got an unexpected keyword {next(iter(kwargs))!r}")
+        ary = np.asarray(ary)
+        if ary.size != self.size:
+            raise ValueError(
+                f"ary and self must be the same size: {ary.size} and {self.size}"
+            )
+        if ary.dtype != self.dtype:
+            raise ValueError(
+                f"ary and self must have the same dtype: {ary.dtype} and {self.dtype}"
+            )
+        if ary.shape != self.shape:
+            warnings.warn("Setting array from one with different shape.", stacklevel=2)
+            ary = ary.reshape(self.shape)
+        if self.size == 0:
+            return
+        if not _driver._array_is_dense(self):
+            _driver._array_assign(self, to_gpu_async(ary, stream=stream), stream=stream)
+            return
+        if ary.strides != self.strides:
+            ordered = np.ndarray(self.shape, self.dtype, strides=self.strides)
+            ordered[...] = ary
+            ary = ordered
+        _driver._array_set_bytes(self, ary, stream)
+        if stream is not None and not async_:
+            stream.synchronize()
+
+    def set_async(self, ary, stream=None) -> None:
+        """:meth:`set` that returns before the copy is done."""
+        self.set(ary, async_=True, stream=stream)
+
+    def get(
+        self,
+        ary=None,
+        pagelocked: bool = False,
+        async_: bool = False,
+        stream=None,
+        **kwargs,
+    ):
+        """The elements on the host: a new numpy array, or ``ary`` filled.
+
+        ``pagelocked`` makes the new array in pinned memory. ``async_`` returns before the copy is
+        done. Raises ValueError for an ``ary`` of another size, TypeError for another dtype.
+        """
+        async_ = kwargs.pop("async", async_)
+        if kwargs:
+            raise TypeError(f"get() got an unexpected keyword {next(iter(kwargs))!r}")
+        source = self if _driver._array_is_dense(self) else self.copy(stream=stream)
+        target = ary
+        if ary is None:
+            ary = target = self._new_host_array(source, pagelocked)
+        else:
+            target = self._check_target(ary, source)
+        if self.size:
+            _driver._array_get_bytes(source, target, stream)
+            if stream is not None and not (async_ and target is ary):
+                stream.synchronize()
+            if target is not ary:
+                ary[...] = target.reshape(ary.shape)
+        return ary
+
+    def _new_host_array(self, source, pagelocked: bool):
+        if not pagelocked:
+            return np.ndarray(self.shape, self.dtype, strides=source.strides)
+        from pycuda.driver import pagelocked_empty
+
+        order = "F" if source._f_contiguous and not source._c_contiguous else "C"
+        host = pagelocked_empty(self.shape, self.dtype, order=order)
+        return host if host.strides == source.strides else np.empty_like(host)
+
+    def _check_target(self, ary, source):
+        if ary.size != self.size:
+            raise ValueError(
+                f"self and ary must be the same size: {self.size} and {ary.size}"
+            )
+        if ary.dtype != self.dtype:
+            raise TypeError(
+                f"self and ary must have the same dtype: {self.dtype} and {ary.dtype}"
+            )
+        if ary.shape != self.shape:
+            warnings.warn(
+                "get() between arrays of different shape is deprecated",
+                DeprecationWarning,
+                stacklevel=3,
+            )
+        elif ary.strides == source.strides:
+            return ary
+        return np.ndarray(self.shape, self.dtype, strides=source.strides)
+
+    def get_async(self, stream=None, ary=None):
+        """:meth:`get` that returns before the copy is done; a new array is pinned memory."""
+        return self.get(ary, pagelocked=ary is None, async_=True, stream=stream)
+
+    def item(self, *index):
+        """One element as a Python number."""
+        return (self[index] if index else self).get().item()
+
+    def tolist(self) -> list:
+        """All elements as nested lists of Python numbers."""
+        return self.get().tolist()
+
+    # Copies and views
+
+    def copy(self, order: str = "K", stream=None) -> GPUArray:
+        """A new array with the same elements; ``order`` "K" keeps the axes' order in memory."""
+        result = empty_as(self, order, None, type(self))
+        _driver._array_assign(result, self, stream=stream)
+        return result
+
+    def __copy__(self) -> GPUArray:
+        return self.copy()
+
+    def __deepcopy__(self, memo) -> GPUArray:
+        return self.copy()
+
+    def astype(self, dtype, stream=None, copy: bool = True) -> GPUArray:
+        """A copy with elements converted to ``dtype``."""
+        if not copy and np.dtype(dtype) == self.dtype:
+            return self
+        result = empty_as(self, "K", dtype, type(self))
+        _driver._array_assign(result, self, stream=stream)
+        return result
+
+    def fill(self, value, stream=None) -> GPUArray:
+        """Set all elements to ``value``; returns the array."""
+        self._assign(value, stream)
+        return self
+
+    def _assign(self, value, stream=None) -> None:
+        if not isinstance(value, ArrayBase):
+            if isinstance(value, (np.ndarray, list, tuple, np.void)):
+                value = to_gpu_async(np.asarray(value, self.dtype), stream=stream)
+            elif self.dtype.kind == "V":
+                value = to_gpu_async(np.array(value, self.dtype), stream=stream)
+        _driver._array_assign(self, value, stream=stream)
+
+    def _view(self, offset: int, shape, strides, dtype=None) -> GPUArray:
+        return _driver._array_view(self, offset, shape, strides, dtype)
+
+    def view(self, dtype=None) -> GPUArray:
+        """The same memory seen with another dtype: along the last axis in memory."""
+        if dtype is None:
+            return self._view(0, self.shape, self.strides)
+        dtype = np.dtype(dtype)
+        old, new = self.itemsize, dtype.itemsize
+        shape, strides = list(self.shape), list(self.strides)
+        if old != new:
+            axis = _indexing.last_axis_in_memory(self)
+            if axis is None or strides[axis] != old or shape[axis] * old % new:
+                raise ValueError("new type not compatible with array")
+            shape[axis] = shape[axis] * old // new
+            strides[axis] = new
+        return self._view(0, shape, strides, dtype)
+
+    def reshape(self, *shape, order: str = "C", copy=None) -> GPUArray:
+        """The same elements with another shape, one of whose extents may be -1.
+
+        A view where the memory allows it, else a copy (upstream refused those).
+        """
+        if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)):
+            shape = tuple(shape[0])
+        shape = _indexing.complete_shape(shape, self.size)
+        if order == "A":
+            order = "F" if self._f_contiguous and not self._c_contiguous else "C"
+        if shape == self.shape and copy is not True:
+            return self
+        result = None if copy else _driver._array_try_reshape(self, shape, order)
+        if result is None:
+            if copy is False:
+                raise ValueError("this shape needs a copy, which copy=False forbids")
+            result = _driver._array_try_reshape(self.copy(order), shape, order)
+        return result
+
+    def ravel(self, order: str = "C") -> GPUArray:
+        """All elements along one axis; a view where that is possible."""
+        if order in "KA" and self._f_contiguous and not self._c_contiguous:
+            order = "F"
+        return self.reshape(self.size, order="F" if order == "F" else "C")
+
+    def flatten(self, order: str = "C") -> GPUArray:
+        """A copy of all elements along one axis."""
+        return self.copy(order).reshape(self.size, order=order)
+
+    def squeeze(self, axis=None) -> GPUArray:
+        """A view without axes of length 1: all of them, or those of ``axis``."""
+        return _indexing.squeeze(self, axis)
+
+    def transpose(self, *axes) -> GPUArray:
+        """A view with the axes in another order, by default reversed."""
+        if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], int)):
+            axes = () if axes[0] is None else tuple(axes[0])
+        return _indexing.transpose(self, axes or None)
+
+    def swapaxes(self, axis1: int, axis2: int) -> GPUArray:
+        """A view with two axes exchanged."""
+        axes = list(range(self.ndim))
+        axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
+        return self.transpose(axes)
+
+    def diagonal(self, offset: int = 0) -> GPUArray:
+        """A view of the diagonal of a matrix."""
+        return _indexing.diagonal(self, offset)
+
+    def __getitem__(self, index) -> GPUArray:
+        return _indexing.get_item(self, index)
+
+    def __setitem__(self, index, value) -> None:
+        _indexing.set_item(self, index, value)
+
+    def __iter__(self):
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value) -> bool:
+        return bool((self == value).any())
+
+    def reverse(self, stream=None) -> GPUArray:
+        """A new array with all elements in reverse order."""
+        result = empty_as(self, "K", None, type(self))
+        flat = result.ravel("K")
+        _driver._array_assign(flat, self.ravel("K")[::-1], stream=stream)
+        return result
+
+    # Arithmetic beyond the operators
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __rdivmod__(self, other):
+        return other // self, other % self
+
+    def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):
+        """``selffac * self + otherfac * other`` in one pass."""
+        return apply("mul_add", self, selffac, other, otherfac, out=out, stream=stream)
+
+    @property
+    def real(self) -> GPUArray:
+        """The real part: a new array, or the array itself where it is real."""
+        return apply("real", self) if self.dtype.kind == "c" else self
+
+    @property
+    def imag(self) -> GPUArray:
+        """The imaginary part, a new array."""
+        return apply("imag", self)
+
+    def conj(self, out=None) -> GPUArray:
+        """The complex conjugate; of a real array the array itself."""
+        if self.dtype.kind != "c" and out is None:
+            return self
+        return apply("conjugate", self, out=out)
+
+    conjugate = conj
+
+    def clip(self, min=None, max=None, out=None) -> GPUArray:
+        """The elements held between ``min`` and ``max``."""
+        if min is None:
+            return UFUNCS["minimum"](self, max, out=out)
+        if max is None:
+            return UFUNCS["maximum"](self, min, out=out)
+        return apply("clip", self, min, max, out=out)
+
+    def round(self, decimals: int = 0, out=None) -> GPUArray:
+        """The elements rounded to the nearest even number of ``decimals`` places."""
+        if self.dtype.kind in "iub":
+            return self.copy()
+        if decimals == 0:
+            return UFUNCS["rint"](self, out=out)
+        scale = 10.0 ** builtins.abs(decimals)
+        if decimals > 0:
+            return UFUNCS["divide"](UFUNCS["rint"](self * scale), scale, out=out)
+        return UFUNCS["multiply"](UFUNCS["rint"](self / scale), scale, out=out)
+
+    __round__ = round
+
+    # Reductions
+
+    def _reduce(
+        self, name, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None,
+        others=(),
+    ):  # fmt: skip
+        if where is not None and not isinstance(where, ArrayBase):
+            where = None if where is True else to_gpu(np.asarray(where, np.bool_))
+        result = _driver._array_reduce(
+            name, self, *others, axes=_axis_bits(axis, self.ndim), keepdims=keepdims,
+            dtype=None if dtype is None else np.dtype(dtype), where=where, stream=stream,
+        )  # fmt: skip
+        if out is None:
+            return result
+        return apply("copy", result, out=out, stream=stream)
+
+    def sum(
+        self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
+    ):
+        """The sum over ``axis`` (None: all), pairwise and the same in each run."""
+        return self._reduce("sum", axis, dtype, out, keepdims, where, stream)
+
+    def prod(
+        self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
+    ):
+        """The product over ``axis``."""
+        return self._reduce("prod", axis, dtype, out, keepdims, where, stream)
+
+    def min(self, axis=None, out=None, keepdims=False, where=None, stream=None):
+        """The smallest element; NaN where there is one. Raises ValueError without elements."""
+        return self._reduce("min", axis, None, out, keepdims, where, stream)
+
+    def max(self, axis=None, out=None, keepdims=False, where=None, stream=None):
+        """The largest element; NaN where there is one. Raises ValueError without elements."""
+        return self._reduce("max", axis, None, out, keepdims, where, stream)
+
+    def any(
+        self,
+        axis=None,
+        out=None,
+        keepdims=False,
+        where=None,
+        stream=None,
+        allocator=None,
+    ):
+        """Whether any element is true, of type bool."""
+        return self._reduce("any", axis, None, out, keepdims, where, stream)
+
+    def all(
+        self,
+        axis=None,
+        out=None,
+        keepdims=False,
+        where=None,
+        stream=None,
+        allocator=None,
+    ):
+        """Whether all elements are true, of type bool."""
+        return self._reduce("all", axis, None, out, keepdims, where, stream)
+
+    def argmin(self, axis=None, out=None, keepdims=False, stream=None):
+        """The first index of the smallest element, of type int64."""
+        return self._reduce("argmin", axis, None, out, keepdims, None, stream)
+
+    def argmax(self, axis=None, out=None, keepdims=False, stream=None):
+        """The first index of the largest element, of type int64."""
+        return self._reduce("argmax", axis, None, out, keepdims, None, stream)
+
+    def mean(
+        self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
+    ):
+        """The mean over ``axis``; of integers in float64."""
+        return _mean(self, axis, dtype, out, keepdims, where, stream)
+
+    def var(
+        self,
+        axis=None,
+        dtype=None,
+        out=None,
+        ddof=0,
+        keepdims=False,
+        where=None,
+        stream=None,
+    ):
+        """The variance over ``axis``, from the deviations from the mean."""
+        mean = _mean(self, axis, dtype, None, True, where, stream)
+        squares = self._reduce(
+            "squared_deviations", axis, dtype, None, keepdims, where, stream, (mean,)
+        )
+        count = _count(self, axis, keepdims, where) - ddof
+        return _divide_by_count(squares, count, out, stream)
+
+    def std(
+        self,
+        axis=None,
+        dtype=None,
+        out=None,
+        ddof=0,
+        keepdims=False,
+        where=None,
+        stream=None,
+    ):
+        """The standard deviation over ``axis``."""
+        variance = self.var(axis, dtype, None, ddof, keepdims, where, stream)
+        return UFUNCS["sqrt"](
+            variance, out=variance if out is None else out, stream=stream
+        )
+
+    def ptp(self, axis=None, out=None, keepdims=False):
+        """The largest element less the smallest."""
+        return UFUNCS["subtract"](
+            self.max(axis, keepdims=keepdims),
+            self.min(axis, keepdims=keepdims),
+            out=out,
+        )
+
+
+copyreg.pickle(GPUArray, lambda array: (to_gpu, (array.get(),)))
+_driver._register_array_class(GPUArray)

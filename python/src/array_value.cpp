@@ -1,0 +1,246 @@
+// array_value.cpp -- from Python's objects to the operands of core.
+#include "array_value.h"
+
+#include "argument_types.h"
+#include "array_object.h"
+#include "device_pointer.h"
+#include "host_buffer.h"
+#include "numpy_types.h"
+#include "python_object.h"
+
+#include <pycuda/array_gather.h>
+#include <pycuda/array_reduction.h>
+
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace pycuda::python {
+namespace {
+
+std::optional<Scalar> python_integer(PyObject *value) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow == 0)
+        return Scalar::weak(std::int64_t{number});
+    if (overflow > 0) {
+        const unsigned long long large = PyLong_AsUnsignedLongLong(value);
+        if (!PyErr_Occurred())
+            return Scalar::weak(std::uint64_t{large});
+        PyErr_Clear();
+    }
+    throw ScalarOverflow("a Python integer beyond 64 bits does not fit any element");
+}
+
+/// numpy's scalar types as ours; numpy tells size and kind, and bool is the one that is not a
+/// number.
+ScalarType type_of_scalar(const ArgumentType &known) {
+    static PyObject *numpy_bool =
+        nb::object(nb::module_::import_("numpy").attr("bool_")).release().ptr();
+    const NumpyScalar &scalar = known.scalar;
+    switch (scalar.kind) {
+    case ValueKind::Signed:
+        return scalar.size == 1   ? ScalarType::Int8
+               : scalar.size == 2 ? ScalarType::Int16
+               : scalar.size == 4 ? ScalarType::Int32
+                                  : ScalarType::Int64;
+    case ValueKind::Unsigned:
+        if (reinterpret_cast<PyObject *>(known.type) == numpy_bool)
+            return ScalarType::Bool;
+        return scalar.size == 1   ? ScalarType::UInt8
+               : scalar.size == 2 ? ScalarType::UInt16
+               : scalar.size == 4 ? ScalarType::UInt32
+                                  : ScalarType::UInt64;
+    case ValueKind::Float:
+        return scalar.size == 2   ? ScalarType::Float16
+               : scalar.size == 4 ? ScalarType::Float32
+               : scalar.size == 8 ? ScalarType::Float64
+                                  : ScalarType::Opaque; // longdouble
+    case ValueKind::Bytes:
+        return scalar.size == 8 ? ScalarType::Complex64 : ScalarType::Complex128;
+    default:
+        return ScalarType::Opaque;
+    }
+}
+
+std::optional<Operand> numpy_scalar(PyObject *value) {
+    const ArgumentType *known = ArgumentTypes::find(Py_TYPE(value));
+    if (known == nullptr || known->scalar.type == nullptr) {
+        if (!register_numpy_types())
+            return {};
+        known = ArgumentTypes::find(Py_TYPE(value));
+        if (known == nullptr || known->scalar.type == nullptr)
+            return {};
+    }
+    const ScalarType type = type_of_scalar(*known);
+    if (type == ScalarType::Opaque)
+        return Operand(Scalar::of(PyFloat_AsDouble(value), ScalarType::Float64));
+    return Operand(Scalar::from_bytes(type, known->scalar.value(value)));
+}
+
+/// A numpy array of no dimension is a number with a type.
+std::optional<Operand> array_of_one(nb::handle object) {
+    if (!is_numpy_array(object) || nb::cast<int>(object.attr("ndim")) != 0)
+        return {};
+    const DType type = dtype_of(nb::object(object.attr("dtype")));
+    if (type.is_opaque())
+        return {};
+    alignas(16) std::byte bytes[16] = {};
+    nb::object text = object.attr("tobytes")();
+    std::memcpy(bytes, nb::borrow<nb::bytes>(text).c_str(), type.item_size());
+    return Operand(Scalar::from_bytes(type.scalar(), bytes));
+}
+
+} // namespace
+
+std::optional<Operand> find_operand(nb::handle object) {
+    PyObject *value = object.ptr();
+    if (is_array(object))
+        return Operand(array_of(object));
+    if (PyFloat_CheckExact(value))
+        return Operand(Scalar::weak(PyFloat_AsDouble(value)));
+    if (PyBool_Check(value)) // weak against everything: a typed bool is just that
+        return Operand(Scalar::of_bool(value == Py_True));
+    if (PyLong_Check(value))
+        return Operand(*python_integer(value));
+    if (std::optional<Operand> scalar = numpy_scalar(value))
+        return scalar;
+    if (PyFloat_Check(value))
+        return Operand(Scalar::weak(PyFloat_AsDouble(value)));
+    if (PyComplex_Check(value))
+        return Operand(Scalar::weak(PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value)));
+    return array_of_one(object);
+}
+
+Operand require_operand(nb::handle object, const char *what) {
+    if (std::optional<Operand> operand = find_operand(object))
+        return *operand;
+    std::string message =
+        std::string(what) + " must be a GPUArray or a number, not " + name_of_type(object);
+    if (is_numpy_array(object))
+        message += ", which lives on the host; copy it with pycuda.gpuarray.to_gpu() first";
+    throw_type_error(message);
+}
+
+nb::object apply_to_objects(Operation operation, std::span<const nb::handle> objects,
+                            std::span<const Operand> operands, ApplyOptions options,
+                            nb::handle out) {
+    if (out.is_valid()) {
+        apply(operation, operands, options);
+        return nb::borrow(out);
+    }
+    PyTypeObject *type = array_class;
+    for (nb::handle object : objects) {
+        if (!is_array(object))
+            continue;
+        type = Py_TYPE(object.ptr());
+        if (array_object(object).allocator == nullptr)
+            break;
+        const ResultDescription result = describe_result(operation, operands, options);
+        nb::object made = make_array(result.layout, result.type, {}, type,
+                                     {array_object(object).allocator, options.stream});
+        options.out = &array_of(made);
+        apply(operation, operands, options);
+        return made;
+    }
+    return wrap_array(apply(operation, operands, options), type);
+}
+
+namespace {
+
+Casting casting_named(const std::string &name) {
+    if (name == "no" || name == "equiv")
+        return Casting::No;
+    if (name == "safe")
+        return Casting::Safe;
+    if (name == "same_kind")
+        return Casting::SameKind;
+    if (name == "unsafe")
+        return Casting::Unsafe;
+    throw_value_error("casting must be \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", "
+                      "not \"" +
+                      name + "\"");
+}
+
+nb::object array_apply(const std::string &name, nb::args inputs, nb::handle out, nb::handle where,
+                       nb::handle dtype, const std::string &casting, nb::handle stream) {
+    const std::optional<Operation> operation = find_operation(name);
+    if (!operation)
+        throw_value_error("there is no operation \"" + name + "\"");
+    if (static_cast<int>(inputs.size()) != operand_count(*operation))
+        throw_type_error(name + "() takes " + std::to_string(operand_count(*operation)) +
+                         " operands, not " + std::to_string(inputs.size()));
+    std::vector<nb::handle> objects(inputs.begin(), inputs.end());
+    std::vector<Operand> operands;
+    for (nb::handle object : objects)
+        operands.push_back(require_operand(object, "an operand"));
+    ApplyOptions options;
+    options.casting = casting_named(casting);
+    if (!out.is_none())
+        options.out = &require_array(out, "out");
+    if (!where.is_none())
+        options.where = &require_array(where, "where");
+    if (options.where && options.where->scalar_type() != ScalarType::Bool)
+        throw_type_error("where must be an array of bool, not of " + options.where->dtype().name());
+    if (!dtype.is_none())
+        options.dtype = dtype_of(dtype).scalar();
+    if (!stream.is_none())
+        options.stream = stream_ref(stream);
+    return apply_to_objects(*operation, objects, operands, options,
+                            out.is_none() ? nb::handle() : out);
+}
+
+nb::object array_reduce(const std::string &name, nb::args inputs, std::uint32_t axes, bool keepdims,
+                        nb::handle dtype, nb::handle where, nb::handle stream) {
+    const std::optional<Reduction> reduction = find_reduction(name);
+    if (!reduction)
+        throw_value_error("there is no reduction \"" + name + "\"");
+    std::vector<const Array *> arrays;
+    for (nb::handle input : inputs)
+        arrays.push_back(&require_array(input, "the array to reduce"));
+    if (static_cast<int>(arrays.size()) != reduction_inputs(*reduction))
+        throw_type_error(name + "() takes " + std::to_string(reduction_inputs(*reduction)) +
+                         " arrays, not " + std::to_string(arrays.size()));
+    ReduceOptions options;
+    options.axes = axes;
+    options.keep_axes = keepdims;
+    if (!dtype.is_none())
+        options.dtype = dtype_of(dtype).scalar();
+    if (!where.is_none())
+        options.where = &require_array(where, "where");
+    if (!stream.is_none())
+        options.stream = stream_ref(stream);
+    return wrap_array(reduce(*reduction, arrays, options), Py_TYPE(nb::handle(inputs[0]).ptr()));
+}
+
+void array_assign(nb::handle to, nb::handle from, nb::handle stream) {
+    assign(require_array(to, "the target"), require_operand(from, "the value"), Casting::Unsafe,
+           stream.is_none() ? StreamRef() : stream_ref(stream));
+}
+
+} // namespace
+
+void bind_array_operations(nb::module_ &module) {
+    module.def("_array_apply", array_apply, nb::arg("name"), nb::arg("inputs"),
+               nb::arg("out") = nb::none(), nb::arg("where") = nb::none(),
+               nb::arg("dtype") = nb::none(), nb::arg("casting") = "same_kind",
+               nb::arg("stream") = nb::none());
+    module.def("_array_reduce", array_reduce, nb::arg("name"), nb::arg("inputs"),
+               nb::arg("axes") = ~std::uint32_t{0}, nb::arg("keepdims") = false,
+               nb::arg("dtype") = nb::none(), nb::arg("where") = nb::none(),
+               nb::arg("stream") = nb::none());
+    module.def("_array_gather", [](nb::handle out, nb::handle base, nb::handle offsets) {
+        gather(require_array(out, "out"), require_array(base, "base"),
+               require_array(offsets, "offsets"));
+    });
+    module.def("_array_scatter", [](nb::handle base, nb::handle offsets, nb::handle in) {
+        scatter(require_array(base, "base"), require_array(offsets, "offsets"),
+                require_array(in, "in"));
+    });
+    module.def("_array_assign", array_assign, nb::arg("to"), nb::arg("source"),
+               nb::arg("stream") = nb::none());
+}
+
+} // namespace pycuda::python

@@ -103,9 +103,7 @@ def test_compile_to_ptx_and_load_it(device, tmp_path):
 
 
 def test_compile_refuses_a_wrong_target():
-    with pytest.raises(
-        ValueError, match='"fatbin" or "ltoir", not \'exe\''
-    ):
+    with pytest.raises(ValueError, match='"fatbin" or "ltoir", not \'exe\''):
         compiler.compile(NOP, target="exe")
 
 

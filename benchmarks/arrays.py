@@ -1,0 +1,191 @@
+"""Arrays: ours beside CuPy's and torch's on one GPU, in one run.
+
+    ./run benchmarks/arrays.py [--quick]
+
+Small arrays: microseconds of host time for each call, kernels queued, of the best of several
+rounds. Large ones: bytes that must be read and written, by the time between two waits for the
+device. Each result is compared with numpy's before it is timed.
+"""
+
+import sys
+import time
+
+import numpy as np
+
+import pycuda.autoinit  # noqa: F401
+import pycuda.driver as cuda
+from pycuda import gpuarray
+
+QUICK = "--quick" in sys.argv
+SMALL = 1024
+LARGE = (1 << 22) if QUICK or "softcuda" in cuda.get_driver_path() else (1 << 28)
+
+
+def best(rounds, calls, run, wait):
+    """Seconds for one call: the best round."""
+    run()
+    wait()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        for _ in range(calls):
+            run()
+        stop = time.perf_counter()
+        wait()
+        times.append((stop if calls > 100 else time.perf_counter()) - start)
+    return min(times) / calls
+
+
+class Ours:
+    name = "pycuda"
+    wait = staticmethod(cuda.Context.synchronize)
+    exp = staticmethod(gpuarray.exp)
+    dot = staticmethod(gpuarray.dot)
+
+    @staticmethod
+    def array(host):
+        return gpuarray.to_gpu(host)
+
+    @staticmethod
+    def host(array):
+        return array.get()
+
+    @staticmethod
+    def add(x, y, out):
+        gpuarray.add(x, y, out=out)
+
+
+def cupy_library():
+    import cupy
+
+    class CuPy:
+        name = "CuPy"
+        wait = staticmethod(cupy.cuda.runtime.deviceSynchronize)
+        exp = staticmethod(cupy.exp)
+        dot = staticmethod(cupy.dot)
+        array = staticmethod(cupy.asarray)
+        host = staticmethod(cupy.asnumpy)
+
+        @staticmethod
+        def add(x, y, out):
+            cupy.add(x, y, out=out)
+
+    return CuPy
+
+
+def torch_library():
+    import torch
+
+    class Torch:
+        name = "torch"
+        wait = staticmethod(torch.cuda.synchronize)
+        exp = staticmethod(torch.exp)
+        dot = staticmethod(torch.dot)
+
+        @staticmethod
+        def array(host):
+            return torch.from_numpy(np.ascontiguousarray(host)).cuda()
+
+        @staticmethod
+        def host(array):
+            return array.cpu().numpy()
+
+        @staticmethod
+        def add(x, y, out):
+            torch.add(x, y, out=out)
+
+    return Torch
+
+
+def libraries():
+    """Ours, and the peers that are installed and find a device."""
+    found = [Ours]
+    for make in (cupy_library, torch_library):
+        try:
+            library = make()
+            library.wait()
+            found.append(library)
+        except Exception as error:  # any reason is one not to compare
+            print(f"# without {make.__name__}: {type(error).__name__}: {error}")
+    return found
+
+
+def check(library, result, expected):
+    np.testing.assert_allclose(library.host(result), expected, rtol=1e-4)
+
+
+def small(library):
+    """Microseconds of each operation on 1 K float32."""
+    host = np.linspace(1, 2, SMALL, dtype=np.float32)
+    x, y = library.array(host), library.array(host + 1)
+    z = library.array(host)
+    check(library, x + y, 2 * host + 1)
+    check(library, library.exp(x), np.exp(host))
+    check(library, 2 * x + y, 3 * host + 1)
+    check(library, x.sum(), host.sum())
+
+    def in_place():
+        nonlocal z
+        z += y
+
+    operations = {
+        "x + y": lambda: x + y,
+        "2 * x + y": lambda: 2 * x + y,
+        "x += y": in_place,
+        "exp(x)": lambda: library.exp(x),
+        "sum(x)": lambda: x.sum(),
+        "to device and back, 4 KB": lambda: library.host(library.array(host)),
+        "x[1:] + y[:-1]": lambda: x[1:] + y[:-1],
+    }
+    rows = {}
+    for name, run in operations.items():
+        calls = 200 if "back" in name or QUICK else 2000
+        rows[name] = best(5, calls, run, library.wait) * 1e6
+    return rows
+
+
+def large(library):
+    """GB/s of each operation on arrays of 1 GiB."""
+    host = np.ones(LARGE, np.float32)
+    x, y, z = (library.array(host) for _ in range(3))
+    matrix = x.reshape(LARGE // 8192, 8192)
+    library.add(x, y, z)
+    check(library, z[:: LARGE // 64], np.full(64, 2, np.float32))
+    check(library, x.sum(), np.float32(LARGE))
+    size = 4 * LARGE
+    operations = {
+        "add": (3 * size, lambda: library.add(x, y, z)),
+        "sum": (size, lambda: x.sum()),
+        "dot": (2 * size, lambda: library.dot(x, y)),
+        "sum over axis 0": (size, lambda: matrix.sum(0)),
+        "sum over axis 1": (size, lambda: matrix.sum(1)),
+        "x[::2] + y[::2]": (2 * size + size // 2, lambda: x[::2] + y[::2]),
+        "matrix + row": (2 * size, lambda: matrix + matrix[0]),
+    }
+    return {
+        name: moved / best(3, 5, run, library.wait) / 1e9
+        for name, (moved, run) in operations.items()
+    }
+
+
+def show(title, columns):
+    names = list(columns)
+    print(f"\n{title}\n| | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
+    for row in next(iter(columns.values())):
+        cells = " | ".join(f"{columns[name][row]:.2f}" for name in names)
+        print(f"| {row} | {cells} |")
+
+
+def main():
+    found = libraries()
+    show(
+        f"microseconds, {SMALL} float32",
+        {library.name: small(library) for library in found},
+    )
+    columns = {}
+    for library in found:
+        columns[library.name] = large(library)
+    show(f"GB/s, {4 * LARGE / 2**20:.0f} MiB arrays", columns)
+
+
+main()

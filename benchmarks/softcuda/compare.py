@@ -7,7 +7,8 @@
 For each kernel the results of all sides are compared, then all are timed in turn, so that a change of the
 machine's speed hits all alike. The table is Markdown: medians in milliseconds, the worst ratio first. A
 ratio is how many times as fast softcuda is: 1 is as fast as hand-written code. ``≈`` marks a ratio
-whose times were unsteady: the middle half of them spread over more than a quarter of the median.
+whose times were unsteady: the middle half of them spread over more than a quarter of the median. On a
+busy machine look at the ratio of the fastest runs.
 """
 
 from __future__ import annotations
@@ -63,6 +64,12 @@ class Row:
             return None
         return self.times[peer].median / self.times[SoftCuda.name].median
 
+    @property
+    def fastest_ratio(self) -> float:
+        """The ratio of the fastest runs, hand-written to softcuda."""
+        hand, ours = self.times[HandWritten.name], self.times[SoftCuda.name]
+        return min(hand.samples) / min(ours.samples)
+
     def steady(self, peer: str) -> bool:
         return self.times[peer].steady and self.times[SoftCuda.name].steady
 
@@ -99,7 +106,7 @@ def geometric_mean(values: list[float]) -> float:
     return math.exp(statistics.fmean(map(math.log, values)))
 
 
-def cells(row: Row, peers: list[str]) -> list[str]:
+def cells(row: Row) -> list[str]:
     """One row of the table."""
 
     def milliseconds(name: str) -> str:
@@ -109,28 +116,35 @@ def cells(row: Row, peers: list[str]) -> list[str]:
         value = row.ratio(name)
         return "–" if value is None else f"{'' if row.steady(name) else '≈'}{value:.2f}"
 
-    names = [HandWritten.name, SoftCuda.name, Pocl.name]
     return [
         row.case.title,
         row.case.size,
-        *map(milliseconds, names),
-        *map(ratio, peers),
+        *map(milliseconds, (HandWritten.name, SoftCuda.name, Pocl.name)),
+        ratio(HandWritten.name),
+        f"{row.fastest_ratio:.2f}",
+        ratio(Pocl.name),
     ]
 
 
 def table(rows: list[Row]) -> str:
     """All rows as Markdown, the worst beside hand-written code first, and the geometric means."""
-    peers = [HandWritten.name, Pocl.name]
-    rows = sorted(rows, key=lambda row: row.ratio(HandWritten.name) or 0)
+    rows = sorted(rows, key=lambda row: row.fastest_ratio)
     lines = [
-        "| kernel | size | hand-written, ms | softcuda, ms | PoCL, ms | to hand-written | to PoCL |",
-        "|---|---|---|---|---|---|---|",
+        "| kernel | size | hand-written, ms | softcuda, ms | PoCL, ms "
+        "| to hand-written | fastest runs | to PoCL |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    lines += ["| " + " | ".join(cells(row, peers)) + " |" for row in rows]
-    means = []
-    for peer in peers:
-        ratios = [ratio for row in rows if (ratio := row.ratio(peer)) is not None]
-        means.append(f"{geometric_mean(ratios):.2f}" if ratios else "–")
+    lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
+
+    def mean(ratios: list[float | None]) -> str:
+        there = [ratio for ratio in ratios if ratio is not None]
+        return f"{geometric_mean(there):.2f}" if there else "–"
+
+    means = [
+        mean([row.ratio(HandWritten.name) for row in rows]),
+        mean([row.fastest_ratio for row in rows]),
+        mean([row.ratio(Pocl.name) for row in rows]),
+    ]
     lines.append("| geometric mean | | | | | " + " | ".join(means) + " |")
     return "\n".join(lines)
 
@@ -175,9 +189,7 @@ def main() -> None:
         if pocl and case.opencl:
             sides.append(pocl(case))
         rows.append(measure(case, sides, arguments.rounds))
-        print(
-            "  ".join(cells(rows[-1], [HandWritten.name, Pocl.name])), file=sys.stderr
-        )
+        print("  ".join(cells(rows[-1])), file=sys.stderr)
     print(table(rows))
 
 

@@ -44,6 +44,30 @@ def test_opencl_form_gives_what_numpy_gives(name):
     check(case, Pocl(case))
 
 
+def test_softcuda_threads_sets_how_many_run_kernels(run_program):
+    def threads_of_process(wanted):
+        done = run_program(
+            """
+            import os
+            import numpy as np
+            import pycuda.autoinit, pycuda.driver as cuda
+            from pycuda.compiler import SourceModule
+
+            add = SourceModule("__global__ void add(int *p) { atomicAdd(p, 1); }")
+            total = cuda.to_device(np.zeros(1, np.int32))
+            add.get_function("add")(total, grid=(10_000, 1), block=(64, 1, 1))
+            assert cuda.from_device(total, 1, np.int32)[0] == 640_000
+            print(len(os.listdir("/proc/self/task")))
+            """,
+            PYCUDA_DRIVER="softcuda",
+            SOFTCUDA_THREADS=str(wanted),
+        )
+        assert done.stderr == ""
+        return int(done.stdout)
+
+    assert threads_of_process(4) - threads_of_process(1) == 3
+
+
 def test_complaint_names_the_value_that_is_off(device):
     case = cases.make("scan", small=True)
     side = SoftCuda(case)

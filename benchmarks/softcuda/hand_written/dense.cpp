@@ -139,55 +139,56 @@ inline Longs product(Longs a, std::uint32_t b) {
 #endif
 }
 
-inline void philox(Longs (&c)[4], std::uint32_t key0, std::uint32_t key1) {
+// As many counters at a time as hide the latency of the multiplications.
+constexpr int kCounters = 4;
+
+inline void philox(Longs (&c)[4][kCounters], std::uint32_t key0, std::uint32_t key1) {
     for (int round = 0; round < 10; ++round) {
-        Longs first = product(c[0], 0xD2511F53u), second = product(c[2], 0xCD9E8D57u);
-        c[0] = (second >> 32) ^ c[1] ^ std::uint64_t{key0};
-        c[2] = (first >> 32) ^ c[3] ^ std::uint64_t{key1};
-        c[1] = second;
-        c[3] = first;
+        for (int v = 0; v < kCounters; ++v) {
+            Longs first = product(c[0][v], 0xD2511F53u), second = product(c[2][v], 0xCD9E8D57u);
+            c[0][v] = (second >> 32) ^ c[1][v] ^ std::uint64_t{key0};
+            c[2][v] = (first >> 32) ^ c[3][v] ^ std::uint64_t{key1};
+            c[1][v] = second;
+            c[3][v] = first;
+        }
         key0 += 0x9E3779B9u;
         key1 += 0xBB67AE85u;
     }
 }
 
-using EightInts = int __attribute__((vector_size(32)));
-using EightFloats = float __attribute__((vector_size(32)));
-
-inline EightFloats uniform(Longs bits) {
-    auto upper = __builtin_convertvector((bits & 0xFFFFFFFFu) >> 8, EightInts);
-    return __builtin_convertvector(upper, EightFloats) * (1.0f / 16777216.0f);
+// Sixteen numbers in [0, 1), from the upper 24 bits of the words of two vectors.
+inline Floats uniform(Longs even, Longs odd) {
+    auto bits = reinterpret_cast<Words>((even & 0xFFFFFFFFu) | (odd << 32));
+    return __builtin_convertvector(reinterpret_cast<Ints>(bits >> 8), Floats) *
+           (1.0f / 16777216.0f);
 }
 
 // -1 in the lanes whose point lies in the circle.
-inline EightInts in_circle(Longs x, Longs y) {
-    EightFloats a = uniform(x), b = uniform(y);
-    return a * a + b * b < 1.0f;
-}
+inline Ints in_circle(Floats x, Floats y) { return x * x + y * y < 1.0f; }
 
 } // namespace
 
 void monte_carlo(unsigned *inside, int steps, unsigned seed, int blocks) {
-    constexpr int kThreads = 256, kLanes = 8, kVectors = 4;
+    constexpr int kThreads = 256, kLanes = 8;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int block = 0; block < blocks; ++block) {
-        EightInts count = {};
-        for (int first = 0; first < kThreads; first += kLanes * kVectors) {
-            Longs thread[kVectors];
-            for (int v = 0; v < kVectors; ++v)
-                for (int lane = 0; lane < kLanes; ++lane)
-                    thread[v][lane] =
-                        static_cast<unsigned>(block * kThreads + first + v * kLanes + lane);
-            for (int step = 0; step < steps; ++step)
-                for (int v = 0; v < kVectors; ++v) {
-                    Longs c[4] = {Longs{} + static_cast<std::uint64_t>(step), {}, thread[v], {}};
-                    philox(c, seed, 0);
-                    count -= in_circle(c[0], c[1]) + in_circle(c[2], c[3]);
+        Ints count = {};
+        for (int first = 0; first < kThreads; first += kLanes * kCounters)
+            for (int step = 0; step < steps; ++step) {
+                Longs c[4][kCounters] = {};
+                for (int v = 0; v < kCounters; ++v) {
+                    c[0][v] += static_cast<std::uint64_t>(step);
+                    c[2][v] = Longs{0, 1, 2, 3, 4, 5, 6, 7} +
+                              static_cast<std::uint64_t>(block * kThreads + first + v * kLanes);
                 }
-        }
-        int total = 0;
-        for (int lane = 0; lane < kLanes; ++lane)
-            total += count[lane];
-        inside[block] = static_cast<unsigned>(total);
+                philox(c, seed, 0);
+                for (int v = 0; v < kCounters; v += 2) {
+                    Floats r[4];
+                    for (int word = 0; word < 4; ++word)
+                        r[word] = uniform(c[word][v], c[word][v + 1]);
+                    count -= in_circle(r[0], r[1]) + in_circle(r[2], r[3]);
+                }
+            }
+        inside[block] = static_cast<unsigned>(sum_of_lanes(count));
     }
 }

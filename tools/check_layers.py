@@ -92,6 +92,15 @@ FOREIGN = [
     ),
     (re.compile(r"^(nanobind/|Python\.h$|pybind11/)"), ("python/src",)),
     (re.compile(r"^(gtest|gmock)/"), ("tests",)),
+    # Of the CUDA toolkit, but not in the wheel nvidia-cuda-runtime, which is enough to build us.
+    (
+        re.compile(
+            r"^(cudaProfiler\.h|cuda_profiler_api\.h|cuda_stdint\.h|fatbinary_section\.h"
+            r"|(cupti|cublas|cufft|cusolver|cusparse|curand|cudnn|nccl|nvperf)\w*\.h"
+            r"|(nvJitLink|nvvm|nvblas|nvml|nv_decode)\.h|(nvtx3|crt|nv|cccl)/)"
+        ),
+        ("tests", "benchmarks", "examples"),
+    ),
 ]
 
 MAX_LINES = {".cpp": 600, ".h": 300, ".cuh": 600, ".py": 600}

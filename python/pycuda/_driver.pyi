@@ -735,6 +735,36 @@ class graphics_register_flags(pycuda._enum.DriverEnum):
 
     TEXTURE_GATHER: graphics_register_flags = ...
 
+class capture_mode(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    GLOBAL: capture_mode = pycuda._driver.capture_mode.GLOBAL
+
+    THREAD_LOCAL: capture_mode = pycuda._driver.capture_mode.THREAD_LOCAL
+
+    RELAXED: capture_mode = pycuda._driver.capture_mode.RELAXED
+
+class mem_advice(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    SET_READ_MOSTLY: mem_advice = pycuda._driver.mem_advice.SET_READ_MOSTLY
+
+    UNSET_READ_MOSTLY: mem_advice = pycuda._driver.mem_advice.UNSET_READ_MOSTLY
+
+    SET_PREFERRED_LOCATION: mem_advice = (
+        pycuda._driver.mem_advice.SET_PREFERRED_LOCATION
+    )
+
+    UNSET_PREFERRED_LOCATION: mem_advice = ...
+
+    SET_ACCESSED_BY: mem_advice = pycuda._driver.mem_advice.SET_ACCESSED_BY
+
+    UNSET_ACCESSED_BY: mem_advice = pycuda._driver.mem_advice.UNSET_ACCESSED_BY
+
 class direction_vector_set(pycuda._enum.DriverEnum):
     names: dict = ...
 
@@ -963,6 +993,11 @@ class Stream:
     def priority(self) -> int: ...
     @property
     def flags(self) -> int: ...
+    def __enter__(self) -> object: ...
+    def __exit__(self, *args) -> None: ...
+    def close(self) -> None:
+        """Give it back now. Work in it is still done."""
+
     def __cuda_stream__(self) -> tuple: ...
     def __repr__(self) -> str: ...
 
@@ -990,6 +1025,12 @@ class Event:
 
     @staticmethod
     def from_ipc_handle(handle: object) -> Event: ...
+    def close(self) -> None:
+        """Give it back now."""
+
+    def __enter__(self) -> object: ...
+    def __exit__(self, *args) -> None: ...
+    def __repr__(self) -> str: ...
     @property
     def handle(self) -> int: ...
 
@@ -1685,6 +1726,10 @@ class Function:
         shared: int = 0,
         texrefs: list = [],
         time_kernel: bool = False,
+        cooperative: bool = False,
+        cluster: int | tuple[int, ...] | None = None,
+        priority: int = 0,
+        programmatic: bool = False,
     ) -> float | None: ...
     def prepare(self, arg_types: object, texrefs: list = []) -> Function: ...
     def prepared_call(
@@ -1721,6 +1766,10 @@ class Function:
     def set_attribute(self, attribute: int, value: int, /) -> None: ...
     def set_cache_config(self, cache_config: int, /) -> None: ...
     def set_shared_config(self, shared_config: int, /) -> None: ...
+    def max_active_blocks(self, threads: int, shared: int = 0, /) -> int: ...
+    def suggest_block_size(
+        self, shared: int = 0, most_threads: int = 0, /
+    ) -> tuple[int, int]: ...
 
     param_set_texref: types.MethodDescriptorType = ...
 
@@ -1853,6 +1902,112 @@ class Linker:
     def add_file(self, filename: str, input_type: int) -> None: ...
     def link_module(self) -> Module:
         """The Module of all that was added; once only."""
+
+class GraphNode:
+    """A node of a Graph."""
+
+class Graph:
+    """Work that is recorded once; instantiate() makes it ready to run."""
+
+    def __init__(self) -> None: ...
+    def instantiate(self) -> ExecutableGraph:
+        """An ExecutableGraph of the work as it is now."""
+
+    def clone(self) -> Graph: ...
+    def __len__(self) -> int: ...
+    def add_empty(self, dependencies: Sequence[GraphNode] = []) -> GraphNode:
+        """A node that does nothing but wait for others."""
+
+    def add_kernel(
+        self, launch: object, dependencies: Sequence[GraphNode] = []
+    ) -> GraphNode:
+        """A launch, as Function.bind() makes it, after all of `dependencies`."""
+
+    def add_copy(
+        self,
+        dest: object,
+        src: object,
+        size: int,
+        dependencies: Sequence[GraphNode] = [],
+    ) -> GraphNode:
+        """A copy of `size` bytes on the device."""
+
+    def add_fill(
+        self,
+        dest: object,
+        value: int,
+        count: int,
+        element_size: int = 1,
+        dependencies: Sequence[GraphNode] = [],
+    ) -> GraphNode:
+        """Sets `count` elements of 1, 2 or 4 bytes."""
+
+    def write_dot(self, path: str) -> None:
+        """Draw it for Graphviz."""
+
+    @property
+    def handle(self) -> int: ...
+
+class ExecutableGraph:
+    """A Graph made ready to run."""
+
+    def launch(self, stream: object | None = None) -> None:
+        """Do all of its work in the stream."""
+
+    def upload(self, stream: object | None = None) -> None:
+        """Prepare the first launch."""
+
+    def update(self, graph: Graph) -> None:
+        """Take over the arguments of a Graph with the same nodes."""
+
+def begin_capture(stream: Stream, mode: int = 1) -> None:
+    """From now on, work put into the stream is recorded and not done."""
+
+def end_capture(stream: Stream) -> Graph:
+    """The Graph of what was recorded since begin_capture()."""
+
+def is_capturing(stream: Stream) -> bool: ...
+def mem_alloc_async(bytes: int, stream: object | None = None) -> DeviceAllocation:
+    """
+    Device memory that may be used in the stream from here on. Its free() waits; mem_free_async() does not.
+    """
+
+def mem_free_async(memory: object, stream: object | None = None) -> None:
+    """Give memory back once the stream has got here."""
+
+def mem_prefetch(
+    devptr: object, bytes: int, device: object | None, stream: object | None = None
+) -> None:
+    """Move managed memory to a Device, or with None to the host."""
+
+def mem_advise(
+    devptr: object, bytes: int, advice: int, device: object | None = None
+) -> None:
+    """Tell how managed memory will be used; `advice` is of mem_advice."""
+
+def launch_host_func(func: object, stream: object | None = None) -> None:
+    """
+    Call a Python function when the stream has got here, in a thread of the driver's. It must not use the driver.
+    """
+
+class DriverMemoryPool:
+    """The pool that mem_alloc_async() of a device takes memory from."""
+
+    def __init__(self, device: Device) -> None: ...
+    @property
+    def release_threshold(self) -> int:
+        """Bytes that are kept for reuse when the device is waited for."""
+
+    @release_threshold.setter
+    def release_threshold(self, arg: int, /) -> None: ...
+    @property
+    def reserved_bytes(self) -> int: ...
+    @property
+    def used_bytes(self) -> int: ...
+    @property
+    def most_used_bytes(self) -> int: ...
+    def trim(self, keep: int = 0) -> None:
+        """Give memory that is not used back to the device, but for `keep` bytes."""
 
 class TextureReference:
     """A texture that a kernel's source declares as a variable."""

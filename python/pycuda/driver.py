@@ -89,6 +89,34 @@ class CompileError(Error):
         return text
 
 
+class capture:  # noqa: N801  (used as a function)
+    """``with capture(stream) as recording:`` records what is put into the stream, undone.
+
+    Afterwards ``recording.graph`` is the :class:`Graph`; its ``instantiate()`` can be launched.
+
+    >>> with capture(stream) as recording:
+    ...     kernel(a_gpu, block=(256, 1, 1), stream=stream)
+    >>> step = recording.graph.instantiate()
+    >>> step.launch(stream)
+    """
+
+    def __init__(self, stream: _driver.Stream, mode: int | None = None) -> None:
+        self.stream = stream
+        self.mode = _driver.capture_mode.THREAD_LOCAL if mode is None else mode
+        self.graph: _driver.Graph | None = None
+
+    def __enter__(self) -> capture:
+        _driver.begin_capture(self.stream, self.mode)
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        try:
+            self.graph = _driver.end_capture(self.stream)
+        except Error:
+            if failure[0] is None:  # else what failed inside is the news
+                raise
+
+
 # Argument handlers: host arrays as arguments of a kernel
 
 

@@ -22,6 +22,8 @@ void bind_fill(nb::module_ &module);
 void bind_cuda_array(nb::module_ &module);
 void bind_structured_copy(nb::module_ &module);
 void bind_linker(nb::module_ &module);
+void bind_graph(nb::module_ &module);
+void bind_stream_memory(nb::module_ &module);
 void bind_texture(nb::module_ &module);
 void bind_module(nb::module_ &module);
 void bind_function(nb::module_ &module);

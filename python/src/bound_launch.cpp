@@ -140,6 +140,9 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
         throw_value_error("must specify block size");
     if (options.time_kernel)
         throw_value_error("bind() cannot time a kernel; call the function with time_kernel=True");
+    if (options.attributes.any())
+        throw_value_error("bind() takes no cooperative, cluster, priority or programmatic; call "
+                          "the function with them");
 
     ArgumentBlock block(function.function);
     block.check_count(count);
@@ -222,6 +225,14 @@ PyMemberDef members[] = {
 template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void *>(function); }
 
 } // namespace
+
+BoundCall bound_call_of(nb::handle object) {
+    if (!PyObject_TypeCheck(object.ptr(), bound_launch_type))
+        throw_type_error("launch must be what Function.bind() returned, not " +
+                         name_of_type(object));
+    BoundLaunch &launch = launch_of(object.ptr());
+    return {&launch.function, &launch.config, launch.block.data(), launch.block.size()};
+}
 
 PyObject *function_bind(PyObject *self, PyObject *const *args, Py_ssize_t count,
                         PyObject *names) noexcept {

@@ -7,11 +7,23 @@
 
 #include "bindings.h"
 
+#include <pycuda/launch.h>
+
 namespace pycuda::python {
 
 /// func.bind(*args, block=, grid=, stream=, shared=), as PyMethodDef takes it.
 PyObject *function_bind(PyObject *self, PyObject *const *args, Py_ssize_t count,
                         PyObject *names) noexcept;
+
+/// What a BoundLaunch launches; valid as long as that lives.
+struct BoundCall {
+    const Function *function;
+    const LaunchConfig *config;
+    void *arguments;
+    std::size_t size;
+};
+/// Throws TypeError for any other object.
+BoundCall bound_call_of(nb::handle launch);
 
 /// The type pycuda.driver.BoundLaunch.
 void bind_bound_launch(nb::module_ &module);

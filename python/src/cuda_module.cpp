@@ -18,8 +18,8 @@
 namespace pycuda::python {
 namespace {
 
-nb::object get_function(const Module &module, const std::string &name) {
-    return wrap_function(module.function(name));
+nb::object get_function(nb::handle module, const std::string &name) {
+    return wrap_function(nb::cast<const Module &>(module).function(name), module);
 }
 
 nb::tuple get_global(const Module &module, const std::string &name) {

@@ -7,7 +7,19 @@
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
 
+#include <utility>
+
 namespace pycuda::python {
+namespace {
+thread_local StreamRef stream_of_thread;
+}
+
+StreamRef current_stream() noexcept { return stream_of_thread; }
+
+StreamRef exchange_current_stream(StreamRef stream) noexcept {
+    return std::exchange(stream_of_thread, stream);
+}
+
 std::optional<CUdeviceptr> find_device_address(nb::handle object) {
     if (const DeviceMemory * memory; nb::try_cast(object, memory) && memory)
         return memory->get();
@@ -37,7 +49,7 @@ CUdeviceptr device_address(nb::handle object, const char *what) {
 
 StreamRef stream_ref(nb::handle object) {
     if (object.is_none())
-        return {};
+        return current_stream();
     static const nb::handle stream_type = nb::type<Stream>();
     if (nb::handle(object.type()).is(stream_type)) [[likely]]
         return *nb::inst_ptr<Stream>(object);

@@ -8,6 +8,9 @@
 
 #include <pycuda/event.h>
 
+#include <nanobind/stl/string.h>
+
+#include <cstdio>
 #include <cstring>
 
 namespace pycuda::python {
@@ -48,6 +51,13 @@ Event from_ipc_handle(nb::object bytes) {
     return Event::from_ipc_handle(handle);
 }
 
+std::string represent(const Event &event) {
+    char text[64];
+    std::snprintf(text, sizeof text, "<pycuda.driver.Event %p>",
+                  static_cast<const void *>(event.get()));
+    return text;
+}
+
 } // namespace
 
 void bind_event(nb::module_ &module) {
@@ -62,6 +72,10 @@ void bind_event(nb::module_ &module) {
         .def("time_till", time_till, nb::arg("event"), "Milliseconds from this event to `event`.")
         .def("ipc_handle", ipc_handle, "64 bytes for Event.from_ipc_handle in another process.")
         .def_static("from_ipc_handle", from_ipc_handle, nb::arg("handle"))
+        .def("close", &Event::close, "Give it back now.")
+        .def("__enter__", [](nb::object self) { return self; })
+        .def("__exit__", [](Event &event, nb::args) { event.close(); })
+        .def("__repr__", represent)
         .def_prop_ro("handle", [](const Event &event) {
             return reinterpret_cast<std::uintptr_t>(event.get());
         });

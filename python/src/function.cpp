@@ -7,6 +7,8 @@
 #include "python_object.h"
 #include "texture.h"
 
+#include <pycuda/launch_attributes.h>
+
 #include <nanobind/stl/string.h>
 
 #include <structmember.h>
@@ -36,6 +38,7 @@ void deallocate(PyObject *self) noexcept {
     if (object.weak_references)
         PyObject_ClearWeakRefs(self);
     Py_CLEAR(object.attributes);
+    Py_CLEAR(object.module);
     for (PyObject *dtype : object.checked_dtypes)
         Py_XDECREF(dtype);
     object.checked_dtypes.~vector();
@@ -49,12 +52,14 @@ void deallocate(PyObject *self) noexcept {
 
 int traverse(PyObject *self, visitproc visit, void *arg) noexcept {
     Py_VISIT(object_of(self).attributes);
+    Py_VISIT(object_of(self).module);
     Py_VISIT(reinterpret_cast<PyObject *>(Py_TYPE(self)));
     return 0;
 }
 
 int clear(PyObject *self) noexcept {
     Py_CLEAR(object_of(self).attributes);
+    Py_CLEAR(object_of(self).module);
     return 0;
 }
 
@@ -125,6 +130,27 @@ PyObject *set_shared_config(PyObject *self, PyObject *config) noexcept {
     });
 }
 
+PyObject *active_blocks(PyObject *self, PyObject *args) noexcept {
+    int threads = 0;
+    unsigned long long shared = 0;
+    if (!PyArg_ParseTuple(args, "i|K:max_active_blocks", &threads, &shared))
+        return nullptr;
+    return guarded([&] {
+        return PyLong_FromLong(max_active_blocks(object_of(self).function, threads, shared));
+    });
+}
+
+PyObject *suggest_block_size(PyObject *self, PyObject *args) noexcept {
+    unsigned long long shared = 0;
+    int most = 0;
+    if (!PyArg_ParseTuple(args, "|Ki:suggest_block_size", &shared, &most))
+        return nullptr;
+    return guarded([&] {
+        const BlockSuggestion found = suggest_block(object_of(self).function, shared, most);
+        return nb::make_tuple(found.block_threads, found.min_grid).release().ptr();
+    });
+}
+
 PyObject *param_set_texref(PyObject *, PyObject *reference) noexcept {
     return guarded([&] {
         check_texture_references(nb::make_tuple(nb::handle(reference)));
@@ -156,6 +182,12 @@ const PyMethodDef own_methods[] = {
     {"set_attribute", set_attribute, METH_VARARGS, "set_attribute(function_attribute, value)"},
     {"set_cache_config", set_cache_config, METH_O, "set_cache_config(func_cache)"},
     {"set_shared_config", set_shared_config, METH_O, "set_shared_config(shared_config)"},
+    {"max_active_blocks", active_blocks, METH_VARARGS,
+     "max_active_blocks(threads, shared=0) -> int\n\nBlocks of this many threads that run on a "
+     "multiprocessor at once."},
+    {"suggest_block_size", suggest_block_size, METH_VARARGS,
+     "suggest_block_size(shared=0, most_threads=0) -> (threads, blocks)\n\nThe block that keeps "
+     "the device busiest, and how many of them fill it."},
     {"param_set_texref", param_set_texref, METH_O,
      "param_set_texref(texref)\n\nNot needed any more: a TextureReference is in force once it is "
      "set."},
@@ -237,13 +269,14 @@ PyTypeObject *make_type() {
 
 } // namespace
 
-nb::object wrap_function(Function function) {
+nb::object wrap_function(Function function, nb::handle module) {
     FunctionObject *object = PyObject_GC_New(FunctionObject, function_type);
     if (object == nullptr)
         throw nb::python_error();
     object->vectorcall = function_vectorcall;
     object->attributes = nullptr;
     object->weak_references = nullptr;
+    object->module = Py_NewRef(module.ptr());
     object->prepared = false;
     new (&object->function) Function(std::move(function));
     new (&object->prepared_arguments) std::vector<PreparedArgument>();

@@ -33,6 +33,7 @@ struct FunctionObject {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *attributes; ///< __dict__
     PyObject *weak_references;
+    PyObject *module; ///< the Module it was asked of, which keeps what is bound to textures
     Function function;
     bool prepared;
     std::vector<PreparedArgument> prepared_arguments;
@@ -41,8 +42,8 @@ struct FunctionObject {
     std::vector<PyObject *> checked_dtypes;
 };
 
-/// A new reference to a Function object.
-nb::object wrap_function(Function function);
+/// A new reference to a Function object of this Module.
+nb::object wrap_function(Function function, nb::handle module = Py_None);
 
 /// func(*args, block=..., grid=..., stream=..., shared=..., texrefs=..., time_kernel=...)
 PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,

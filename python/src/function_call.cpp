@@ -29,6 +29,9 @@ PyObject *call(FunctionObject &self, PyObject *const *args, std::size_t count, P
     const CallOptions options = read_call_options(args + count, names);
     if (!options.has_block)
         throw_value_error("must specify block size");
+    if (options.time_kernel && options.attributes.any())
+        throw_value_error("time_kernel cannot be combined with cooperative, cluster, priority or "
+                          "programmatic");
 
     ArgumentBlock block(self.function);
     block.check_count(count);
@@ -41,6 +44,9 @@ PyObject *call(FunctionObject &self, PyObject *const *args, std::size_t count, P
     double seconds = 0;
     if (options.time_kernel)
         seconds = timed_launch(self.function, options.config, block);
+    else if (options.attributes.any()) [[unlikely]]
+        launch_packed(self.function, options.config, options.attributes, block.data(),
+                      block.size());
     else
         launch(self.function, options.config, block);
     staged.after_launch(self.function, options.stream);

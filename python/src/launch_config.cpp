@@ -12,9 +12,23 @@
 namespace pycuda::python {
 namespace {
 
-enum class Keyword { Block, Grid, Stream, Shared, TexRefs, TimeKernel, SharedSize, Count };
-constexpr const char *keyword_names[] = {"block",   "grid",        "stream",     "shared",
-                                         "texrefs", "time_kernel", "shared_size"};
+enum class Keyword {
+    Block,
+    Grid,
+    Stream,
+    Shared,
+    TexRefs,
+    TimeKernel,
+    SharedSize,
+    Cooperative,
+    Cluster,
+    Priority,
+    Programmatic,
+    Count
+};
+constexpr const char *keyword_names[] = {"block",   "grid",        "stream",      "shared",
+                                         "texrefs", "time_kernel", "shared_size", "cooperative",
+                                         "cluster", "priority",    "programmatic"};
 
 /// The names as Python's compiler interns them, so that comparing addresses nearly always does.
 PyObject *interned(Keyword keyword) {
@@ -108,6 +122,7 @@ unsigned read_shared(PyObject *value) { return read_number(value, "shared"); }
 
 CallOptions read_call_options(PyObject *const *values, PyObject *names) {
     CallOptions options;
+    options.config.stream = current_stream();
     const Py_ssize_t count = names ? PyTuple_Size(names) : 0;
     for (Py_ssize_t i = 0; i < count; ++i) {
         PyObject *name = PyTuple_GetItem(names, i);
@@ -132,6 +147,18 @@ CallOptions read_call_options(PyObject *const *values, PyObject *names) {
             break;
         case Keyword::TimeKernel:
             options.time_kernel = nb::cast<bool>(nb::bool_(nb::borrow(value)));
+            break;
+        case Keyword::Cooperative:
+            options.attributes.cooperative = nb::cast<bool>(nb::bool_(nb::borrow(value)));
+            break;
+        case Keyword::Cluster:
+            options.attributes.cluster = read_extent(value, "cluster");
+            break;
+        case Keyword::Priority:
+            options.attributes.priority = nb::cast<int>(nb::handle(value));
+            break;
+        case Keyword::Programmatic:
+            options.attributes.programmatic = nb::cast<bool>(nb::bool_(nb::borrow(value)));
             break;
         default:
             reject_keyword(name);

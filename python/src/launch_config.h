@@ -3,7 +3,7 @@
 
 #include "bindings.h"
 
-#include <pycuda/launch.h>
+#include <pycuda/launch_attributes.h>
 
 #include <span>
 
@@ -19,6 +19,7 @@ unsigned read_shared(PyObject *value);
 /// The keywords of func(...).
 struct CallOptions {
     LaunchConfig config;
+    LaunchAttributes attributes;
     nb::handle stream = Py_None;
     bool has_block = false;
     bool time_kernel = false;

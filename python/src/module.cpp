@@ -26,6 +26,8 @@ NB_MODULE(_driver, module) {
     bind_module(module);
     bind_function(module);
     bind_linker(module);
+    bind_graph(module);
+    bind_stream_memory(module);
     bind_texture(module);
     bind_compiler(module);
 

@@ -222,6 +222,7 @@ LaunchConfig read_config(const FunctionObject &self, PyObject *const *args, Py_s
         throw_type_error(leading == 2 ? "prepared calls start with grid and block"
                                       : "prepared_async_call starts with grid, block and stream");
     LaunchConfig config;
+    config.stream = current_stream();
     config.grid = read_extent(args[0], "grid");
     config.block = read_extent(args[1], "block");
     config.shared_bytes = read_shared_size(args + count, names);

@@ -1,6 +1,7 @@
 // stream.cpp -- pycuda.driver.Stream.
 #include "bindings.h"
 
+#include "device_pointer.h"
 #include "interruptible.h"
 #include "pending_buffers.h"
 
@@ -10,6 +11,7 @@
 #include <nanobind/stl/string.h>
 
 #include <cstdio>
+#include <vector>
 
 namespace pycuda::python {
 namespace {
@@ -21,6 +23,25 @@ void synchronize_stream(const Stream &stream) {
 
 std::uintptr_t handle_of(const Stream &stream) {
     return reinterpret_cast<std::uintptr_t>(stream.get());
+}
+
+/// `with stream:` nests; a thread ends its blocks in the opposite order.
+std::vector<CUstream> &outer_streams() {
+    thread_local std::vector<CUstream> outer;
+    return outer;
+}
+
+nb::object enter_block(nb::object self) {
+    const Stream &stream = nb::cast<const Stream &>(self);
+    if (stream.closed())
+        throw Error("stream", CUDA_ERROR_INVALID_HANDLE, "the stream is closed");
+    outer_streams().push_back(exchange_current_stream(stream).get());
+    return self;
+}
+
+void exit_block(const Stream &, nb::args) {
+    exchange_current_stream(StreamRef(outer_streams().back()));
+    outer_streams().pop_back();
 }
 
 Stream from_handle(std::uintptr_t handle) {
@@ -49,6 +70,9 @@ void bind_stream(nb::module_ &module) {
         .def_prop_ro("handle", handle_of, "The CUstream, as an int.")
         .def_prop_ro("priority", &Stream::priority)
         .def_prop_ro("flags", &Stream::flags)
+        .def("__enter__", enter_block)
+        .def("__exit__", exit_block)
+        .def("close", &Stream::close, "Give it back now. Work in it is still done.")
         .def("__cuda_stream__",
              [](const Stream &stream) { return nb::make_tuple(0, handle_of(stream)); })
         .def("__repr__", represent);

@@ -37,7 +37,7 @@ bool is_integer(CUarray_format format) {
 class TextureReference {
   public:
     TextureReference() = default;
-    TextureReference(nb::object module, CUdeviceptr variable, const DeclaredTexture &declared)
+    TextureReference(Module module, CUdeviceptr variable, const DeclaredTexture &declared)
         : module_(std::move(module)), variable_(variable), format_(declared.format),
           channels_(declared.channels), declared_(declared) {}
 
@@ -66,7 +66,7 @@ class TextureReference {
     void fill_format();
     void update();
 
-    nb::object module_; ///< keeps the variable alive
+    std::optional<Module> module_; ///< keeps the variable alive
     CUdeviceptr variable_ = 0;
     nb::object memory_; ///< what is bound
     CUarray_format format_ = CU_AD_FORMAT_FLOAT;
@@ -197,7 +197,7 @@ nb::object TextureReference::address_mode(int dimension) const {
 
 class SurfaceReference {
   public:
-    SurfaceReference(nb::object module, CUdeviceptr variable)
+    SurfaceReference(Module module, CUdeviceptr variable)
         : module_(std::move(module)), variable_(variable) {}
 
     void set_array(nb::object array, unsigned) {
@@ -212,7 +212,7 @@ class SurfaceReference {
     nb::object array() const { return array_.is_valid() ? array_ : nb::none(); }
 
   private:
-    nb::object module_;
+    Module module_;
     CUdeviceptr variable_;
     nb::object array_;
     std::optional<SurfaceObject> object_;
@@ -228,6 +228,16 @@ CUdeviceptr find_variable(nb::handle module, const char *name, const char *what)
                         " bytes; it is not declared as texture<> or surface<> in a source that "
                         "pycuda compiled");
     return range.base;
+}
+
+/// The reference that the module has by this name. The module keeps it, since what is bound stays
+/// bound when the program forgets the reference.
+template <class Make> nb::object reference_of(nb::handle module, const char *name, Make &&make) {
+    nb::object attributes = module.attr("__dict__");
+    auto references = nb::cast<nb::dict>(attributes.attr("setdefault")("_references", nb::dict()));
+    if (!references.contains(name))
+        references[name] = make();
+    return nb::borrow(references[name]);
 }
 
 // Objects
@@ -371,15 +381,19 @@ void bind_references(nb::module_ &module) {
 } // namespace
 
 nb::object texture_reference_of(nb::handle module, const char *name) {
-    const CUdeviceptr variable = find_variable<DeclaredTexture>(module, name, "get_texref");
-    DeclaredTexture declared{};
-    copy_to_host(&declared, variable, sizeof declared);
-    return nb::cast(TextureReference(nb::borrow(module), variable, declared));
+    return reference_of(module, name, [&] {
+        const CUdeviceptr variable = find_variable<DeclaredTexture>(module, name, "get_texref");
+        DeclaredTexture declared{};
+        copy_to_host(&declared, variable, sizeof declared);
+        return nb::cast(TextureReference(nb::cast<Module>(module), variable, declared));
+    });
 }
 
 nb::object surface_reference_of(nb::handle module, const char *name) {
-    const CUdeviceptr variable = find_variable<DeclaredSurface>(module, name, "get_surfref");
-    return nb::cast(SurfaceReference(nb::borrow(module), variable));
+    return reference_of(module, name, [&] {
+        const CUdeviceptr variable = find_variable<DeclaredSurface>(module, name, "get_surfref");
+        return nb::cast(SurfaceReference(nb::cast<Module>(module), variable));
+    });
 }
 
 void check_texture_references(nb::handle references) {

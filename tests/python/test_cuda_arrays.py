@@ -128,6 +128,7 @@ def test_unified_rows(device):
     cuda.Context.synchronize()
     assert (managed == a).all()
     assert copy.dst_memory_type is cuda.memory_type.UNIFIED
+    assert copy.dst_device == managed.ctypes.data
 
 
 def box_copy(kind, a, memory, back):

@@ -51,24 +51,43 @@ def add(device):
     return compiler.SourceModule(ADD).get_function("add")
 
 
-@pytest.mark.parametrize("prefix", ["", "_"])
-def test_launch_in_pieces(add, prefix):
-    def do(name, *args):
-        return getattr(add, prefix + name)(*args)
-
-    out = cuda.to_device(np.zeros(4, np.int32))
-    do("set_block_shape", 4, 1, 1)
-    do("set_shared_size", 0)
-    do("param_setv", 0, np.uint64(int(out)))
-    do("param_setf", 8, 2.0)
-    do("param_seti", 12, 5)
-    do("param_set_size", 16)
-    do("launch")
-    do("launch_grid", 1, 1)
-    stream = cuda.Stream()
-    do("launch_grid_async", 1, 1, stream)
-    stream.synchronize()
+def check_launches(out, *launches):
+    for launch in launches:
+        launch()
+    cuda.Context.synchronize()
     assert cuda.from_device(out, 4, np.int32).tolist() == [30] * 4
+
+
+def test_launch_in_pieces(add):
+    out, stream = cuda.to_device(np.zeros(4, np.int32)), cuda.Stream()
+    add.set_block_shape(4, 1, 1)
+    add.set_shared_size(0)
+    add.param_setv(0, np.uint64(int(out)))
+    add.param_setf(8, 2.0)
+    add.param_seti(12, 5)
+    add.param_set_size(16)
+    check_launches(
+        out,
+        add.launch,
+        lambda: add.launch_grid(1, 1),
+        lambda: add.launch_grid_async(1, 1, stream),
+    )
+
+
+def test_launch_in_pieces_by_private_names(add):
+    out, stream = cuda.to_device(np.zeros(4, np.int32)), cuda.Stream()
+    add._set_block_shape(4, 1, 1)
+    add._set_shared_size(0)
+    add._param_setv(0, np.uint64(int(out)))
+    add._param_setf(8, 2.0)
+    add._param_seti(12, 5)
+    add._param_set_size(16)
+    check_launches(
+        out,
+        add._launch,
+        lambda: add._launch_grid(1, 1),
+        lambda: add._launch_grid_async(1, 1, stream),
+    )
 
 
 def test_parameters_at_once(add):

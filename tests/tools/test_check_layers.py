@@ -52,6 +52,16 @@ def test_what_keeps_the_rules_passes(tmp_path):
             "softcuda/src/support may not include from core",
         ),
         (
+            "core/src/bad.cpp",
+            "// bad.cpp -- a test.\n#include <cudaProfiler.h>\n",
+            "core/src/bad.cpp:2: <cudaProfiler.h> may be included in tests and benchmarks",
+        ),
+        (
+            "softcuda/src/support/bad.h",
+            "// bad.h -- a test.\n#pragma once\n#include <nvtx3/nvToolsExt.h>\n",
+            "<nvtx3/nvToolsExt.h> may be included in tests and benchmarks and examples only",
+        ),
+        (
             "softcuda/src/ir/bad.cpp",
             "// bad.cpp -- a test.\n\n#include <llvm/IR/Value.h>\n",
             "softcuda/src/ir/bad.cpp:3: <llvm/IR/Value.h> may be included in softcuda/src/codegen",

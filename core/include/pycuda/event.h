@@ -39,6 +39,9 @@ class Event {
 
     CUipcEventHandle ipc_handle() const;
 
+    /// Gives the event back to the driver now. The object stands for no event afterwards.
+    void close() noexcept { handle_.reset(); }
+
   private:
     using Owner = Handle<CUevent, detail::destroy_event>;
     explicit Event(Owner handle) : handle_(std::move(handle)) {}

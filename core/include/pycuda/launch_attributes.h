@@ -1,0 +1,42 @@
+// launch_attributes.h -- launches of newer kinds: cooperative grids, clusters, priorities.
+#pragma once
+
+#include <pycuda/launch.h>
+
+#include <cstddef>
+#include <optional>
+
+namespace pycuda {
+
+/// What a launch may ask for beyond its LaunchConfig.
+struct LaunchAttributes {
+    /// All blocks run at once and may wait for each other (cooperative_groups::this_grid()).
+    bool cooperative = false;
+    /// Blocks per cluster, whose blocks reach each other's shared memory; needs compute
+    /// capability 9.0.
+    std::optional<Dim3> cluster = {};
+    /// As of a stream: a lower number is more urgent.
+    std::optional<int> priority = {};
+    /// May start before the kernel before it in the stream has ended (programmatic dependent
+    /// launch); the kernel itself waits for what it needs.
+    bool programmatic = false;
+
+    bool any() const noexcept { return cooperative || cluster || priority || programmatic; }
+};
+
+/// As launch_packed(), with attributes.
+void launch_packed(const Function &function, const LaunchConfig &config,
+                   const LaunchAttributes &attributes, void *arguments, std::size_t size);
+
+/// How many blocks of this many threads run on a multiprocessor at once.
+int max_active_blocks(const Function &function, int block_threads, std::size_t shared_bytes = 0);
+
+struct BlockSuggestion {
+    int block_threads = 0; ///< gives the most threads per multiprocessor
+    int min_grid = 0;      ///< blocks that fill the device
+};
+/// `most_threads` of 0 is no limit.
+BlockSuggestion suggest_block(const Function &function, std::size_t shared_bytes = 0,
+                              int most_threads = 0);
+
+} // namespace pycuda

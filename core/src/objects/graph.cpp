@@ -1,0 +1,132 @@
+// graph.cpp -- work that is recorded once and launched many times.
+#include <pycuda/graph.h>
+
+#include <pycuda/driver.h>
+
+namespace pycuda {
+
+CUresult detail::destroy_graph(CUgraph graph) { return driver().cuGraphDestroy.status(graph); }
+
+CUresult detail::destroy_executable_graph(CUgraphExec graph) {
+    return driver().cuGraphExecDestroy.status(graph);
+}
+
+namespace {
+
+CUgraph create_graph() {
+    CUgraph graph = nullptr;
+    driver().cuGraphCreate(&graph, 0);
+    return graph;
+}
+
+CUgraphExec instantiate(const Graph &graph) {
+    CUgraphExec executable = nullptr;
+    driver().cuGraphInstantiateWithFlags(&executable, graph.get(), 0);
+    return executable;
+}
+
+} // namespace
+
+Graph::Graph() : Graph(Owner::adopt(create_graph(), Context::require_current())) {}
+
+Graph Graph::adopt(CUgraph handle, Context context) {
+    return Graph(Owner::adopt(handle, std::move(context)));
+}
+
+std::size_t Graph::node_count() const {
+    std::size_t count = 0;
+    driver().cuGraphGetNodes(get(), nullptr, &count);
+    return count;
+}
+
+Graph Graph::clone() const {
+    CUgraph copy = nullptr;
+    driver().cuGraphClone(&copy, get());
+    return adopt(copy, context());
+}
+
+CUgraphNode Graph::add_empty(const std::vector<CUgraphNode> &dependencies) {
+    CUgraphNode node = nullptr;
+    driver().cuGraphAddEmptyNode(&node, get(), dependencies.data(), dependencies.size());
+    return node;
+}
+
+CUgraphNode Graph::add_kernel(const std::vector<CUgraphNode> &dependencies,
+                              const Function &function, const LaunchConfig &config, void *arguments,
+                              std::size_t size) {
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     CU_LAUNCH_PARAM_END};
+    CUDA_KERNEL_NODE_PARAMS what{};
+    what.func = function.get();
+    what.gridDimX = config.grid.x;
+    what.gridDimY = config.grid.y;
+    what.gridDimZ = config.grid.z;
+    what.blockDimX = config.block.x;
+    what.blockDimY = config.block.y;
+    what.blockDimZ = config.block.z;
+    what.sharedMemBytes = config.shared_bytes;
+    what.extra = extra;
+    CUgraphNode node = nullptr;
+    check(driver().cuGraphAddKernelNode.status(&node, get(), dependencies.data(),
+                                               dependencies.size(), &what),
+          "cuGraphAddKernelNode", [&] { return "kernel '" + function.name() + "'"; });
+    return node;
+}
+
+CUgraphNode Graph::add_copy(const std::vector<CUgraphNode> &dependencies,
+                            const CUDA_MEMCPY3D &what) {
+    CUgraphNode node = nullptr;
+    driver().cuGraphAddMemcpyNode(&node, get(), dependencies.data(), dependencies.size(), &what,
+                                  context().get());
+    return node;
+}
+
+CUgraphNode Graph::add_fill(const std::vector<CUgraphNode> &dependencies,
+                            const CUDA_MEMSET_NODE_PARAMS &what) {
+    CUgraphNode node = nullptr;
+    driver().cuGraphAddMemsetNode(&node, get(), dependencies.data(), dependencies.size(), &what,
+                                  context().get());
+    return node;
+}
+
+void Graph::write_dot(const std::string &path) const {
+    driver().cuGraphDebugDotPrint(get(), path.c_str(), 0);
+}
+
+ExecutableGraph::ExecutableGraph(const Graph &graph)
+    : handle_(Handle<CUgraphExec, detail::destroy_executable_graph>::adopt(instantiate(graph),
+                                                                           graph.context())) {}
+
+void ExecutableGraph::launch(StreamRef stream) const {
+    driver().cuGraphLaunch(get(), stream.get());
+}
+
+void ExecutableGraph::upload(StreamRef stream) const {
+    driver().cuGraphUpload(get(), stream.get());
+}
+
+void ExecutableGraph::update(const Graph &graph) const {
+    CUgraphExecUpdateResultInfo info{};
+    check(driver().cuGraphExecUpdate.status(get(), graph.get(), &info), "cuGraphExecUpdate", [&] {
+        return "the graph differs in more than its arguments (reason " +
+               std::to_string(static_cast<int>(info.result)) + ")";
+    });
+}
+
+void begin_capture(const Stream &stream, CUstreamCaptureMode mode) {
+    driver().cuStreamBeginCapture(stream.get(), mode);
+}
+
+Graph end_capture(const Stream &stream) {
+    CUgraph graph = nullptr;
+    driver().cuStreamEndCapture(stream.get(), &graph);
+    return Graph::adopt(graph, stream.context());
+}
+
+bool is_capturing(const Stream &stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    driver().cuStreamIsCapturing(stream.get(), &status);
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+} // namespace pycuda

@@ -1,0 +1,137 @@
+"""What PyCUDA finds on this machine.
+
+python -m pycuda                    driver, devices, compilers, headers, caches
+python -m pycuda cache              what is in the cache of compiled kernels
+python -m pycuda cache --clear      empty it
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pycuda
+from pycuda import compiler, driver
+
+
+def _readable(size: float) -> str:
+    for unit in ("B", "KB", "MB", "GB", "TB"):
+        if size < 1024 or unit == "TB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def _line(name: str, value: object) -> None:
+    print(f"{name:18} {value}")
+
+
+def _describe_driver() -> bool:
+    """Print driver and devices; False where there is none."""
+    try:
+        driver.init()
+    except driver.Error as error:
+        _line("driver", f"none: {error}")
+        return False
+    version = driver.get_driver_version()
+    path = driver.get_driver_path()
+    _line("driver", f"{path}, CUDA {version // 1000}.{version % 1000 // 10}")
+    if "softcuda" in path:
+        _line("", "kernels run on the CPU; with an NVIDIA driver and GPU, on that")
+    for number in range(driver.Device.count()):
+        device = driver.Device(number)
+        major, minor = device.compute_capability()
+        _line(
+            f"device {number}",
+            f"{device.name()}, compute capability {major}.{minor}, "
+            f"{device.multiprocessor_count} multiprocessors, "
+            f"{_readable(device.total_memory())}",
+        )
+    return True
+
+
+def _describe_compilers() -> bool:
+    """Try NVRTC, look for nvcc; False where neither is there."""
+    nvrtc = True
+    try:
+        compiler.compile(
+            "__global__ void f() {}", nvcc="nvrtc", target="ptx", cache_dir=False
+        )
+        _line("NVRTC", "works")
+    except driver.CompileError as error:
+        nvrtc = False
+        _line("NVRTC", f"missing: {error.msg}")
+        _line("", "pip install nvidia-cuda-nvrtc, or set CUDA_HOME to a toolkit")
+    nvcc = shutil.which("nvcc")
+    _line("nvcc", nvcc or "not on PATH; needed only where a program asks for it")
+    return nvrtc or nvcc is not None
+
+
+def _describe_headers() -> None:
+    headers = Path(compiler.__file__).parent / "cuda"
+    names = ", ".join(sorted(path.name for path in headers.glob("*.hpp")))
+    _line("kernel headers", f"{headers}: {names}")
+
+
+def cache_directory() -> Path:
+    """Where compiled kernels are kept between runs."""
+    chosen = os.environ.get("PYCUDA_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base) / "pycuda" / "compiler-cache-v2"
+
+
+def _cache_files() -> Iterator[Path]:
+    folder = cache_directory()
+    return (path for path in folder.rglob("*") if path.is_file())
+
+
+def _describe_cache() -> None:
+    sizes = [path.stat().st_size for path in _cache_files()]
+    _line("cache", f"{cache_directory()}: {len(sizes)} files, {_readable(sum(sizes))}")
+    if os.environ.get("PYCUDA_DISABLE_CACHE"):
+        _line("", "PYCUDA_DISABLE_CACHE is set: it is not used")
+
+
+def _show() -> int:
+    _line("pycuda", f"{pycuda.VERSION_TEXT}, {Path(pycuda.__file__).parent}")
+    _line("python", f"{sys.version.split()[0]}, {sys.executable}")
+    has_driver = _describe_driver()
+    has_compiler = _describe_compilers()
+    _describe_headers()
+    _describe_cache()
+    for name in sorted(os.environ):
+        if name.startswith(("PYCUDA_", "CUDA_", "SOFTCUDA_")):
+            _line(f"${name}", os.environ[name])
+    return 0 if has_driver and has_compiler else 1
+
+
+def _cache(clear: bool) -> int:
+    if clear:
+        freed = sum(path.stat().st_size for path in _cache_files())
+        shutil.rmtree(cache_directory(), ignore_errors=True)
+        print(f"{_readable(freed)} given back")
+    _describe_cache()
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the command line says; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pycuda", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument("what", nargs="?", choices=["cache"])
+    parser.add_argument("--clear", action="store_true", help="empty the cache")
+    options = parser.parse_args(arguments)
+    if options.clear and options.what != "cache":
+        parser.error("--clear goes with cache")
+    return _cache(options.clear) if options.what == "cache" else _show()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+// graph.cpp -- pycuda.driver.Graph: work that is recorded once and launched many times.
+#include "bindings.h"
+
+#include "bound_launch.h"
+#include "device_pointer.h"
+#include "python_object.h"
+
+#include <pycuda/graph.h>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <vector>
+
+namespace pycuda::python {
+namespace {
+
+/// A node of a graph, valid as long as the graph.
+struct Node {
+    CUgraphNode handle;
+};
+
+std::vector<CUgraphNode> handles_of(const std::vector<Node> &nodes) {
+    std::vector<CUgraphNode> handles;
+    for (const Node &node : nodes)
+        handles.push_back(node.handle);
+    return handles;
+}
+
+/// The graph keeps what it names: a bound launch holds the kernel and its arguments.
+void keep(nb::handle graph, nb::handle object) {
+    nb::object kept = graph.attr("__dict__").attr("setdefault")("_kept", nb::list());
+    kept.attr("append")(object);
+}
+
+Node add_kernel(nb::handle self, nb::handle launch, const std::vector<Node> &dependencies) {
+    const BoundCall call = bound_call_of(launch);
+    Node node{nb::cast<Graph &>(self).add_kernel(handles_of(dependencies), *call.function,
+                                                 *call.config, call.arguments, call.size)};
+    keep(self, launch);
+    return node;
+}
+
+Node add_copy(nb::handle self, nb::handle dest, nb::handle src, std::size_t size,
+              const std::vector<Node> &dependencies) {
+    CUDA_MEMCPY3D what{};
+    what.srcMemoryType = what.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    what.dstDevice = device_address(dest, "dest");
+    what.srcDevice = device_address(src, "src");
+    what.WidthInBytes = size;
+    what.Height = what.Depth = 1;
+    Node node{nb::cast<Graph &>(self).add_copy(handles_of(dependencies), what)};
+    keep(self, nb::make_tuple(nb::borrow(dest), nb::borrow(src)));
+    return node;
+}
+
+Node add_fill(nb::handle self, nb::handle dest, unsigned value, std::size_t count,
+              unsigned element_size, const std::vector<Node> &dependencies) {
+    CUDA_MEMSET_NODE_PARAMS what{};
+    what.dst = device_address(dest, "dest");
+    what.value = value;
+    what.elementSize = element_size;
+    what.width = count;
+    what.height = 1;
+    Node node{nb::cast<Graph &>(self).add_fill(handles_of(dependencies), what)};
+    keep(self, dest);
+    return node;
+}
+
+void start_capture(const Stream &stream, int mode) {
+    begin_capture(stream, CUstreamCaptureMode(mode));
+}
+
+} // namespace
+
+void bind_graph(nb::module_ &module) {
+    nb::class_<Node>(module, "GraphNode", "A node of a Graph.");
+    const std::vector<Node> none;
+
+    nb::class_<Graph>(module, "Graph", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                      "Work that is recorded once; instantiate() makes it ready to run.")
+        .def(nb::init<>())
+        .def(
+            "instantiate", [](const Graph &graph) { return ExecutableGraph(graph); },
+            nb::keep_alive<0, 1>(), "An ExecutableGraph of the work as it is now.")
+        .def("clone", &Graph::clone, nb::keep_alive<0, 1>())
+        .def("__len__", &Graph::node_count)
+        .def(
+            "add_empty",
+            [](Graph &graph, const std::vector<Node> &dependencies) {
+                return Node{graph.add_empty(handles_of(dependencies))};
+            },
+            nb::arg("dependencies") = none, "A node that does nothing but wait for others.")
+        .def("add_kernel", add_kernel, nb::arg("launch"), nb::arg("dependencies") = none,
+             "A launch, as Function.bind() makes it, after all of `dependencies`.")
+        .def("add_copy", add_copy, nb::arg("dest"), nb::arg("src"), nb::arg("size"),
+             nb::arg("dependencies") = none, "A copy of `size` bytes on the device.")
+        .def("add_fill", add_fill, nb::arg("dest"), nb::arg("value"), nb::arg("count"),
+             nb::arg("element_size") = 1, nb::arg("dependencies") = none,
+             "Sets `count` elements of 1, 2 or 4 bytes.")
+        .def("write_dot", &Graph::write_dot, nb::arg("path"), "Draw it for Graphviz.")
+        .def_prop_ro("handle", [](const Graph &graph) {
+            return reinterpret_cast<std::uintptr_t>(graph.get());
+        });
+
+    nb::class_<ExecutableGraph>(module, "ExecutableGraph", nb::is_weak_referenceable(),
+                                "A Graph made ready to run.")
+        .def(
+            "launch",
+            [](const ExecutableGraph &graph, nb::handle stream) {
+                graph.launch(stream_ref(stream));
+            },
+            nb::arg("stream") = nb::none(), "Do all of its work in the stream.")
+        .def(
+            "upload",
+            [](const ExecutableGraph &graph, nb::handle stream) {
+                graph.upload(stream_ref(stream));
+            },
+            nb::arg("stream") = nb::none(), "Prepare the first launch.")
+        .def("update", &ExecutableGraph::update, nb::arg("graph"), nb::keep_alive<1, 2>(),
+             "Take over the arguments of a Graph with the same nodes.");
+
+    module.def("begin_capture", start_capture, nb::arg("stream"),
+               nb::arg("mode") = int{CU_STREAM_CAPTURE_MODE_THREAD_LOCAL},
+               "From now on, work put into the stream is recorded and not done.");
+    module.def("end_capture", end_capture, nb::arg("stream"),
+               "The Graph of what was recorded since begin_capture().");
+    module.def("is_capturing", is_capturing, nb::arg("stream"));
+}
+
+} // namespace pycuda::python

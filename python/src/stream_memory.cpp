@@ -1,0 +1,136 @@
+// stream_memory.cpp -- allocation in the order of a stream, the driver's own pools, hints about
+// managed memory, and callbacks of the host in a stream.
+#include "bindings.h"
+
+#include "allocate.h"
+#include "device_pointer.h"
+#include "python_object.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/init.h>
+#include <pycuda/memory.h>
+
+#include <nanobind/stl/string.h>
+
+namespace pycuda::python {
+namespace {
+
+DeviceMemory mem_alloc_async(std::size_t bytes, nb::handle stream) {
+    const StreamRef queue = stream_ref(stream);
+    Context context = Context::require_current();
+    CUdeviceptr address = 0;
+    allocate_or_collect([&] {
+        check(driver().cuMemAllocAsync.status(&address, bytes, queue.get()), "cuMemAllocAsync",
+              [&] { return std::to_string(bytes) + " bytes wanted"; });
+    });
+    return DeviceMemory::adopt(address, bytes, std::move(context));
+}
+
+void mem_free_async(nb::handle memory, nb::handle stream) {
+    const StreamRef queue = stream_ref(stream);
+    driver().cuMemFreeAsync(nb::cast<DeviceMemory &>(memory).release(), queue.get());
+}
+
+// The driver's pools
+
+/// The pool that mem_alloc_async() of a device takes its memory from.
+struct DriverPool {
+    CUmemoryPool handle = nullptr;
+
+    explicit DriverPool(const Device &device) {
+        driver().cuDeviceGetMemPool(&handle, device.get());
+    }
+    std::uint64_t get(CUmemPool_attribute attribute) const {
+        std::uint64_t value = 0;
+        driver().cuMemPoolGetAttribute(handle, attribute, &value);
+        return value;
+    }
+    void set(CUmemPool_attribute attribute, std::uint64_t value) const {
+        driver().cuMemPoolSetAttribute(handle, attribute, &value);
+    }
+    void trim(std::size_t keep) const { driver().cuMemPoolTrimTo(handle, keep); }
+};
+
+template <CUmemPool_attribute Attribute> std::uint64_t pool_attribute(const DriverPool &pool) {
+    return pool.get(Attribute);
+}
+
+// Managed memory
+
+/// None is the host, a Device is itself.
+CUdevice place_of(nb::handle device) {
+    return device.is_none() ? CU_DEVICE_CPU : nb::cast<const Device &>(device).get();
+}
+
+void mem_prefetch(nb::handle pointer, std::size_t bytes, nb::handle device, nb::handle stream) {
+    driver().cuMemPrefetchAsync(device_address(pointer, "devptr"), bytes, place_of(device),
+                                stream_ref(stream).get());
+}
+
+void mem_advise(nb::handle pointer, std::size_t bytes, int advice, nb::handle device) {
+    driver().cuMemAdvise(device_address(pointer, "devptr"), bytes, CUmem_advise(advice),
+                         place_of(device));
+}
+
+// Callbacks
+
+/// Runs in a thread of the driver's.
+void CUDA_CB call_python(void *callable) {
+    if (finalizing() || !Py_IsInitialized())
+        return; // the interpreter is gone, or goes
+    nb::gil_scoped_acquire acquire;
+    nb::object call = nb::steal(static_cast<PyObject *>(callable));
+    try {
+        call();
+    } catch (nb::python_error &error) {
+        error.restore();
+        PyErr_WriteUnraisable(call.ptr());
+    }
+}
+
+void launch_host_func(nb::object callable, nb::handle stream) {
+    if (!PyCallable_Check(callable.ptr()))
+        throw_type_error("func must be callable, not " + name_of_type(callable));
+    const StreamRef queue = stream_ref(stream);
+    const CUresult result =
+        driver().cuLaunchHostFunc.status(queue.get(), call_python, callable.ptr());
+    check(result, "cuLaunchHostFunc");
+    callable.release(); // call_python takes it over
+}
+
+} // namespace
+
+void bind_stream_memory(nb::module_ &module) {
+    module.def("mem_alloc_async", mem_alloc_async, nb::arg("bytes"), nb::arg("stream") = nb::none(),
+               "Device memory that may be used in the stream from here on. Its free() waits; "
+               "mem_free_async() does not.");
+    module.def("mem_free_async", mem_free_async, nb::arg("memory"), nb::arg("stream") = nb::none(),
+               "Give memory back once the stream has got here.");
+    module.def("mem_prefetch", mem_prefetch, nb::arg("devptr"), nb::arg("bytes"),
+               nb::arg("device").none(), nb::arg("stream") = nb::none(),
+               "Move managed memory to a Device, or with None to the host.");
+    module.def("mem_advise", mem_advise, nb::arg("devptr"), nb::arg("bytes"), nb::arg("advice"),
+               nb::arg("device").none() = nb::none(),
+               "Tell how managed memory will be used; `advice` is of mem_advice.");
+    module.def("launch_host_func", launch_host_func, nb::arg("func"),
+               nb::arg("stream") = nb::none(),
+               "Call a Python function when the stream has got here, in a thread of the driver's. "
+               "It must not use the driver.");
+
+    nb::class_<DriverPool>(module, "DriverMemoryPool",
+                           "The pool that mem_alloc_async() of a device takes memory from.")
+        .def(nb::init<const Device &>(), nb::arg("device"))
+        .def_prop_rw(
+            "release_threshold", pool_attribute<CU_MEMPOOL_ATTR_RELEASE_THRESHOLD>,
+            [](const DriverPool &pool, std::uint64_t bytes) {
+                pool.set(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, bytes);
+            },
+            "Bytes that are kept for reuse when the device is waited for.")
+        .def_prop_ro("reserved_bytes", pool_attribute<CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT>)
+        .def_prop_ro("used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_CURRENT>)
+        .def_prop_ro("most_used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_HIGH>)
+        .def("trim", &DriverPool::trim, nb::arg("keep") = 0,
+             "Give memory that is not used back to the device, but for `keep` bytes.");
+}
+
+} // namespace pycuda::python

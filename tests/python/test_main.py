@@ -1,0 +1,71 @@
+"""python -m pycuda, and the IPython magic."""
+
+import numpy as np
+from conftest import is_softcuda
+
+import pycuda.driver as cuda
+from pycuda import __main__ as command
+from pycuda import ipython
+
+
+def test_shows_what_there_is(run_program, tmp_path):
+    done = run_program(
+        """
+        import runpy, sys
+        sys.argv = ["pycuda"]
+        runpy.run_module("pycuda", run_name="__main__")
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    for word in ("driver ", "device 0", "compute capability", "NVRTC", "nvcc", "cache"):
+        assert word in done.stdout
+    assert ("kernels run on the CPU" in done.stdout) == is_softcuda()
+    assert "pycuda-complex.hpp" in done.stdout
+
+
+def test_says_what_is_missing(run_program):
+    done = run_program(
+        """
+        import runpy, sys
+        sys.argv = ["pycuda"]
+        runpy.run_module("pycuda", run_name="__main__")
+        """,
+        PYCUDA_DRIVER="/nowhere/libcuda.so",
+    )
+    assert done.returncode == 1
+    assert "driver             none:" in done.stdout
+
+
+def test_cache(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "cache" / "a").mkdir(parents=True)
+    (tmp_path / "cache" / "a" / "entry").write_bytes(bytes(2048))
+    assert command.main(["cache"]) == 0
+    assert "1 files, 2.0 KB" in capsys.readouterr().out
+    assert command.main(["cache", "--clear"]) == 0
+    assert "2.0 KB given back" in capsys.readouterr().out
+    assert not (tmp_path / "cache").exists()
+    monkeypatch.delenv("PYCUDA_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert command.cache_directory().parent == tmp_path / "pycuda"
+
+
+class FakeShell:
+    def register_magic_function(self, function, magic_kind, magic_name):
+        assert (magic_kind, magic_name) == ("cell", "cuda")
+        self.magic = function
+
+    def push(self, names):
+        self.names = names
+
+
+def test_magic(device, capsys):
+    shell = FakeShell()
+    ipython.load_ipython_extension(shell)
+    shell.magic(
+        "-std=c++17", "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }"
+    )
+    assert "kernels: twice" in capsys.readouterr().out
+    a = np.ones(4, np.float32)
+    shell.names["twice"](cuda.InOut(a), block=(4, 1, 1))
+    assert a.tolist() == [2] * 4

@@ -21,6 +21,8 @@ class UniversalFunction:
         self.nin = nin
         self.nout = 1
         self._operation = operation or name
+        self._number = _driver._array_operation_number(self._operation)
+        self._plainly = _driver._array_apply_1 if nin == 1 else _driver._array_apply_2
 
     def __repr__(self) -> str:
         return f"<pycuda.gpuarray ufunc {self.__name__!r}>"
@@ -35,6 +37,14 @@ class UniversalFunction:
         stream=None,
         allocator=None,
     ):
+        if (
+            out is None
+            and where is True
+            and dtype is None
+            and stream is None
+            and len(inputs) == self.nin
+        ):
+            return self._plainly(self._number, *inputs)
         if len(inputs) == self.nin + 1 and out is None:
             *inputs, out = inputs
         if isinstance(out, tuple):

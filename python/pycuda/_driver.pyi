@@ -1,7 +1,7 @@
 """The CUDA driver API, as pycuda.driver shows it."""
 
-import types
 from collections.abc import Callable, Sequence
+import types
 from typing import TypeAlias, overload
 
 import pycuda._enum

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pycuda::python {
@@ -192,6 +193,25 @@ nb::object array_apply(const std::string &name, nb::args inputs, nb::handle out,
                             out.is_none() ? nb::handle() : out);
 }
 
+/// The usual call of a universal function, without keywords: the operation by its number.
+template <std::size_t... index>
+nb::object apply_plainly(unsigned number, const std::array<nb::handle, sizeof...(index)> &objects,
+                         std::index_sequence<index...>) {
+    const std::array<Operand, sizeof...(index)> operands = {
+        require_operand(objects[index], "an operand")...};
+    const auto operation = static_cast<Operation>(number);
+    if (operand_count(operation) != static_cast<int>(operands.size()))
+        throw_type_error(std::string(operation_name(operation)) + "() takes " +
+                         std::to_string(operand_count(operation)) + " operands");
+    return apply_to_objects(operation, objects, operands, {});
+}
+
+unsigned operation_number(const std::string &name) {
+    if (const std::optional<Operation> operation = find_operation(name))
+        return static_cast<unsigned>(*operation);
+    throw_value_error("there is no operation \"" + name + "\"");
+}
+
 nb::object array_reduce(const std::string &name, nb::args inputs, std::uint32_t axes, bool keepdims,
                         nb::handle dtype, nb::handle where, nb::handle stream) {
     const std::optional<Reduction> reduction = find_reduction(name);
@@ -227,6 +247,13 @@ void bind_array_operations(nb::module_ &module) {
                nb::arg("out") = nb::none(), nb::arg("where") = nb::none(),
                nb::arg("dtype") = nb::none(), nb::arg("casting") = "same_kind",
                nb::arg("stream") = nb::none());
+    module.def("_array_operation_number", operation_number);
+    module.def("_array_apply_1", [](unsigned operation, nb::handle x) {
+        return apply_plainly(operation, std::array{x}, std::make_index_sequence<1>());
+    });
+    module.def("_array_apply_2", [](unsigned operation, nb::handle x, nb::handle y) {
+        return apply_plainly(operation, std::array{x, y}, std::make_index_sequence<2>());
+    });
     module.def("_array_reduce", array_reduce, nb::arg("name"), nb::arg("inputs"),
                nb::arg("axes") = ~std::uint32_t{0}, nb::arg("keepdims") = false,
                nb::arg("dtype") = nb::none(), nb::arg("where") = nb::none(),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
+from pycuda import gpuarray
 from pycuda.compiler import SourceModule, compile
 
 
@@ -297,3 +298,29 @@ def test_errors_keep_their_lines(device):
             "texture<float, 2> t;\n__global__ void f() { nonsense(); }", target="ptx"
         )
     assert "kernel.cu(2)" in caught.value.stderr
+
+
+def test_gpuarray_as_texture(texture_module):
+    module = texture_module("""
+        texture<float, 1> values;
+        texture<int2, 1> doubles;
+        __global__ void read(float *x, double *d)
+        {
+            int i = threadIdx.x;
+            x[i] = tex1Dfetch(values, i);
+            int2 both = tex1Dfetch(doubles, i);
+            d[i] = __hiloint2double(both.y, both.x);
+        }
+    """)
+    x = gpuarray.to_gpu(np.arange(8, dtype=np.float32))
+    d = gpuarray.to_gpu(np.arange(8) / 3)
+    assert x.bind_to_texref(module.get_texref("values")) == 0
+    assert (
+        d.bind_to_texref_ext(module.get_texref("doubles"), allow_double_hack=True) == 0
+    )
+    with pytest.raises(ValueError, match="one channel"):
+        d.bind_to_texref_ext(module.get_texref("doubles"), 2, allow_double_hack=True)
+    y, e = gpuarray.empty_like(x), gpuarray.empty_like(d)
+    module.get_function("read")(y, e, block=(8, 1, 1))
+    assert (y.get() == x.get()).all()
+    assert (e.get() == d.get()).all()

@@ -203,7 +203,7 @@ void choose_team(Reducing &work) {
 }
 
 void choose_chunks(Reducing &work) {
-    constexpr std::size_t wanted_blocks = 1024, unsplit = 8192;
+    constexpr std::size_t wanted_blocks = 2048, unsplit = 8192;
     const std::size_t outputs_per_block = work.variant.team == Team::Block  ? 1
                                           : work.variant.team == Team::Warp ? 8
                                                                             : 32;

@@ -26,7 +26,11 @@ constexpr ReductionRow rows[] = {
 #undef PYCUDA_REDUCTION
 };
 
-constexpr int states_per_thread = 4;
+/// Neighbouring columns are read by 4 bytes or so at a time: more of them must be under way.
+int states_per_thread(const ReductionVariant &variant) noexcept {
+    return variant.team == Team::Columns ? 8 : 4;
+}
+
 constexpr int vectors_per_step = 4; ///< accesses that a thread has under way
 
 constexpr const char *limits = R"__(
@@ -229,21 +233,21 @@ std::string vector_loop(const ReductionVariant &variant) {
            "#pragma unroll\n            for (int u = 0; u < " + steps + "; ++u) {\n" + load +
            "            }\n#pragma unroll\n            for (int u = 0; u < " + steps +
            "; ++u)\n#pragma unroll\n                for (int k = 0; k < " + length +
-           "; ++k)\n                    state[k % " + std::to_string(states_per_thread) +
-           "] = combine(state[k % " + std::to_string(states_per_thread) + "], map(" + arguments +
-           "r + u * " + length + " * team_size + k));\n        }\n        begin = r - lane * " +
-           length + ";\n    }\n";
+           "; ++k)\n                    state[k % " + std::to_string(states_per_thread(variant)) +
+           "] = combine(state[k % " + std::to_string(states_per_thread(variant)) + "], map(" +
+           arguments + "r + u * " + length +
+           " * team_size + k));\n        }\n        begin = r - lane * " + length + ";\n    }\n";
 }
 
 /// What one thread does: from begin to end in the steps of its team.
 std::string thread_loop(const ReductionVariant &variant) {
-    const std::string states = std::to_string(states_per_thread);
+    const std::string states = std::to_string(states_per_thread(variant));
     std::string code = "    S state[" + states + "];\n#pragma unroll\n    for (int u = 0; u < " +
                        states + "; ++u)\n        state[u] = identity();\n";
     if (variant.vectors)
         code += vector_loop(variant);
-    code += "    Index r = begin + lane;\n    for (; r + " + std::to_string(states_per_thread - 1) +
-            " * team_size < end; r += " + states +
+    code += "    Index r = begin + lane;\n    for (; r + " +
+            std::to_string(states_per_thread(variant) - 1) + " * team_size < end; r += " + states +
             " * team_size) {\n#pragma unroll\n        for (int u = 0; u < " + states +
             "; ++u)\n            state[u] = combine(state[u], element(r + u * team_size));\n    }\n"
             "    for (; r < end; r += team_size)\n"

@@ -1,0 +1,223 @@
+"""Mathematical functions of each element of an array.
+
+>>> cumath.exp(x_gpu)
+>>> cumath.sqrt(x_gpu, out=y_gpu, stream=stream)
+
+The functions of one argument take any number type that numpy's function of the same meaning takes, and
+return numpy's type: ``exp`` of int32 is float64. Arrays may lie in any way.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._c_types import VectorArg
+from pycuda.elementwise import ElementwiseKernel
+from pycuda.gpuarray import GPUArray
+
+# Our name: numpy's where it differs, and whether there is a function of complex numbers.
+_FUNCTIONS = {
+    "fabs": ("fabs", False),
+    "ceil": ("ceil", False),
+    "floor": ("floor", False),
+    "exp": ("exp", True),
+    "log": ("log", True),
+    "log10": ("log10", True),
+    "sqrt": ("sqrt", True),
+    "sin": ("sin", True),
+    "cos": ("cos", True),
+    "tan": ("tan", True),
+    "asin": ("arcsin", False),
+    "acos": ("arccos", False),
+    "atan": ("arctan", False),
+    "sinh": ("sinh", True),
+    "cosh": ("cosh", True),
+    "tanh": ("tanh", True),
+}
+
+
+def _like(array: GPUArray, dtype: np.dtype) -> GPUArray:
+    """A new array of the same shape and order of axes."""
+    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+    return GPUArray(array.shape, dtype, array.allocator, order=order)
+
+
+@functools.cache
+def _result_dtype(name: str, dtype: np.dtype) -> np.dtype:
+    """numpy's type of the result. Raises TypeError where there is no such function."""
+    numpy_name, takes_complex = _FUNCTIONS[name]
+    if dtype.kind == "c" and not takes_complex:
+        raise TypeError(f"{name}() takes no array of {dtype}")
+    return getattr(np, numpy_name)(np.ones(1, dtype)).dtype
+
+
+@functools.cache
+def _unary_kernel(name: str, dtype: np.dtype, result: np.dtype) -> ElementwiseKernel:
+    if dtype.kind == "c":
+        call = f"pycuda::{name}(x[i])"
+    elif result.kind in "iub":  # ceil and floor of integers
+        call = "x[i]"
+    elif result == np.float64:
+        call = f"{name}((double)x[i])"
+    else:
+        call = f"{name}f((float)x[i])"
+    arguments = [VectorArg(result, "z"), VectorArg(dtype, "x")]
+    return ElementwiseKernel(arguments, f"z[i] = {call}", f"{name}_kernel")
+
+
+def _check_out(out: GPUArray, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    if out.shape != shape or out.dtype != dtype:
+        raise ValueError(
+            f"out must be an array of {dtype} with shape {shape}, not of {out.dtype} with shape "
+            f"{out.shape}"
+        )
+
+
+def _unary(name: str, array: GPUArray, stream_or_out, out, stream) -> GPUArray:
+    if stream_or_out is not None:
+        warnings.warn(
+            "please use 'out' or 'stream' keyword arguments",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        if isinstance(stream_or_out, _driver.Stream):
+            stream = stream_or_out
+        else:
+            out = stream_or_out
+    dtype = array.dtype
+    result = _result_dtype(name, dtype)
+    if out is None:
+        out = _like(array, result)
+    else:
+        _check_out(out, array.shape, result)
+    _unary_kernel(name, dtype, result)(out, array, stream=stream)
+    return out
+
+
+def _make_function(name: str):
+    numpy_name, takes_complex = _FUNCTIONS[name]
+
+    def function(
+        array: GPUArray,
+        stream_or_out: object = None,
+        *,
+        out: GPUArray | None = None,
+        stream: _driver.Stream | None = None,
+    ) -> GPUArray:
+        return _unary(name, array, stream_or_out, out, stream)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        f"numpy's ``{numpy_name}`` of each element"
+        + (", complex ones included" if takes_complex else "")
+        + ".\n\nReturns a new array, or ``out``, which must have the result's shape and dtype; "
+        "else ValueError is raised."
+    )
+    return function
+
+
+fabs = _make_function("fabs")
+ceil = _make_function("ceil")
+floor = _make_function("floor")
+exp = _make_function("exp")
+log = _make_function("log")
+log10 = _make_function("log10")
+sqrt = _make_function("sqrt")
+sin = _make_function("sin")
+cos = _make_function("cos")
+tan = _make_function("tan")
+asin = _make_function("asin")
+acos = _make_function("acos")
+atan = _make_function("atan")
+sinh = _make_function("sinh")
+cosh = _make_function("cosh")
+tanh = _make_function("tanh")
+
+
+# Functions of two arguments or with two results: of float16, float32 and float64.
+
+
+@functools.cache
+def _pair_kernel(declared: str, operation: str, dtype: np.dtype) -> ElementwiseKernel:
+    """``declared`` names the arrays; in ``operation`` F is the suffix of functions, T their type."""
+    if dtype.kind != "f":
+        raise TypeError(f"this function takes arrays of floating point, not of {dtype}")
+    double = dtype == np.float64
+    text = operation.replace("@F", "" if double else "f")
+    text = text.replace("@T", "double" if double else "float")
+    return ElementwiseKernel(
+        [VectorArg(dtype, name) for name in declared.split()], text, "pair_kernel"
+    )
+
+
+def _check_pair(a: GPUArray, b: GPUArray) -> None:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        raise ValueError(
+            f"both arrays must have the same shape and dtype, not {a.shape} of {a.dtype} and "
+            f"{b.shape} of {b.dtype}"
+        )
+
+
+def fmod(
+    arg: GPUArray, mod: GPUArray, stream: _driver.Stream | None = None
+) -> GPUArray:
+    """The remainder of ``arg / mod``, with the sign of ``arg``.
+
+    >>> fmod(to_gpu(numpy.float32([5.5, -5.5])), to_gpu(numpy.float32([2, 2])))
+    array([ 1.5, -1.5], dtype=float32)
+    """
+    _check_pair(arg, mod)
+    result = _like(arg, arg.dtype)
+    operation = "z[i] = fmod@F((@T)x[i], (@T)y[i])"
+    _pair_kernel("z x y", operation, arg.dtype)(result, arg, mod, stream=stream)
+    return result
+
+
+def frexp(
+    arg: GPUArray, stream: _driver.Stream | None = None
+) -> tuple[GPUArray, GPUArray]:
+    """(significands, exponents): ``arg == significand * 2**exponent``, both of arg's dtype.
+
+    >>> frexp(to_gpu(numpy.float32([8])))
+    (array([0.5], dtype=float32), array([4.], dtype=float32))
+    """
+    significand, exponent = _like(arg, arg.dtype), _like(arg, arg.dtype)
+    operation = "int e = 0; s[i] = frexp@F((@T)x[i], &e); z[i] = (@T)e"
+    kernel = _pair_kernel("s z x", operation, arg.dtype)
+    kernel(significand, exponent, arg, stream=stream)
+    return significand, exponent
+
+
+def ldexp(
+    significand: GPUArray, exponent: GPUArray, stream: _driver.Stream | None = None
+) -> GPUArray:
+    """``significand * 2**exponent``; both arrays have the same dtype of floating point.
+
+    >>> ldexp(to_gpu(numpy.float32([0.5])), to_gpu(numpy.float32([4])))
+    array([8.], dtype=float32)
+    """
+    _check_pair(significand, exponent)
+    result = _like(significand, significand.dtype)
+    operation = "z[i] = ldexp@F((@T)x[i], (int)(@T)y[i])"
+    kernel = _pair_kernel("z x y", operation, significand.dtype)
+    kernel(result, significand, exponent, stream=stream)
+    return result
+
+
+def modf(
+    arg: GPUArray, stream: _driver.Stream | None = None
+) -> tuple[GPUArray, GPUArray]:
+    """(fractional parts, integer parts), both of arg's dtype and sign.
+
+    >>> modf(to_gpu(numpy.float32([2.5])))
+    (array([0.5], dtype=float32), array([2.], dtype=float32))
+    """
+    fraction, integer = _like(arg, arg.dtype), _like(arg, arg.dtype)
+    operation = "@T whole = 0; f[i] = modf@F((@T)x[i], &whole); z[i] = whole"
+    kernel = _pair_kernel("f z x", operation, arg.dtype)
+    kernel(fraction, integer, arg, stream=stream)
+    return fraction, integer

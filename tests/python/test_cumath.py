@@ -8,9 +8,7 @@ from pycuda import cumath
 from pycuda.gpuarray import GPUArray, to_gpu
 
 NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
-FUNCTIONS = (
-    "fabs ceil floor exp log log10 sqrt sin cos tan asin acos atan sinh cosh tanh".split()
-)
+FUNCTIONS = "fabs ceil floor exp log log10 sqrt sin cos tan asin acos atan sinh cosh tanh".split()
 COMPLEX = "exp log log10 sqrt sin cos tan sinh cosh tanh".split()
 
 

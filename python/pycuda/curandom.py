@@ -1,0 +1,391 @@
+"""Random numbers with PyCUDA's names; new programs want :mod:`pycuda.random`.
+
+>>> XORWOWRandomNumberGenerator().gen_uniform((1000,), numpy.float32)
+
+XORWOW and MRG32k3a follow cuRAND's definitions: seeds, subsequences, skipping ahead, and the conversion to
+uniform numbers. Each of ``block_count * generators_per_block`` generators has a subsequence of its own;
+element ``i`` of an array comes from generator ``i`` modulo their number. Normal and Poisson numbers have
+cuRAND's distributions, not its sequences.
+"""
+
+from __future__ import annotations
+
+import random as _python_random
+from collections.abc import Callable
+
+import numpy as np
+
+from pycuda import _driver, _skip_ahead, driver
+from pycuda import random as _philox
+from pycuda._c_types import dtype_to_ctype
+from pycuda.compiler import SourceModule
+from pycuda.gpuarray import GPUArray, to_gpu
+from pycuda.tools import context_dependent_memoize
+
+__all__ = [
+    "MRG32k3aRandomNumberGenerator",
+    "XORWOWRandomNumberGenerator",
+    "get_curand_version",
+    "rand",
+    "seed_getter_uniform",
+    "seed_getter_unique",
+]
+
+
+def get_curand_version() -> None:
+    """None: the generators are our own, and libcurand is not used."""
+    return None
+
+
+def rand(
+    shape: int | tuple[int, ...],
+    dtype: np.dtype | type = np.float32,
+    stream: _driver.Stream | None = None,
+) -> GPUArray:
+    """Uniform numbers: [0, 1) of float32 and float64, all values of int32 and uint32.
+
+    The seed comes from ``numpy.random``, so that ``numpy.random.seed()`` makes a program repeatable.
+    Raises NotImplementedError for other types.
+
+    >>> rand((2, 3))
+    """
+    dtype = np.dtype(dtype)
+    rng = _philox.Generator(int(np.random.randint(0, 2**63 - 1, dtype=np.int64)))
+    if dtype in (np.float32, np.float64):
+        return rng.random(shape, dtype, stream=stream)
+    if dtype in (np.int32, np.uint32):
+        limits = np.iinfo(dtype)
+        return rng.integers(
+            limits.min, limits.max, shape, dtype, endpoint=True, stream=stream
+        )
+    raise NotImplementedError(f"rand() makes no numbers of {dtype}")
+
+
+def seed_getter_uniform(n: int) -> GPUArray:
+    """``n`` times the same random seed, as int32."""
+    return to_gpu(np.full(n, _python_random.randint(-(2**31), 2**31 - 1), np.int32))
+
+
+def seed_getter_unique(n: int) -> GPUArray:
+    """``n`` random seeds, as int32."""
+    return to_gpu(np.random.randint(0, 2**31 - 1, n).astype(np.int32))
+
+
+_SOURCE = """
+#include <pycuda-random.hpp>
+typedef pycuda::%(state)s State;
+
+// Element i belongs to generator i modulo their number.
+template <class T, class Make>
+__device__ void each(State *states, T *out, size_t n, unsigned generators, const Make &make)
+{
+    const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
+    if (own >= generators) return;
+    State state = states[own];
+    for (size_t i = own; i < n; i += generators)
+        out[i] = make(state, out[i]);
+    states[own] = state;
+}
+
+// Two neighbours at a time.
+template <class T, class Change>
+__device__ void pairs(State *states, T *out, size_t n, unsigned generators, const Change &change)
+{
+    const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
+    if (own >= generators) return;
+    State state = states[own];
+    for (size_t i = 2 * (size_t)own; i < n; i += 2 * (size_t)generators) {
+        const auto z = pycuda::normal_pair(state, T());
+        out[i] = change(z.x);
+        if (i + 1 < n) out[i + 1] = change(z.y);
+    }
+    states[own] = state;
+}
+%(kernels)s
+"""
+
+_BITS = (
+    "each(s, d, n, g, [](State &state, %(type)s) { return (%(type)s)state.bits(); });"
+)
+_UNIFORM = {
+    "f": "each(s, d, n, g, [](State &state, float) { return state.uniform(); });",
+    "d": "each(s, d, n, g, [](State &state, double) { return state.uniform_double(); });",
+    "i": _BITS,
+    "I": _BITS,
+}
+_KERNEL = """
+extern "C" __global__ void %(name)s(State *s, %(type)s *d, size_t n, unsigned g, double a, double b)
+{ %(body)s }
+"""
+
+
+def _kernels() -> str:
+    text = ""
+
+    def add(name: str, code: str, body: str) -> None:
+        nonlocal text
+        kind = dtype_to_ctype(np.dtype(code))
+        text += _KERNEL % {
+            "name": f"{name}_{code}",
+            "type": kind,
+            "body": body % {"type": kind},
+        }
+
+    for code, body in _UNIFORM.items():
+        add("uniform", code, body)
+    for code in "fd":
+        add(
+            "normal",
+            code,
+            "pairs(s, d, n, g, [](%(type)s z) { return z; });",
+        )
+        add(
+            "log_normal",
+            code,
+            "pairs(s, d, n, g, [=](%(type)s z) { return exp((%(type)s)a + (%(type)s)b * z); });",
+        )
+    for code in "fdI":
+        add(
+            "poisson",
+            code,
+            "each(s, d, n, g, [=](State &state, %(type)s mean) {"
+            " return (%(type)s)pycuda::poisson(state, b != 0 ? a : (double)mean); });",
+        )
+    return text
+
+
+@context_dependent_memoize
+def _module(state_type: str) -> SourceModule:
+    source = _SOURCE % {"state": state_type, "kernels": _kernels()}
+    return SourceModule(source, no_extern_c=True)
+
+
+class _PseudoRandomNumberGenerator:
+    """What the generators with seeds have in common."""
+
+    generator_bits = 32
+    generators_per_block = 256
+    has_box_muller = True
+    state_type: str
+    _words: int
+
+    def __init__(
+        self,
+        seed_getter: Callable[[int], GPUArray] | None = None,
+        offset: int = 0,
+    ) -> None:
+        self.block_count = driver.Context.get_device().get_attribute(
+            driver.device_attribute.MULTIPROCESSOR_COUNT
+        )
+        self.generators = self.block_count * self.generators_per_block
+        seeds = self._seeds(seed_getter or seed_getter_uniform)
+        states = self._seed(seeds)
+        states = self._skip_sequences(states, np.arange(self.generators))
+        if offset < 0:
+            raise ValueError(f"offset must not be negative, but is {offset}")
+        self._states = to_gpu(self._skip(states, np.uint64(offset)))
+        self.module = _module(self.state_type)
+
+    def _seeds(self, seed_getter: Callable[[int], GPUArray]) -> np.ndarray:
+        seed = seed_getter(self.generators)
+        if not (
+            isinstance(seed, GPUArray)
+            and seed.dtype == np.int32
+            and seed.shape == (self.generators,)
+        ):
+            raise TypeError("seed must be GPUArray of integers of right length")
+        return seed.get().astype(np.int64).view(np.uint64)
+
+    @property
+    def state(self) -> int:
+        """The address of the states on the device."""
+        return self._states.ptr
+
+    _seed: Callable
+    _skip: Callable
+    _skip_sequences: Callable
+
+    # Filling
+
+    def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
+        code = data.dtype.char if data.dtype.char in codes else None
+        if code is None or not data.flags.forc:
+            raise NotImplementedError(
+                f"{kind} numbers fill arrays without gaps of "
+                f"{', '.join(str(np.dtype(c)) for c in codes)}, not one of {data.dtype}"
+            )
+        n = int(np.prod(data.shape))
+        if n == 0:
+            return
+        self.module.get_function(f"{kind}_{code}")(
+            self._states,
+            data,
+            n,
+            self.generators,
+            float(a),
+            float(b),
+            block=(self.generators_per_block, 1, 1),
+            grid=(self.block_count, 1),
+            stream=stream,
+        )
+
+    def fill_uniform(self, data: GPUArray, stream=None) -> None:
+        """Fill with (0, 1] of float32 or float64, or all values of int32 or uint32."""
+        self._run("uniform", "fdiI", data, stream)
+
+    def fill_normal(self, data: GPUArray, stream=None) -> None:
+        """Fill with normal numbers of float32 or float64, mean 0, standard deviation 1."""
+        self._run("normal", "fd", data, stream)
+
+    def fill_log_normal(
+        self, data: GPUArray, mean: float, stddev: float, stream=None
+    ) -> None:
+        """Fill with numbers of float32 or float64 whose logarithm is normal."""
+        self._run("log_normal", "fd", data, stream, mean, stddev)
+
+    def fill_poisson(
+        self, data: GPUArray, lambda_value: float | None = None, stream=None
+    ) -> None:
+        """Fill uint32 with Poisson numbers of mean ``lambda_value``.
+
+        With None, each element of data (float32, float64 or uint32) is the mean of the number
+        that replaces it.
+        """
+        if lambda_value is None:
+            self._run("poisson", "fdI", data, stream)
+        else:
+            self._run("poisson", "I", data, stream, lambda_value, 1)
+
+    def gen_uniform(self, shape, dtype, stream=None) -> GPUArray:
+        """A new array, filled by :meth:`fill_uniform`."""
+        result = GPUArray(shape, dtype)
+        self.fill_uniform(result, stream)
+        return result
+
+    def gen_normal(self, shape, dtype, stream=None) -> GPUArray:
+        """A new array, filled by :meth:`fill_normal`."""
+        result = GPUArray(shape, dtype)
+        self.fill_normal(result, stream)
+        return result
+
+    def gen_log_normal(self, shape, dtype, mean, stddev, stream=None) -> GPUArray:
+        """A new array, filled by :meth:`fill_log_normal`."""
+        result = GPUArray(shape, dtype)
+        self.fill_log_normal(result, mean, stddev, stream)
+        return result
+
+    def gen_poisson(self, shape, dtype, lambda_value, stream=None) -> GPUArray:
+        """A new array, filled by :meth:`fill_poisson`."""
+        result = GPUArray(shape, dtype)
+        self.fill_poisson(result, lambda_value, stream)
+        return result
+
+    # Skipping ahead, all generators of all blocks
+
+    def _change(self, skip: Callable, counts, stream) -> None:
+        if stream is not None:
+            stream.synchronize()
+        if isinstance(counts, GPUArray):
+            counts = counts.get()
+        counts = np.asarray(counts)
+        if counts.ndim and counts.shape != (self.generators,):
+            raise ValueError(
+                f"there are {self.generators} generators, and counts of shape {counts.shape}"
+            )
+        if (counts < 0).any():
+            raise ValueError("generators skip ahead only, by no negative number")
+        # In place: kernels in flight are waited for by both copies.
+        driver.memcpy_htod(
+            self.state, skip(self._states.get(), counts.astype(np.uint64))
+        )
+
+    def call_skip_ahead(self, i: int, stream=None) -> None:
+        """Move each generator ``i`` numbers ahead."""
+        self._change(self._skip, i, stream)
+
+    def call_skip_ahead_array(self, i: GPUArray, stream=None) -> None:
+        """Move generator ``k`` ``i[k]`` numbers ahead."""
+        self._change(self._skip, i, stream)
+
+    def call_skip_ahead_sequence(self, i: int, stream=None) -> None:
+        """Move each generator ``i`` sequences ahead."""
+        self._change(self._skip_sequences, i, stream)
+
+    def call_skip_ahead_sequence_array(self, i: GPUArray, stream=None) -> None:
+        """Move generator ``k`` ``i[k]`` sequences ahead."""
+        self._change(self._skip_sequences, i, stream)
+
+
+class XORWOWRandomNumberGenerator(_PseudoRandomNumberGenerator):
+    """Marsaglia's xorwow, a sequence of 2**67 numbers for each generator.
+
+    seed_getter: called with the number of generators, returns a GPUArray of that many int32 seeds;
+        None is :func:`seed_getter_uniform`.
+    offset: how many numbers each generator skips.
+
+    >>> XORWOWRandomNumberGenerator(seed_getter_unique).gen_normal((100,), numpy.float64)
+    """
+
+    state_type = "Xorwow"
+
+    @staticmethod
+    def _seed(seeds: np.ndarray) -> np.ndarray:
+        return _skip_ahead.seed_xorwow(seeds)
+
+    @staticmethod
+    def _skip(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return _skip_ahead.skip_xorwow(states, counts)
+
+    @staticmethod
+    def _skip_sequences(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return _skip_ahead.skip_xorwow(
+            states, counts, shift=_skip_ahead.XORWOW_SEQUENCE_LOG2
+        )
+
+
+class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
+    """L'Ecuyer's MRG32k3a, a subsequence of 2**76 numbers for each generator.
+
+    The arguments are those of :class:`XORWOWRandomNumberGenerator`.
+    """
+
+    state_type = "Mrg32k3a"
+
+    @staticmethod
+    def _seed(seeds: np.ndarray) -> np.ndarray:
+        return _skip_ahead.seed_mrg32k3a(seeds)
+
+    @staticmethod
+    def _skip(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return _skip_ahead.skip_mrg32k3a(states, counts)
+
+    @staticmethod
+    def _skip_subsequences(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return _skip_ahead.skip_mrg32k3a(
+            states, counts, shift=_skip_ahead.MRG_SUBSEQUENCE_LOG2
+        )
+
+    @staticmethod
+    def _skip_far(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return _skip_ahead.skip_mrg32k3a(
+            states, counts, shift=_skip_ahead.MRG_SEQUENCE_LOG2
+        )
+
+    # The generators start subsequences apart, as curand_init() has it.
+    _skip_sequences = _skip_subsequences
+
+    def call_skip_ahead_sequence(self, i: int, stream=None) -> None:
+        """Move each generator ``i`` sequences of 2**127 numbers ahead."""
+        self._change(self._skip_far, i, stream)
+
+    def call_skip_ahead_sequence_array(self, i: GPUArray, stream=None) -> None:
+        """Move generator ``k`` ``i[k]`` sequences of 2**127 numbers ahead."""
+        self._change(self._skip_far, i, stream)
+
+    def call_skip_ahead_subsequence(self, i: int, stream=None) -> None:
+        """Move each generator ``i`` subsequences of 2**76 numbers ahead."""
+        self._change(self._skip_subsequences, i, stream)
+
+    def call_skip_ahead_subsequence_array(self, i: GPUArray, stream=None) -> None:
+        """Move generator ``k`` ``i[k]`` subsequences of 2**76 numbers ahead."""
+        self._change(self._skip_subsequences, i, stream)

@@ -102,15 +102,17 @@ class Planner {
     }
 
     Schedule run() {
-        for (bool changed = true; changed;) {
-            changed = false;
+        do {
+            for (bool changed = true; changed;) {
+                changed = false;
+                for (const Block *block : schedule_.order)
+                    changed |= route(block);
+            }
+            mark_waiting();
             for (const Block *block : schedule_.order)
-                changed |= route(block);
-        }
-        mark_waiting();
-        for (const Block *block : schedule_.order)
-            plan(block).mask_owner = find_mask_owner(block);
-        place_guards();
+                plan(block).mask_owner = find_mask_owner(block);
+            place_guards();
+        } while (route_skips());
         find_divergent_barrier();
         return std::move(schedule_);
     }
@@ -191,6 +193,29 @@ class Planner {
             return post_dominators_.dominates(block, up) ? up : nullptr;
         }
         return nullptr;
+    }
+
+    // A guarded block is skipped when no lane is there: the first of what is pending comes next,
+    // and the others are pending from then on. A loop with two exits is left so:
+    //
+    //     loop:  branch a, out1, more      pending out1, out2; skipped when all lanes have left
+    //     more:  branch b, loop, out2      to out1, where out2 is still pending
+    bool route_skips() {
+        bool changed = false;
+        for (const Block *block : schedule_.order) {
+            const std::vector<const Block *> waiting = plan(block).pending;
+            if (!plan(block).guarded || waiting.empty())
+                continue;
+            std::vector<const Block *> &pending = plan(waiting.front()).pending;
+            for (std::size_t i = 1; i < waiting.size(); ++i) {
+                if (std::ranges::find(pending, waiting[i]) != pending.end())
+                    continue;
+                pending.push_back(waiting[i]);
+                changed = true;
+            }
+            std::ranges::sort(pending, {}, [&](const Block *b) { return rank_[b->id]; });
+        }
+        return changed;
     }
 
     // The owner of the masks of all blocks that lead here, if the warp always comes as a whole.

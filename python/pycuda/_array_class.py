@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from pycuda import _array_indexing as _indexing
+from pycuda import _array_textures as _textures
 from pycuda import _driver
 from pycuda._array_creation import empty_as, splay, to_gpu, to_gpu_async
 from pycuda._array_ufuncs import UFUNCS, array_ufunc
@@ -408,48 +409,8 @@ class GPUArray(ArrayBase):
         _driver._array_assign(flat, self.ravel("K")[::-1], stream=stream)
         return result
 
-    def bind_to_texref(self, texref, allow_offset: bool = False) -> float:
-        """Let a texture reference read this array; returns the offset in elements."""
-        offset = texref.set_address(self.ptr, self.nbytes, allow_offset=allow_offset)
-        return offset / self.itemsize
-
-    def bind_to_texref_ext(
-        self,
-        texref,
-        channels: int = 1,
-        allow_double_hack: bool = False,
-        allow_complex_hack: bool = False,
-        allow_offset: bool = False,
-    ) -> float:
-        """:meth:`bind_to_texref` with the format set to the dtype's.
-
-        Doubles and complex numbers are read as pairs of integers, where the hacks allow it.
-        """
-        from pycuda import driver
-
-        if not self.flags.forc:
-            raise RuntimeError("only contiguous arrays may be bound to a texture")
-        hacks = {
-            "d": (allow_double_hack, driver.array_format.SIGNED_INT32, 2),
-            "F": (allow_complex_hack, driver.array_format.UNSIGNED_INT32, 2),
-            "D": (
-                allow_complex_hack and allow_double_hack,
-                driver.array_format.SIGNED_INT32,
-                4,
-            ),
-        }
-        allowed, format, pairs = hacks.get(self.dtype.char, (False, None, 0))
-        if allowed and channels != 1:
-            raise ValueError("these elements can be read from one channel only")
-        if allowed:
-            channels = pairs
-        else:
-            format = driver.dtype_to_array_format(self.dtype)
-        offset = self.bind_to_texref(texref, allow_offset)
-        texref.set_format(format, channels)
-        if allowed or self.dtype.kind in "iu":
-            texref.set_flags(texref.get_flags() | driver.TRSF_READ_AS_INTEGER)
-        return offset
+    bind_to_texref = _textures.bind_to_texref
+    bind_to_texref_ext = _textures.bind_to_texref_ext
 
     # Arithmetic beyond the operators
 

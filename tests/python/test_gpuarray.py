@@ -253,6 +253,15 @@ def test_sums(shape):
     same(x.T.sum(0), host.T.sum(0), rtol=2e-5)
 
 
+@pytest.mark.parametrize("shape", [(5000, 100), (100, 5000), (9, 70_001), (70_001, 9)])
+def test_every_element_counts_once(shape):
+    host = np.random.default_rng(3).integers(0, 3, shape).astype(np.float32)
+    x = gpuarray.to_gpu(host)
+    for axis in (None, 0, 1):
+        np.testing.assert_array_equal(x.sum(axis).get(), host.sum(axis))
+        np.testing.assert_array_equal(x[:, 1:].sum(axis).get(), host[:, 1:].sum(axis))
+
+
 def test_other_reductions():
     host = np.random.default_rng(2).standard_normal((30, 40)).astype(np.float32)
     host[3, 4] = host[5, 4] = 9

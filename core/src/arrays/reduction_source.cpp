@@ -252,8 +252,10 @@ std::string thread_loop(const ReductionVariant &variant) {
             "; ++u)\n            state[u] = combine(state[u], element(r + u * team_size));\n    }\n"
             "    for (; r < end; r += team_size)\n"
             "        state[0] = combine(state[0], element(r));\n";
-    return code +
-           "    S total = combine(combine(state[0], state[1]), combine(state[2], state[3]));\n";
+    return code + "#pragma unroll\n    for (int half = " + states +
+           " / 2; half > 0; half /= 2)\n#pragma unroll\n        for (int u = 0; u < half; ++u)\n"
+           "            state[u] = combine(state[u], state[u + half]);\n"
+           "    const S total = state[0];\n";
 }
 
 /// Who is in the team, and which output it has.

@@ -72,7 +72,7 @@ struct Mrg32k3a {
     }
     __device__ unsigned bits() { return static_cast<unsigned>(next() * 1.000000048662); }
     __device__ float uniform() { return static_cast<float>(uniform_double()); }
-    __device__ double uniform_double() { return next() * 2.328306549295727688e-10; }
+    __device__ double uniform_double() { return next() * 2.3283065498378288e-10; }
 };
 
 // ---- distributions --------------------------------------------------------------------------

@@ -64,6 +64,7 @@ __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
     T own = total;
     T prefix = total;
     bool found = false;
+    bool last = true; // of its 32, of its 1024, ... as far as it has come
     if (lane == 0)
         Node::publish(nodes + tile * Node::words, own);
     for (unsigned long long at = tile, level_size = tiles; at != 0; at /= 32) {
@@ -79,7 +80,8 @@ __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
         }
         nodes += level_size * Node::words;
         level_size = level_size / 32 + 1;
-        if (before == 31) { // the last of its 32: its value is now their total
+        last = last && before == 31;
+        if (last) { // its value is now the total of all of them
             own = shuffle(value, 31);
             if (lane == 0)
                 Node::publish(nodes + at / 32 * Node::words, own);

@@ -21,11 +21,11 @@ def before(x):
     return np.concatenate([[0], np.cumsum(x)[:-1]]) if len(x) else x
 
 
-# A tile is 4096 elements; 32 tiles and 1024 tiles begin a new level.
+# A tile is 8192 elements; 32 tiles and 1024 tiles begin a new level.
 @pytest.mark.parametrize(
     "n",
-    [0, 1, 2, 31, 33, 1023, 4095, 4096, 4097, 32 * 4096, 32 * 4096 + 1, 1_000_003]
-    + [1025 * 4096 + 7],
+    [0, 1, 2, 31, 33, 1023, 8191, 8192, 8193, 32 * 8192, 32 * 8192 + 1, 1_000_003]
+    + [1025 * 8192 + 7],
 )
 def test_sizes(device, n):
     x = random_array(n)

@@ -35,7 +35,7 @@ Tile tile_for(std::size_t size) {
     const bool divides = size != 0 && vector_bytes % size == 0;
     const unsigned neighbours =
         divides ? static_cast<unsigned>(std::min<std::size_t>(vector_bytes / size, 8)) : 1;
-    return {size <= 4 ? 4u : size <= vector_bytes ? 4u : 2u, neighbours};
+    return {size <= 4 ? 8u : size <= vector_bytes ? 4u : 2u, neighbours};
 }
 
 /// Words of 64 bits for the counter and the nodes of all levels; as find_prefix() counts them.

@@ -36,7 +36,7 @@ struct Emitted {};
 
 void emit_llvm(const ir::Function &kernel, const jit::Target &target) {
     try {
-        (void)codegen::generate(kernel, {.block = {64, 1, 1}}, {}, {}, target,
+        (void)codegen::generate(kernel, {}, {.block = {64, 1, 1}}, {}, {}, target,
                                 [](std::string_view stage, const std::string &) {
                                     if (stage == "llvm")
                                         throw Emitted{};

@@ -12,6 +12,7 @@
 //     // TIER: fibers                          what softcuda has to choose by itself
 //     // FAILS: text                           instead of EXPECT: the launch fails, and the log has
 //     it
+//     // COMPARE: a b                          instead of EXPECT: equal after a run in each tier
 //     // NOT-IN: regions                       a tier that would hang; the kernel is not run in it
 #include "file_check.h"
 
@@ -162,7 +163,8 @@ struct Test {
     std::map<std::string, Buffer> buffers;
     Words arguments;
     std::string tier, failure;
-    Words not_in;
+    Words not_in, compared;
+    std::map<std::string, std::vector<std::byte>> *results = nullptr; ///< of the first tier
 };
 
 void fill(Buffer &buffer, std::size_t count, const Words &words, std::size_t first) {
@@ -207,8 +209,10 @@ Test read_test(const fs::path &path) {
     test.failure = softcuda::test::directive(test.text, "//", "FAILS");
     const bool expects = std::any_of(test.buffers.begin(), test.buffers.end(),
                                      [](const auto &b) { return !b.second.expected.empty(); });
-    if (expects == !test.failure.empty())
-        fail("a test needs either EXPECT lines or a FAILS line");
+    for (const std::string &line : directives(test.text, "COMPARE"))
+        test.compared = split(line);
+    if (expects + !test.failure.empty() + !test.compared.empty() != 1)
+        fail("a test needs either EXPECT lines or a COMPARE or a FAILS line");
     return test;
 }
 
@@ -250,9 +254,26 @@ std::vector<std::byte> to_bytes(const Buffer &buffer) {
     return bytes;
 }
 
-void check(Driver &driver, const std::string &name, const Buffer &buffer) {
+std::vector<std::byte> read(Driver &driver, const Buffer &buffer) {
     std::vector<std::byte> bytes(buffer.bytes());
     driver.call("cuMemcpyDtoH_v2", static_cast<void *>(bytes.data()), buffer.address, bytes.size());
+    return bytes;
+}
+
+/// Keeps the first tier's result, and holds the others' against it.
+void compare(const std::string &name, const std::vector<std::byte> &bytes,
+             std::map<std::string, std::vector<std::byte>> &results) {
+    const auto [first, is_first] = results.emplace(name, bytes);
+    if (first->second == bytes)
+        return;
+    std::size_t at = 0;
+    while (first->second[at] == bytes[at])
+        at++;
+    fail(name + " differs from the first tier's from byte " + std::to_string(at) + " on");
+}
+
+void check(Driver &driver, const std::string &name, const Buffer &buffer) {
+    const std::vector<std::byte> bytes = read(driver, buffer);
     for (std::size_t i = 0; i < buffer.expected.size() && i < buffer.initial.size(); i++) {
         std::uint64_t got = 0;
         std::memcpy(&got, bytes.data() + i * buffer.width(), buffer.width());
@@ -313,6 +334,8 @@ void load_and_run(Driver &driver, Test &test) {
         fail("the launch failed: " + std::to_string(result));
     for (const auto &[name, buffer] : test.buffers)
         check(driver, name, buffer);
+    for (const std::string &name : test.compared)
+        compare(name, read(driver, test.buffers.at(name)), *test.results);
     for (const auto &[name, buffer] : test.buffers)
         driver.call("cuMemFree_v2", buffer.address);
     driver.call("cuModuleUnload", module);
@@ -343,7 +366,9 @@ std::string run(Driver &driver, Test test, const std::string &tier) {
 }
 
 std::string run_file(Driver &driver, const fs::path &path) {
-    const Test test = read_test(path);
+    Test test = read_test(path);
+    std::map<std::string, std::vector<std::byte>> results;
+    test.results = &results;
     if (!driver.is_software())
         return run(driver, test, "");
     for (const char *tier : {"", "regions", "fibers", "lanes"}) {

@@ -18,9 +18,10 @@ constexpr std::uint32_t kNoLabel = ~0u;
 class DivergenceFinder {
   public:
     DivergenceFinder(const ir::Function &function, const LaunchShape &launch,
-                     const LoopForest &loops, const DominatorTree &post_dominators)
-        : function_(function), loops_(loops), post_dominators_(post_dominators),
-          ranges_(find_ranges(function, launch)), order_(ir::reverse_postorder(function)),
+                     const LoopForest &loops, const DominatorTree &post_dominators, LaneOrder lanes)
+        : independent_(lanes == LaneOrder::Independent), function_(function), loops_(loops),
+          post_dominators_(post_dominators), ranges_(find_ranges(function, launch)),
+          order_(ir::reverse_postorder(function)),
           rules_(launch, ranges_, found_.shapes, found_.patterns) {
         found_.shapes.resize(function.value_count());
         found_.divergent_branch.assign(function.blocks.size(), false);
@@ -51,6 +52,8 @@ class DivergenceFinder {
         bool changed = false;
         for (const ir::Value *result : i.results) {
             Shape shape = i.is(ir::Opcode::Phi) ? phi(i) : rules_.evaluate(i, *result);
+            if (independent_ && shape.known() && depends_on_time(i))
+                shape = Shape{.groups = kLanes};
             Shape &old = found_.shapes[result->id];
             shape = meet(old, shape, found_.patterns);
             if (shape == old)
@@ -59,6 +62,11 @@ class DivergenceFinder {
             changed = true;
         }
         return changed;
+    }
+
+    static bool depends_on_time(const ir::Instruction &i) {
+        const ir::OpcodeInfo &opcode = ir::info(i.opcode);
+        return i.is(ir::Opcode::Phi) || !opcode.pure || opcode.convergent;
     }
 
     Shape phi(const ir::Instruction &i) {
@@ -150,6 +158,7 @@ class DivergenceFinder {
         }
     }
 
+    bool independent_;
     const ir::Function &function_;
     const LoopForest &loops_;
     const DominatorTree &post_dominators_;
@@ -163,8 +172,9 @@ class DivergenceFinder {
 } // namespace
 
 Divergence find_divergence(const ir::Function &function, const LaunchShape &launch,
-                           const LoopForest &loops, const DominatorTree &post_dominators) {
-    return DivergenceFinder(function, launch, loops, post_dominators).run();
+                           const LoopForest &loops, const DominatorTree &post_dominators,
+                           LaneOrder order) {
+    return DivergenceFinder(function, launch, loops, post_dominators, order).run();
 }
 
 } // namespace softcuda::analysis

@@ -79,8 +79,13 @@ struct Divergence {
     [[nodiscard]] const Shape &of(const ir::Value *value) const { return shapes[value->id]; }
 };
 
+/// Whether the lanes of a warp go through the program together, or each by itself: then what is not
+/// a pure function of the launch and the lane may differ between lanes at any time.
+enum class LaneOrder { Together, Independent };
+
 [[nodiscard]] Divergence find_divergence(const ir::Function &function, const LaunchShape &launch,
                                          const LoopForest &loops,
-                                         const DominatorTree &post_dominators);
+                                         const DominatorTree &post_dominators,
+                                         LaneOrder order = LaneOrder::Together);
 
 } // namespace softcuda::analysis

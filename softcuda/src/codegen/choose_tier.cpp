@@ -21,11 +21,15 @@ bool is_plain(const ir::Instruction &barrier) {
 // What keeps the kernel from running in regions at all; a reason without words: nothing.
 TierChoice find_obstacle(const ir::Function &function, const analysis::LaunchShape &launch,
                          const transform::Schedule &schedule, const TierRequest &request) {
+    if (!function.kernel)
+        return {Tier::Fibers, "kernels call it", nullptr};
     if (request.cooperative)
         return {Tier::Fibers, "all blocks of the grid may wait for each other", nullptr};
     std::size_t barriers = 0;
     for (const ir::Block *block : function.blocks)
         for (const ir::Instruction *i : block->instructions) {
+            if (i->is(ir::Opcode::Call))
+                return {Tier::Fibers, "a call of a recursive function", i};
             if (!ir::is_block_barrier(*i))
                 continue;
             ++barriers;
@@ -43,11 +47,15 @@ TierChoice find_obstacle(const ir::Function &function, const analysis::LaunchSha
 } // namespace
 
 TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,
-                       const transform::Schedule &schedule, const transform::Waits &waits,
-                       const TierRequest &request) {
+                       const analysis::LoopForest &loops, const transform::Schedule &schedule,
+                       const transform::Waits &waits, const TierRequest &request) {
     TierChoice needed = find_obstacle(function, launch, schedule, request);
+    if (!loops.reducible())
+        needed = {Tier::Lanes, "a loop with several entries", nullptr};
     if (request.wanted && *request.wanted >= needed.tier)
         return {*request.wanted, "asked for", needed.cause};
+    if (needed.tier != Tier::Lanes && function.kernel && waits.lane_cause)
+        needed = {Tier::Lanes, "lanes of a warp that wait for each other", waits.lane_cause};
     if (needed.tier == Tier::Regions && waits.cause)
         needed = {Tier::Fibers, "a loop that waits for another thread", waits.cause};
     if (needed.tier == Tier::Regions)

@@ -31,6 +31,7 @@ struct TierChoice {
 
 [[nodiscard]] TierChoice choose_tier(const ir::Function &function,
                                      const analysis::LaunchShape &launch,
+                                     const analysis::LoopForest &loops,
                                      const transform::Schedule &schedule,
                                      const transform::Waits &waits, const TierRequest &request);
 

@@ -25,9 +25,9 @@ llvm::Value *integer_of(WarpEmitter &w, llvm::Value *pointer) {
     return w.b.CreatePtrToInt(pointer, w.b.getInt64Ty());
 }
 
-// Local memory of thread t starts at t * local_bytes: that is a pattern over the lanes.
+// Local memory of thread t starts at t * stride: that is a pattern over the lanes.
 Lanes add_thread_frames(WarpEmitter &w, const Lanes &offset) {
-    std::uint64_t stride = w.kernel.plan.function.local_bytes;
+    std::uint64_t stride = w.kernel.plan.local_stride;
     llvm::Value *first =
         w.b.CreateMul(w.b.CreateZExt(w.warp, w.b.getInt64Ty()), w.i64(stride * kLanes));
     llvm::Value *window = w.b.CreateAdd(integer_of(w, w.kernel.invariants.local), first);

@@ -57,10 +57,15 @@ void emit_fiber_barrier(WarpEmitter &w, const ir::Instruction &i) {
         return;
     }
     bool reduces = i.is(ir::Opcode::BarrierReduce);
-    llvm::FunctionCallee wait =
-        w.kernel.runtime_function("scu_barrier", word, {pointer, word, word, word, pointer});
-    llvm::Value *total = w.b.CreateCall(
-        wait, {worker, number, threads, reduces ? reduce_warp(w, i) : w.i32(0), place});
+    llvm::SmallVector<llvm::Value *, 6> arguments{worker, number, threads,
+                                                  reduces ? reduce_warp(w, i) : w.i32(0), place};
+    llvm::SmallVector<llvm::Type *, 6> types{pointer, word, word, word, pointer};
+    if (w.kernel.has_lanes()) {
+        arguments.insert(arguments.begin() + 1, w.lane_state());
+        types.insert(types.begin() + 1, pointer);
+    }
+    llvm::StringRef name = w.kernel.has_lanes() ? "scu_lane_barrier" : "scu_barrier";
+    llvm::Value *total = w.b.CreateCall(w.kernel.runtime_function(name, word, types), arguments);
     if (reduces)
         w.define(i.result(), as_result(w, i, total));
 }

@@ -51,15 +51,17 @@ void emit_free(WarpEmitter &w, const ir::Instruction &i) {
     call(w, "scu_free", {array_of(w, i.operand(0)), w.mask_bits()});
 }
 
-void emit_trap(WarpEmitter &w, const ir::Instruction &) {
+void emit_fault(WarpEmitter &w, rt::Fault kind) {
     llvm::Value *lane =
         w.b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, w.mask_bits(), w.b.getTrue());
     llvm::FunctionCallee fault = w.kernel.runtime_function(
         "scu_fault", w.b.getVoidTy(),
         {w.b.getPtrTy(), w.b.getInt32Ty(), w.b.getInt64Ty(), w.b.getInt32Ty()});
-    w.b.CreateCall(fault, {w.kernel.invariants.worker,
-                           w.i32(static_cast<std::uint32_t>(rt::Fault::Trap)), w.i64(0), lane});
+    w.b.CreateCall(fault, {w.kernel.invariants.worker, w.i32(static_cast<std::uint32_t>(kind)),
+                           w.i64(0), lane});
 }
+
+void emit_trap(WarpEmitter &w, const ir::Instruction &) { emit_fault(w, rt::Fault::Trap); }
 
 // CUDA promises no shortest time; a fiber's best use of it is to let others run.
 void emit_nanosleep(WarpEmitter &w, const ir::Instruction &i) {

@@ -123,9 +123,14 @@ llvm::Value *symbol_address(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Type *type = w.type(i.result()->type);
     std::uint64_t offset = static_cast<std::uint64_t>(i.attributes.offset);
     const ir::Attributes &a = i.attributes;
-    if (a.space == ir::Space::Shared || a.space == ir::Space::Local)
-        return llvm::ConstantInt::get(type, w.kernel.plan.function.variables.at(a.symbol).offset +
-                                                offset);
+    if (a.space == ir::Space::Shared || a.space == ir::Space::Local) {
+        llvm::Value *at = llvm::ConstantInt::get(
+            type, w.kernel.plan.function.variables.at(a.symbol).offset + offset);
+        llvm::Value *depth = w.kernel.invariants.depth;
+        return a.space == ir::Space::Local && depth
+                   ? w.b.CreateAdd(at, w.b.CreateZExtOrTrunc(depth, type))
+                   : at;
+    }
     llvm::Value *entry =
         w.b.CreateConstInBoundsGEP1_64(w.b.getInt64Ty(), w.kernel.invariants.symbols, a.symbol);
     llvm::LoadInst *load = w.b.CreateLoad(w.b.getInt64Ty(), entry, "symbol");

@@ -24,6 +24,16 @@ std::string describe(const KernelPlan &plan) {
     return words;
 }
 
+// A called function's variables in shared memory are module-wide ones. Where each lies was decided
+// for the module, but dynamic shared memory begins behind the kernel's own.
+void require_same_shared(const ir::Function &callee, const ir::Function &kernel) {
+    if (callee.uses_dynamic_shared && callee.static_shared_bytes != kernel.static_shared_bytes)
+        throw Unsupported("dynamic shared memory in a recursive function, called by a kernel with "
+                          "static shared memory of its own, is not supported by the software "
+                          "device yet",
+                          *callee.entry()->instructions.front());
+}
+
 std::uint64_t count_instructions(const ir::Function &function) {
     std::uint64_t count = 0;
     for (const ir::Block *block : function.blocks)
@@ -33,9 +43,10 @@ std::uint64_t count_instructions(const ir::Function &function) {
 
 } // namespace
 
-GeneratedKernel generate(const ir::Function &function, const analysis::LaunchShape &launch,
-                         const TierRequest &request, std::span<const std::string> files,
-                         const jit::Target &target, const Dump &dump) {
+GeneratedKernel generate(const ir::Function &function, std::span<const Callee> callees,
+                         const analysis::LaunchShape &launch, const TierRequest &request,
+                         std::span<const std::string> files, const jit::Target &target,
+                         const Dump &dump) {
     KernelPlan plan(function, launch, request, files);
     dump("tier", describe(plan));
     llvm::LLVMContext context;
@@ -43,6 +54,12 @@ GeneratedKernel generate(const ir::Function &function, const analysis::LaunchSha
     target.apply(module);
     KernelEmitter emitter(module, plan, target);
     emitter.emit(kEntryName);
+    for (const Callee &callee : callees) {
+        require_same_shared(*callee.function, function);
+        KernelPlan its_plan(*callee.function, launch, {}, files);
+        its_plan.local_stride = plan.local_stride;
+        KernelEmitter(module, its_plan, target).emit_function(callee.symbol);
+    }
     dump("llvm", text_of(module));
 #ifndef NDEBUG
     if (llvm::verifyModule(module, &llvm::errs()))
@@ -54,7 +71,7 @@ GeneratedKernel generate(const ir::Function &function, const analysis::LaunchSha
             .tier = plan.tier.tier,
             .scratch_bytes = emitter.scratch_bytes(),
             .instructions_per_block = count_instructions(function) * launch.warps(),
-            .loops = !plan.loops.loops().empty()};
+            .loops = !plan.loops.loops().empty() || !callees.empty()};
 }
 
 } // namespace softcuda::codegen

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/range.h"
-#include "codegen/choose_tier.h"
+#include "codegen/kernel_plan.h"
 #include "ir/ir.h"
 #include "jit/target.h"
 
@@ -30,12 +30,11 @@ struct GeneratedKernel {
 using Dump = std::function<void(std::string_view stage, const std::string &text)>;
 
 /// Compiles a function that transform::prepare() has prepared. Throws Unsupported
-/// (kernel_plan.h) for what this shape needs and code cannot do. `files` are the names that
-/// locations refer to.
-[[nodiscard]] GeneratedKernel generate(const ir::Function &function,
-                                       const analysis::LaunchShape &launch,
-                                       const TierRequest &request,
-                                       std::span<const std::string> files,
-                                       const jit::Target &target, const Dump &dump);
+/// (kernel_plan.h) for what this shape needs and code cannot do. `callees` are all functions that
+/// it calls, and those that they call; `files` the names that locations refer to.
+[[nodiscard]] GeneratedKernel
+generate(const ir::Function &function, std::span<const Callee> callees,
+         const analysis::LaunchShape &launch, const TierRequest &request,
+         std::span<const std::string> files, const jit::Target &target, const Dump &dump);
 
 } // namespace softcuda::codegen

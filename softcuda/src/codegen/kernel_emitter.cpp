@@ -228,40 +228,71 @@ llvm::Value *KernelEmitter::text(const std::string &text) {
     return builder.CreateGlobalString(text, "text", 0, &module);
 }
 
-llvm::Function *KernelEmitter::begin_function(const std::string &name,
-                                              llvm::ArrayRef<llvm::Type *> rest) {
-    llvm::SmallVector<llvm::Type *, 4> parameters{builder.getPtrTy(), builder.getPtrTy()};
+llvm::Function *KernelEmitter::new_function(const std::string &name,
+                                            llvm::ArrayRef<llvm::Type *> rest) {
+    llvm::SmallVector<llvm::Type *, 8> parameters{builder.getPtrTy(), builder.getPtrTy()};
     parameters.append(rest.begin(), rest.end());
     auto *type = llvm::FunctionType::get(builder.getVoidTy(), parameters, false);
-    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
-    function_->addFnAttr(llvm::Attribute::NoUnwind);
-    target.apply(*function_);
-    function_->addParamAttr(0, llvm::Attribute::NoAlias);
+    auto *made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
+    made->addFnAttr(llvm::Attribute::NoUnwind);
+    made->addParamAttr(0, llvm::Attribute::NoAlias);
+    target.apply(*made);
+    if (has_fibers()) // a frame larger than the guard below the stack must not reach over it
+        made->addFnAttr("probe-stack", "inline-asm");
+    return made;
+}
+
+void KernelEmitter::begin_function(llvm::Function *function) {
+    function_ = function;
     invariants.frame = function_->getArg(0);
     invariants.worker = function_->getArg(1);
-    return function_;
 }
 
 llvm::Function *KernelEmitter::emit(const std::string &name) {
     llvm::Type *word = builder.getInt32Ty(), *wide = builder.getInt64Ty();
     if (has_fibers()) {
-        begin_function(name, {wide, word});
-        // A frame larger than the guard below the stack must not reach over it.
-        function_->addFnAttr("probe-stack", "inline-asm");
+        begin_function(new_function(name, {wide, word}));
         emit_one_warp();
     } else {
-        begin_function(name, {wide, wide});
+        begin_function(new_function(name, {wide, wide}));
         function_->addParamAttr(1, llvm::Attribute::NoAlias);
         emit_block_range();
     }
     return function_;
 }
 
+llvm::Function *KernelEmitter::declare_function(std::uint32_t symbol) {
+    const std::string name = "softcuda_function." + std::to_string(symbol);
+    if (llvm::Function *known = module.getFunction(name))
+        return known;
+    llvm::Type *word = builder.getInt32Ty(), *wide = builder.getInt64Ty();
+    llvm::Function *made = new_function(name, {wide, word, word, wide, builder.getPtrTy()});
+    made->setLinkage(llvm::Function::InternalLinkage);
+    return made;
+}
+
+void KernelEmitter::emit_function(std::uint32_t symbol) {
+    begin_function(declare_function(symbol));
+    builder.SetInsertPoint(new_block("entry"));
+    read_frame();
+    invariants.launch_index = function_->getArg(2);
+    read_block_index(invariants.launch_index);
+    invariants.depth = function_->getArg(5);
+    invariants.call_area = function_->getArg(6);
+    llvm::Value *active = builder.CreateBitCast(function_->getArg(4),
+                                                with_lanes(builder.getInt1Ty(), kLanes), "active");
+    llvm::BasicBlock *end = new_block("end");
+    WarpEmitter(*this, 0, function_->getArg(3), active, end).emit([](unsigned) {});
+    builder.SetInsertPoint(end);
+    builder.CreateRetVoid();
+}
+
 // The runtime has set WorkerState::warp_index.
 void KernelEmitter::emit_one_warp() {
     builder.SetInsertPoint(new_block("entry"));
     read_frame();
-    read_block_index(function_->getArg(2));
+    invariants.launch_index = function_->getArg(2);
+    read_block_index(invariants.launch_index);
     llvm::Value *warp = function_->getArg(3);
     llvm::BasicBlock *end = new_block("end");
     bool all_full = plan.launch.threads() % kLanes == 0;

@@ -39,7 +39,11 @@ struct Invariants {
     llvm::Value *grid[3], *dynamic_shared, *grid_id, *workspace;
     llvm::Value *shared, *local, *scratch;
     llvm::Value *worker_id, *worker_count;
-    llvm::Value *block[3]; ///< blockIdx, changes from block to block
+    llvm::Value *block[3];     ///< blockIdx, changes from block to block
+    llvm::Value *launch_index; ///< of the block, as the grid counts them; where warps are fibers
+    // In a function that is called (emit_function.cpp), else null:
+    llvm::Value *depth;     ///< i64: where its local variables begin in a thread's local memory
+    llvm::Value *call_area; ///< its arguments and results
 };
 
 /// A place in the scratch memory for a value that lives across a barrier.
@@ -54,6 +58,8 @@ class KernelEmitter {
 
     /// Emits the function under `name`: a rt::KernelEntry or rt::WarpEntry, by the plan's tier.
     llvm::Function *emit(const std::string &name);
+    /// Emits a function that kernels call, under the name that declare_function() gives it.
+    void emit_function(std::uint32_t symbol);
 
     [[nodiscard]] std::uint64_t scratch_bytes() const { return scratch_bytes_; }
 
@@ -77,6 +83,8 @@ class KernelEmitter {
     [[nodiscard]] bool is_barrier_end(const ir::Block *block) const;
     /// True if warps are fibers, and wait by a call.
     [[nodiscard]] bool has_fibers() const { return plan.tier.tier != rt::Tier::Regions; }
+    /// True if each lane goes its own way through the program.
+    [[nodiscard]] bool has_lanes() const { return plan.tier.tier == rt::Tier::Lanes; }
     /// Index into live_into() of the mask that `owner` owns.
     [[nodiscard]] std::uint32_t mask_id(const ir::Block *owner) const;
     /// Keys of scratch_slot(): a value's base, wrapped, correction (part 0, 1, 2), and a mask.
@@ -91,6 +99,8 @@ class KernelEmitter {
     llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
     llvm::FunctionCallee runtime_function(llvm::StringRef name, llvm::Type *result,
                                           llvm::ArrayRef<llvm::Type *> parameters);
+    /// Function `symbol` of the module, which emit_function() defines.
+    llvm::Function *declare_function(std::uint32_t symbol);
     /// A constant C string.
     llvm::Value *text(const std::string &text);
     [[nodiscard]] const analysis::LanePattern *pattern(const analysis::LanePattern &pattern) {
@@ -105,7 +115,8 @@ class KernelEmitter {
 
   private:
     void find_regions();
-    llvm::Function *begin_function(const std::string &name, llvm::ArrayRef<llvm::Type *> rest);
+    void begin_function(llvm::Function *function);
+    llvm::Function *new_function(const std::string &name, llvm::ArrayRef<llvm::Type *> rest);
     void emit_block_range();
     void emit_one_warp();
     void read_frame();

@@ -18,7 +18,18 @@ std::vector<bool> find_outliving(const ir::Function &function) {
     return outlives;
 }
 
+std::uint64_t round_to_16(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
+
 } // namespace
+
+std::uint64_t local_memory_of(const ir::Function &kernel) {
+    constexpr std::uint64_t kCallStack = 16 * 1024;
+    for (const ir::Block *block : kernel.blocks)
+        for (const ir::Instruction *i : block->instructions)
+            if (i->is(ir::Opcode::Call))
+                return round_to_16(kernel.local_bytes) + kCallStack;
+    return kernel.local_bytes;
+}
 
 KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape,
                        const TierRequest &request, std::span<const std::string> file_names)
@@ -27,8 +38,15 @@ KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &
       divergence(find_divergence(kernel, shape, loops, post_dominators)),
       schedule(transform::plan_schedule(kernel, divergence, loops, dominators, post_dominators)),
       waits(transform::find_waits(kernel, divergence, loops, schedule)),
-      tier(choose_tier(kernel, shape, schedule, waits, request)),
-      outlives_block(find_outliving(kernel)) {}
+      tier(choose_tier(kernel, shape, loops, schedule, waits, request)),
+      local_stride(local_memory_of(kernel)), frame_bytes(round_to_16(kernel.local_bytes)),
+      outlives_block(find_outliving(kernel)) {
+    if (tier.tier != rt::Tier::Lanes)
+        return;
+    divergence =
+        find_divergence(kernel, shape, loops, post_dominators, analysis::LaneOrder::Independent);
+    outlives_block.assign(kernel.value_count(), true); // exchanges cut blocks
+}
 
 std::string KernelPlan::place(const ir::Instruction &instruction) const {
     const ir::Location &at = instruction.location;

@@ -21,6 +21,16 @@ class Unsupported : public std::runtime_error {
     ir::Location location;
 };
 
+/// Bytes of local memory that a thread of the kernel needs: a kernel that calls functions gets a
+/// stack for their variables.
+[[nodiscard]] std::uint64_t local_memory_of(const ir::Function &kernel);
+
+/// A function that a kernel calls, prepared like a kernel, and its number in the module.
+struct Callee {
+    std::uint32_t symbol = 0;
+    const ir::Function *function = nullptr;
+};
+
 struct KernelPlan {
     KernelPlan(const ir::Function &function, const analysis::LaunchShape &launch,
                const TierRequest &request, std::span<const std::string> files);
@@ -34,6 +44,8 @@ struct KernelPlan {
     transform::Schedule schedule;
     transform::Waits waits;
     TierChoice tier;
+    std::uint64_t local_stride; ///< bytes of local memory of a thread, those it calls included
+    std::uint64_t frame_bytes;  ///< of those the function's own variables
     std::vector<bool> outlives_block; ///< by Value::id: used outside its block, or by a phi
 
     /// `file:line` of an instruction.

@@ -10,8 +10,6 @@ namespace {
 
 std::string reason_against(const ir::Instruction &i) {
     switch (i.opcode) {
-    case Opcode::Call:
-        return "a call of a recursive or very large function";
     case Opcode::CallIndirect:
         return "a call through a function pointer";
     case Opcode::FunctionAddress:
@@ -28,12 +26,28 @@ std::string reason_against(const ir::Instruction &i) {
 
 } // namespace
 
+namespace {
+
+// Behind a trap nothing runs.
+bool ends_thread(const ir::Block &block) {
+    std::size_t count = block.instructions.size();
+    return block.terminator()->is(Opcode::Exit) &&
+           !(count > 1 && block.instructions[count - 2]->is(Opcode::Trap));
+}
+
+} // namespace
+
 std::optional<UnsupportedInstruction> find_unsupported(const ir::Function &function) {
-    for (const ir::Block *block : function.blocks)
+    for (const ir::Block *block : function.blocks) {
+        if (!function.kernel && ends_thread(*block))
+            return UnsupportedInstruction{block->terminator(),
+                                          "`exit` in a recursive function is not supported by the "
+                                          "software device yet"};
         for (const ir::Instruction *i : block->instructions)
             if (std::string reason = reason_against(*i); !reason.empty())
                 return UnsupportedInstruction{
                     i, reason + " is not supported by the software device yet"};
+    }
     return std::nullopt;
 }
 

@@ -9,11 +9,13 @@ namespace softcuda::codegen {
 using ir::Opcode;
 
 WarpEmitter::WarpEmitter(KernelEmitter &owner, unsigned region, llvm::Value *warp_number,
-                         llvm::Constant *active, llvm::BasicBlock *done)
+                         llvm::Value *active, llvm::BasicBlock *done)
     : kernel(owner), context(owner.context), b(owner.builder), warp(warp_number), region_(region),
       active_(active), done_(done), in_scratch_(owner.plan.function.value_count(), false) {}
 
 void WarpEmitter::emit(const BarrierExit &at_barrier) {
+    if (kernel.has_lanes())
+        return emit_lanes();
     at_barrier_ = &at_barrier;
     // Slots that must start empty are cleared in the prologue, whose end is the region's first
     // block.
@@ -23,6 +25,8 @@ void WarpEmitter::emit(const BarrierExit &at_barrier) {
     const ir::Block *first = kernel.region_entry(region_);
     if (region_ != 0)
         enter_region(first);
+    else if (!kernel.plan.function.kernel)
+        enter_function();
     b.CreateBr(block_for(first));
     while (!work_.empty()) {
         const ir::Block *block = work_.back();
@@ -32,6 +36,13 @@ void WarpEmitter::emit(const BarrierExit &at_barrier) {
     llvm::IRBuilder<>::InsertPointGuard guard(b);
     b.SetInsertPoint(prologue_);
     b.CreateBr(start);
+}
+
+void WarpEmitter::enter_function() {
+    mask_ = active_;
+    emit_depth_check(*this);
+    for (std::size_t i = 0; i < kernel.plan.function.arguments.size(); ++i)
+        store(kernel.plan.function.arguments[i], take_argument(*this, i));
 }
 
 llvm::BasicBlock *WarpEmitter::block_for(const ir::Block *block) {
@@ -87,6 +98,8 @@ void WarpEmitter::leave(const ir::Block *block) {
     if (kernel.has_fibers() && kernel.plan.yields_behind(block))
         emit_yield(*this);
     if (targets.empty()) {
+        if (end.is(Opcode::Return))
+            emit_results(*this, end);
         go_to(plan.next.front());
         return;
     }
@@ -152,7 +165,7 @@ void WarpEmitter::go_to(const ir::Block *next) { b.CreateBr(next ? block_for(nex
 // Hands the lanes in `edge_mask` and what the target's phis take from here to the target.
 void WarpEmitter::pass_edge(const ir::Block *from, const ir::Block *to, llvm::Value *edge_mask) {
     const transform::BlockPlan &plan = kernel.plan.schedule.of(to);
-    bool blend = plan.waited && !kernel.plan.loops.back_edge(from, to);
+    bool blend = kernel.has_lanes() || (plan.waited && !kernel.plan.loops.back_edge(from, to));
     std::vector<std::pair<const ir::Value *, Lanes>> copies;
     for (const ir::Instruction *phi : to->instructions) {
         if (!phi->is(Opcode::Phi))
@@ -179,7 +192,7 @@ void WarpEmitter::pass_edge(const ir::Block *from, const ir::Block *to, llvm::Va
         }
         store(result, value);
     }
-    if (plan.mask_owner != to)
+    if (plan.mask_owner != to || kernel.has_lanes())
         return;
     llvm::AllocaInst *arrivals = arrival_slot(to);
     if (plan.waited)

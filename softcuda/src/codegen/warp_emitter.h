@@ -7,6 +7,7 @@
 
 #include "codegen/kernel_emitter.h"
 #include "codegen/lanes.h"
+#include "rt/kernel_abi.h"
 
 #include <map>
 #include <unordered_map>
@@ -16,9 +17,9 @@ namespace softcuda::codegen {
 
 class WarpEmitter {
   public:
-    /// `warp` is the warp's number in its block, an i32; `active` its lanes that exist, a constant
-    /// <32 x i1>. Code starts at the builder's position; the warp leaves to `done`.
-    WarpEmitter(KernelEmitter &kernel, unsigned region, llvm::Value *warp, llvm::Constant *active,
+    /// `warp` is the warp's number in its block, an i32; `active` its lanes that exist or that
+    /// call, a <32 x i1>. Code starts at the builder's position; the warp leaves to `done`.
+    WarpEmitter(KernelEmitter &kernel, unsigned region, llvm::Value *warp, llvm::Value *active,
                 llvm::BasicBlock *done);
 
     /// Called at a barrier with the number of the region that follows; emits the way out.
@@ -53,6 +54,9 @@ class WarpEmitter {
     [[nodiscard]] llvm::Value *bits_of(llvm::Value *lanes_mask); ///< <n x i1> -> iN
     [[nodiscard]] llvm::Value *mask_from_bits(llvm::Value *bits, unsigned lanes = kLanes);
 
+    /// The rt::LaneState of the warp, in the lane tier.
+    [[nodiscard]] llvm::Value *lane_state() const { return lane_state_; }
+
     // Small tools.
     llvm::BasicBlock *new_block(const llvm::Twine &name);
     llvm::ConstantInt *i32(std::uint32_t value);
@@ -82,6 +86,19 @@ class WarpEmitter {
     void go_to(const ir::Block *next);
     void end_region(const ir::Block *behind);
     void enter_region(const ir::Block *block);
+    void enter_function();
+
+    // lane_flow.cpp
+    void emit_lanes();
+    void number_places(const std::vector<ir::Block *> &order);
+    void add_place(rt::PlaceKind kind, const llvm::Twine &name);
+    void make_lane_state(std::uint32_t entry_place);
+    void begin_place(std::uint32_t place);
+    void go_to_place(std::uint32_t place, llvm::Value *lanes);
+    void emit_lane_block(const ir::Block *block);
+    void wait_for_members(const ir::Instruction &exchange, std::uint32_t place);
+    void leave_lanes(const ir::Block *block);
+    [[nodiscard]] llvm::Value *lane_member(std::size_t offset);
 
     llvm::BasicBlock *block_for(const ir::Block *block);
     Slot &slot(const ir::Value *value);
@@ -99,7 +116,7 @@ class WarpEmitter {
     llvm::Value *scratch_load(std::uint32_t id, llvm::Type *type);
 
     unsigned region_;
-    llvm::Constant *active_;
+    llvm::Value *active_;
     llvm::BasicBlock *done_;
     llvm::BasicBlock *prologue_ = nullptr; ///< where slots are initialised
     const BarrierExit *at_barrier_ = nullptr;
@@ -114,6 +131,13 @@ class WarpEmitter {
     std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
     std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
     std::vector<const ir::Block *> work_;
+    // In the lane tier, by place:
+    std::vector<llvm::BasicBlock *> places_;
+    std::vector<std::uint8_t> kinds_;
+    std::map<const ir::Block *, std::uint32_t> place_of_block_;
+    std::map<const ir::Instruction *, std::uint32_t> place_of_exchange_;
+    llvm::Value *lane_state_ = nullptr, *waiting_ = nullptr;
+    llvm::BasicBlock *dispatch_ = nullptr;
     std::vector<bool> in_scratch_; ///< values that this region only reads: fetched from the scratch
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/warp_emitter.h"
+#include "rt/kernel_abi.h"
 
 namespace softcuda::codegen {
 
@@ -32,6 +33,14 @@ void emit_assertfail(WarpEmitter &w, const ir::Instruction &i);
 void emit_malloc(WarpEmitter &w, const ir::Instruction &i);
 void emit_free(WarpEmitter &w, const ir::Instruction &i);
 void emit_trap(WarpEmitter &w, const ir::Instruction &i);
+/// Ends the launch, for the first active lane.
+void emit_fault(WarpEmitter &w, rt::Fault fault);
+void emit_call(WarpEmitter &w, const ir::Instruction &i); // emit_function.cpp
+/// In a function that is called: an argument, what a `return` gives back, and whether its local
+/// variables have room.
+Lanes take_argument(WarpEmitter &w, std::size_t number);
+void emit_results(WarpEmitter &w, const ir::Instruction &end);
+void emit_depth_check(WarpEmitter &w);
 void emit_nanosleep(WarpEmitter &w, const ir::Instruction &i);
 
 } // namespace softcuda::codegen

@@ -73,6 +73,9 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     case Opcode::BarrierReduce:
         emit_barrier_arrival(*this, i);
         return;
+    case Opcode::Call:
+        emit_call(*this, i);
+        return;
     case Opcode::Printf:
         emit_printf(*this, i);
         return;

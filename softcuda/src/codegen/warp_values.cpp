@@ -58,13 +58,22 @@ llvm::Value *WarpEmitter::of_first_active(const ir::Value *value) {
 }
 
 void WarpEmitter::define(const ir::Value *value, llvm::Value *base) {
+    // Emitters know results that are one number for all active lanes; in the lane tier those of
+    // other lanes may be different ones.
+    unsigned groups = shape(value).groups;
+    if (groups > 1 && !base->getType()->isVectorTy())
+        base = repeat(b, base, 1, groups);
     define(value, Lanes{.base = base, .shape = shape(value)});
 }
 
 void WarpEmitter::define(const ir::Value *value, const Lanes &result) {
     here_[value->id] = result;
-    if (kernel.plan.outlives_block[value->id])
-        store(value, result);
+    if (!kernel.plan.outlives_block[value->id])
+        return;
+    Lanes kept = result;
+    if (kernel.has_lanes() && result.shape.divergent())
+        kept.base = b.CreateSelect(mask_, result.base, load(value).base);
+    store(value, kept);
 }
 
 void WarpEmitter::define_full(const ir::Value *value, llvm::Value *all) {
@@ -80,11 +89,24 @@ void WarpEmitter::define_full(const ir::Value *value, llvm::Value *all) {
     define(value, all);
 }
 
+namespace {
+
+// Else LLVM would make a register of it, with a phi for each place of the program.
+void keep_in_memory(llvm::AllocaInst *slot) {
+    llvm::IRBuilder<> behind(slot->getNextNode());
+    auto *type = llvm::FunctionType::get(behind.getVoidTy(), {behind.getPtrTy()}, false);
+    behind.CreateCall(llvm::InlineAsm::get(type, "", "r,~{memory}", true), {slot});
+}
+
+} // namespace
+
 WarpEmitter::Slot &WarpEmitter::slot(const ir::Value *value) {
     Slot &at = slots_[value->id];
     if (!at.base) {
         const analysis::Shape &s = shape(value);
         at.base = kernel.stack_slot(type(value->type, s.groups));
+        if (kernel.has_lanes())
+            keep_in_memory(at.base);
         if (s.checked) {
             at.wrapped = kernel.stack_slot(b.getInt1Ty());
             at.correction = kernel.stack_slot(type(value->type, kLanes));

@@ -13,6 +13,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <set>
+#include <vector>
 
 namespace softcuda::compiler {
 
@@ -55,6 +57,30 @@ void refuse_unsupported(const ir::Module &module, const SourceText &source,
         }
 }
 
+std::unique_ptr<ir::Function> prepare(const ir::Function &function,
+                                      const analysis::LaunchShape &launch) {
+    std::unique_ptr<ir::Function> prepared = ir::clone(function);
+    transform::specialize(*prepared, launch);
+    transform::prepare(*prepared);
+    dump("prepared", ir::to_text(*prepared));
+    return prepared;
+}
+
+/// All that `kernel` calls, directly or not, as indices into Module::functions.
+std::set<std::uint32_t> called_functions(const ir::Module &module, const ir::Function &kernel) {
+    std::set<std::uint32_t> found;
+    std::vector<const ir::Function *> work{&kernel};
+    while (!work.empty()) {
+        const ir::Function *function = work.back();
+        work.pop_back();
+        for (const ir::Block *block : function->blocks)
+            for (const ir::Instruction *i : block->instructions)
+                if (i->is(ir::Opcode::Call) && found.insert(i->attributes.symbol).second)
+                    work.push_back(module.functions[i->attributes.symbol].get());
+    }
+    return found;
+}
+
 } // namespace
 
 std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log) {
@@ -78,12 +104,15 @@ codegen::GeneratedKernel compile_kernel(const ir::Module &module, const ir::Func
                                         const analysis::LaunchShape &launch,
                                         const codegen::TierRequest &request,
                                         const jit::Target &target) {
-    std::unique_ptr<ir::Function> prepared = ir::clone(kernel);
-    transform::specialize(*prepared, launch);
-    transform::prepare(*prepared);
-    dump("prepared", ir::to_text(*prepared));
+    std::unique_ptr<ir::Function> prepared = prepare(kernel, launch);
+    std::vector<std::unique_ptr<ir::Function>> functions;
+    std::vector<codegen::Callee> callees;
+    for (std::uint32_t symbol : called_functions(module, *prepared)) {
+        functions.push_back(prepare(*module.functions[symbol], launch));
+        callees.push_back({symbol, functions.back().get()});
+    }
     return codegen::generate(
-        *prepared, launch, request, module.files, target,
+        *prepared, callees, launch, request, module.files, target,
         [](std::string_view stage, const std::string &text) { dump(stage, text); });
 }
 

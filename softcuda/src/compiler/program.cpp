@@ -100,7 +100,8 @@ class PtxProgram final : public Program {
                         .parameters = {},
                         .parameter_bytes = function.parameter_bytes,
                         .static_shared_bytes = function.static_shared_bytes,
-                        .local_bytes_per_thread = function.local_bytes,
+                        .local_bytes_per_thread =
+                            static_cast<std::uint32_t>(codegen::local_memory_of(function)),
                         .required_block = function.required_block,
                         .registers = function.registers};
         for (const ir::KernelParameter &parameter : function.parameters)

@@ -19,6 +19,8 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_free", reinterpret_cast<void *>(&scu_free)},
         {"scu_barrier", reinterpret_cast<void *>(&scu_barrier)},
         {"scu_barrier_arrive", reinterpret_cast<void *>(&scu_barrier_arrive)},
+        {"scu_next_place", reinterpret_cast<void *>(&scu_next_place)},
+        {"scu_lane_barrier", reinterpret_cast<void *>(&scu_lane_barrier)},
         {"scu_yield", reinterpret_cast<void *>(&scu_yield)},
         {"scu_globaltimer", reinterpret_cast<void *>(&scu_globaltimer)},
         {"scu_nanosleep", reinterpret_cast<void *>(&scu_nanosleep)},

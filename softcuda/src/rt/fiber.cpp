@@ -116,6 +116,10 @@ constexpr std::size_t kSavedWords = 20;
 constexpr std::size_t kArgumentWord = 0, kBodyWord = 1, kAddressWord = 11;
 #endif
 
+#if defined(SOFTCUDA_TSAN_FIBERS)
+thread_local void *home_fiber = nullptr; ///< of the thread that adopted its own stack
+#endif
+
 #if defined(SOFTCUDA_ASAN_FIBERS)
 // Whose entry is being completed: the side that arrives tells the sanitizer, but a new fiber has no
 // code of ours to do it in before its body.
@@ -179,7 +183,7 @@ void Fiber::adopt_thread() noexcept {
     stack_bytes_ = size;
 #endif
 #if defined(SOFTCUDA_TSAN_FIBERS)
-    tsan_fiber_ = __tsan_get_current_fiber();
+    tsan_fiber_ = home_fiber = __tsan_get_current_fiber();
 #endif
 }
 
@@ -188,8 +192,12 @@ void arrive_by_jump([[maybe_unused]] Fiber &from, [[maybe_unused]] Fiber &to) no
     __sanitizer_start_switch_fiber(&from.fake_stack_, to.stack_, to.stack_bytes_);
     __sanitizer_finish_switch_fiber(to.fake_stack_, nullptr, nullptr);
 #endif
+}
+
+void prepare_jump() noexcept {
 #if defined(SOFTCUDA_TSAN_FIBERS)
-    __tsan_switch_to_fiber(to.tsan_fiber_, 0);
+    if (home_fiber && __tsan_get_current_fiber() != home_fiber)
+        __tsan_switch_to_fiber(home_fiber, 0);
 #endif
 }
 

@@ -78,7 +78,9 @@ inline void resume(Fiber &from, Fiber &to) noexcept {
 #endif
 }
 
-/// Tells the sanitizers that a longjmp led from `from` to `to`'s stack.
+/// A longjmp may lead from a fiber to the thread's own stack, if the sanitizers hear of it: before
+/// the jump, and after it.
+void prepare_jump() noexcept;
 void arrive_by_jump(Fiber &from, Fiber &to) noexcept;
 
 } // namespace softcuda::rt

@@ -7,6 +7,7 @@
 #include "rt/guard.h"
 
 #include "rt/code_ranges.h"
+#include "rt/fiber.h"
 #include "rt/reserved_range.h"
 #include "rt/thread_owned.h"
 
@@ -102,6 +103,7 @@ struct SignalHandlers {
             return pass_on(signal, info, context);
         guard->fault_ = report_of(signal, *info, *static_cast<ucontext_t *>(context));
         guard->exit_ = Guard::Exit::Faulted;
+        prepare_jump();
         siglongjmp(guard->jump_, 1);
     }
 
@@ -112,6 +114,7 @@ struct SignalHandlers {
         if (!is_generated_code(program_counter(*static_cast<ucontext_t *>(context))))
             return;
         guard->exit_ = Guard::Exit::Interrupted;
+        prepare_jump();
         siglongjmp(guard->jump_, 1);
     }
 
@@ -240,6 +243,7 @@ void Guard::fail(const FaultReport &fault) noexcept {
         std::terminate(); // generated code runs under a guard only
     guard->fault_ = fault;
     guard->exit_ = Exit::Faulted;
+    prepare_jump();
     siglongjmp(guard->jump_, 1);
 }
 
@@ -248,6 +252,7 @@ void Guard::poll_interrupt() noexcept {
     if (!guard || !guard->armed_ || !guard->interrupt_ || !guard->interrupt_->load())
         return;
     guard->exit_ = Exit::Interrupted;
+    prepare_jump();
     siglongjmp(guard->jump_, 1);
 }
 

@@ -20,7 +20,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 2;
+inline constexpr uint32_t kKernelAbiVersion = 3;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -63,6 +63,28 @@ using KernelEntry = void (*)(const LaunchFrame *, WorkerState *, std::uint64_t f
                              std::uint64_t block_count);
 using WarpEntry = void (*)(const LaunchFrame *, WorkerState *, std::uint64_t block,
                            std::uint32_t warp);
+
+/// What lanes wait for at a place of the program before they go on, in the lane tier.
+enum class PlaceKind : std::uint8_t {
+    Plain,   ///< nothing
+    Members, ///< the lanes that they name: an exchange within the warp
+    Barrier, ///< all lanes of the warp, and then other warps
+};
+
+/// Where the lanes of one warp are, in the lane tier. Generated code keeps it on its stack.
+struct LaneState {
+    std::uint32_t *waiting;    ///< by place: the lanes that are there
+    std::uint32_t *since;      ///< by place: the turn in which it was last empty or run
+    const std::uint8_t *kinds; ///< by place: a PlaceKind
+    std::uint32_t places;
+    std::uint32_t mask; ///< the lanes whose turn it is
+    std::uint32_t turn;
+    std::uint32_t last_place;
+    std::uint32_t rounds;  ///< turns that went backwards
+    std::uint32_t arrived; ///< at a barrier: the lanes that its arrival also stood for
+    std::uint32_t barrier_result;
+    std::uint32_t members[kWarpSize]; ///< of lanes that wait at PlaceKind::Members
+};
 
 /// What went wrong inside a kernel.
 enum class Fault : std::uint32_t {
@@ -141,6 +163,15 @@ void scu_barrier_arrive(softcuda::rt::WorkerState *, std::uint32_t number, std::
 
 /// Lets the others go on: called by whoever waits for something in memory to change.
 void scu_yield(softcuda::rt::WorkerState *);
+
+/// Chooses where the warp goes on, and with which lanes (LaneState::mask). LaneState::places: all
+/// lanes have ended.
+std::uint32_t scu_next_place(softcuda::rt::WorkerState *, softcuda::rt::LaneState *);
+
+/// scu_barrier for some lanes of a warp, all of which stand at barriers: it arrives once.
+std::uint32_t scu_lane_barrier(softcuda::rt::WorkerState *, softcuda::rt::LaneState *,
+                               std::uint32_t number, std::uint32_t threads, std::uint32_t part,
+                               const char *place);
 
 /// Nanoseconds since an arbitrary point (%globaltimer), and a yield of the processor (nanosleep).
 std::uint64_t scu_globaltimer();

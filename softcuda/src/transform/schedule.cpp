@@ -282,7 +282,8 @@ class Planner {
 
 bool only_exits(const ir::Block *block) {
     return block->instructions.size() == 1 &&
-           (block->terminator()->is(Opcode::Exit) || block->terminator()->is(Opcode::Return));
+           (block->terminator()->is(Opcode::Exit) || block->terminator()->is(Opcode::Return)) &&
+           block->terminator()->operands.empty();
 }
 
 Schedule plan_schedule(const ir::Function &function, const analysis::Divergence &divergence,

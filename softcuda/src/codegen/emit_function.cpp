@@ -1,0 +1,79 @@
+// emit_function.cpp -- calls of functions that stay functions: recursive ones.
+//
+// A function is called for a warp, with the mask of the lanes that call:
+//
+//     function(frame, worker, block, warp, mask, depth, area)
+//
+// `area` is an array of 32 lanes for each argument, then for each result. Registers are saved on
+// the warp's own stack, as in any program. Local variables lie in the thread's local memory, behind
+// those of the callers: `depth` is where they begin, and each function checks that there is room.
+
+#include "codegen/warp_families.h"
+#include "rt/kernel_abi.h"
+
+namespace softcuda::codegen {
+
+namespace {
+
+constexpr std::uint64_t kAreaBytes = 8 * kLanes; // of one argument or result
+const llvm::Align kAreaAlign(64);
+
+llvm::Value *in_area(WarpEmitter &w, llvm::Value *area, std::size_t number) {
+    return w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), area, number * kAreaBytes);
+}
+
+} // namespace
+
+void emit_call(WarpEmitter &w, const ir::Instruction &i) {
+    const Invariants &known = w.kernel.invariants;
+    llvm::AllocaInst *area = w.kernel.stack_slot(
+        llvm::ArrayType::get(w.b.getInt8Ty(), kAreaBytes * (i.operands.size() + i.results.size())),
+        "call");
+    area->setAlignment(kAreaAlign);
+    std::size_t number = 0;
+    for (const ir::Value *argument : i.operands)
+        w.b.CreateAlignedStore(w.full(argument), in_area(w, area, number++), kAreaAlign);
+    llvm::Value *depth = w.i64(w.kernel.plan.frame_bytes);
+    if (known.depth)
+        depth = w.b.CreateAdd(depth, known.depth);
+    w.b.CreateCall(
+        w.kernel.declare_function(i.attributes.symbol),
+        {known.frame, known.worker, known.launch_index, w.warp, w.mask_bits(), depth, area});
+    for (const ir::Value *result : i.results)
+        w.define_full(result,
+                      w.b.CreateLoad(w.type(result->type, kLanes), in_area(w, area, number++)));
+}
+
+Lanes take_argument(WarpEmitter &w, std::size_t number) {
+    const ir::Value *argument = w.kernel.plan.function.arguments[number];
+    llvm::Value *all =
+        w.b.CreateAlignedLoad(w.type(argument->type, kLanes),
+                              in_area(w, w.kernel.invariants.call_area, number), kAreaAlign);
+    return {.base = all, .shape = w.shape(argument)};
+}
+
+// Lanes may return from several places, one after the other.
+void emit_results(WarpEmitter &w, const ir::Instruction &end) {
+    std::size_t number = w.kernel.plan.function.arguments.size();
+    for (const ir::Value *result : end.operands) {
+        llvm::Value *at = in_area(w, w.kernel.invariants.call_area, number++);
+        llvm::Value *all = w.full(result);
+        llvm::Value *old = w.b.CreateAlignedLoad(all->getType(), at, kAreaAlign);
+        w.b.CreateAlignedStore(w.b.CreateSelect(w.mask(), all, old), at, kAreaAlign);
+    }
+}
+
+void emit_depth_check(WarpEmitter &w) {
+    const KernelPlan &plan = w.kernel.plan;
+    if (plan.function.local_bytes == 0)
+        return;
+    llvm::BasicBlock *full = w.new_block("overflow"), *fine = w.new_block("room");
+    llvm::Value *most = w.i64(plan.local_stride - plan.frame_bytes);
+    w.branch_rarely(w.b.CreateICmpUGT(w.kernel.invariants.depth, most), full, fine);
+    w.b.SetInsertPoint(full);
+    emit_fault(w, rt::Fault::StackOverflow);
+    w.b.CreateUnreachable();
+    w.b.SetInsertPoint(fine);
+}
+
+} // namespace softcuda::codegen

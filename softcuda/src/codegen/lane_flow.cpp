@@ -1,0 +1,177 @@
+// lane_flow.cpp -- control flow in the lane tier: each lane has a place in the program of its own.
+//
+//     dispatch:  place = scu_next_place(...)         the runtime chooses a place, and lanes there
+//                switch place
+//     a:         ... under those lanes' mask ...     a block of the kernel
+//                waiting[b] |= mask & p              its lanes go to other places
+//                waiting[c] |= mask & not p
+//                goto dispatch
+//
+// Every block is a place. So is every exchange between lanes and every barrier: there lanes wait
+// for others, and the rest of the block follows when they are complete. Values are kept in memory
+// from place to place, and a lane changes its own part of them only.
+
+#include "codegen/warp_emitter.h"
+#include "codegen/warp_families.h"
+#include "ir/dominators.h"
+#include "rt/kernel_abi.h"
+
+#include <cstddef>
+
+namespace softcuda::codegen {
+
+using ir::Opcode;
+using rt::LaneState;
+using rt::PlaceKind;
+
+namespace {
+
+// What names the lanes that take part in an exchange; null where an instruction is none.
+const ir::Value *members_of(const ir::Instruction &i) {
+    switch (i.opcode) {
+    case Opcode::WarpBarrier:
+    case Opcode::ElectOne:
+        return i.operand(0);
+    case Opcode::Vote:
+    case Opcode::Match:
+    case Opcode::WarpReduce:
+        return i.operand(1);
+    case Opcode::Shuffle:
+        return i.operand(3);
+    default:
+        return nullptr;
+    }
+}
+
+// The members of forms from before sm_70 are the lanes that happen to be active: nobody to wait
+// for.
+PlaceKind kind_of(const ir::Instruction &i) {
+    if (ir::is_block_barrier(i))
+        return PlaceKind::Barrier;
+    const ir::Value *members = members_of(i);
+    bool named = members && !(members->definition && members->definition->is(Opcode::ActiveMask));
+    return named ? PlaceKind::Members : PlaceKind::Plain;
+}
+
+} // namespace
+
+void WarpEmitter::add_place(PlaceKind kind, const llvm::Twine &name) {
+    kinds_.push_back(static_cast<std::uint8_t>(kind));
+    places_.push_back(new_block(name));
+}
+
+void WarpEmitter::number_places(const std::vector<ir::Block *> &order) {
+    for (const ir::Block *block : order) {
+        place_of_block_[block] = static_cast<std::uint32_t>(places_.size());
+        add_place(PlaceKind::Plain, block->name);
+        for (const ir::Instruction *i : block->instructions)
+            if (PlaceKind kind = kind_of(*i); kind != PlaceKind::Plain) {
+                place_of_exchange_[i] = static_cast<std::uint32_t>(places_.size());
+                add_place(kind, block->name + ".exchange");
+            }
+    }
+}
+
+llvm::Value *WarpEmitter::lane_member(std::size_t offset) {
+    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), lane_state_, offset);
+}
+
+void WarpEmitter::make_lane_state(std::uint32_t entry_place) {
+    std::uint64_t count = places_.size();
+    auto array = [&](const char *name) {
+        llvm::Value *made = kernel.stack_slot(llvm::ArrayType::get(b.getInt32Ty(), count), name);
+        b.CreateMemSet(made, b.getInt8(0), 4 * count, llvm::Align(4));
+        return made;
+    };
+    waiting_ = array("waiting");
+    llvm::Value *since = array("since");
+    lane_state_ = kernel.stack_slot(
+        llvm::ArrayType::get(b.getInt64Ty(), (sizeof(LaneState) + 7) / 8), "lane.state");
+    b.CreateMemSet(lane_state_, b.getInt8(0), sizeof(LaneState), llvm::Align(8));
+    llvm::Constant *kinds = llvm::ConstantDataArray::get(context, kinds_);
+    auto *kept = new llvm::GlobalVariable(kernel.module, kinds->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, kinds, "kinds");
+    b.CreateStore(waiting_, lane_member(offsetof(LaneState, waiting)));
+    b.CreateStore(since, lane_member(offsetof(LaneState, since)));
+    b.CreateStore(kept, lane_member(offsetof(LaneState, kinds)));
+    b.CreateStore(i32(static_cast<std::uint32_t>(count)), lane_member(offsetof(LaneState, places)));
+    go_to_place(entry_place, active_);
+}
+
+void WarpEmitter::emit_lanes() {
+    const std::vector<ir::Block *> order = ir::reverse_postorder(kernel.plan.function);
+    number_places(order);
+    make_lane_state(0);
+    llvm::BasicBlock *dispatch = new_block("dispatch");
+    dispatch_ = dispatch;
+    b.CreateBr(dispatch);
+    b.SetInsertPoint(dispatch);
+    llvm::FunctionCallee next =
+        kernel.runtime_function("scu_next_place", b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy()});
+    llvm::Value *place = b.CreateCall(next, {kernel.invariants.worker, lane_state_});
+    llvm::SwitchInst *choice = b.CreateSwitch(place, done_, static_cast<unsigned>(places_.size()));
+    for (std::uint32_t number = 0; number < places_.size(); ++number)
+        choice->addCase(i32(number), places_[number]);
+    for (const ir::Block *block : order)
+        emit_lane_block(block);
+}
+
+void WarpEmitter::begin_place(std::uint32_t place) {
+    here_.clear();
+    b.SetInsertPoint(places_[place]);
+    mask_ = mask_from_bits(
+        b.CreateLoad(b.getInt32Ty(), lane_member(offsetof(LaneState, mask)), "mask"));
+}
+
+void WarpEmitter::go_to_place(std::uint32_t place, llvm::Value *lanes) {
+    llvm::Value *at = b.CreateConstInBoundsGEP1_64(b.getInt32Ty(), waiting_, place);
+    b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt32Ty(), at), bits_of(lanes)), at);
+}
+
+void WarpEmitter::emit_lane_block(const ir::Block *block) {
+    begin_place(place_of_block_.at(block));
+    for (const ir::Instruction *i : block->instructions) {
+        if (i == block->terminator())
+            break;
+        fetch_from_here();
+        if (auto found = place_of_exchange_.find(i); found != place_of_exchange_.end())
+            wait_for_members(*i, found->second);
+        emit_instruction(*i);
+    }
+    fetch_from_here();
+    leave_lanes(block);
+}
+
+void WarpEmitter::wait_for_members(const ir::Instruction &exchange, std::uint32_t place) {
+    if (const ir::Value *members = members_of(exchange)) {
+        llvm::Value *at = lane_member(offsetof(LaneState, members));
+        b.CreateMaskedStore(full(members), at, llvm::Align(4), mask_);
+    }
+    go_to_place(place, mask_);
+    b.CreateBr(dispatch_);
+    begin_place(place);
+    fetch_from_here();
+}
+
+void WarpEmitter::leave_lanes(const ir::Block *block) {
+    const ir::Instruction &end = *block->terminator();
+    std::span<ir::Block *const> targets = block->successors();
+    llvm::Value *condition = targets.size() > 1 ? full(end.operand(0)) : nullptr;
+    llvm::Value *rest = mask_;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        llvm::Value *edge = rest; // the last way takes who is left
+        if (i + 1 < targets.size()) {
+            llvm::Value *taken =
+                end.is(Opcode::Branch)
+                    ? condition
+                    : b.CreateICmpEQ(condition, llvm::ConstantInt::get(condition->getType(), i));
+            edge = b.CreateAnd(rest, taken, "edge");
+            rest = b.CreateAnd(rest, b.CreateNot(taken));
+        }
+        pass_edge(block, targets[i], edge);
+        go_to_place(place_of_block_.at(targets[i]), edge);
+    }
+    b.CreateBr(dispatch_);
+}
+
+} // namespace softcuda::codegen

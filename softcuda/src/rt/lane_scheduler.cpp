@@ -1,0 +1,127 @@
+// lane_scheduler.cpp -- where a warp goes on in the lane tier: which place of the program, and with
+// which of the lanes that stand there.
+//
+// Places are numbered in reverse post-order, so lanes that are behind catch up: usually the lowest
+// place is run, and lanes meet again where their ways do. Lanes that go round a loop are always
+// behind those that have left it; so that these get on as well, a place that has been passed over
+// for long comes first.
+#include "rt/kernel_abi.h"
+
+#include <algorithm>
+
+using namespace softcuda::rt;
+
+namespace {
+
+/// How many turns a place may be passed over. Loops without waiting mostly end before that.
+constexpr std::uint32_t kPatience = 256;
+/// Turns backwards, that is rounds of some loop, after which other warps get theirs.
+constexpr std::uint32_t kRoundsPerYield = 8;
+
+/// The lanes that have not ended.
+std::uint32_t live_lanes(const LaneState &state) {
+    std::uint32_t live = 0;
+    for (std::uint32_t place = 0; place < state.places; place++)
+        live |= state.waiting[place];
+    return live;
+}
+
+/// Those of the lanes whose partners all stand here, too, or have ended.
+std::uint32_t complete_groups(const LaneState &state, std::uint32_t lanes, std::uint32_t live) {
+    std::uint32_t ready = 0;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        if ((state.members[lane] & live & ~lanes) == 0)
+            ready |= std::uint32_t{1} << lane;
+    }
+    return ready;
+}
+
+// Whether the warp can arrive at a barrier. If it has, but some lanes have still to pass, it can
+// not arrive at the next.
+bool can_arrive(const LaneState &state) {
+    if (state.arrived != 0)
+        return false;
+    for (std::uint32_t place = 0; place < state.places; place++)
+        if (state.waiting[place] != 0 &&
+            static_cast<PlaceKind>(state.kinds[place]) != PlaceKind::Barrier)
+            return false;
+    return true;
+}
+
+struct Choice {
+    std::uint32_t place, lanes;
+};
+
+// The lanes that can go on at a place.
+std::uint32_t ready_at(const LaneState &state, std::uint32_t place, std::uint32_t live,
+                       bool at_barriers) {
+    const std::uint32_t lanes = state.waiting[place];
+    switch (static_cast<PlaceKind>(state.kinds[place])) {
+    case PlaceKind::Members:
+        return lanes == 0 ? 0 : complete_groups(state, lanes, live);
+    case PlaceKind::Barrier:
+        return at_barriers ? lanes : lanes & state.arrived;
+    case PlaceKind::Plain:
+        break;
+    }
+    return lanes;
+}
+
+// The lowest place at which lanes can go on, or one that has waited too long. If they wait for each
+// other at different exchanges, which a program must not do, those at the lowest go on by
+// themselves.
+Choice choose(LaneState &state, std::uint32_t live) {
+    const bool at_barriers = can_arrive(state);
+    Choice lowest = {state.places, 0}, oldest = lowest, stranded = lowest;
+    for (std::uint32_t place = 0; place < state.places; place++) {
+        if (state.waiting[place] == 0) {
+            state.since[place] = state.turn;
+            continue;
+        }
+        const std::uint32_t ready = ready_at(state, place, live, at_barriers);
+        if (ready == 0) {
+            const bool exchange = static_cast<PlaceKind>(state.kinds[place]) == PlaceKind::Members;
+            if (exchange && stranded.lanes == 0)
+                stranded = {place, state.waiting[place]};
+            continue;
+        }
+        if (lowest.lanes == 0)
+            lowest = {place, ready};
+        if (oldest.lanes == 0 ||
+            state.turn - state.since[place] > state.turn - state.since[oldest.place])
+            oldest = {place, ready};
+    }
+    if (lowest.lanes == 0)
+        return stranded;
+    return state.turn - state.since[oldest.place] > kPatience ? oldest : lowest;
+}
+
+} // namespace
+
+std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
+    state->turn++;
+    const std::uint32_t live = live_lanes(*state);
+    if (live == 0)
+        return state->places;
+    const Choice next = choose(*state, live);
+    state->waiting[next.place] &= ~next.lanes;
+    state->since[next.place] = state->turn;
+    state->mask = next.lanes;
+    if (next.place <= state->last_place && ++state->rounds % kRoundsPerYield == 0)
+        scu_yield(worker);
+    state->last_place = next.place;
+    return next.place;
+}
+
+std::uint32_t scu_lane_barrier(WorkerState *worker, LaneState *state, std::uint32_t number,
+                               std::uint32_t threads, std::uint32_t part, const char *place) {
+    // The warp has arrived when all its lanes have; those at other barriers of the program pass
+    // with the first.
+    if ((state->arrived & state->mask) == 0) {
+        state->arrived = live_lanes(*state) | state->mask;
+        state->barrier_result = scu_barrier(worker, number, threads, part, place);
+    }
+    state->arrived &= ~state->mask;
+    return state->barrier_result;
+}

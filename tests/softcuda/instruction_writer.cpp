@@ -240,7 +240,18 @@ std::string store_register(const std::string &name, unsigned offset) {
 
 /// What belongs to other threads of the warp or block, or to the machine.
 bool concerns_others(Opcode opcode) {
-    return opcode >= Opcode::Membar && opcode <= Opcode::Movmatrix;
+    switch (opcode) {
+    case Opcode::Cvta:
+    case Opcode::CvtaTo:
+    case Opcode::Isspacep:
+    case Opcode::Istypep:
+    case Opcode::Createpolicy:
+    case Opcode::Alloca:
+    case Opcode::Stacksave:
+        return true;
+    default:
+        return opcode >= Opcode::Membar && opcode <= Opcode::Movmatrix;
+    }
 }
 
 } // namespace
@@ -314,7 +325,7 @@ std::string register_operands(const Form &form, const WrittenInstruction &instru
             return {};
         }
     }
-    return text.substr(1);
+    return text.starts_with(" =") ? text.substr(1) : std::string(); // hints have no result
 }
 
 } // namespace test

@@ -43,13 +43,38 @@ Bin rmw_operation(const ir::Instruction &i) {
     }
 }
 
+// The NaN that the hardware makes of f16, bf16 and f32: all bits but the sign.
+llvm::Value *with_its_nan(WarpEmitter &w, llvm::Value *sum) {
+    unsigned bits = sum->getType()->getScalarSizeInBits();
+    if (bits == 64)
+        return sum;
+    llvm::Type *words = sum->getType()->getWithNewType(w.b.getIntNTy(bits));
+    llvm::Constant *nan = llvm::ConstantInt::get(words, (std::uint64_t{1} << (bits - 1)) - 1);
+    return w.b.CreateSelect(w.b.CreateFCmpUNO(sum, sum),
+                            llvm::ConstantExpr::getBitCast(nan, sum->getType()), sum);
+}
+
+// An mbarrier's 64 bits (lower_mbarrier.cpp) when `count` more have arrived: the last one begins
+// the next phase, which waits for as many as are expected.
+llvm::Value *after_arrival(WarpEmitter &w, llvm::Value *old, llvm::Value *count) {
+    auto &b = w.b;
+    constexpr std::uint64_t kArrivals = (1u << 20) - 1;
+    llvm::Value *left = b.CreateSub(old, count);
+    llvm::Value *last = b.CreateICmpEQ(b.CreateAnd(left, kArrivals), w.i64(0));
+    llvm::Value *expected = b.CreateAnd(b.CreateLShr(left, 20), kArrivals);
+    llvm::Value *next = b.CreateAdd(b.CreateAdd(left, expected), w.i64(std::uint64_t{1} << 40));
+    return b.CreateSelect(last, next, left);
+}
+
 // What the operation makes of the old value, for memory that needs no lock.
 llvm::Value *combine(WarpEmitter &w, const ir::Instruction &i, llvm::Value *old,
                      llvm::Value *value) {
     auto &b = w.b;
+    if (i.attributes.atomic == AtomicOp::Arrive)
+        return after_arrival(w, old, value);
     switch (rmw_operation(i)) {
     case Bin::FAdd:
-        return b.CreateFAdd(old, value);
+        return with_its_nan(w, b.CreateFAdd(old, value));
     case Bin::Add:
         return b.CreateAdd(old, value);
     case Bin::UIncWrap:
@@ -119,7 +144,7 @@ llvm::Value *compare_swap(WarpEmitter &w, const ir::Instruction &i, llvm::Value 
     return w.b.CreateExtractValue(pair, 0);
 }
 
-// Packed halves have no hardware operation: compare and swap until nobody came between.
+// Sums of floats have no instruction: compare and swap until nobody came between.
 llvm::Value *swap_loop(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at,
                        llvm::Value *value) {
     llvm::Type *bits_type = w.b.getIntNTy(ir::bits(i.attributes.type));
@@ -149,8 +174,7 @@ llvm::Value *read_modify_write(WarpEmitter &w, const ir::Instruction &i, llvm::V
         w.b.CreateAlignedStore(combine(w, i, old, value), at, align);
         return old;
     }
-    if (value->getType()->isVectorTy() || value->getType()->isHalfTy() ||
-        value->getType()->isBFloatTy())
+    if (rmw_operation(i) == Bin::FAdd)
         return swap_loop(w, i, at, value);
     return w.b.CreateAtomicRMW(rmw_operation(i), at, value, align,
                                llvm::AtomicOrdering::SequentiallyConsistent);

@@ -69,7 +69,10 @@ void emit_nanosleep(WarpEmitter &w, const ir::Instruction &i) {
         return emit_yield(w);
     llvm::FunctionCallee sleep =
         w.kernel.runtime_function("scu_nanosleep", w.b.getVoidTy(), {w.b.getInt32Ty()});
-    w.b.CreateCall(sleep, {w.firsts(i.operand(0), 1)});
+    // The warp sleeps as long as the lane that wants to sleep longest.
+    llvm::Value *all = w.full(i.operand(0));
+    all = w.b.CreateSelect(w.mask(), all, llvm::Constant::getNullValue(all->getType()));
+    w.b.CreateCall(sleep, {w.b.CreateIntMaxReduce(all)});
 }
 
 } // namespace softcuda::codegen

@@ -218,21 +218,19 @@ Value *relu(Emitter &e, Value *value) {
     return e.ir.CreateSelect(e.ir.CreateFCmpOLE(value, zero), zero, value);
 }
 
-/// The largest finite number of what a float can be converted to.
-double largest_number(Scalar type) {
-    if (const SmallFormat *format = small_format(type)) {
-        const int exponent = static_cast<int>((1u << (format->exponent - 1)) - 1);
-        return std::ldexp(2 - std::ldexp(1.0, -static_cast<int>(format->mantissa)), exponent);
-    }
-    return std::ldexp(2 - 0x1p-10, 127); // tf32
+/// The largest finite number of f16 or bf16.
+double largest_number(const SmallFormat &format) {
+    const int exponent = static_cast<int>((1u << (format.exponent - 1)) - 1);
+    return std::ldexp(2 - std::ldexp(1.0, -static_cast<int>(format.mantissa)), exponent);
 }
 
 /// .satfinite: what is larger than the largest number becomes that. Narrowing keeps it there, for
-/// numbers of the destination are not rounded; NaN stays. To 8 bits narrowing does it always.
+/// numbers of the destination are not rounded; NaN stays. Others see to it when they narrow.
 Value *limit_to_finite(Emitter &e, Value *real, Scalar type) {
-    if (const SmallFormat *format = small_format(type); format && format->bits == 8)
+    const SmallFormat *format = small_format(type);
+    if (!format || format->bits == 8)
         return real;
-    const double largest = largest_number(type);
+    const double largest = largest_number(*format);
     Value *high = e.real(real, largest), *low = e.real(real, -largest);
     real = e.ir.CreateSelect(e.ir.CreateFCmpOGT(real, high), high, real);
     return e.ir.CreateSelect(e.ir.CreateFCmpOLT(real, low), low, real);
@@ -248,7 +246,7 @@ Value *to_destination(Emitter &e, const Operation &op, Value *real) {
         return wide ? real : e.ir.CreateFPExt(real, e.float_type(real, 64));
     Value *single = wide ? to_single(e, real, rounding) : real;
     if (op.type == Scalar::TF32)
-        return narrow_tf32(e, single, rounding);
+        return narrow_tf32(e, single, rounding, op.attributes.satfinite);
     return op.attributes.ftz ? e.flush(single) : single;
 }
 

@@ -36,6 +36,16 @@ Value *pick(Emitter &e, bool minimum, Value *a, Value *b) {
     return e.ir.CreateSelect(e.is_nan(b), a, result);
 }
 
+/// neg and abs of f64 are sums to the hardware: a NaN comes out quiet, with its own sign.
+Value *change_sign(Emitter &e, Opcode opcode, Value *x) {
+    Value *result = opcode == Opcode::Neg ? e.ir.CreateFNeg(x) : e.fabs(x);
+    if (Emitter::bits(x) == 32)
+        return result; // with_hardware_nan() sees to that
+    Value *raw = e.as_int(x);
+    Value *quiet = e.ir.CreateOr(raw, e.integer(raw, std::uint64_t{1} << 51));
+    return e.ir.CreateSelect(e.is_nan(x), e.as_float(quiet), result);
+}
+
 /// What a test of a float's class asks of its bits without the sign.
 Value *test_class(Emitter &e, const Operation &op) {
     Value *x = op.operands[0];
@@ -56,8 +66,8 @@ Value *test_class(Emitter &e, const Operation &op) {
         return e.ir.CreateICmpULE(a, infinity);
     case ir::Test::NotNumber:
         return e.ir.CreateICmpUGT(a, infinity);
-    case ir::Test::Normal:
-        return normal_above(infinity);
+    case ir::Test::Normal: // zero counts, as on an H200
+        return e.ir.CreateOr(normal_above(infinity), e.ir.CreateICmpEQ(a, e.integer(a, 0)));
     case ir::Test::Subnormal: {
         Value *less = e.ir.CreateSub(a, e.integer(a, 1)); // zero wraps to the top
         return e.ir.CreateICmpULT(less, e.integer(a, least_normal - 1));
@@ -94,9 +104,8 @@ Value *compute(Emitter &e, const Operation &op, llvm::ArrayRef<Value *> x) {
             return emit_approximate(e, op.opcode, x[0]);
         return arithmetic(e, FloatOp::Div, rounding, {e.real(x[0], 1), x[0]});
     case Opcode::Neg:
-        return e.ir.CreateFNeg(x[0]);
     case Opcode::Abs:
-        return e.fabs(x[0]);
+        return change_sign(e, op.opcode, x[0]);
     case Opcode::Min:
     case Opcode::Max:
         return emit_float_min_max(e, op, x[0], x[1]);
@@ -133,6 +142,33 @@ bool may_underflow(Opcode opcode) {
     }
 }
 
+/// True where rounding may make a normal number of what is not quite one.
+bool may_round_to_normal(const Operation &op) {
+    if (op.opcode == Opcode::Mul || op.opcode == Opcode::Fma)
+        return true;
+    const ir::Rounding rounding = op.attributes.rounding;
+    return op.opcode == Opcode::Div && op.attributes.precision == ir::Precision::Exact &&
+           (rounding == ir::Rounding::Up || rounding == ir::Rounding::Down);
+}
+
+/// .ftz on a result. Hardware looks at what 24 bits without a lower end of the exponents would
+/// hold: 2^-126 that was rounded up from less is flushed too. The same operation on numbers 2^64
+/// times as large shows that.
+Value *flush_result(Emitter &e, const Operation &op, llvm::ArrayRef<Value *> operands,
+                    Value *result) {
+    if (!may_round_to_normal(op))
+        return e.flush(result);
+    llvm::SmallVector<Value *, 3> large(operands.begin(), operands.end());
+    Value *factor = e.real(result, 0x1p64);
+    large[0] = e.ir.CreateFMul(large[0], factor);
+    if (op.opcode == Opcode::Fma)
+        large[2] = e.ir.CreateFMul(large[2], factor);
+    Value *size = e.fabs(compute(e, op, large));
+    Value *tiny = e.ir.CreateFCmpOLT(size, e.real(size, 0x1p-62));
+    Value *zero = e.as_float(e.sign_bit(result));
+    return e.ir.CreateSelect(tiny, zero, result);
+}
+
 } // namespace
 
 Value *emit_float_min_max(Emitter &e, const Operation &op, Value *a, Value *b) {
@@ -161,7 +197,7 @@ Value *emit_float(Emitter &e, const Operation &op) {
                 operands[i] = e.flush(operands[i]);
     Value *result = compute(e, op, operands);
     if (flush && may_underflow(op.opcode))
-        result = e.flush(result);
+        result = flush_result(e, op, operands, result);
     return op.attributes.saturate ? e.saturate(result) : result;
 }
 

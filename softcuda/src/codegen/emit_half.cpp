@@ -22,8 +22,11 @@ bool is_native(Emitter &e, const SmallFormat &format) {
     return &format == &kHalf && e.target.has_fp16();
 }
 
+/// Whether this value is f16 of the processor rather than a float.
+bool is_half(const Value *x) { return Emitter::bits(x) == 16; }
+
 Value *fma_half(Emitter &e, const SmallFormat &format, llvm::ArrayRef<Value *> x) {
-    if (is_native(e, format))
+    if (is_half(x[0]))
         return e.ternary(llvm::Intrinsic::fma, x[0], x[1], x[2]);
     if (&format == &kHalf)
         return add_odd(e, e.ir.CreateFMul(x[0], x[1]), x[2]);
@@ -55,8 +58,8 @@ Value *compute(Emitter &e, const Operation &op, const SmallFormat &format,
         return emit_float_min_max(e, op, x[0], x[1]);
     case Opcode::Ex2:
     case Opcode::Tanh:
-        return is_native(e, format) ? approximate_half(e, op.opcode, x[0])
-                                    : emit_approximate(e, op.opcode, x[0]);
+        return is_half(x[0]) ? approximate_half(e, op.opcode, x[0])
+                             : emit_approximate(e, op.opcode, x[0]);
     default:
         refuse(op, "not an operation of f16 and bf16");
     }
@@ -73,7 +76,7 @@ Value *finish(Emitter &e, const Operation &op, const SmallFormat &format, Value 
         result = relu(e, result);
     if (op.attributes.saturate)
         result = e.saturate(result);
-    if (!is_native(e, format))
+    if (!is_half(result))
         return narrow(e, result, format, ir::Rounding::Nearest);
     Value *raw = e.as_int(result);
     return e.ir.CreateSelect(e.is_nan(result), e.integer(raw, format.nan), raw);
@@ -90,6 +93,12 @@ Value *change_sign(Emitter &e, const Operation &op, const SmallFormat &format, V
     return e.ir.CreateSelect(nan, e.integer(raw, format.nan), result);
 }
 
+/// Numbers that eleven bits, without a lower end of the exponents, hold as less than 2^-14.
+Value *flush_half(Emitter &e, Value *x) {
+    Value *tiny = e.ir.CreateFCmpOLT(e.fabs(x), e.real(x, 0x1p-14 * (1 - 0x1p-12)));
+    return e.ir.CreateSelect(tiny, e.as_float(e.sign_bit(x)), x);
+}
+
 } // namespace
 
 Value *emit_half(Emitter &e, const Operation &op) {
@@ -103,9 +112,15 @@ Value *emit_half(Emitter &e, const Operation &op) {
         operands.push_back(flushed(operand));
     if (op.opcode == Opcode::Neg || op.opcode == Opcode::Abs)
         return change_sign(e, op, format, operands[0]);
+    if (!flush) {
+        for (Value *&operand : operands)
+            operand = is_native(e, format) ? e.as_float(operand) : widen(e, operand, format);
+        return finish(e, op, format, compute(e, op, format, operands));
+    }
     for (Value *&operand : operands)
-        operand = is_native(e, format) ? e.as_float(operand) : widen(e, operand, format);
-    return flushed(finish(e, op, format, compute(e, op, format, operands)));
+        operand = widen(e, operand, format);
+    Value *result = flush_half(e, compute(e, op, format, operands));
+    return finish(e, op, format, result);
 }
 
 } // namespace softcuda::codegen

@@ -15,9 +15,12 @@ Value *at_most(Emitter &e, Value *a, std::uint64_t limit) {
     return e.binary(llvm::Intrinsic::umin, a, e.integer(a, limit));
 }
 
-/// The low eight bits of an i32, as an integer of `width` bits: positions and lengths of fields.
+/// Positions and lengths of fields, as integers of `width` bits. Of 32-bit fields the low eight
+/// bits count; of 64-bit ones, which an H200 has no instruction for, all.
 Value *field_number(Emitter &e, Value *number, unsigned width) {
-    return e.resize(e.ir.CreateAnd(number, e.integer(number, 0xff)), width);
+    Value *most = e.integer(number, 0xff);
+    return width == 32 ? e.ir.CreateAnd(number, most)
+                       : e.resize(e.binary(llvm::Intrinsic::umin, number, most), width);
 }
 
 /// Left and right shifts by an amount of a's type that may be anything. LLVM shows the processor's
@@ -169,7 +172,9 @@ Value *find_nth_set(Emitter &e, const Operation &op) {
     Value *elsewhere = e.ir.CreateAnd(zero, e.ir.CreateICmpNE(found, base));
     Value *none = e.ir.CreateOr(elsewhere, e.ir.CreateICmpEQ(found, ones));
     Value *place = e.ir.CreateSelect(down, e.ir.CreateSub(last, found), found);
-    return e.ir.CreateSelect(none, ones, place);
+    // An H200 counts to the place -2^31 in no time, and finds 0.
+    Value *least = e.ir.CreateICmpEQ(n, e.integer(n, 0x8000'0000));
+    return e.ir.CreateSelect(least, e.integer(ones, 0), e.ir.CreateSelect(none, ones, place));
 }
 
 // Bytes.

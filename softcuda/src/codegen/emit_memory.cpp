@@ -10,6 +10,7 @@
 // loaded whole and taken apart by shuffles.
 
 #include "codegen/address.h"
+#include "codegen/elementwise.h"
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
 
@@ -418,6 +419,7 @@ void store_uniform(WarpEmitter &w, const ir::Instruction &i, const Address &addr
         const ir::Value *operand = i.operand(1 + e);
         llvm::Value *value =
             w.shape(operand).uniform() ? w.scalar(operand) : last_active(w, w.full(operand));
+        value = with_hardware_nan(w.b, *operand, value);
         llvm::Value *at = w.b.CreateConstGEP1_64(w.b.getInt8Ty(), group_pointer(w, address, 0),
                                                  e * element.bytes);
         w.b.CreateAlignedStore(to_memory(w, value, element), at, llvm::Align(1));
@@ -477,17 +479,15 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
         store_uniform(w, i, address, element);
     } else {
         Values values;
-        for (unsigned e = 0; e < element.count; ++e)
-            values.push_back(to_memory(w, w.full(i.operand(1 + e)), element));
+        for (unsigned e = 0; e < element.count; ++e) {
+            const ir::Value *operand = i.operand(1 + e);
+            values.push_back(
+                to_memory(w, with_hardware_nan(w.b, *operand, w.full(operand)), element));
+        }
         store_all_lanes(w, address, element, values);
     }
     if (is_ordered(i))
         compiler_barrier(w);
-}
-
-// A copy that is over when the instruction is; waiting for it is then nothing to do.
-void emit_copy_async(WarpEmitter &, const ir::Instruction &i) {
-    throw Unsupported("cp.async is not supported by the software device yet", i);
 }
 
 void emit_fence(WarpEmitter &w, const ir::Instruction &i) {

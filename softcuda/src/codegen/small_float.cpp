@@ -130,7 +130,7 @@ Value *narrow(Emitter &e, Value *value, const SmallFormat &format, Rounding roun
     return correct_small(e, nearest, value, format, rounding);
 }
 
-Value *narrow_tf32(Emitter &e, Value *value, Rounding rounding) {
+Value *narrow_tf32(Emitter &e, Value *value, Rounding rounding, bool finite) {
     constexpr unsigned drop = 13;
     Value *raw = e.as_int(value);
     Value *bias = e.integer(raw, 0); // towards zero
@@ -144,7 +144,13 @@ Value *narrow_tf32(Emitter &e, Value *value, Rounding rounding) {
     // Infinity stays by itself: its mantissa is zero. NaN is cut, even where that leaves an
     // infinity: so does the hardware.
     Value *cut = e.ir.CreateAnd(raw, e.integer(raw, ~((std::uint64_t{1} << drop) - 1)));
-    return e.as_float(e.ir.CreateSelect(e.is_nan(value), cut, rounded));
+    Value *result = e.ir.CreateSelect(e.is_nan(value), cut, rounded);
+    if (finite) {
+        Value *beyond = e.ir.CreateICmpUGE(e.magnitude(result), e.integer(raw, 0x7f80'0000));
+        Value *less = e.ir.CreateSub(result, e.integer(raw, 1u << drop));
+        result = e.ir.CreateSelect(beyond, less, result);
+    }
+    return e.as_float(result);
 }
 
 } // namespace softcuda::codegen

@@ -31,7 +31,8 @@ inline constexpr SmallFormat kE5m2{8, 2, 5, 0x7f, 0x7b, 0x7b};
 [[nodiscard]] Value *narrow(Emitter &e, Value *value, const SmallFormat &format,
                             ir::Rounding rounding);
 
-/// Floats rounded to the 10 stored bits of tf32, which keeps float's layout.
-[[nodiscard]] Value *narrow_tf32(Emitter &e, Value *value, ir::Rounding rounding);
+/// Floats rounded to the 10 stored bits of tf32, which keeps float's layout. `finite`: what becomes
+/// infinite, or NaN, is one unit less.
+[[nodiscard]] Value *narrow_tf32(Emitter &e, Value *value, ir::Rounding rounding, bool finite);
 
 } // namespace softcuda::codegen

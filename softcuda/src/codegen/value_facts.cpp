@@ -64,6 +64,14 @@ bool is_float_arithmetic(const ir::Instruction &instruction) {
     }
 }
 
+/// cvt.f32.f32 that rounds nothing is a move, and so is cvt.f32.bf16.
+bool is_copy(const ir::Instruction &from) {
+    const ir::Attributes &a = from.attributes;
+    const bool same = a.type == a.source_type || a.source_type == Scalar::BF16;
+    return from.is(Opcode::Convert) && same && !a.ftz && !a.saturate && !a.relu &&
+           a.rounding == ir::Rounding::None;
+}
+
 bool source_is_never_denormal(const Value &value) {
     if (value.constant)
         return (value.bits & 0x7f80'0000) != 0 || (value.bits & 0x007f'ffff) == 0;
@@ -87,7 +95,7 @@ bool may_be_new_nan(const Value &value) {
     return !holds_for_sources(value, [](const Value &source) {
         const ir::Instruction *from = source.definition;
         // From f64, cvt keeps what fits of a NaN, as x86 does.
-        return !from || !is_float_arithmetic(*from) ||
+        return !from || !is_float_arithmetic(*from) || is_copy(*from) ||
                (from->is(Opcode::Convert) && from->attributes.source_type == Scalar::F64);
     });
 }

@@ -12,7 +12,6 @@ Lanes emit_special(WarpEmitter &w, const ir::Instruction &i, const ir::Value &re
 void emit_clock(WarpEmitter &w, const ir::Instruction &i);
 void emit_load(WarpEmitter &w, const ir::Instruction &i); // emit_memory.cpp
 void emit_store(WarpEmitter &w, const ir::Instruction &i);
-void emit_copy_async(WarpEmitter &w, const ir::Instruction &i);
 void emit_fence(WarpEmitter &w, const ir::Instruction &i);
 void emit_to_generic(WarpEmitter &w, const ir::Instruction &i); // emit_address.cpp
 void emit_from_generic(WarpEmitter &w, const ir::Instruction &i);
@@ -24,6 +23,7 @@ void emit_match(WarpEmitter &w, const ir::Instruction &i);
 void emit_active_mask(WarpEmitter &w, const ir::Instruction &i);
 void emit_warp_reduce(WarpEmitter &w, const ir::Instruction &i);
 void emit_elect(WarpEmitter &w, const ir::Instruction &i);
+void emit_mma(WarpEmitter &w, const ir::Instruction &i);             // emit_matrix.cpp
 void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i); // emit_barrier.cpp
 llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i);
 /// Gives way to other warps: for what waits for memory to change. Only where has_fibers().

@@ -31,9 +31,6 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     case Opcode::Store:
         emit_store(*this, i);
         return;
-    case Opcode::CopyAsync:
-        emit_copy_async(*this, i);
-        return;
     case Opcode::Fence:
         emit_fence(*this, i);
         return;
@@ -67,6 +64,9 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
         return;
     case Opcode::ElectOne:
         emit_elect(*this, i);
+        return;
+    case Opcode::Mma:
+        emit_mma(*this, i);
         return;
     case Opcode::Barrier:
     case Opcode::BarrierArrive:

@@ -94,7 +94,7 @@ struct Attributes {
     bool no_fuse = false;        ///< mul/add with an explicit rounding: never contracted
     std::int64_t offset = 0;     ///< bytes, added to the address; parameter offset of LoadParam
     std::uint32_t symbol = 0;    ///< variable (by space) or function index
-    std::uint32_t immediate = 0; ///< lop3's table, envreg's number, copy_async's size
+    std::uint32_t immediate = 0; ///< lop3's table, envreg's number, a MatrixForm
 };
 
 struct Instruction {

@@ -35,6 +35,12 @@ void lower_memory(FunctionLowering &, const ptx::Instruction &);
 void lower_copy(FunctionLowering &, const ptx::Instruction &); ///< cp.async
 void lower_atomic(FunctionLowering &, const ptx::Instruction &);
 void lower_warp(FunctionLowering &, const ptx::Instruction &);
+void lower_matrix(FunctionLowering &, const ptx::Instruction &); ///< mma, wmma
+void lower_matrix_move(FunctionLowering &, const ptx::Instruction &);
+void lower_mbarrier(FunctionLowering &, const ptx::Instruction &);
+void lower_video(FunctionLowering &, const ptx::Instruction &);
+void lower_video_pairs(FunctionLowering &, const ptx::Instruction &);
+void lower_video_quads(FunctionLowering &, const ptx::Instruction &);
 void lower_barrier(FunctionLowering &, const ptx::Instruction &);
 void lower_control(FunctionLowering &, const ptx::Instruction &);
 void lower_call(FunctionLowering &, const ptx::Instruction &);
@@ -44,6 +50,9 @@ void lower_nothing(FunctionLowering &, const ptx::Instruction &); ///< hints: pr
 void bind_arguments(FunctionLowering &);
 /// What such a function gives back, at a return.
 [[nodiscard]] std::vector<Value *> returned_values(FunctionLowering &);
+
+/// An operand's address in shared memory, 32 bits; with no space named it is a generic one.
+[[nodiscard]] Address shared_address(FunctionLowering &, const ptx::Operand &, Space);
 
 // Words of PTX in the IR's.
 [[nodiscard]] Scalar scalar(ptx::ScalarType type); ///< None for types that the IR does not have

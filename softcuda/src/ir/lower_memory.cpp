@@ -148,22 +148,106 @@ void lower_memory(FunctionLowering &f, const ptx::Instruction &i) {
     i.opcode == ptx::Opcode::St ? store(f, i) : load(f, i);
 }
 
+Address shared_address(FunctionLowering &f, const ptx::Operand &operand, Space space) {
+    if (space == Space::Shared) {
+        Address address = f.address(operand, space);
+        address.base = f.builder().resize(address.base, Type::I32, false);
+        return address;
+    }
+    Attributes a;
+    a.space = Space::Shared;
+    Value *within = f.emit(Opcode::FromGeneric, a, {whole_address(f, operand, Space::Generic)});
+    return {f.builder().resize(within, Type::I32, false), 0};
+}
+
+namespace {
+
+/// cp.async, whose copy is over when the instruction is: waiting for it is then nothing to do.
+class Copy {
+  public:
+    Copy(FunctionLowering &f, const ptx::Instruction &i)
+        : f_(f), bytes_(static_cast<std::uint32_t>(i.operand(2).integer)),
+          to_(shared_address(f, i.operand(0), Space::Shared)),
+          from_(whole_address(f, i.operand(1), Space::Global)) {}
+
+    void whole() {
+        Attributes a = access(Space::Global);
+        const std::vector<Value *> words = f_.builder().append(Opcode::Load, a, {from_})->results;
+        store(words);
+    }
+    void limited(Value *limit);
+
+  private:
+    Attributes access(Space space) {
+        Attributes a;
+        a.type = Scalar::B32;
+        a.vector = static_cast<std::uint8_t>(bytes_ / 4);
+        a.space = space;
+        a.offset = space == Space::Shared ? to_.offset : 0;
+        return a;
+    }
+    void store(const std::vector<Value *> &words) {
+        std::vector<Value *> operands{to_.base};
+        operands.insert(operands.end(), words.begin(), words.end());
+        f_.builder().append(Opcode::Store, access(Space::Shared), operands);
+    }
+    void bytes(Value *count);
+
+    FunctionLowering &f_;
+    std::uint32_t bytes_;
+    Address to_;
+    Value *from_;
+};
+
+/// Only `limit` bytes are read; the rest of what is written is zero.
+void Copy::limited(Value *limit) {
+    auto constant = [&](std::uint64_t n) { return f_.constant(Type::I32, n); };
+    Block *all = f_.new_block("copy_all"), *less = f_.new_block("copy_less");
+    Block *some = f_.new_block("copy_some"), *after = f_.new_block("copied");
+    f_.branch(f_.builder().compare(Compare::Ge, Scalar::U32, limit, constant(bytes_)), all, less);
+    f_.start(all);
+    whole();
+    f_.jump(after);
+    f_.start(less);
+    store(std::vector<Value *>(bytes_ / 4, constant(0)));
+    f_.branch(f_.builder().compare(Compare::Ne, Scalar::U32, limit, constant(0)), some, after);
+    f_.start(some);
+    bytes(limit);
+    f_.jump(after);
+    f_.start(after);
+}
+
+/// `count` bytes, at least one and fewer than all: the last one as often as it takes.
+void Copy::bytes(Value *count) {
+    Attributes load, store;
+    load.type = store.type = Scalar::B8;
+    load.space = Space::Global;
+    store.space = Space::Shared;
+    store.offset = to_.offset;
+    Value *last = f_.emit(Opcode::Sub, Scalar::U32, {count, f_.constant(Type::I32, 1)});
+    for (std::uint32_t n = 0; n + 1 < bytes_; n++) {
+        Value *at = f_.emit(Opcode::Min, Scalar::U32, {f_.constant(Type::I32, n), last});
+        Value *wide = f_.builder().resize(at, Type::I64, false);
+        Value *byte =
+            f_.emit(Opcode::Load, load, {f_.emit(Opcode::Add, Scalar::U64, {from_, wide})});
+        Value *to = f_.emit(Opcode::Add, Scalar::U32, {to_.base, at});
+        f_.builder().append(Opcode::Store, store, {to, byte});
+    }
+}
+
+} // namespace
+
 /// cp.async.ca.shared.global [to], [from], size{, source size or predicate to ignore the source}.
 void lower_copy(FunctionLowering &f, const ptx::Instruction &i) {
-    Attributes a;
-    a.immediate = static_cast<std::uint32_t>(i.operand(2).integer);
-    std::vector<Value *> operands{whole_address(f, i.operand(0), Space::Shared),
-                                  whole_address(f, i.operand(1), Space::Global)};
-    std::size_t optional = i.operands.size() - (i.modifiers.cache_hint ? 1 : 0);
-    if (optional > 3) {
-        const ptx::Operand &limit = i.operand(3);
-        bool ignore = f.register_class(limit) == Type::I1;
-        operands.push_back(ignore ? f.builder().select(f.read(limit, Scalar::Pred),
-                                                       f.constant(Type::I32, 0),
-                                                       f.constant(Type::I32, a.immediate))
-                                  : f.read(limit, Scalar::U32));
-    }
-    f.builder().append(Opcode::CopyAsync, a, operands);
+    Copy copy(f, i);
+    std::size_t given = i.operands.size() - (i.modifiers.cache_hint ? 1 : 0);
+    if (given <= 3)
+        return copy.whole();
+    const ptx::Operand &limit = i.operand(3);
+    if (f.register_class(limit) != Type::I1)
+        return copy.limited(f.read(limit, Scalar::U32));
+    Value *size = f.constant(Type::I32, i.operand(2).integer);
+    copy.limited(f.builder().select(f.read(limit, Scalar::Pred), f.constant(Type::I32, 0), size));
 }
 
 } // namespace softcuda::ir

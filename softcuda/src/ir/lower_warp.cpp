@@ -12,6 +12,11 @@ Value *members(FunctionLowering &f, const ptx::Instruction &i, std::size_t n) {
     return f.emit(Opcode::ActiveMask, Attributes{}, {});
 }
 
+/// What lanes tell each other are bits, of a float too.
+Value *read_bits(FunctionLowering &f, const ptx::Operand &operand, Scalar type) {
+    return f.builder().bitcast(f.read(operand, type), register_class(type));
+}
+
 /// `d` or `d|p`.
 void write_pair(FunctionLowering &f, const ptx::Operand &destination, const Instruction &made,
                 Scalar type) {
@@ -38,10 +43,10 @@ void shuffle(FunctionLowering &f, const ptx::Instruction &i) {
         a.shuffle = ShuffleMode::Up;
         break;
     }
-    Instruction *made =
-        f.builder().append(Opcode::Shuffle, a,
-                           {f.read(i.operand(1), Scalar::B32), f.read(i.operand(2), Scalar::U32),
-                            f.read(i.operand(3), Scalar::U32), members(f, i, 4)});
+    Instruction *made = f.builder().append(Opcode::Shuffle, a,
+                                           {read_bits(f, i.operand(1), Scalar::B32),
+                                            f.read(i.operand(2), Scalar::U32),
+                                            f.read(i.operand(3), Scalar::U32), members(f, i, 4)});
     write_pair(f, i.operand(0), *made, Scalar::B32);
 }
 
@@ -69,8 +74,8 @@ void match(FunctionLowering &f, const ptx::Instruction &i) {
     Attributes a;
     a.type = scalar(i.modifiers.type());
     a.match = i.modifiers.vote == ptx::VoteMode::All ? MatchMode::All : MatchMode::Any;
-    Instruction *made =
-        f.builder().append(Opcode::Match, a, {f.read(i.operand(1), a.type), members(f, i, 2)});
+    Instruction *made = f.builder().append(Opcode::Match, a,
+                                           {read_bits(f, i.operand(1), a.type), members(f, i, 2)});
     write_pair(f, i.operand(0), *made, Scalar::B32);
 }
 
@@ -82,7 +87,7 @@ void reduce(FunctionLowering &f, const ptx::Instruction &i) {
         return f.unsupported(i);
     a.atomic = *op;
     f.write(i.operand(0),
-            f.emit(Opcode::WarpReduce, a, {f.read(i.operand(1), a.type), members(f, i, 2)}),
+            f.emit(Opcode::WarpReduce, a, {read_bits(f, i.operand(1), a.type), members(f, i, 2)}),
             a.type);
 }
 

@@ -232,6 +232,52 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Elect:
     case BarWarpSync:
         return {lower_warp, Effect::Branch};
+    case Mma:
+    case MmaSp:
+    case WmmaMma:
+    case WmmaLoad:
+    case WmmaStore:
+        return {lower_matrix, Effect::Branch};
+    case Ldmatrix:
+    case Stmatrix:
+    case Movmatrix:
+        return {lower_matrix_move, Effect::Branch};
+    case MbarrierInit:
+    case MbarrierInval:
+    case MbarrierArrive:
+    case MbarrierArriveDrop:
+    case MbarrierTestWait:
+    case MbarrierTryWait:
+    case CpAsyncMbarrierArrive:
+        return {lower_mbarrier, Effect::Branch};
+    case MbarrierPendingCount:
+        return {lower_mbarrier};
+    case Vadd:
+    case Vsub:
+    case Vabsdiff:
+    case Vmin:
+    case Vmax:
+    case Vshl:
+    case Vshr:
+    case Vmad:
+    case Vset:
+        return {lower_video};
+    case Vadd2:
+    case Vsub2:
+    case Vavrg2:
+    case Vabsdiff2:
+    case Vmin2:
+    case Vmax2:
+    case Vset2:
+        return {lower_video_pairs};
+    case Vadd4:
+    case Vsub4:
+    case Vavrg4:
+    case Vabsdiff4:
+    case Vmin4:
+    case Vmax4:
+    case Vset4:
+        return {lower_video_quads};
     case BarSync:
     case BarArrive:
     case BarRed:

@@ -48,8 +48,8 @@ constexpr std::array<std::string_view, 14> kCompares{
     "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
 constexpr std::array<std::string_view, 6> kTests{"finite",     "infinite", "number",
                                                  "notanumber", "normal",   "subnormal"};
-constexpr std::array<std::string_view, 10> kAtomics{"add", "inc", "dec", "min",  "max",
-                                                    "and", "or",  "xor", "exch", "cas"};
+constexpr std::array<std::string_view, 11> kAtomics{"add", "inc", "dec",  "min", "max",   "and",
+                                                    "or",  "xor", "exch", "cas", "arrive"};
 constexpr std::array<std::string_view, 4> kShuffles{"up", "down", "bfly", "idx"};
 constexpr std::array<std::string_view, 4> kVotes{"all", "any", "uni", "ballot"};
 constexpr std::array<std::string_view, 2> kMatches{"any", "all"};
@@ -125,7 +125,7 @@ unsigned bits(Type type) {
 bool is_float(Type type) { return type == Type::F32 || type == Type::F64; }
 
 unsigned bits(Scalar type) { return facts(type).bits; }
-bool is_signed(Scalar type) { 
+bool is_signed(Scalar type) {
     return (type >= Scalar::S8 && type <= Scalar::S64) || type == Scalar::S4 || type == Scalar::S2;
 }
 bool is_floating(Scalar type) { return facts(type).floating; }

@@ -47,7 +47,8 @@ enum class Precision : std::uint8_t { Exact, Approx, Full };
 /// Float comparisons ending in U are true when an operand is NaN. Lo..Hs are the unsigned forms.
 enum class Compare : std::uint8_t { Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan };
 enum class Test : std::uint8_t { Finite, Infinite, Number, NotNumber, Normal, Subnormal };
-enum class AtomicOp : std::uint8_t { Add, Inc, Dec, Min, Max, And, Or, Xor, Exchange, CompareSwap };
+enum class AtomicOp : std::uint8_t { Add, Inc, Dec, Min, Max, And, Or, Xor, Exchange, CompareSwap,
+                                     Arrive }; // of mbarrier
 enum class ShuffleMode : std::uint8_t { Up, Down, Butterfly, Index };
 enum class VoteMode : std::uint8_t { All, Any, Uniform, Ballot };
 enum class MatchMode : std::uint8_t { Any, All };

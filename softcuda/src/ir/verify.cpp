@@ -206,8 +206,6 @@ void Verifier::check_operand(const Instruction &instruction, std::size_t i, char
 void Verifier::check_address(const Instruction &instruction, const Value &address) {
     Space space = instruction.attributes.space;
     bool wide = space == Space::Generic || space == Space::Global || space == Space::Constant;
-    if (instruction.is(Opcode::CopyAsync))
-        wide = &address == instruction.operand(1);
     if (address.type != Type::I64 && (wide || address.type != Type::I32))
         fail("an address is " + std::string(text(address.type)) + ", expected i64" +
              (wide ? "" : " or i32"));

@@ -144,7 +144,6 @@ bool is_shared_write(const Instruction &i) {
     case Opcode::Store:
     case Opcode::Atomic:
     case Opcode::Reduce:
-    case Opcode::CopyAsync:
         return i.attributes.space != ir::Space::Local;
     case Opcode::Call:
     case Opcode::CallIndirect:

@@ -1,0 +1,124 @@
+// lower_mbarrier.cpp -- mbarrier: a barrier that is an object in shared memory.
+//
+// Its 64 bits, which PTX leaves to the machine, are here
+//
+//     bits 0-19    arrivals that the present phase still waits for
+//     bits 20-39   arrivals that each phase waits for
+//     bits 40-     the number of the phase
+//
+// An arrival is an atomic operation that counts down and, at zero, begins the next phase; the state
+// that it returns is the old value. A phase is over when the number has changed. Whoever waits
+// does so in a loop of test_wait, whose load makes it one that waits for other threads.
+#include "ir/lower_families.h"
+
+namespace softcuda::ir {
+
+namespace {
+
+constexpr std::uint64_t kMostArrivals = (1u << 20) - 1;
+constexpr unsigned kExpectedShift = 20, kPhaseShift = 40;
+
+Attributes access(Order order) {
+    Attributes a;
+    a.type = Scalar::B64;
+    a.space = Space::Shared;
+    a.order = order;
+    a.scope = Scope::Block;
+    return a;
+}
+
+Value *shift(FunctionLowering &f, Opcode opcode, Value *value, unsigned amount) {
+    return f.emit(opcode, Scalar::U64, {value, f.constant(Type::I32, amount)});
+}
+
+Value *number(FunctionLowering &f, const ptx::Operand &operand) {
+    Value *count = f.builder().resize(f.read(operand, Scalar::U32), Type::I64, false);
+    return f.emit(Opcode::And, Scalar::B64, {count, f.constant(Type::I64, kMostArrivals)});
+}
+
+/// The count twice: for this phase and for all.
+Value *both_counts(FunctionLowering &f, Value *count) {
+    return f.emit(Opcode::Or, Scalar::B64, {count, shift(f, Opcode::Shl, count, kExpectedShift)});
+}
+
+void initialize(FunctionLowering &f, const ptx::Instruction &i) {
+    Address address = shared_address(f, i.operand(0), space(i.modifiers.space));
+    Attributes a = access(Order::Relaxed);
+    a.offset = address.offset;
+    f.builder().append(Opcode::Store, a, {address.base, both_counts(f, number(f, i.operand(1)))});
+}
+
+Value *arrive(FunctionLowering &f, const ptx::Instruction &i, const ptx::Operand &barrier,
+              Value *count) {
+    Address address = shared_address(f, barrier, space(i.modifiers.space));
+    Attributes a = access(Order::AcquireRelease);
+    a.atomic = AtomicOp::Arrive;
+    a.offset = address.offset;
+    return f.emit(Opcode::Atomic, a, {address.base, count});
+}
+
+/// mbarrier.arrive{_drop} state, [barrier]{, count}.
+void arrive_now(FunctionLowering &f, const ptx::Instruction &i) {
+    if (i.modifiers.expect_tx)
+        return f.unsupported(i);
+    Value *count = i.operands.size() > 2 ? number(f, i.operand(2)) : f.constant(Type::I64, 1);
+    if (i.opcode == ptx::Opcode::MbarrierArriveDrop)
+        count = both_counts(f, count);
+    f.write(i.operand(0), arrive(f, i, i.operand(1), count), Scalar::B64);
+}
+
+/// Copies are complete at once, so this arrives now. Without .noinc the phase waits for one more
+/// arrival first, which comes to the same as none.
+void arrive_after_copies(FunctionLowering &f, const ptx::Instruction &i) {
+    if (i.modifiers.no_inc)
+        arrive(f, i, i.operand(0), f.constant(Type::I64, 1));
+}
+
+/// True where the phase of a state, or that of a parity, is over.
+void test(FunctionLowering &f, const ptx::Instruction &i) {
+    Address address = shared_address(f, i.operand(1), space(i.modifiers.space));
+    Attributes a = access(Order::Acquire);
+    a.offset = address.offset;
+    Value *phase = shift(f, Opcode::Shr, f.emit(Opcode::Load, a, {address.base}), kPhaseShift);
+    Value *asked = nullptr;
+    if (i.modifiers.parity) {
+        Value *one = f.constant(Type::I64, 1);
+        phase = f.emit(Opcode::And, Scalar::B64, {phase, one});
+        asked = f.emit(Opcode::And, Scalar::B64, {number(f, i.operand(2)), one});
+    } else {
+        asked = shift(f, Opcode::Shr, f.read(i.operand(2), Scalar::B64), kPhaseShift);
+    }
+    f.write(i.operand(0), f.builder().compare(Compare::Ne, Scalar::B64, phase, asked),
+            Scalar::Pred);
+}
+
+void pending_count(FunctionLowering &f, const ptx::Instruction &i) {
+    Value *state = f.read(i.operand(1), Scalar::B64);
+    Value *count = f.emit(Opcode::And, Scalar::B64, {state, f.constant(Type::I64, kMostArrivals)});
+    f.write(i.operand(0), f.builder().resize(count, Type::I32, false), Scalar::U32);
+}
+
+} // namespace
+
+void lower_mbarrier(FunctionLowering &f, const ptx::Instruction &i) {
+    switch (i.opcode) {
+    case ptx::Opcode::MbarrierInit:
+        return initialize(f, i);
+    case ptx::Opcode::MbarrierInval:
+        return; // the memory is free to be used otherwise
+    case ptx::Opcode::MbarrierArrive:
+    case ptx::Opcode::MbarrierArriveDrop:
+        return arrive_now(f, i);
+    case ptx::Opcode::CpAsyncMbarrierArrive:
+        return arrive_after_copies(f, i);
+    case ptx::Opcode::MbarrierTestWait:
+    case ptx::Opcode::MbarrierTryWait:
+        return test(f, i);
+    case ptx::Opcode::MbarrierPendingCount:
+        return pending_count(f, i);
+    default:
+        return f.unsupported(i);
+    }
+}
+
+} // namespace softcuda::ir

@@ -1,7 +1,7 @@
 """Runs matrix instructions (mma, mma.sp, wmma) on many matrices and sums up what they gave.
 
-`matrices.txt` has a line for each: its spelling, the registers of its fragments, and the hash of
-what an H200 gave. The list is `softcuda_coverage_table matrices`.
+`matrices.txt` has what an H200 gave (see lists.py); the list of instructions is what
+`softcuda_coverage_table matrices` prints.
 """
 
 import hashlib
@@ -108,9 +108,8 @@ def packed_registers(kind, register_bits, registers, which, seed):
 class MatrixInstruction:
     """One line: `mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 ={f64:2} {f64:1} {f64:1} {f64:2}`."""
 
-    def __init__(self, line, number=0):
+    def __init__(self, line):
         self.spelling, *self.operands = line.split()
-        self.number = number
         types = re.findall(
             r"\.(f16|bf16|tf32|f32|f64|s32|[us]8|[us]4|b1)(?=\.|$)", self.spelling
         )
@@ -138,16 +137,6 @@ class MatrixInstruction:
     def seed(self, index, warp):
         a, b = ("D A B C".index("ABC"[index - 1]), warp) if index < 4 else (9, warp)
         return (a * 1000 + b) * 100 + len(self.types[min(index, 3)]) + sum(self.shape)
-
-
-def read_list(lines):
-    rows = [
-        line.split(" : ") for line in lines if line.strip() and not line.startswith("#")
-    ]
-    return [
-        (MatrixInstruction(row[0], i), row[1].strip() if len(row) > 1 else None)
-        for i, row in enumerate(rows)
-    ]
 
 
 def metadata(instruction, warp):

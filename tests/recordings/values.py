@@ -8,9 +8,9 @@ import functools
 import numpy as np
 
 #: Threads that run each instruction, each with inputs of its own.
-COUNT = 4096
+COUNT = 5120
 #: Hard values of each type; the first HARD * HARD threads have all pairs of them.
-HARD = 48
+HARD = 60
 
 BITS = {
     "pred": 1,
@@ -34,6 +34,20 @@ _FLOATS = {
     "f64": (11, 52),
 }
 _PACKED = {"f16x2": "f16", "bf16x2": "bf16"}
+
+
+#: Edges of integer types, ties of narrower floats, and factors whose product is just less than the
+#: smallest normal number: whether .ftz flushes that shows when the hardware looks.
+_EXTREMES = {
+    "f16": [0x3810, 0x07E0, 0x57F8, 0x7800],
+    "f32": [0x4F000000, 0xCF000000, 0x477FF000, 0x3F000400, 0x00FFF800, 0x5F000000],
+    "f64": [
+        0x3FF0000010000000,
+        0x3FF0000030000000,
+        0x43E0000000000000,
+        0x41DFFFFFFFE00000,
+    ],
+}
 
 
 def splitmix(seed, count):
@@ -75,7 +89,7 @@ def _hard_floats(exponent_bits, mantissa_bits):
 
 
 def _ties(mantissa_bits):
-    """f32 values between neighbours of a format with fewer mantissa bits, and around integers."""
+    """f32 values between neighbours of a format with fewer mantissa bits."""
     half = 1 << (22 - mantissa_bits)
     unit = 0x3F800000
     return [unit + half, unit + 3 * half, unit + half - 1, unit + half + 1]
@@ -89,19 +103,9 @@ def hard_values(kind):
         return low | np.roll(low, 7) << np.uint64(16)
     if kind in _FLOATS:
         values = _hard_floats(*_FLOATS[kind])
-        if kind in (
-            "f32",
-            "tf32",
-        ):  # ties of f16, bf16 and tf32; the edge of each integer type
-            values = values[:36] + _ties(10) + _ties(7) + values[36:]
-            values[32:36] = [0x4F000000, 0xCF000000, 0x477FF000, 0x3F000000]
-        if kind == "f64":  # ties of f32, edges of integers
-            values[30:34] = [
-                0x3FF0000010000000,
-                0x3FF0000030000000,
-                0x43E0000000000000,
-                0x41DFFFFFFFE00000,
-            ]
+        values += _EXTREMES.get(kind, [])
+        if kind in ("f32", "tf32"):
+            values += _ties(10) + _ties(7)
     else:
         bits = BITS[kind]
         top = 1 << (bits - 1)

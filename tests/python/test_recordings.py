@@ -1,0 +1,101 @@
+"""What single instructions give, bit for bit, beside what an NVIDIA H200 gave.
+
+The recordings, and how they are made, are in tests/recordings; tools/record_on_gpu makes new ones.
+On a mismatch, run that with --raw and --only on both devices and compare the arrays.
+"""
+
+import pathlib
+import re
+import sys
+
+import pytest
+
+import pycuda.driver as cuda
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from recordings import instructions, lists, matrices, programs  # noqa: E402
+
+FAMILIES = {
+    "add sub mul": r"^(add|sub|mul|mul24)\.",
+    "multiply and add": r"^(mad|mad24|fma|sad|dp[24]a)\.",
+    "carry": r"^(addc|subc|madc)\.",
+    "division and roots": r"^(div|rem|rcp|sqrt|rsqrt)\.",
+    "functions": r"^(sin|cos|lg2|ex2|tanh)\.",
+    "signs and choice": r"^(abs|neg|min|max|copysign|testp|selp|slct)\.",
+    "bits": r"^(popc|clz|bfind|fns|brev|bfe|bfi|szext|bmsk)\.",
+    "logic": r"^(and|or|xor|not|cnot|lop3|shf|shl|shr|prmt|mov)\.",
+    "conversion": r"^cvt",
+    "set": r"^set\.",
+    "setp": r"^setp\.",
+    "video": r"^v(add|sub|absdiff|min|max|shl|shr|mad|set)\.",
+    "video lanes": r"^v\w+[24]\.",
+}
+
+
+SLOW = ("set", "setp", "video", "video lanes", "wmma.mma")
+
+
+def parameters(names):
+    """The large groups are slow."""
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in names
+    ]
+
+
+def rows_of(module, make):
+    return lists.read(module.FILE.read_text().splitlines(), make)
+
+
+def check(rows, module, run_all):
+    """Each row's hash must be the recorded one, but for those that are known to differ."""
+    wrong = []
+    for row, (instruction, results) in zip(
+        rows, run_all([row.instruction for row in rows]), strict=True
+    ):
+        same = module.hash_results(instruction, results) == row.hash
+        if same == row.differs and "NVIDIA" not in cuda.Device(0).name():
+            wrong.append(f"{instruction}: {'no longer differs' if same else 'differs'}")
+    assert not wrong, f"{len(wrong)} of {len(rows)}:\n" + "\n".join(wrong)
+
+
+INSTRUCTIONS = [
+    row
+    for row in rows_of(instructions, instructions.Instruction)
+    if row.hash
+    != instructions.REFUSED  # softcuda takes what the GPU's compiler does not
+]
+MATRICES = rows_of(matrices, matrices.MatrixInstruction)
+
+
+def test_families_are_complete():
+    missed = [
+        str(row.instruction)
+        for row in INSTRUCTIONS
+        if sum(
+            bool(re.search(pattern, str(row.instruction)))
+            for pattern in FAMILIES.values()
+        )
+        != 1
+    ]
+    assert not missed
+
+
+@pytest.mark.parametrize("family", parameters(FAMILIES))
+def test_instructions(device, family):
+    rows = [
+        row for row in INSTRUCTIONS if re.search(FAMILIES[family], str(row.instruction))
+    ]
+    check(rows, instructions, instructions.run_all)
+
+
+@pytest.mark.parametrize("kind", parameters(["wmma.mma", "mma.sync", "mma.sp"]))
+def test_matrices(device, kind):
+    rows = [row for row in MATRICES if row.instruction.spelling.startswith(kind)]
+    check(rows, matrices, matrices.run_all)
+
+
+@pytest.mark.parametrize("program", programs.files(), ids=lambda file: file.stem)
+def test_programs(device, program):
+    text = program.read_text()
+    assert programs.recorded(text) == programs.hash_result(programs.run(text))

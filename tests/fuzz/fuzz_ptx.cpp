@@ -1,0 +1,68 @@
+// fuzz_ptx.cpp -- libFuzzer's way into the PTX front end: any bytes are refused or lowered.
+//
+// What the lexer, the parser and the checker accept is printed, read again and printed the same;
+// what can be lowered must verify, survive all passes, and verify again. Anything else aborts.
+#include "ir/lower.h"
+#include "ir/verify.h"
+#include "ptx/parse.h"
+#include "ptx/print.h"
+#include "transform/prepare.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+using namespace softcuda;
+
+[[noreturn]] void fail(const char *what, const std::string &detail) {
+    std::fprintf(stderr, "%s\n%s\n", what, detail.c_str());
+    std::abort();
+}
+
+std::optional<ptx::Module> read(const std::string &text) {
+    auto source = std::make_shared<const SourceText>("fuzz.ptx", text);
+    Diagnostics diagnostics(*source);
+    std::optional<ptx::Module> module = ptx::parse(source, diagnostics);
+    if (module && diagnostics.has_errors())
+        fail("a module and errors", diagnostics.render());
+    return module;
+}
+
+void check_printing(const ptx::Module &module) {
+    const std::string printed = ptx::print(module);
+    const std::optional<ptx::Module> again = read(printed);
+    if (!again)
+        fail("what was printed does not parse", printed);
+    if (ptx::print(*again) != printed)
+        fail("what was printed prints otherwise", printed);
+}
+
+void verify(const ir::Module &module, const char *when) {
+    for (const std::string &message : ir::verify(module))
+        fail(when, message);
+}
+
+void check_lowering(const std::string &text) {
+    auto source = std::make_shared<const SourceText>("fuzz.ptx", text);
+    Diagnostics diagnostics(*source);
+    std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics);
+    std::unique_ptr<ir::Module> module = parsed ? ir::lower(*parsed, diagnostics) : nullptr;
+    (void)diagnostics.render();
+    if (!module || diagnostics.has_errors())
+        return;
+    verify(*module, "not valid after lowering");
+    for (const auto &function : module->functions)
+        transform::prepare(*function);
+    verify(*module, "not valid after all passes");
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+    const std::string text(reinterpret_cast<const char *>(data), size);
+    if (std::optional<ptx::Module> module = read(text))
+        check_printing(*module);
+    check_lowering(text);
+    return 0;
+}

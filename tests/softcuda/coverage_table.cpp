@@ -37,7 +37,7 @@ struct Emitted {};
 void emit_llvm(const ir::Function &kernel, const jit::Target &target) {
     try {
         (void)codegen::generate(kernel, {}, {.block = {64, 1, 1}}, {}, {}, target,
-                                [](std::string_view stage, const std::string &) {
+                                [](std::string_view stage, const std::function<std::string()> &) {
                                     if (stage == "llvm")
                                         throw Emitted{};
                                 });

@@ -110,6 +110,53 @@ llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
     return w.b.CreateICmpUGE(distance, everywhere(limit), "suspect");
 }
 
+// A check may end the launch, but what kernels load and store is none of its business: values stay
+// in registers across it.
+void touches_nothing(llvm::CallInst *check) {
+    check->setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
+    check->setDoesNotThrow();
+}
+
+// Each lane's address by itself.
+void check_all(WarpEmitter &w, const Address &address, unsigned access) {
+    llvm::FunctionCallee check =
+        w.kernel.runtime_function("scu_check_addresses", w.b.getVoidTy(),
+                                  {w.b.getPtrTy(), w.b.getPtrTy(), w.b.getPtrTy(), w.b.getInt32Ty(),
+                                   w.b.getInt32Ty(), w.b.getInt32Ty()});
+    touches_nothing(w.b.CreateCall(
+        check, {w.kernel.invariants.worker, w.kernel.invariants.frame,
+                w.spill(all_addresses(w, address)), w.mask_bits(), w.i32(address.bytes),
+                w.i32(access)}));
+}
+
+// An rt::LanePlaces.
+llvm::Value *lane_places(WarpEmitter &w, const Address &address, unsigned access) {
+    llvm::SmallVector<std::uint64_t, kLanes> offsets;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        offsets.push_back(static_cast<std::uint64_t>(address.lanes.shape.offset(lane)));
+    llvm::Constant *places = llvm::ConstantStruct::getAnon(
+        {llvm::ConstantDataArray::get(w.context, offsets), w.i32(address.bytes), w.i32(access)});
+    return w.kernel.constant(places, "places");
+}
+
+// A base and offsets known now: nothing but the base has to be computed.
+void check_places(WarpEmitter &w, const Address &address, unsigned access) {
+    llvm::Type *pointer = w.b.getPtrTy(), *wide = w.b.getInt64Ty(), *word = w.b.getInt32Ty();
+    llvm::Type *parameters[] = {pointer, pointer, wide, pointer, word};
+    llvm::Value *arguments[] = {w.kernel.invariants.worker, w.kernel.invariants.frame,
+                                address.lanes.base, lane_places(w, address, access), w.mask_bits()};
+    if (!w.kernel.target.is_x86_64()) {
+        touches_nothing(w.b.CreateCall(
+            w.kernel.runtime_function("scu_check_places", w.b.getVoidTy(), parameters), arguments));
+        return;
+    }
+    auto *type = llvm::FunctionType::get(w.b.getVoidTy(), parameters, false);
+    touches_nothing(
+        w.b.CreateCall(llvm::InlineAsm::get(type, "call scu_check_places_preserving@PLT",
+                                            "{rdi},{rsi},{rdx},{rcx},{r8},~{flags}", true),
+                       arguments));
+}
+
 } // namespace
 
 Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
@@ -177,13 +224,10 @@ void check_address(WarpEmitter &w, const Address &address, unsigned access) {
     llvm::BasicBlock *fine = w.new_block("checked");
     w.branch_rarely(suspect, rare, fine);
     w.b.SetInsertPoint(rare);
-    llvm::FunctionCallee check =
-        w.kernel.runtime_function("scu_check_addresses", w.b.getVoidTy(),
-                                  {w.b.getPtrTy(), w.b.getPtrTy(), w.b.getPtrTy(), w.b.getInt32Ty(),
-                                   w.b.getInt32Ty(), w.b.getInt32Ty()});
-    w.b.CreateCall(check, {w.kernel.invariants.worker, w.kernel.invariants.frame,
-                           w.spill(all_addresses(w, address)), w.mask_bits(), w.i32(address.bytes),
-                           w.i32(access)});
+    if (address.lanes.shape.groups == 1)
+        check_places(w, address, access);
+    else
+        check_all(w, address, access);
     w.b.CreateBr(fine);
     w.b.SetInsertPoint(fine);
 }

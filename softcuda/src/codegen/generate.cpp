@@ -60,13 +60,13 @@ GeneratedKernel generate(const ir::Function &function, std::span<const Callee> c
         its_plan.local_stride = plan.local_stride;
         KernelEmitter(module, its_plan, target).emit_function(callee.symbol);
     }
-    dump("llvm", text_of(module));
+    dump("llvm", [&] { return text_of(module); });
 #ifndef NDEBUG
     if (llvm::verifyModule(module, &llvm::errs()))
         throw std::logic_error("generated LLVM IR is not valid");
 #endif
     jit::optimize(module, target);
-    dump("optimized", text_of(module));
+    dump("optimized", [&] { return text_of(module); });
     return {.object = jit::emit_object(module, target),
             .tier = plan.tier.tier,
             .scratch_bytes = emitter.scratch_bytes(),

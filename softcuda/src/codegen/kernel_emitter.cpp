@@ -130,6 +130,14 @@ llvm::AllocaInst *KernelEmitter::stack_slot(llvm::Type *type, const llvm::Twine 
     return at_entry.CreateAlloca(type, nullptr, name);
 }
 
+llvm::GlobalVariable *KernelEmitter::constant(llvm::Constant *value, const llvm::Twine &name) {
+    llvm::GlobalVariable *&variable = constants_[value];
+    if (!variable)
+        variable = new llvm::GlobalVariable(module, value->getType(), true,
+                                            llvm::GlobalValue::PrivateLinkage, value, name);
+    return variable;
+}
+
 llvm::FunctionCallee KernelEmitter::runtime_function(llvm::StringRef name, llvm::Type *result,
                                                      llvm::ArrayRef<llvm::Type *> parameters) {
     auto callee =
@@ -235,6 +243,7 @@ llvm::Function *KernelEmitter::new_function(const std::string &name,
     auto *type = llvm::FunctionType::get(builder.getVoidTy(), parameters, false);
     auto *made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
     made->addFnAttr(llvm::Attribute::NoUnwind);
+    made->addFnAttr(llvm::Attribute::NoRedZone); // inline assembly calls the runtime
     made->addParamAttr(0, llvm::Attribute::NoAlias);
     target.apply(*made);
     if (has_fibers()) // a frame larger than the guard below the stack must not reach over it

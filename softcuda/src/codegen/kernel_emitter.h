@@ -97,6 +97,8 @@ class KernelEmitter {
     llvm::Instruction *mark_scratch(llvm::Instruction *access);
     /// Stack space that lives as long as the function runs.
     llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
+    /// A constant in memory, once for all equal ones.
+    llvm::GlobalVariable *constant(llvm::Constant *value, const llvm::Twine &name);
     llvm::FunctionCallee runtime_function(llvm::StringRef name, llvm::Type *result,
                                           llvm::ArrayRef<llvm::Type *> parameters);
     /// Function `symbol` of the module, which emit_function() defines.
@@ -142,6 +144,7 @@ class KernelEmitter {
     std::vector<const ir::Block *> regions_; ///< first block of each; region 0 is the entry
     std::vector<std::vector<bool>> live_in_;
     std::map<std::uint32_t, ScratchSlot> slots_;
+    std::map<llvm::Constant *, llvm::GlobalVariable *> constants_;
     std::uint64_t scratch_bytes_ = 0;
     analysis::PatternTable patterns_;
     llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region

@@ -26,10 +26,10 @@ bool wants_dump(std::string_view stage) {
                          std::string::npos;
 }
 
-void dump(std::string_view stage, const std::string &text) {
+void dump(std::string_view stage, const std::function<std::string()> &text) {
     if (wants_dump(stage))
         std::fprintf(stderr, "--- %.*s ---\n%s\n", static_cast<int>(stage.size()), stage.data(),
-                     text.c_str());
+                     text().c_str());
 }
 
 // Where an instruction is: its place in the PTX, or the user's own line in words.
@@ -86,7 +86,7 @@ std::set<std::uint32_t> called_functions(const ir::Module &module, const ir::Fun
 std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log) {
     auto source = std::make_shared<SourceText>("kernel.ptx", ptx);
     Diagnostics diagnostics(*source);
-    dump("ptx", std::string(source->text()));
+    dump("ptx", [&] { return std::string(source->text()); });
     std::unique_ptr<ir::Module> module;
     if (std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics)) {
         module = ir::lower(*parsed, diagnostics);
@@ -96,7 +96,7 @@ std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log) {
     log = diagnostics.render();
     if (diagnostics.has_errors())
         return nullptr;
-    dump("ir", ir::to_text(*module));
+    dump("ir", [&] { return ir::to_text(*module); });
     return module;
 }
 
@@ -112,8 +112,7 @@ codegen::GeneratedKernel compile_kernel(const ir::Module &module, const ir::Func
         callees.push_back({symbol, functions.back().get()});
     }
     return codegen::generate(
-        *prepared, callees, launch, request, module.files, target,
-        [](std::string_view stage, const std::string &text) { dump(stage, text); });
+        *prepared, callees, launch, request, module.files, target, dump);
 }
 
 } // namespace softcuda::compiler

@@ -11,6 +11,10 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_fault", reinterpret_cast<void *>(&scu_fault)},
         {"scu_check_address", reinterpret_cast<void *>(&scu_check_address)},
         {"scu_check_addresses", reinterpret_cast<void *>(&scu_check_addresses)},
+        {"scu_check_places", reinterpret_cast<void *>(&scu_check_places)},
+#if defined(__x86_64__)
+        {"scu_check_places_preserving", reinterpret_cast<void *>(&scu_check_places_preserving)},
+#endif
         {"scu_load_lanes", reinterpret_cast<void *>(&scu_load_lanes)},
         {"scu_store_lanes", reinterpret_cast<void *>(&scu_store_lanes)},
         {"scu_vprintf", reinterpret_cast<void *>(&scu_vprintf)},

@@ -41,6 +41,7 @@ class Target {
     [[nodiscard]] const std::string &key() const { return key_; }
     [[nodiscard]] Isa isa() const { return isa_; }
 
+    [[nodiscard]] bool is_x86_64() const { return triple_.starts_with("x86_64"); }
     [[nodiscard]] bool has_avx512() const { return avx512_; } ///< F, BW, DQ and VL together
     [[nodiscard]] bool has_avx2() const { return avx2_; }
     [[nodiscard]] bool has_fma() const { return fma_; }

@@ -100,6 +100,13 @@ enum class Fault : std::uint32_t {
 /// What one lane, or a whole warp, did when a fault was found.
 enum class Access : std::uint32_t { Load, Store, Atomic };
 
+/// Where the lanes of a warp access memory, as generated code keeps it for a check.
+struct LanePlaces {
+    std::int64_t offsets[kWarpSize]; ///< of the lanes from a common base
+    std::uint32_t bytes;             ///< that one lane accesses
+    std::uint32_t access;            ///< an rt::Access
+};
+
 } // namespace softcuda::rt
 
 // Runtime functions that generated code calls by name. They are plain C so that the JIT can bind
@@ -120,6 +127,15 @@ void scu_check_address(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFr
 void scu_check_addresses(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                          const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t size,
                          std::uint32_t access);
+
+/// The same for the lanes in `mask` at base + places.offsets[lane].
+void scu_check_places(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
+                      std::uint64_t base, const softcuda::rt::LanePlaces *places,
+                      std::uint32_t mask);
+#if defined(__x86_64__)
+/// scu_check_places that overwrites no register but the flags; for calls by inline assembly.
+void scu_check_places_preserving();
+#endif
 
 /// Loads and stores lane by lane, each address checked first. `values` holds `count` arrays of 32
 /// entries of `bytes` bytes: element e of a lane lies at its address + e * bytes. Lanes that are

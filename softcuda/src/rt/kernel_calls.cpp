@@ -111,6 +111,14 @@ void scu_check_addresses(WorkerState *worker, const LaunchFrame *frame,
     });
 }
 
+void scu_check_places(WorkerState *worker, const LaunchFrame *frame, std::uint64_t base,
+                      const LanePlaces *places, std::uint32_t mask) {
+    for_each_lane(mask, [&](unsigned lane) {
+        scu_check_address(worker, frame, base + static_cast<std::uint64_t>(places->offsets[lane]),
+                          places->bytes, places->access, lane);
+    });
+}
+
 void scu_load_lanes(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *addresses,
                     std::uint32_t mask, std::uint32_t bytes, std::uint32_t count,
                     std::byte *values) {

@@ -73,3 +73,38 @@ def test_a_wrong_order_is_a_logic_error(device):
         cuda.pagelocked_empty(4, np.int8, order="K")
     with pytest.raises(ValueError, match="could not detect array order"):
         cuda.pagelocked_empty_like(np.zeros((4, 4))[::2, ::2])
+
+
+def test_kernels_keep_their_registers_over_registered_memory(device):
+    """Its addresses are looked up one by one in the middle of a loop full of live values."""
+    from pycuda.compiler import SourceModule
+
+    function = SourceModule(
+        """
+        __global__ void mix(const float *from, float *to, int n)
+        {
+            float sum[16];
+            for (int k = 0; k < 16; ++k)
+                sum[k] = k;
+            for (int i = threadIdx.x; i < n; i += blockDim.x) {
+                float value = from[i];
+                for (int k = 0; k < 16; ++k)
+                    sum[k] = sum[k] * 0.5f + value;
+            }
+            for (int k = 0; k < 16; ++k)
+                to[k * blockDim.x + threadIdx.x] = sum[k];
+        }
+        """
+    ).get_function("mix")
+    threads, n = 96, 960
+    host = cuda.aligned_empty(n, np.float32)
+    host[:] = np.arange(n) % 64
+    registered = cuda.register_host_memory(host, cuda.mem_host_register_flags.DEVICEMAP)
+    result = np.empty((16, threads), np.float32)
+    address = np.intp(registered.base.get_device_pointer())
+    function(address, cuda.Out(result), np.int32(n), block=(threads, 1, 1))
+    expected = np.repeat(np.arange(16, dtype=np.float32)[:, None], threads, axis=1)
+    for row in host.reshape(-1, threads):
+        expected = expected * np.float32(0.5) + row
+    np.testing.assert_array_equal(result, expected)
+    registered.base.unregister()

@@ -48,7 +48,7 @@ GeneratedKernel generate(const ir::Function &function, std::span<const Callee> c
                          std::span<const std::string> files, const jit::Target &target,
                          const Dump &dump) {
     KernelPlan plan(function, launch, request, files);
-    dump("tier", describe(plan));
+    dump("tier", [&] { return describe(plan); });
     llvm::LLVMContext context;
     llvm::Module module(function.name, context);
     target.apply(module);

@@ -1,6 +1,8 @@
 // kernel_argument.h -- the arguments of kernels that users write as expressions.
 #pragma once
 
+#include <pycuda/launch.h>
+
 #include <cuda.h>
 
 #include <cstddef>

@@ -7,6 +7,7 @@
 #include "rt/kernel_abi.h"
 
 #include <cstddef>
+#include <utility>
 
 namespace softcuda::codegen {
 
@@ -183,51 +184,20 @@ void KernelEmitter::read_frame() {
     invariants.worker_count = worker(offsetof(WorkerState, worker_count), word, "worker.count");
 }
 
-// The blocks of a grid of more than one dimension are run in panels, a few blocks wide and as high
-// as the grid: blocks that follow each other then share the rows and the columns that they read,
-// while those are still in the cache.
 void KernelEmitter::read_block_index(llvm::Value *index) {
-    constexpr unsigned kPanelThreads = 128;
+    builder.CreateStore(index,
+                        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker,
+                                                           offsetof(rt::WorkerState, block_index)));
     llvm::Type *wide = builder.getInt64Ty(), *word = builder.getInt32Ty();
-    llvm::Value *zero = builder.getInt64(0);
     llvm::Value *x = builder.CreateZExt(invariants.grid[0], wide);
     llvm::Value *y = builder.CreateZExt(invariants.grid[1], wide);
-    llvm::Value *plane_blocks = builder.CreateMul(x, y);
-    llvm::Value *is_line = builder.CreateICmpEQ(
-        builder.CreateOr(invariants.grid[1], invariants.grid[2]), builder.getInt32(1));
-    llvm::BasicBlock *line = builder.GetInsertBlock(), *panels = new_block("panels");
-    llvm::BasicBlock *known = new_block("block.known");
-    builder.CreateCondBr(is_line, known, panels);
-
-    builder.SetInsertPoint(panels);
     auto split = [&](llvm::Value *value, llvm::Value *by) {
         llvm::Value *whole = builder.CreateUDiv(value, by);
         return std::pair(whole, builder.CreateSub(value, builder.CreateMul(whole, by)));
     };
-    llvm::Value *width = builder.getInt64(std::max(1u, kPanelThreads / plan.launch.block[0]));
-    auto [plane, in_plane] = split(index, plane_blocks);
-    auto [panel, in_panel] = split(in_plane, builder.CreateMul(width, y));
-    llvm::Value *left = builder.CreateMul(panel, width);
-    llvm::Value *left_over = builder.CreateSub(x, left);
-    auto [row, column] =
-        split(in_panel, builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, width, left_over));
-    column = builder.CreateAdd(left, column);
-    builder.CreateBr(known);
-
-    builder.SetInsertPoint(known);
-    auto either = [&](llvm::Value *in_line, llvm::Value *in_panels) {
-        llvm::PHINode *phi = builder.CreatePHI(wide, 2);
-        phi->addIncoming(in_line, line);
-        phi->addIncoming(in_panels, panels);
-        return phi;
-    };
-    llvm::Value *place[3] = {either(index, column), either(zero, row), either(zero, plane)};
-    llvm::Value *linear = builder.CreateAdd(
-        builder.CreateMul(builder.CreateAdd(builder.CreateMul(place[2], y), place[1]), x),
-        place[0]);
-    builder.CreateStore(linear,
-                        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker,
-                                                           offsetof(rt::WorkerState, block_index)));
+    auto [line, column] = split(index, x);
+    auto [plane, row] = split(line, y);
+    llvm::Value *place[3] = {column, row, plane};
     for (std::size_t d = 0; d < 3; ++d)
         invariants.block[d] = builder.CreateTrunc(place[d], word);
 }

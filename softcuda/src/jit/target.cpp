@@ -75,7 +75,8 @@ Target::Target(Isa isa) : isa_(isa) {
                                  llvm::sys::getHostCPUName().str() + ") has no " + level.needs);
     triple_ = llvm::sys::getProcessTriple();
     cpu_ = isa == Isa::Native ? llvm::sys::getHostCPUName().str() : level.cpu;
-    features_ = isa == Isa::Native ? host_features() : std::string();
+    // LLVM splits AVX2's gathers into branches unless it is told that they are worth having.
+    features_ = isa == Isa::Native ? host_features() : isa == Isa::Avx2 ? "+fast-gather" : "";
 
     const std::unique_ptr<llvm::TargetMachine> machine = make_machine();
     data_layout_ = machine->createDataLayout().getStringRepresentation();

@@ -62,7 +62,7 @@ std::unique_ptr<ir::Function> prepare(const ir::Function &function,
     std::unique_ptr<ir::Function> prepared = ir::clone(function);
     transform::specialize(*prepared, launch);
     transform::prepare(*prepared);
-    dump("prepared", ir::to_text(*prepared));
+    dump("prepared", [&] { return ir::to_text(*prepared); });
     return prepared;
 }
 

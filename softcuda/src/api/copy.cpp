@@ -1,4 +1,5 @@
 // copy.cpp -- memory copies in one, two and three dimensions.
+#include "api/array.h"
 #include "api/transfer.h"
 
 using namespace softcuda;
@@ -22,6 +23,7 @@ struct DescribedEnd {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;
+    CUarray array;
     std::size_t x, y, z; ///< where the box starts: bytes, rows, slices
     std::size_t pitch;   ///< 0: rows are dense
     std::size_t height;  ///< rows of a slice; 0: as many as are copied
@@ -35,14 +37,38 @@ Side side_of(CUmemorytype type) {
         return Side::Device;
     case CU_MEMORYTYPE_UNIFIED:
         return Side::Either;
-    case CU_MEMORYTYPE_ARRAY:
-        throw device::Error(CUDA_ERROR_NOT_SUPPORTED);
+    case CU_MEMORYTYPE_ARRAY: // whose texels lie in device memory
+        return Side::Device;
     default:
         throw device::Error(CUDA_ERROR_INVALID_VALUE);
     }
 }
 
-Copy::End end_of(const DescribedEnd &end, std::size_t width, std::size_t height) {
+/// The box that is copied.
+struct Box {
+    std::size_t width, height, depth;
+};
+
+Copy::End end_in_array(const DescribedEnd &end, const Box &box) {
+    const std::shared_ptr<device::Array> array = api::find_array(end.array);
+    const rt::Image &image = array->image();
+    const auto fits = [](std::size_t first, std::size_t count, std::size_t all) {
+        return count <= all && first <= all - count;
+    };
+    device::require(fits(end.x, box.width, image.pitch) &&
+                        fits(end.y, box.height, image.extent[1]) &&
+                        fits(end.z, box.depth, image.extent[2]),
+                    CUDA_ERROR_INVALID_VALUE);
+    device::require(end.x % array->texel_bytes() == 0 && box.width % array->texel_bytes() == 0,
+                    CUDA_ERROR_INVALID_VALUE);
+    return {image.address + end.z * image.slice + end.y * image.pitch + end.x, image.pitch,
+            image.slice};
+}
+
+Copy::End end_of(const DescribedEnd &end, const Box &box) {
+    if (end.type == CU_MEMORYTYPE_ARRAY)
+        return end_in_array(end, box);
+    const std::size_t width = box.width, height = box.height;
     const std::size_t pitch = end.pitch ? end.pitch : end.x + width;
     const std::size_t rows = end.height ? end.height : end.y + height;
     device::require(pitch >= end.x + width, CUDA_ERROR_INVALID_VALUE);
@@ -59,12 +85,14 @@ struct CheckedCopy {
 };
 
 CheckedCopy describe(const CUDA_MEMCPY2D &p) {
-    const DescribedEnd destination = {p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes,
-                                      p.dstY,          0,         p.dstPitch,  0};
-    const DescribedEnd source = {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes,
+    const DescribedEnd destination = {
+        p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, p.dstXInBytes,
+        p.dstY,          0,         p.dstPitch,  0};
+    const DescribedEnd source = {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray, p.srcXInBytes,
                                  p.srcY,          0,         p.srcPitch,  0};
-    return {.copy = {.destination = end_of(destination, p.WidthInBytes, p.Height),
-                     .source = end_of(source, p.WidthInBytes, p.Height),
+    const Box box = {p.WidthInBytes, p.Height, 1};
+    return {.copy = {.destination = end_of(destination, box),
+                     .source = end_of(source, box),
                      .width = p.WidthInBytes,
                      .height = p.Height},
             .destination = side_of(p.dstMemoryType),
@@ -74,12 +102,14 @@ CheckedCopy describe(const CUDA_MEMCPY2D &p) {
 /// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these members alike.
 template <class Parameters> CheckedCopy describe_3d(const Parameters &p) {
     device::require(p.srcLOD == 0 && p.dstLOD == 0, CUDA_ERROR_INVALID_VALUE);
-    const DescribedEnd destination = {p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes,
-                                      p.dstY,          p.dstZ,    p.dstPitch,  p.dstHeight};
-    const DescribedEnd source = {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes,
+    const DescribedEnd destination = {p.dstMemoryType, p.dstHost,     p.dstDevice,
+                                      p.dstArray,      p.dstXInBytes, p.dstY,
+                                      p.dstZ,          p.dstPitch,    p.dstHeight};
+    const DescribedEnd source = {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray, p.srcXInBytes,
                                  p.srcY,          p.srcZ,    p.srcPitch,  p.srcHeight};
-    return {.copy = {.destination = end_of(destination, p.WidthInBytes, p.Height),
-                     .source = end_of(source, p.WidthInBytes, p.Height),
+    const Box box = {p.WidthInBytes, p.Height, p.Depth};
+    return {.copy = {.destination = end_of(destination, box),
+                     .source = end_of(source, box),
                      .width = p.WidthInBytes,
                      .height = p.Height,
                      .depth = p.Depth},
@@ -94,6 +124,37 @@ CUresult start_described(CheckedCopy (*describe)(const Parameters &), const Para
         api::require_non_null(parameters);
         const CheckedCopy checked = describe(*parameters);
         return start_copy(checked.copy, checked.destination, checked.source, stream, wait);
+    });
+}
+
+/// `bytes` bytes of an array from `offset` on, its rows one after the other.
+std::uint64_t address_in_array(CUarray handle, std::size_t offset, std::size_t bytes) {
+    const std::shared_ptr<device::Array> array = api::find_array(handle);
+    device::require(bytes <= array->bytes() && offset <= array->bytes() - bytes,
+                    CUDA_ERROR_INVALID_VALUE);
+    return array->image().address + offset;
+}
+
+/// One end of a copy that has an array at the other, or at both.
+struct LineEnd {
+    LineEnd(CUarray of_array, std::size_t at) : array(of_array), offset(at) {}
+    LineEnd(std::uint64_t at, Side kind) : address(at), side(kind) {}
+
+    [[nodiscard]] std::uint64_t resolve(std::size_t bytes) const {
+        return array ? address_in_array(array, offset, bytes) : address;
+    }
+
+    CUarray array = nullptr;
+    std::size_t offset = 0;
+    std::uint64_t address = 0;
+    Side side = Side::Device;
+};
+
+CUresult copy_line(const LineEnd &to, const LineEnd &from, std::size_t bytes, CUstream stream,
+                   Wait wait) {
+    return api::guarded([&] {
+        return start_copy(linear(to.resolve(bytes), from.resolve(bytes), bytes), to.side, from.side,
+                          stream, wait);
     });
 }
 
@@ -180,4 +241,39 @@ CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *parameters) {
 
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *parameters, CUstream stream) {
     return start_described(describe_3d<CUDA_MEMCPY3D_PEER>, parameters, stream, Wait::No);
+}
+
+CUresult cuMemcpyDtoA(CUarray array, std::size_t offset, CUdeviceptr source, std::size_t bytes) {
+    return copy_line({array, offset}, {source, Side::Device}, bytes, nullptr, Wait::UntilDone);
+}
+
+CUresult cuMemcpyAtoD(CUdeviceptr destination, CUarray array, std::size_t offset,
+                      std::size_t bytes) {
+    return copy_line({destination, Side::Device}, {array, offset}, bytes, nullptr, Wait::UntilDone);
+}
+
+CUresult cuMemcpyHtoA(CUarray array, std::size_t offset, const void *source, std::size_t bytes) {
+    return copy_line({array, offset}, {address_of(source), Side::Host}, bytes, nullptr,
+                     Wait::UntilDone);
+}
+
+CUresult cuMemcpyHtoAAsync(CUarray array, std::size_t offset, const void *source, std::size_t bytes,
+                           CUstream stream) {
+    return copy_line({array, offset}, {address_of(source), Side::Host}, bytes, stream, Wait::No);
+}
+
+CUresult cuMemcpyAtoH(void *destination, CUarray array, std::size_t offset, std::size_t bytes) {
+    return copy_line({address_of(destination), Side::Host}, {array, offset}, bytes, nullptr,
+                     Wait::UntilDone);
+}
+
+CUresult cuMemcpyAtoHAsync(void *destination, CUarray array, std::size_t offset, std::size_t bytes,
+                           CUstream stream) {
+    return copy_line({address_of(destination), Side::Host}, {array, offset}, bytes, stream,
+                     Wait::No);
+}
+
+CUresult cuMemcpyAtoA(CUarray to, std::size_t to_offset, CUarray from, std::size_t from_offset,
+                      std::size_t bytes) {
+    return copy_line({to, to_offset}, {from, from_offset}, bytes, nullptr, Wait::UntilDone);
 }

@@ -47,6 +47,12 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     case Opcode::Reduce:
         emit_atomic(*this, i);
         return;
+    case Opcode::TextureRead:
+        emit_texture_read(*this, i);
+        return;
+    case Opcode::SurfaceWrite:
+        emit_surface_write(*this, i);
+        return;
     case Opcode::Shuffle:
         emit_shuffle(*this, i);
         return;

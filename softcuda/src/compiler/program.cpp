@@ -116,6 +116,7 @@ class PtxProgram final : public Program {
                           .space = source.managed                        ? VariableSpace::Managed
                                    : source.space == ir::Space::Constant ? VariableSpace::Constant
                                                                          : VariableSpace::Global,
+                          .content = static_cast<VariableContent>(source.content),
                           .size = source.size,
                           .align = source.align,
                           .visible = source.visible,

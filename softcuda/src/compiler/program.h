@@ -44,10 +44,14 @@ struct Relocation {
 
 enum class VariableSpace { Global, Constant, Managed };
 
+/// What a variable holds: the 8 bytes of a .texref or .surfref are an object's handle.
+enum class VariableContent { Data, Texture, Surface };
+
 /// A module-level .global or .const variable. Its index is its place in LaunchFrame::symbols.
 struct Variable {
     std::string name;
     VariableSpace space = VariableSpace::Global;
+    VariableContent content = VariableContent::Data;
     std::uint64_t size = 0;
     std::uint32_t align = 1;
     bool visible = true;            ///< found by cuModuleGetGlobal

@@ -33,6 +33,7 @@ enum class MemoryKind {
     Variables,  ///< .global and .const variables of a module
     Pool,       ///< cuMemAllocAsync
     Heap,       ///< what malloc() in kernels hands out
+    Array,      ///< texels of a CUDA array
 };
 
 /// Some bytes with one owner. `address` and `size` are what the client asked for.

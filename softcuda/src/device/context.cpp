@@ -8,6 +8,7 @@
 #include "device/module.h"
 #include "device/registry.h"
 #include "device/system.h"
+#include "device/texture.h"
 #include "rt/thread_owned.h"
 
 #include <algorithm>
@@ -78,6 +79,10 @@ void Context::activate() {
 void Context::remove_objects() {
     const auto is_mine = [this](const auto &object) { return &object.context() == this; };
     registry<Event>().remove_if(is_mine);
+    registry<TextureReference>().remove_if(is_mine);
+    destroy_texture_objects(*this);
+    registry<MipmappedArray>().remove_if(is_mine);
+    registry<Array>().remove_if(is_mine);
     registry<Stream>().remove_if(is_mine);
     registry<Function>().remove_if(
         [this](const Function &function) { return &function.module().context() == this; });

@@ -112,7 +112,11 @@ Module::Module(Context &context, std::shared_ptr<compiler::Program> program)
         initialise(index);
 }
 
-Module::~Module() { release_variables(); }
+Module::~Module() {
+    for (const auto &[variable, reference] : references_)
+        registry<TextureReference>().remove(reference.get());
+    release_variables();
+}
 
 void Module::place_variables() {
     for (const compiler::Variable &variable : program_->variables())
@@ -165,13 +169,24 @@ Module::Global Module::global(std::string_view name) const noexcept {
     for (std::size_t index = 0; index < variables.size(); index++) {
         if (variables[index].name != name)
             continue;
-        const Global found{symbols_[index], variables[index].size, variables[index].space};
+        const Global found{symbols_[index], variables[index].size, variables[index].space,
+                           variables[index].content};
         if (variables[index].visible)
             return found;
         if (hidden.address == 0)
             hidden = found;
     }
     return hidden;
+}
+
+TextureReference &Module::reference(std::uint64_t variable, TextureReference::Kind kind) {
+    std::lock_guard lock(references_mutex_);
+    std::shared_ptr<TextureReference> &reference = references_[variable];
+    if (!reference) {
+        reference = std::make_shared<TextureReference>(context_, kind, variable);
+        registry<TextureReference>().add(reference);
+    }
+    return *reference;
 }
 
 void register_module(const std::shared_ptr<Module> &module) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "compiler/program.h"
+#include "device/texture.h"
 #include "rt/grid.h"
 
 #include <cuda.h>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -73,8 +75,12 @@ class Module {
         std::uint64_t address = 0; ///< 0: there is no such variable
         std::uint64_t size = 0;
         compiler::VariableSpace space = compiler::VariableSpace::Global;
+        compiler::VariableContent content = compiler::VariableContent::Data;
     };
     [[nodiscard]] Global global(std::string_view name) const noexcept;
+
+    /// The reference whose handle a variable holds, made at the first call.
+    TextureReference &reference(std::uint64_t variable, TextureReference::Kind kind);
 
     /// The address of each variable, as generated code wants them.
     [[nodiscard]] const std::uint64_t *symbols() const noexcept { return symbols_.data(); }
@@ -88,6 +94,8 @@ class Module {
     std::shared_ptr<compiler::Program> program_;
     std::vector<std::uint64_t> symbols_;
     std::vector<std::unique_ptr<Function>> functions_;
+    std::mutex references_mutex_;
+    std::map<std::uint64_t, std::shared_ptr<TextureReference>> references_; ///< by variable
 };
 
 /// Makes a module known to the registry, and its functions.

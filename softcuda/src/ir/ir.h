@@ -207,6 +207,8 @@ struct GlobalVariable {
     std::string name;
     Space space = Space::Global; ///< Global or Constant
     bool managed = false;
+    enum class Content : std::uint8_t { Data, Texture, Surface }; ///< a .texref's handle, ...
+    Content content = Content::Data;
     bool visible = true;
     bool external = false;
     std::uint64_t size = 0;

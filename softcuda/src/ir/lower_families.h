@@ -34,6 +34,7 @@ void lower_convert(FunctionLowering &, const ptx::Instruction &);
 void lower_memory(FunctionLowering &, const ptx::Instruction &);
 void lower_copy(FunctionLowering &, const ptx::Instruction &); ///< cp.async
 void lower_atomic(FunctionLowering &, const ptx::Instruction &);
+void lower_texture(FunctionLowering &, const ptx::Instruction &); ///< and surfaces
 void lower_warp(FunctionLowering &, const ptx::Instruction &);
 void lower_matrix(FunctionLowering &, const ptx::Instruction &); ///< mma, wmma
 void lower_matrix_move(FunctionLowering &, const ptx::Instruction &);

@@ -150,6 +150,10 @@ GlobalVariable ModuleLowering::lower_variable(const ptx::Variable &variable) {
         error(variable.location, "variable '" + made.name + "' is too large");
         made.size = 0;
     }
+    if (variable.type == ptx::ScalarType::Texref)
+        made.content = GlobalVariable::Content::Texture;
+    else if (variable.type == ptx::ScalarType::Surfref)
+        made.content = GlobalVariable::Content::Surface;
     return made;
 }
 

@@ -224,6 +224,14 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Atom:
     case Red:
         return {lower_atomic, Effect::Branch};
+    case Tex:
+    case Tld4:
+    case Txq:
+    case Suq:
+    case Suld:
+    case Sust:
+    case Sured:
+        return {lower_texture, Effect::Branch};
     case Shfl:
     case Vote:
     case Match:

@@ -321,7 +321,10 @@ void ModuleReader::variable(TextCursor &cursor) {
     made.align = static_cast<std::uint32_t>(cursor.unsigned_after("align"));
     while (!cursor.at_end()) {
         std::string_view word = cursor.word();
-        if (word == "managed") {
+        if (word == "texref" || word == "surfref") {
+            made.content = word == "texref" ? GlobalVariable::Content::Texture
+                                            : GlobalVariable::Content::Surface;
+        } else if (word == "managed") {
             made.managed = true;
         } else if (word == "hidden") {
             made.visible = false;

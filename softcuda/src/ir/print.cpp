@@ -206,6 +206,8 @@ void add_variable(std::string &out, const GlobalVariable &variable) {
     out += ".variable " + std::string(text(variable.space)) + " " + variable.name + " size " +
            std::to_string(variable.size) + " align " + std::to_string(variable.align);
     out += variable.managed ? " managed" : "";
+    if (variable.content != GlobalVariable::Content::Data)
+        out += variable.content == GlobalVariable::Content::Texture ? " texref" : " surfref";
     out += variable.visible ? "" : " hidden";
     out += variable.external ? " external" : "";
     if (!variable.initial.empty()) {

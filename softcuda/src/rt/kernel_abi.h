@@ -189,6 +189,13 @@ std::uint32_t scu_lane_barrier(softcuda::rt::WorkerState *, softcuda::rt::LaneSt
                                std::uint32_t number, std::uint32_t threads, std::uint32_t part,
                                const char *place);
 
+/// A texture or surface instruction for the lanes in `mask`; `operation` is a TextureOperation's
+/// number. `handles` has 32 entries; `operands` and `results` point to one array of 32 for each
+/// operand and result, of elements as wide as the instruction's.
+void scu_texture(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
+                 std::uint32_t operation, std::uint32_t mask, const std::uint64_t *handles,
+                 const void *const *operands, void *const *results);
+
 /// Nanoseconds since an arbitrary point (%globaltimer), and a yield of the processor (nanosleep).
 std::uint64_t scu_globaltimer();
 void scu_nanosleep(std::uint32_t nanoseconds);

@@ -1,0 +1,66 @@
+// texture.h -- textures and surfaces as running kernels see them, and the table of their handles.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace softcuda::rt {
+
+/// The type of one channel of a texel.
+enum class TexelType : std::uint8_t { U8, S8, U16, S16, U32, S32, F16, F32 };
+
+[[nodiscard]] constexpr unsigned bytes_of(TexelType type) noexcept {
+    constexpr unsigned bytes[] = {1, 1, 2, 2, 4, 4, 2, 4};
+    return bytes[static_cast<unsigned>(type)];
+}
+
+/// The texels of one level of a mipmap, or of all that there is. `depth` is slices, layers, or
+/// faces.
+struct Image {
+    std::uint64_t address = 0;
+    std::uint64_t pitch = 0; ///< bytes from row to row
+    std::uint64_t slice = 0; ///< bytes from slice to slice
+    std::array<std::uint32_t, 3> extent{1, 1, 1};
+};
+
+enum class AddressMode : std::uint8_t { Wrap, Clamp, Mirror, Border };
+
+/// A texture or surface object. Immutable once it has a handle.
+struct Texture {
+    static constexpr unsigned kMostLevels = 16;
+
+    std::array<Image, kMostLevels> levels{};
+    unsigned level_count = 1;
+    TexelType type = TexelType::F32;
+    unsigned channels = 1;
+    bool is_surface = false;
+    bool is_layered = false;
+    bool is_linear_memory = false; ///< read by index, without modes
+    unsigned dimensions = 2;       ///< as the array was made; layers do not count
+
+    // How a texture is read.
+    std::array<AddressMode, 3> address{};
+    bool linear_filter = false;
+    bool linear_between_levels = false;
+    bool normalized = false;
+    bool as_integer = false; ///< texels are what is read, not floats made of them
+    bool srgb = false;
+    bool seamless_cube = false;
+    float level_bias = 0, least_level = 0, most_level = 0;
+    std::array<float, 4> border{};
+
+    [[nodiscard]] unsigned texel_bytes() const noexcept { return bytes_of(type) * channels; }
+};
+
+/// Gives a texture a handle, which is not 0; 0 where there are too many. Any thread.
+[[nodiscard]] std::uint64_t add_texture(std::unique_ptr<const Texture> texture);
+
+/// Ends a handle's life; no kernel may use it any more. False where it has none.
+bool remove_texture(std::uint64_t handle);
+
+/// What a handle stands for, or null.
+[[nodiscard]] const Texture *find_texture(std::uint64_t handle) noexcept;
+
+} // namespace softcuda::rt

@@ -1,0 +1,200 @@
+// texture_calls.cpp -- scu_texture: what generated code calls for a texture or surface instruction.
+#include "rt/guard.h"
+#include "rt/kernel_abi.h"
+#include "rt/texture_sample.h"
+#include "rt/texture_surface.h"
+
+#include <cstring>
+
+using namespace softcuda;
+using namespace softcuda::rt;
+
+namespace {
+
+/// The operands and results of one instruction: an array of 32 for each.
+struct Lanes {
+    const void *const *operands;
+    void *const *results;
+    unsigned lane;
+
+    [[nodiscard]] std::uint32_t word(unsigned operand) const noexcept {
+        return static_cast<const std::uint32_t *>(operands[operand])[lane];
+    }
+    [[nodiscard]] float number(unsigned operand) const noexcept {
+        return static_cast<const float *>(operands[operand])[lane];
+    }
+    void give(unsigned result, std::uint32_t value) const noexcept {
+        static_cast<std::uint32_t *>(results[result])[lane] = value;
+    }
+};
+
+[[noreturn]] void fail(Fault kind, std::uint64_t address, unsigned lane) {
+    FaultReport report;
+    report.kind = kind;
+    report.address_known = kind == Fault::IllegalAddress;
+    report.address = address;
+    report.lane = static_cast<int>(lane);
+    Guard::fail(report);
+}
+
+/// A handle is a small number, or the address of a .texref or .surfref variable that holds one.
+const Texture &texture_of(std::uint64_t handle, unsigned lane) {
+    const Texture *texture = find_texture(handle);
+    std::uint64_t held = 0;
+    if (!texture && handle > UINT32_MAX && guarded_copy(&held, handle, sizeof held))
+        texture = find_texture(held);
+    if (!texture)
+        fail(Fault::IllegalAddress, handle, lane);
+    return *texture;
+}
+
+SamplePoint point_of(const Texture &texture, const TextureOperation &operation,
+                     const Lanes &lanes) noexcept {
+    SamplePoint point;
+    unsigned next = 0;
+    if (operation.is_layered())
+        point.layer = lanes.word(next++);
+    point.is_index = !operation.float_coordinates;
+    for (unsigned axis = 0; axis < operation.axes(); axis++, next++) {
+        if (point.is_index)
+            point.index[axis] = static_cast<std::int32_t>(lanes.word(next));
+        else
+            point.coordinate[axis] = lanes.number(next);
+    }
+    if (operation.level == TextureOperation::Level::Explicit) {
+        point.level = point.is_index
+                          ? static_cast<float>(static_cast<std::int32_t>(lanes.word(next)))
+                          : lanes.number(next);
+        next++;
+    } else if (operation.level == TextureOperation::Level::Gradient) {
+        float gradients[2][3]{};
+        for (auto &gradient : gradients)
+            for (unsigned axis = 0; axis < operation.axes(); axis++)
+                gradient[axis] = lanes.number(next++);
+        point.level = level_of_gradients(texture, gradients[0], gradients[1], operation.axes());
+    }
+    if (operation.has_offsets)
+        for (unsigned axis = 0; axis < operation.axes(); axis++)
+            point.offset[axis] = static_cast<std::int32_t>(lanes.word(next++));
+    return point;
+}
+
+/// Memory that is read by index: what lies outside reads as zero.
+Texel read_linear(const Texture &texture, std::int64_t index) noexcept {
+    const Image &image = texture.levels[0];
+    if (index < 0 || index >= image.extent[0])
+        return {};
+    const std::uint64_t address =
+        image.address + static_cast<std::uint64_t>(index) * texture.texel_bytes();
+    return read_texel(texture, reinterpret_cast<const std::byte *>(address));
+}
+
+void fetch(const Texture &texture, const TextureOperation &operation, const Lanes &lanes) noexcept {
+    const SamplePoint point = point_of(texture, operation, lanes);
+    Texel texel;
+    if (texture.is_linear_memory)
+        texel = read_linear(texture, point.is_index
+                                         ? point.index[0]
+                                         : static_cast<std::int64_t>(std::floor(
+                                               std::clamp(point.coordinate[0], -1.0F, 0x1p30F))));
+    else if (operation.kind == TextureOperation::Kind::Gather)
+        texel = gather(texture, operation, point);
+    else
+        texel = sample(texture, operation, point);
+    if (!operation.half_results) {
+        for (unsigned channel = 0; channel < 4; channel++)
+            lanes.give(channel, texel.bits[channel]);
+        return;
+    }
+    for (unsigned pair = 0; pair < 2; pair++)
+        lanes.give(pair, float_to_half(texel.as_float(2 * pair)) |
+                             std::uint32_t{float_to_half(texel.as_float(2 * pair + 1))} << 16);
+}
+
+std::byte *place_of(const Texture &surface, const TextureOperation &operation, const Lanes &lanes) {
+    std::int32_t coordinates[4]{};
+    for (unsigned n = 0; n < operation.coordinates(); n++)
+        coordinates[n] = static_cast<std::int32_t>(lanes.word(n));
+    bool failed = false;
+    std::byte *place = surface_place(surface, operation, coordinates, failed);
+    if (failed)
+        fail(Fault::Trap, 0, lanes.lane);
+    return place;
+}
+
+void load(const Texture &surface, const TextureOperation &operation, const Lanes &lanes) {
+    const std::byte *place = place_of(surface, operation, lanes);
+    if (!place)
+        return; // results are zeros already
+    for (unsigned n = 0; n < operation.elements; n++)
+        std::memcpy(static_cast<std::byte *>(lanes.results[n]) + lanes.lane * operation.bytes,
+                    place + n * operation.bytes, operation.bytes);
+}
+
+void store(const Texture &surface, const TextureOperation &operation, const Lanes &lanes) {
+    std::byte *place = place_of(surface, operation, lanes);
+    if (!place)
+        return;
+    const unsigned first = operation.coordinates();
+    if (operation.formatted) {
+        std::uint32_t channels[4]{};
+        for (unsigned n = 0; n < operation.elements; n++)
+            channels[n] = lanes.word(first + n);
+        return store_formatted(surface, place, channels, operation.elements);
+    }
+    for (unsigned n = 0; n < operation.elements; n++)
+        std::memcpy(place + n * operation.bytes,
+                    static_cast<const std::byte *>(lanes.operands[first + n]) +
+                        lanes.lane * operation.bytes,
+                    operation.bytes);
+}
+
+void reduce(const Texture &surface, const TextureOperation &operation, const Lanes &lanes) {
+    std::byte *place = place_of(surface, operation, lanes);
+    if (!place)
+        return;
+    std::uint64_t value = 0;
+    std::memcpy(&value,
+                static_cast<const std::byte *>(lanes.operands[operation.coordinates()]) +
+                    lanes.lane * operation.bytes,
+                operation.bytes);
+    reduce_surface(place, operation, value);
+}
+
+void run_lane(const Texture &texture, const TextureOperation &operation, const Lanes &lanes) {
+    switch (operation.kind) {
+    case TextureOperation::Kind::Fetch:
+    case TextureOperation::Kind::Gather:
+        return fetch(texture, operation, lanes);
+    case TextureOperation::Kind::QueryTexture:
+    case TextureOperation::Kind::QuerySurface: {
+        const bool has_level = operation.level == TextureOperation::Level::Explicit;
+        return lanes.give(0,
+                          query_texture(texture, operation.query, has_level ? lanes.word(0) : 0));
+    }
+    case TextureOperation::Kind::Load:
+        return load(texture, operation, lanes);
+    case TextureOperation::Kind::Store:
+        return store(texture, operation, lanes);
+    case TextureOperation::Kind::Reduce:
+        return reduce(texture, operation, lanes);
+    }
+}
+
+} // namespace
+
+// Nothing here owns anything: a fault while memory behind a texture is read may jump out.
+void scu_texture(WorkerState *, const LaunchFrame *, std::uint32_t bits, std::uint32_t mask,
+                 const std::uint64_t *handles, const void *const *operands, void *const *results) {
+    const TextureOperation operation = TextureOperation::from_bits(bits);
+    const Texture *texture = nullptr;
+    std::uint64_t handle = 0;
+    for (; mask != 0; mask &= mask - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(mask));
+        if (!texture || handles[lane] != handle) {
+            handle = handles[lane];
+            texture = &texture_of(handle, lane);
+        }
+        run_lane(*texture, operation, {operands, results, lane});
+    }
+}

@@ -1,0 +1,31 @@
+// texture_sample.h -- reading a texture at a point.
+#pragma once
+
+#include "rt/texture_texel.h"
+#include "support/texture_operation.h"
+
+namespace softcuda::rt {
+
+/// Where and how one lane reads.
+struct SamplePoint {
+    float coordinate[3]{};
+    std::int64_t index[3]{}; ///< in place of coordinates, where they are integers
+    bool is_index = false;
+    std::uint32_t layer = 0;
+    float level = 0;
+    std::int32_t offset[3]{};
+};
+
+/// A filtered or nearest texel, as tex gives it.
+[[nodiscard]] Texel sample(const Texture &texture, const TextureOperation &operation,
+                           const SamplePoint &point) noexcept;
+
+/// One component of the four texels that bilinear filtering would read, as tld4 gives them.
+[[nodiscard]] Texel gather(const Texture &texture, const TextureOperation &operation,
+                           const SamplePoint &point) noexcept;
+
+/// The level of detail of two gradients of the coordinates.
+[[nodiscard]] float level_of_gradients(const Texture &texture, const float *dx, const float *dy,
+                                       unsigned axes) noexcept;
+
+} // namespace softcuda::rt

@@ -52,9 +52,11 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/jit",
         "softcuda/src/rt",
     },
+    "softcuda/src/image": {"abi", "softcuda/src/support"},
     "softcuda/src/device": {
         "abi",
         "softcuda/src/support",
+        "softcuda/src/image",
         "softcuda/src/rt",
         "softcuda/src/compiler",
     },

@@ -160,6 +160,12 @@ CUresult copy_line(const LineEnd &to, const LineEnd &from, std::size_t bytes, CU
 
 } // namespace
 
+device::Copy softcuda::api::checked_copy(const CUDA_MEMCPY3D &parameters) {
+    const CheckedCopy checked = describe_3d(parameters);
+    check_copy(device::System::get().memory(), checked.copy, checked.destination, checked.source);
+    return checked.copy;
+}
+
 CUresult cuMemcpy(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
     return start_copy(linear(destination, source, bytes), Side::Either, Side::Either, nullptr,
                       Wait::UntilDone);

@@ -2,6 +2,7 @@
 #include "device/event.h"
 #include "api/call.h"
 #include "api/default_stream.h"
+#include "device/capture.h"
 #include "device/registry.h"
 
 using namespace softcuda;
@@ -40,8 +41,9 @@ CUresult cuEventCreate(CUevent *result, unsigned int flags) {
 
 CUresult cuEventDestroy(CUevent handle) {
     return api::with_system([&](device::System &) {
-        device::require(device::registry<Event>().remove(handle) != nullptr,
-                        CUDA_ERROR_INVALID_HANDLE);
+        const std::shared_ptr<Event> event = device::registry<Event>().remove(handle);
+        device::require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        device::capture::forget(*event);
     });
 }
 

@@ -6,6 +6,14 @@
 #include <cstring>
 
 namespace softcuda::api {
+namespace {
+
+/// A number that travels in a pointer's bits.
+unsigned number_in(void *value) {
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(value));
+}
+
+} // namespace
 
 JitOptions::JitOptions(unsigned count, const CUjit_option *options, void **values) {
     device::require(count == 0 || (options && values), CUDA_ERROR_INVALID_VALUE);
@@ -18,12 +26,14 @@ JitOptions::JitOptions(unsigned count, const CUjit_option *options, void **value
             break;
         case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
             info_.size = &values[i];
+            info_.capacity = number_in(values[i]);
             break;
         case CU_JIT_ERROR_LOG_BUFFER:
             error_.text = static_cast<char *>(values[i]);
             break;
         case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
             error_.size = &values[i];
+            error_.capacity = number_in(values[i]);
             break;
         case CU_JIT_WALL_TIME:
             wall_time_ = &values[i];
@@ -37,11 +47,9 @@ JitOptions::JitOptions(unsigned count, const CUjit_option *options, void **value
 void JitOptions::write(const Buffer &buffer, const std::string &text) {
     if (!buffer.text || !buffer.size)
         return;
-    // The size is an unsigned int that travels in the pointer's bits.
-    const auto capacity = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(*buffer.size));
-    if (capacity == 0)
+    if (buffer.capacity == 0)
         return;
-    const std::size_t count = std::min<std::size_t>(text.size(), capacity - 1);
+    const std::size_t count = std::min<std::size_t>(text.size(), buffer.capacity - 1);
     std::memcpy(buffer.text, text.data(), count);
     buffer.text[count] = '\0';
     *buffer.size = reinterpret_cast<void *>(static_cast<std::uintptr_t>(count ? count + 1 : 0));

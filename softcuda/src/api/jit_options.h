@@ -21,6 +21,7 @@ class JitOptions {
     struct Buffer {
         char *text = nullptr;
         void **size = nullptr; ///< in: the buffer's size, out: how much of it was used
+        unsigned capacity = 0; ///< what it was in
     };
     static void write(const Buffer &buffer, const std::string &text);
 

@@ -2,10 +2,10 @@
 #include "device/library.h"
 #include "api/handles.h"
 #include "api/jit_options.h"
+#include "device/read_image.h"
 #include "rt/grid.h"
 
-#include <fstream>
-#include <iterator>
+#include <span>
 
 using namespace softcuda;
 using device::Context;
@@ -28,15 +28,18 @@ std::shared_ptr<Kernel> find_kernel(CUkernel handle) {
 
 CUkernel handle_of(Kernel &kernel) { return reinterpret_cast<CUkernel>(&kernel); }
 
-CUresult load(CUlibrary *result, const void *code, const api::JitOptions &options) {
-    api::require_non_null(result, code);
+/// `code` is an address, or a file's bytes. Which device it will run on is not known yet.
+template <class Code>
+CUresult load(CUlibrary *result, const Code &code, const api::JitOptions &options) {
+    api::require_non_null(result);
+    const int architecture = device::System::get().device(0).architecture();
     const std::uint64_t begin = rt::monotonic_nanoseconds();
     const auto milliseconds = [&] {
         return static_cast<float>(rt::monotonic_nanoseconds() - begin) / 1e6F;
     };
     std::string log;
     try {
-        auto library = std::make_shared<Library>(device::read_image(code, log));
+        auto library = std::make_shared<Library>(device::read_image(code, architecture, log));
         device::registry<Library>().add(library);
         for (const std::unique_ptr<Kernel> &kernel : library->kernels())
             device::registry<Kernel>().add(std::shared_ptr<Kernel>(library, kernel.get()));
@@ -76,6 +79,7 @@ CUresult cuLibraryLoadData(CUlibrary *result, const void *code, CUjit_option *op
                            void **values, unsigned int option_count, CUlibraryOption *, void **,
                            unsigned int) {
     return api::with_system([&](device::System &) {
+        api::require_non_null(code);
         return load(result, code, api::JitOptions(option_count, options, values));
     });
 }
@@ -85,10 +89,9 @@ CUresult cuLibraryLoadFromFile(CUlibrary *result, const char *path, CUjit_option
                                unsigned int) {
     return api::with_system([&](device::System &) {
         api::require_non_null(path);
-        std::ifstream file(path, std::ios::binary);
-        device::require(file.good(), CUDA_ERROR_FILE_NOT_FOUND);
-        const std::string code((std::istreambuf_iterator<char>(file)), {});
-        return load(result, code.c_str(), api::JitOptions(option_count, options, values));
+        const std::string code = device::read_file(path);
+        return load(result, std::as_bytes(std::span(code)),
+                    api::JitOptions(option_count, options, values));
     });
 }
 

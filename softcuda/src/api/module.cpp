@@ -2,10 +2,10 @@
 #include "api/handles.h"
 #include "api/jit_options.h"
 #include "device/library.h"
+#include "device/read_image.h"
 #include "rt/grid.h"
 
-#include <fstream>
-#include <iterator>
+#include <span>
 
 using namespace softcuda;
 using device::Context;
@@ -31,16 +31,20 @@ namespace {
 CUmodule handle_of(Module &module) { return reinterpret_cast<CUmodule>(&module); }
 
 /// Compiles an image and loads it into the context; tells the options what the compiler said.
-CUresult load(Context &context, CUmodule *result, const void *image,
+/// `image` is an address, or a file's bytes.
+template <class Image>
+CUresult load(Context &context, CUmodule *result, const Image &image,
               const api::JitOptions &options) {
-    api::require_non_null(result, image);
+    api::require_non_null(result);
+    const int architecture = context.device().architecture();
     const std::uint64_t begin = rt::monotonic_nanoseconds();
     const auto milliseconds = [&] {
         return static_cast<float>(rt::monotonic_nanoseconds() - begin) / 1e6F;
     };
     std::string log;
     try {
-        auto module = std::make_shared<Module>(context, device::read_image(image, log));
+        auto module =
+            std::make_shared<Module>(context, device::read_image(image, architecture, log));
         device::register_module(module);
         *result = handle_of(*module);
     } catch (...) {
@@ -56,6 +60,7 @@ CUresult load(Context &context, CUmodule *result, const void *image,
 CUresult cuModuleLoadDataEx(CUmodule *result, const void *image, unsigned int option_count,
                             CUjit_option *options, void **values) {
     return api::with_context([&](Context &context) {
+        api::require_non_null(image);
         return load(context, result, image, api::JitOptions(option_count, options, values));
     });
 }
@@ -71,10 +76,9 @@ CUresult cuModuleLoadFatBinary(CUmodule *result, const void *image) {
 CUresult cuModuleLoad(CUmodule *result, const char *path) {
     return api::with_context([&](Context &context) {
         api::require_non_null(path);
-        std::ifstream file(path, std::ios::binary);
-        device::require(file.good(), CUDA_ERROR_FILE_NOT_FOUND);
-        const std::string image((std::istreambuf_iterator<char>(file)), {});
-        return load(context, result, image.c_str(), api::JitOptions(0, nullptr, nullptr));
+        const std::string image = device::read_file(path);
+        return load(context, result, std::as_bytes(std::span(image)),
+                    api::JitOptions(0, nullptr, nullptr));
     });
 }
 

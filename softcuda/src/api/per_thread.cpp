@@ -31,11 +31,22 @@ template <class... Arguments, CUresult (*Function)(Arguments...)> struct PerThre
 
 // Older forms, which cuda.h does not declare any more.
 #undef cuMemPrefetchAsync
+#undef cuStreamBeginCapture
+#undef cuStreamGetCaptureInfo
 #undef cuStreamGetCtx
+#undef cuStreamUpdateCaptureDependencies
 extern "C" {
 std::remove_pointer_t<PFN_cuMemPrefetchAsync_v8000> cuMemPrefetchAsync;
 std::remove_pointer_t<PFN_cuMemPrefetchAsync_v12020> cuMemPrefetchAsync_v2;
+CUresult cuStreamBeginCapture(CUstream);
+std::remove_pointer_t<PFN_cuStreamGetCaptureInfo_v10010> cuStreamGetCaptureInfo;
+std::remove_pointer_t<PFN_cuStreamGetCaptureInfo_v11030> cuStreamGetCaptureInfo_v2;
+std::remove_pointer_t<PFN_cuStreamGetCaptureInfo_v12030> cuStreamGetCaptureInfo_v3;
 std::remove_pointer_t<PFN_cuStreamGetCtx_v9020> cuStreamGetCtx;
+std::remove_pointer_t<PFN_cuStreamUpdateCaptureDependencies_v11030>
+    cuStreamUpdateCaptureDependencies;
+std::remove_pointer_t<PFN_cuStreamUpdateCaptureDependencies_v12030>
+    cuStreamUpdateCaptureDependencies_v2;
 }
 
 // copies
@@ -93,6 +104,15 @@ PER_THREAD(cuStreamGetCtx, cuStreamGetCtx_ptsz)
 PER_THREAD(cuStreamWaitEvent, cuStreamWaitEvent_ptsz)
 PER_THREAD(cuStreamAddCallback, cuStreamAddCallback_ptsz)
 PER_THREAD(cuStreamIsCapturing, cuStreamIsCapturing_ptsz)
+PER_THREAD(cuStreamBeginCapture, cuStreamBeginCapture_ptsz)
+PER_THREAD(cuStreamBeginCapture_v2, cuStreamBeginCapture_v2_ptsz)
+PER_THREAD(cuStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph_ptsz)
+PER_THREAD(cuStreamEndCapture, cuStreamEndCapture_ptsz)
+PER_THREAD(cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_ptsz)
+PER_THREAD(cuStreamGetCaptureInfo_v2, cuStreamGetCaptureInfo_v2_ptsz)
+PER_THREAD(cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInfo_v3_ptsz)
+PER_THREAD(cuStreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies_ptsz)
+PER_THREAD(cuStreamUpdateCaptureDependencies_v2, cuStreamUpdateCaptureDependencies_v2_ptsz)
 PER_THREAD(cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz)
 PER_THREAD(cuStreamQuery, cuStreamQuery_ptsz)
 PER_THREAD(cuStreamSynchronize, cuStreamSynchronize_ptsz)
@@ -104,3 +124,6 @@ PER_THREAD(cuLaunchKernel, cuLaunchKernel_ptsz)
 PER_THREAD(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz)
 PER_THREAD(cuLaunchKernelEx, cuLaunchKernelEx_ptsz)
 PER_THREAD(cuLaunchHostFunc, cuLaunchHostFunc_ptsz)
+PER_THREAD(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams_ptsz)
+PER_THREAD(cuGraphLaunch, cuGraphLaunch_ptsz)
+PER_THREAD(cuGraphUpload, cuGraphUpload_ptsz)

@@ -1,6 +1,7 @@
 // stream.cpp -- streams and the host functions in them.
 #include "api/call.h"
 #include "api/default_stream.h"
+#include "device/capture.h"
 #include "device/event.h"
 #include "device/host_function.h"
 #include "device/registry.h"
@@ -34,15 +35,6 @@ template <class Body> CUresult with_stream(CUstream handle, Body &&body) noexcep
         [&](Context &context) { return body(*api::find_stream(context, handle)); });
 }
 
-void enqueue(Stream &stream, std::function<void(CUresult)> function,
-             HostFunction::OnError on_error) {
-    device::System &system = device::System::get();
-    system.host_thread().start();
-    auto command = std::make_shared<HostFunction>(stream.context(), std::move(function), on_error);
-    if (system.timeline().append(stream, command))
-        command->start();
-}
-
 } // namespace
 
 CUresult cuStreamCreateWithPriority(CUstream *result, unsigned int flags, int priority) {
@@ -67,12 +59,14 @@ CUresult cuStreamDestroy(CUstream handle) {
     return api::with_system([&](device::System &system) {
         const std::shared_ptr<Stream> stream = device::registry<Stream>().remove(handle);
         device::require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        device::capture::forget(*stream);
         system.timeline().remove_stream(stream);
     });
 }
 
 CUresult cuStreamQuery(CUstream handle) {
     return with_stream(handle, [](Stream &stream) {
+        device::capture::forbid(stream);
         if (!device::System::get().timeline().pending(stream).empty())
             return CUDA_ERROR_NOT_READY;
         stream.context().collect_output();
@@ -125,28 +119,14 @@ SCU_EXPORT CUresult CUDAAPI cuStreamGetCtx(CUstream handle, CUcontext *context) 
     });
 }
 
-CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
-    return with_stream(handle, [&](Stream &) {
-        api::require_non_null(status);
-        *status = CU_STREAM_CAPTURE_STATUS_NONE;
-    });
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
-    return api::guarded([&] {
-        static thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
-        api::require_non_null(mode);
-        device::require(*mode >= CU_STREAM_CAPTURE_MODE_GLOBAL &&
-                            *mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
-                        CUDA_ERROR_INVALID_VALUE);
-        std::swap(current, *mode);
-    });
-}
-
 CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *argument) {
     return with_stream(handle, [&](Stream &stream) {
         device::require(function != nullptr, CUDA_ERROR_INVALID_VALUE);
-        enqueue(stream, [=](CUresult) { function(argument); }, HostFunction::OnError::Skip);
+        if (device::capture::any() &&
+            device::capture::add(stream, device::HostWork{function, argument}))
+            return;
+        device::enqueue_host_function(
+            stream, [=](CUresult) { function(argument); }, HostFunction::OnError::Skip);
     });
 }
 
@@ -154,7 +134,7 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void *a
                              unsigned int flags) {
     return with_stream(handle, [&](Stream &stream) {
         device::require(callback != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
-        enqueue(
+        device::enqueue_host_function(
             stream, [=](CUresult status) { callback(handle, status, argument); },
             HostFunction::OnError::Call);
     });

@@ -11,4 +11,7 @@ CUresult start_copy(const device::Copy &copy, device::Side destination, device::
                     CUstream stream, device::Wait wait) noexcept;
 CUresult start_fill(const device::Fill &fill, CUstream stream, device::Wait wait) noexcept;
 
+/// The copy that parameters describe, checked. Throws Error.
+[[nodiscard]] device::Copy checked_copy(const CUDA_MEMCPY3D &parameters);
+
 } // namespace softcuda::api

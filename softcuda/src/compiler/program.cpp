@@ -8,6 +8,7 @@
 #include "compiler/runtime_functions.h"
 #include "jit/code.h"
 #include "jit/object_cache.h"
+#include "ptx/link.h"
 #include "rt/code_ranges.h"
 #include "support/library_identity.h"
 
@@ -185,6 +186,13 @@ class PtxProgram final : public Program {
 };
 
 } // namespace
+
+std::optional<std::string> Program::link(const std::vector<LinkInput> &inputs, std::string &log) {
+    std::vector<ptx::LinkInput> modules;
+    for (const LinkInput &input : inputs)
+        modules.push_back({input.name, input.ptx});
+    return ptx::link(modules, log);
+}
 
 std::shared_ptr<Program> Program::from_ptx(std::string_view ptx, std::string &log) {
     std::unique_ptr<ir::Module> module = read_ptx(ptx, log);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,12 +82,22 @@ struct Shape {
     friend bool operator==(const Shape &, const Shape &) = default;
 };
 
+/// One of the texts that are linked to one, and what messages call it.
+struct LinkInput {
+    std::string name;
+    std::string ptx;
+};
+
 /// A module. Immutable once made; compile() may be called from any thread.
 class Program {
   public:
     /// Reads, checks and lowers PTX. On failure returns null and `log` has the diagnostics, each
     /// with line, column and the source line; on success `log` has warnings, if any.
     static std::shared_ptr<Program> from_ptx(std::string_view ptx, std::string &log);
+
+    /// Links PTX modules to one by the names of their symbols. On failure returns nothing and `log`
+    /// has the messages.
+    static std::optional<std::string> link(const std::vector<LinkInput> &inputs, std::string &log);
 
     virtual ~Program() = default;
     [[nodiscard]] virtual const std::vector<KernelInfo> &kernels() const = 0;

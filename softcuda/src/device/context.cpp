@@ -1,6 +1,7 @@
 // context.cpp -- contexts and the threads' stacks of them.
 #include "device/context.h"
 
+#include "device/capture.h"
 #include "device/device.h"
 #include "device/error.h"
 #include "device/event.h"
@@ -77,6 +78,7 @@ void Context::activate() {
 }
 
 void Context::remove_objects() {
+    capture::forget(*this);
     const auto is_mine = [this](const auto &object) { return &object.context() == this; };
     registry<Event>().remove_if(is_mine);
     registry<TextureReference>().remove_if(is_mine);
@@ -128,12 +130,14 @@ void Context::wait_for_all() {
 }
 
 void Context::synchronize() {
+    capture::forbid(*this);
     wait_for_all();
     collect_output();
     throw_error();
 }
 
 void Context::synchronize(const Stream &stream) {
+    capture::forbid(stream);
     for (const std::shared_ptr<Command> &command : System::get().timeline().pending(stream))
         command->wait();
     collect_output();

@@ -1,6 +1,7 @@
 // event.cpp -- recording events and waiting for them.
 #include "device/event.h"
 
+#include "device/capture.h"
 #include "device/context.h"
 #include "device/error.h"
 #include "device/system.h"
@@ -20,6 +21,8 @@ std::shared_ptr<EventMark> Event::mark() const {
 
 void Event::record(Stream &stream) {
     require(&stream.context() == &context_, CUDA_ERROR_INVALID_HANDLE);
+    if (capture::any() && capture::record(stream, *this))
+        return;
     auto mark = std::make_shared<EventMark>(context_);
     {
         std::lock_guard lock(mutex_);
@@ -30,6 +33,8 @@ void Event::record(Stream &stream) {
 }
 
 void Event::hold(Stream &stream) const {
+    if (capture::any() && capture::wait(stream, *this))
+        return;
     const std::shared_ptr<EventMark> latest = mark();
     if (!latest || latest->done())
         return;

@@ -1,6 +1,7 @@
 // host_function.cpp -- the host thread and its queue.
 #include "device/host_function.h"
 
+#include "device/capture.h"
 #include "device/context.h"
 #include "device/system.h"
 
@@ -44,6 +45,17 @@ void HostFunction::start() noexcept {
     if (error != CUDA_SUCCESS && on_error_ == OnError::Skip)
         return system.timeline().finish(*this);
     system.host_thread().run_soon(shared_from_this(), [this, error] { function_(error); });
+}
+
+void enqueue_host_function(Stream &stream, std::function<void(CUresult)> function,
+                           HostFunction::OnError on_error) {
+    if (on_error == HostFunction::OnError::Call)
+        capture::forbid(stream); // callbacks cannot be captured, host functions can
+    System &system = System::get();
+    system.host_thread().start();
+    auto command = std::make_shared<HostFunction>(stream.context(), std::move(function), on_error);
+    if (system.timeline().append(stream, command))
+        command->start();
 }
 
 void Action::start() noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/command.h"
+#include "device/stream.h"
 
 #include <condition_variable>
 #include <cuda.h>
@@ -48,6 +49,10 @@ class HostFunction final : public Command {
     std::function<void(CUresult)> function_;
     OnError on_error_;
 };
+
+/// Puts a call of the client's function into a stream.
+void enqueue_host_function(Stream &stream, std::function<void(CUresult)> function,
+                           HostFunction::OnError on_error);
 
 /// A command that does something short itself, as soon as its turn has come.
 class Action final : public Command {

@@ -1,6 +1,7 @@
 // launch.cpp -- from cuLaunchKernel to a grid in the pool.
 #include "device/launch.h"
 
+#include "device/capture.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/error.h"
@@ -296,11 +297,22 @@ compiler::Shape shape_of(const LaunchRequest &request) {
 
 } // namespace
 
+void check_launch(const Function &function, const LaunchRequest &request) {
+    require(function.info().parameter_bytes <= kLargestParameters, CUDA_ERROR_INVALID_VALUE);
+    check_extents(function, request);
+}
+
+void copy_arguments(const Function &function, const LaunchRequest &request,
+                    std::span<std::byte> to) {
+    copy_parameters(function.info(), request, to.data(), to.size());
+}
+
 void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
             const LaunchRequest &request) {
     require(&function.module().context() == &stream.context(), CUDA_ERROR_INVALID_HANDLE);
-    require(function.info().parameter_bytes <= kLargestParameters, CUDA_ERROR_INVALID_VALUE);
-    check_extents(function, request);
+    check_launch(function, request);
+    if (capture::any() && capture::add(stream, KernelWork({std::move(keep), &function}, request)))
+        return;
     System &system = System::get();
     system.pool().start();
     auto kernel = std::make_shared<KernelLaunch>(stream, function, std::move(keep),

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cuda.h>
 #include <memory>
+#include <span>
 
 namespace softcuda::device {
 
@@ -23,6 +24,13 @@ struct LaunchRequest {
     bool cooperative = false;    ///< all blocks are resident together and may wait for each other
     void **extra = nullptr;      ///< CU_LAUNCH_PARAM_...: the arguments in one block, or null
 };
+
+/// Throws Error where a launch would be refused for its shape. Parameters are not looked at.
+void check_launch(const Function &function, const LaunchRequest &request);
+
+/// Packs the arguments of a request as the function wants them. Throws Error(invalid value).
+void copy_arguments(const Function &function, const LaunchRequest &request,
+                    std::span<std::byte> to);
 
 /// Checks a launch as CUDA does, copies its arguments and puts it into the stream. A tiny one is
 /// done when this returns. `keep` keeps the function's module alive. Throws Error.

@@ -16,10 +16,6 @@ namespace {
 
 constexpr int kPtxVersion = 90; ///< CU_FUNC_ATTRIBUTE_PTX_VERSION: newest that the compiler reads
 
-bool starts_with(const void *image, std::string_view magic) {
-    return std::memcmp(image, magic.data(), magic.size()) == 0;
-}
-
 } // namespace
 
 Function::Function(Module &module, std::size_t index)
@@ -199,22 +195,6 @@ void unregister_module(const Module &module) {
     for (const std::unique_ptr<Function> &function : module.functions())
         registry<Function>().remove(function.get());
     registry<Module>().remove(&module);
-}
-
-std::shared_ptr<compiler::Program> read_image(const void *image, std::string &log) {
-    if (starts_with(image, "\177ELF")) {
-        log = "the image is a cubin: machine code for an NVIDIA GPU, which softcuda cannot run; "
-              "compile for a virtual architecture (-arch=compute_XX) to get PTX";
-        throw Error(CUDA_ERROR_NO_BINARY_FOR_GPU);
-    }
-    if (starts_with(image, "\x50\xed\x55\xba") || starts_with(image, "\xb1\x43\x62\x46")) {
-        log = "the image is a fat binary, of which softcuda reads none yet; pass its PTX text";
-        throw Error(CUDA_ERROR_NOT_SUPPORTED);
-    }
-    std::shared_ptr<compiler::Program> program =
-        compiler::Program::from_ptx(static_cast<const char *>(image), log);
-    require(program != nullptr, CUDA_ERROR_INVALID_PTX);
-    return program;
 }
 
 } // namespace softcuda::device

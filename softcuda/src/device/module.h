@@ -102,8 +102,4 @@ class Module {
 void register_module(const std::shared_ptr<Module> &module);
 void unregister_module(const Module &module);
 
-/// Reads a module image: PTX text, ended by a NUL. On failure throws Error; `log` gets the
-/// messages.
-std::shared_ptr<compiler::Program> read_image(const void *image, std::string &log);
-
 } // namespace softcuda::device

@@ -1,6 +1,7 @@
 // transfer.cpp -- runs copies and fills, and turns their faults into errors.
 #include "device/transfer.h"
 
+#include "device/capture.h"
 #include "device/context.h"
 #include "device/error.h"
 #include "device/system.h"
@@ -12,6 +13,22 @@ template <class What>
 void run_entry(const rt::LaunchFrame *frame, rt::WorkerState *, std::uint64_t first,
                std::uint64_t count) {
     run_pieces(*reinterpret_cast<const What *>(frame->params), first, count);
+}
+
+/// The nearest to what the client said, for cuGraphMemcpyNodeGetParams.
+CUDA_MEMCPY3D described(const Copy &copy) {
+    CUDA_MEMCPY3D made{};
+    made.srcMemoryType = made.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+    made.srcDevice = copy.source.address;
+    made.dstDevice = copy.destination.address;
+    made.srcPitch = copy.source.pitch;
+    made.dstPitch = copy.destination.pitch;
+    made.srcHeight = copy.source.pitch ? copy.source.slice / copy.source.pitch : 0;
+    made.dstHeight = copy.destination.pitch ? copy.destination.slice / copy.destination.pitch : 0;
+    made.WidthInBytes = copy.width;
+    made.Height = copy.height;
+    made.Depth = copy.depth;
+    return made;
 }
 
 bool is_pageable(std::uint64_t address) { return !System::get().memory().find(address); }
@@ -80,13 +97,25 @@ void Transfer::complete() noexcept {
 }
 
 void enqueue(Stream &stream, const Copy &copy, Wait wait) {
+    if (wait == Wait::UntilDone)
+        capture::forbid(stream);
+    else if (capture::any() && capture::add(stream, CopyWork{described(copy), copy}))
+        return;
     const bool host_may_reuse =
         is_pageable(copy.source.address) || is_pageable(copy.destination.address);
     put(stream, std::make_shared<Transfer>(stream.context(), copy),
         host_may_reuse ? Wait::UntilDone : wait);
 }
 
+void enqueue_unwatched(Stream &stream, const Copy &copy) {
+    put(stream, std::make_shared<Transfer>(stream.context(), copy), Wait::No);
+}
+
 void enqueue(Stream &stream, const Fill &fill, Wait wait) {
+    if (wait == Wait::UntilDone)
+        capture::forbid(stream);
+    else if (capture::any() && capture::add(stream, FillWork{fill}))
+        return;
     put(stream, std::make_shared<Transfer>(stream.context(), fill), wait);
 }
 

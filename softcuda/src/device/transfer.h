@@ -51,4 +51,7 @@ class Transfer final : public Command {
 void enqueue(Stream &stream, const Copy &copy, Wait wait);
 void enqueue(Stream &stream, const Fill &fill, Wait wait);
 
+/// The same for memory that the client promises to leave alone: it is not waited for.
+void enqueue_unwatched(Stream &stream, const Copy &copy);
+
 } // namespace softcuda::device

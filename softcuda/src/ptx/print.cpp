@@ -153,21 +153,42 @@ class ModulePrinter {
 
     std::string print() {
         head();
-        for (const Function &function : module_.functions)
-            text_ += header(function, nullptr) + ";\n";
+        prototypes();
         for (const Variable &variable : module_.variables)
             text_ += definition(module_, variable, variable.name);
+        bodies();
+        debug();
+        return std::move(text_);
+    }
+
+    PrintedParts print_parts() {
+        PrintedParts parts;
+        prototypes();
+        parts.prototypes = std::exchange(text_, {});
+        for (const Variable &variable : module_.variables)
+            if (variable.linkage != Linkage::Extern || variable.space == Space::Shared)
+                text_ += definition(module_, variable, variable.name);
+        parts.variables = std::exchange(text_, {});
+        bodies();
+        parts.bodies = std::move(text_);
+        return parts;
+    }
+
+  private:
+    void prototypes() {
+        for (const Function &function : module_.functions)
+            text_ += header(function, nullptr) + ";\n";
+    }
+
+    void bodies() {
         for (const Function &function : module_.functions)
             if (function.has_body)
                 body(function);
         for (const Alias &alias : module_.aliases)
             text_ += ".alias " + std::string(module_.functions[alias.name].name) + ", " +
                      std::string(module_.functions[alias.aliasee].name) + ";\n";
-        debug();
-        return std::move(text_);
     }
 
-  private:
     void head() {
         text_ += ".version " + std::to_string(module_.version_major) + "." +
                  std::to_string(module_.version_minor) + "\n.target sm_" +
@@ -341,6 +362,8 @@ class ModulePrinter {
 } // namespace
 
 std::string print(const Module &module) { return ModulePrinter(module).print(); }
+
+PrintedParts print_parts(const Module &module) { return ModulePrinter(module).print_parts(); }
 
 std::string print(const Module &module, const Function &function, const Instruction &instruction) {
     PrintNames names(module, function, PrintNames::Clashes::Keep);

@@ -11,6 +11,15 @@ namespace softcuda::ptx {
 /// that clash renamed, constants evaluated, debug sections reduced to lines and their functions.
 std::string print(const Module &module);
 
+/// The same in pieces, for a linker: every piece refers to those before it only.
+struct PrintedParts {
+    std::string prototypes; ///< of all functions
+    std::string variables;
+    std::string bodies; ///< of functions, and aliases
+};
+/// Without lines, files and the module's head. Leaves out variables that are external.
+PrintedParts print_parts(const Module &module);
+
 /// One instruction of `function`, without guard and line end, for messages and dumps. Names are
 /// those of the source.
 std::string print(const Module &module, const Function &function, const Instruction &instruction);

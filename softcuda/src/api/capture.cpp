@@ -1,0 +1,148 @@
+// capture.cpp -- turning the work of streams into graphs.
+#include "device/capture.h"
+#include "api/default_stream.h"
+#include "api/graph.h"
+
+#include <utility>
+
+using namespace softcuda;
+using device::Context;
+using device::Graph;
+using device::GraphNode;
+using device::Stream;
+namespace capture = device::capture;
+
+namespace {
+
+/// A call about one stream: body(stream).
+template <class Body> CUresult with_stream(CUstream handle, Body &&body) noexcept {
+    return api::with_context(
+        [&](Context &context) { return body(*api::find_stream(context, handle)); });
+}
+
+CUgraph handle_of(const std::shared_ptr<Graph> &graph) {
+    return reinterpret_cast<CUgraph>(graph.get());
+}
+
+/// What cuStreamGetCaptureInfo gives beyond the status. The array of dependencies is the calling
+/// thread's until its next call, as with CUDA it is good until the next call about the stream.
+void give_info(const capture::State &state, cuuint64_t *id, CUgraph *graph,
+               const CUgraphNode **dependencies, std::size_t *count) {
+    static thread_local std::vector<CUgraphNode> handles;
+    if (state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        return;
+    if (id)
+        *id = state.id;
+    if (graph) {
+        device::registry<Graph>().add(state.graph);
+        *graph = handle_of(state.graph);
+    }
+    handles.clear();
+    for (GraphNode *node : state.dependencies)
+        handles.push_back(api::handle_of(*node));
+    if (dependencies)
+        *dependencies = handles.data();
+    if (count)
+        *count = handles.size();
+}
+
+CUresult update_dependencies(CUstream handle, const CUgraphNode *nodes, std::size_t count,
+                             unsigned flags) {
+    return with_stream(handle, [&](Stream &stream) {
+        device::require(flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES ||
+                            flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES,
+                        CUDA_ERROR_INVALID_VALUE);
+        capture::update_dependencies(stream, api::find_nodes(nodes, count),
+                                     flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES
+                                         ? capture::Dependencies::Add
+                                         : capture::Dependencies::Set);
+    });
+}
+
+} // namespace
+
+CUresult cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
+    return with_stream(handle, [&](Stream &stream) { capture::begin(stream, mode); });
+}
+
+CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph,
+                                     const CUgraphNode *dependencies, const CUgraphEdgeData *edges,
+                                     std::size_t count, CUstreamCaptureMode mode) {
+    return with_stream(handle, [&](Stream &stream) {
+        api::require_plain_edges(edges, count);
+        capture::begin(stream, mode, api::find_graph(graph), api::find_nodes(dependencies, count));
+    });
+}
+
+CUresult cuStreamEndCapture(CUstream handle, CUgraph *result) {
+    return with_stream(handle, [&](Stream &stream) {
+        api::require_non_null(result);
+        *result = nullptr;
+        *result = api::publish(capture::end(stream));
+    });
+}
+
+CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
+    return with_stream(handle, [&](Stream &stream) {
+        api::require_non_null(status);
+        *status = capture::state(stream).status;
+    });
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+    return api::guarded([&] {
+        static thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
+        api::require_non_null(mode);
+        device::require(*mode >= CU_STREAM_CAPTURE_MODE_GLOBAL &&
+                            *mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
+                        CUDA_ERROR_INVALID_VALUE);
+        std::swap(current, *mode);
+    });
+}
+
+#undef cuStreamBeginCapture
+#undef cuStreamGetCaptureInfo
+#undef cuStreamUpdateCaptureDependencies
+SCU_EXPORT CUresult CUDAAPI cuStreamBeginCapture(CUstream handle) {
+    return cuStreamBeginCapture_v2(handle, CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
+SCU_EXPORT CUresult CUDAAPI cuStreamGetCaptureInfo_v3(
+    CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+    const CUgraphNode **dependencies, const CUgraphEdgeData **edges, std::size_t *count) {
+    return with_stream(handle, [&](Stream &stream) {
+        api::require_non_null(status);
+        const capture::State state = capture::state(stream);
+        *status = state.status;
+        if (edges)
+            *edges = nullptr; // all are plain
+        give_info(state, id, graph, dependencies, count);
+    });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuStreamGetCaptureInfo_v2(CUstream handle,
+                                                      CUstreamCaptureStatus *status, cuuint64_t *id,
+                                                      CUgraph *graph,
+                                                      const CUgraphNode **dependencies,
+                                                      std::size_t *count) {
+    return cuStreamGetCaptureInfo_v3(handle, status, id, graph, dependencies, nullptr, count);
+}
+
+SCU_EXPORT CUresult CUDAAPI cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status,
+                                                   cuuint64_t *id) {
+    return cuStreamGetCaptureInfo_v3(handle, status, id, nullptr, nullptr, nullptr, nullptr);
+}
+
+SCU_EXPORT CUresult CUDAAPI cuStreamUpdateCaptureDependencies(CUstream handle, CUgraphNode *nodes,
+                                                              std::size_t count,
+                                                              unsigned int flags) {
+    return update_dependencies(handle, nodes, count, flags);
+}
+
+SCU_EXPORT CUresult CUDAAPI cuStreamUpdateCaptureDependencies_v2(CUstream handle,
+                                                                 CUgraphNode *nodes,
+                                                                 const CUgraphEdgeData *,
+                                                                 std::size_t count,
+                                                                 unsigned int flags) {
+    return update_dependencies(handle, nodes, count, flags);
+}

@@ -1,0 +1,162 @@
+// graph.cpp -- making, cloning, instantiating, updating and launching graphs.
+#include "api/graph.h"
+
+#include "api/default_stream.h"
+
+using namespace softcuda;
+using device::Context;
+using device::Graph;
+using device::GraphExec;
+
+namespace softcuda::api {
+
+CUgraph publish(const std::shared_ptr<Graph> &graph) {
+    device::registry<Graph>().add(graph);
+    return reinterpret_cast<CUgraph>(graph.get());
+}
+
+} // namespace softcuda::api
+
+namespace {
+
+constexpr unsigned long long kKnownFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                                           CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+                                           CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+
+void instantiate(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
+    api::require_non_null(result);
+    device::require((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) == 0,
+                    CUDA_ERROR_NOT_SUPPORTED);
+    device::require((flags & ~kKnownFlags) == 0, CUDA_ERROR_INVALID_VALUE);
+    auto exec = std::make_shared<GraphExec>(*api::find_graph(graph), flags);
+    device::registry<GraphExec>().add(exec);
+    *result = reinterpret_cast<CUgraphExec>(exec.get());
+}
+
+/// Fails with the result that a client is told to look into.
+CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResult *result,
+                CUgraphNode *node) {
+    return api::with_context([&](Context &) {
+        const GraphExec::Difference difference =
+            api::find_exec(exec)->update(*api::find_graph(graph));
+        if (result)
+            *result = difference.result;
+        if (node)
+            *node = difference.node ? api::handle_of(*difference.node) : nullptr;
+        return difference.result == CU_GRAPH_EXEC_UPDATE_SUCCESS
+                   ? CUDA_SUCCESS
+                   : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    });
+}
+
+} // namespace
+
+CUresult cuGraphCreate(CUgraph *result, unsigned int flags) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(result);
+        device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
+        *result = api::publish(std::make_shared<Graph>());
+    });
+}
+
+CUresult cuGraphDestroy(CUgraph graph) {
+    return api::with_system([&](device::System &) {
+        api::find_graph(graph);
+        device::registry<Graph>().remove(graph);
+    });
+}
+
+CUresult cuGraphClone(CUgraph *result, CUgraph graph) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(result);
+        *result = api::publish(api::find_graph(graph)->clone());
+    });
+}
+
+CUresult cuGraphNodeFindInClone(CUgraphNode *result, CUgraphNode original, CUgraph clone) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(result);
+        const std::uint64_t wanted = api::find_node(original)->id();
+        for (const std::shared_ptr<device::GraphNode> &node : api::find_graph(clone)->nodes()) {
+            if (node->origin() != wanted)
+                continue;
+            *result = api::handle_of(*node);
+            return;
+        }
+        throw device::Error(CUDA_ERROR_INVALID_VALUE);
+    });
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
+    return api::with_context([&](Context &) { instantiate(result, graph, flags); });
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec *result, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS *params) {
+    return api::with_context([&](Context &) {
+        api::require_non_null(params);
+        params->hErrNode_out = nullptr;
+        params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+        instantiate(result, graph, params->flags);
+        params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+    });
+}
+
+CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(flags);
+        *flags = api::find_exec(exec)->flags();
+    });
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info) {
+    if (!info)
+        return CUDA_ERROR_INVALID_VALUE;
+    *info = {};
+    return update(exec, graph, &info->result, &info->errorNode);
+}
+
+// There is nothing to prepare: kernels are compiled when they are first launched.
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
+    return api::with_context([&](Context &context) {
+        api::find_exec(exec);
+        api::find_stream(context, stream);
+    });
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+    return api::with_context([&](Context &context) {
+        api::find_exec(exec)->launch(*api::find_stream(context, stream));
+    });
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec) {
+    return api::with_system([&](device::System &) {
+        device::require(device::registry<GraphExec>().remove(exec) != nullptr,
+                        CUDA_ERROR_INVALID_VALUE);
+    });
+}
+
+// Older forms.
+#undef cuGraphInstantiate
+#undef cuGraphExecUpdate
+SCU_EXPORT CUresult CUDAAPI cuGraphInstantiate(CUgraphExec *result, CUgraph graph,
+                                               CUgraphNode *error_node, char *log,
+                                               std::size_t log_bytes) {
+    if (error_node)
+        *error_node = nullptr;
+    if (log && log_bytes > 0)
+        *log = '\0';
+    return cuGraphInstantiateWithFlags(result, graph, 0);
+}
+
+SCU_EXPORT CUresult CUDAAPI cuGraphInstantiate_v2(CUgraphExec *result, CUgraph graph,
+                                                  CUgraphNode *error_node, char *log,
+                                                  std::size_t log_bytes) {
+    return cuGraphInstantiate(result, graph, error_node, log, log_bytes);
+}
+
+SCU_EXPORT CUresult CUDAAPI cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *node,
+                                              CUgraphExecUpdateResult *result) {
+    return update(exec, graph, result, node);
+}

@@ -1,0 +1,394 @@
+// graph_node.cpp -- the nodes of graphs: for each type, add, get and set its parameters.
+#include "api/graph.h"
+#include "api/handles.h"
+#include "api/transfer.h"
+
+using namespace softcuda;
+using device::ChildWork;
+using device::Context;
+using device::CopyWork;
+using device::EventWork;
+using device::FillWork;
+using device::GraphNode;
+using device::GraphWork;
+using device::HostWork;
+using device::KernelWork;
+
+namespace {
+
+// What clients describe, as work. Each throws Error.
+
+/// The members that all versions of CUDA_KERNEL_NODE_PARAMS have.
+template <class Parameters> KernelWork kernel_work(const Parameters &params, CUfunction function) {
+    const device::LaunchRequest request = {
+        .grid = {params.gridDimX, params.gridDimY, params.gridDimZ},
+        .block = {params.blockDimX, params.blockDimY, params.blockDimZ},
+        .dynamic_shared_bytes = params.sharedMemBytes,
+        .parameters = params.kernelParams,
+        .extra = params.extra};
+    return {api::find_function(function), request};
+}
+
+GraphWork work_of(const CUDA_KERNEL_NODE_PARAMS_v1 *params) {
+    api::require_non_null(params);
+    return kernel_work(*params, params->func);
+}
+
+/// The second version may name a library's kernel instead.
+template <class Parameters> GraphWork kernel_or_function(const Parameters *params) {
+    api::require_non_null(params);
+    return kernel_work(*params,
+                       params->func ? params->func : reinterpret_cast<CUfunction>(params->kern));
+}
+
+GraphWork work_of(const CUDA_KERNEL_NODE_PARAMS_v2 *params) { return kernel_or_function(params); }
+
+GraphWork work_of(const CUDA_MEMCPY3D *params) {
+    api::require_non_null(params);
+    return CopyWork{*params, api::checked_copy(*params)};
+}
+
+template <class Parameters> GraphWork fill_work(const Parameters *params) {
+    api::require_non_null(params);
+    device::require(params->elementSize == 1 || params->elementSize == 2 ||
+                        params->elementSize == 4,
+                    CUDA_ERROR_INVALID_VALUE);
+    const device::Fill fill = {.address = params->dst,
+                               .pitch = params->pitch,
+                               .value = params->value,
+                               .element_bytes = params->elementSize,
+                               .width = params->width,
+                               .height = params->height};
+    check_fill(device::System::get().memory(), fill);
+    return FillWork{fill};
+}
+
+GraphWork work_of(const CUDA_MEMSET_NODE_PARAMS *params) { return fill_work(params); }
+
+GraphWork work_of(const CUDA_HOST_NODE_PARAMS *params) {
+    api::require_non_null(params);
+    device::require(params->fn != nullptr, CUDA_ERROR_INVALID_VALUE);
+    return HostWork{params->fn, params->userData};
+}
+
+GraphWork event_work(CUevent handle, bool records) {
+    const auto event = device::registry<device::Event>().find(handle);
+    device::require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    return EventWork{event, records};
+}
+
+GraphWork child_work(CUgraph graph) { return ChildWork{api::find_graph(graph)->clone()}; }
+
+/// Any node, as cuGraphAddNode describes it.
+GraphWork work_of(const CUgraphNodeParams &params) {
+    switch (params.type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return kernel_or_function(&params.kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return work_of(&params.memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return fill_work(&params.memset);
+    case CU_GRAPH_NODE_TYPE_HOST: {
+        const CUDA_HOST_NODE_PARAMS host = {params.host.fn, params.host.userData};
+        return work_of(&host);
+    }
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        return child_work(params.graph.graph);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+        return device::EmptyWork{};
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return event_work(params.eventWait.event, false);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return event_work(params.eventRecord.event, true);
+    default: // memory, semaphores, conditions
+        throw device::Error(CUDA_ERROR_NOT_SUPPORTED);
+    }
+}
+
+/// Adds a node; make() returns its work.
+template <class Make>
+CUresult add(CUgraphNode *result, CUgraph graph, const CUgraphNode *dependencies, std::size_t count,
+             Make &&make) {
+    return api::with_context([&](Context &) {
+        api::require_non_null(result);
+        *result = api::handle_of(
+            api::find_graph(graph)->add(make(), api::find_nodes(dependencies, count)));
+    });
+}
+
+/// Calls use(work) with a node's work of one type. Throws Error(invalid value) for another.
+template <class Work, class Use> CUresult with_work(CUgraphNode handle, Use &&use) {
+    return api::with_system([&](device::System &) {
+        const std::shared_ptr<GraphNode> node = api::find_node(handle);
+        auto *work = std::get_if<Work>(&node->work);
+        device::require(work != nullptr, CUDA_ERROR_INVALID_VALUE);
+        use(*work, *node);
+    });
+}
+
+template <class Make> CUresult set(CUgraphNode handle, Make &&make) {
+    return api::with_context([&](Context &) {
+        const std::shared_ptr<GraphNode> node = api::find_node(handle);
+        GraphWork work = make();
+        device::require(type_of(work) == type_of(node->work), CUDA_ERROR_INVALID_VALUE);
+        node->work = std::move(work);
+    });
+}
+
+template <class Make> CUresult set_in(CUgraphExec exec, CUgraphNode node, Make &&make) {
+    return api::with_context(
+        [&](Context &) { api::find_exec(exec)->set_work(*api::find_node(node), make()); });
+}
+
+/// What all versions have in common.
+template <class Parameters>
+void give_kernel(Parameters *params, KernelWork &work, GraphNode &node) {
+    api::require_non_null(params);
+    node.parameter_pointers = work.pointers();
+    *params = {};
+    params->func = api::handle_of(*work.function);
+    params->gridDimX = work.shape.grid[0];
+    params->gridDimY = work.shape.grid[1];
+    params->gridDimZ = work.shape.grid[2];
+    params->blockDimX = work.shape.block[0];
+    params->blockDimY = work.shape.block[1];
+    params->blockDimZ = work.shape.block[2];
+    params->sharedMemBytes = work.shape.dynamic_shared_bytes;
+    params->kernelParams = node.parameter_pointers.data();
+}
+
+} // namespace
+
+// Kernels.
+#undef cuGraphAddKernelNode
+#undef cuGraphKernelNodeGetParams
+#undef cuGraphKernelNodeSetParams
+#undef cuGraphExecKernelNodeSetParams
+
+SCU_EXPORT CUresult CUDAAPI cuGraphAddKernelNode(CUgraphNode *result, CUgraph graph,
+                                                 const CUgraphNode *after, std::size_t count,
+                                                 const CUDA_KERNEL_NODE_PARAMS_v1 *params) {
+    return add(result, graph, after, count, [&] { return work_of(params); });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuGraphAddKernelNode_v2(CUgraphNode *result, CUgraph graph,
+                                                    const CUgraphNode *after, std::size_t count,
+                                                    const CUDA_KERNEL_NODE_PARAMS_v2 *params) {
+    return add(result, graph, after, count, [&] { return work_of(params); });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuGraphKernelNodeGetParams(CUgraphNode node,
+                                                       CUDA_KERNEL_NODE_PARAMS_v1 *params) {
+    return with_work<KernelWork>(
+        node, [&](KernelWork &work, GraphNode &of) { give_kernel(params, work, of); });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuGraphKernelNodeGetParams_v2(CUgraphNode node,
+                                                          CUDA_KERNEL_NODE_PARAMS_v2 *params) {
+    return with_work<KernelWork>(
+        node, [&](KernelWork &work, GraphNode &of) { give_kernel(params, work, of); });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuGraphKernelNodeSetParams(CUgraphNode node,
+                                                       const CUDA_KERNEL_NODE_PARAMS_v1 *params) {
+    return set(node, [&] { return work_of(params); });
+}
+
+SCU_EXPORT CUresult CUDAAPI
+cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params) {
+    return set(node, [&] { return work_of(params); });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuGraphExecKernelNodeSetParams(
+    CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params) {
+    return set_in(exec, node, [&] { return work_of(params); });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuGraphExecKernelNodeSetParams_v2(
+    CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params) {
+    return set_in(exec, node, [&] { return work_of(params); });
+}
+
+// Copies.
+CUresult cuGraphAddMemcpyNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
+                              std::size_t count, const CUDA_MEMCPY3D *params, CUcontext) {
+    return add(result, graph, after, count, [&] { return work_of(params); });
+}
+
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params) {
+    return with_work<CopyWork>(node, [&](CopyWork &work, GraphNode &) {
+        api::require_non_null(params);
+        *params = work.described;
+    });
+}
+
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params) {
+    return set(node, [&] { return work_of(params); });
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMCPY3D *params, CUcontext) {
+    return set_in(exec, node, [&] { return work_of(params); });
+}
+
+// Fills.
+CUresult cuGraphAddMemsetNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
+                              std::size_t count, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext) {
+    return add(result, graph, after, count, [&] { return work_of(params); });
+}
+
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *params) {
+    return with_work<FillWork>(node, [&](FillWork &work, GraphNode &) {
+        api::require_non_null(params);
+        const device::Fill &fill = work.fill;
+        *params = {fill.address,       fill.pitch, fill.value,
+                   fill.element_bytes, fill.width, fill.height};
+    });
+}
+
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params) {
+    return set(node, [&] { return work_of(params); });
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS *params, CUcontext) {
+    return set_in(exec, node, [&] { return work_of(params); });
+}
+
+// Host functions.
+CUresult cuGraphAddHostNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
+                            std::size_t count, const CUDA_HOST_NODE_PARAMS *params) {
+    return add(result, graph, after, count, [&] { return work_of(params); });
+}
+
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *params) {
+    return with_work<HostWork>(node, [&](HostWork &work, GraphNode &) {
+        api::require_non_null(params);
+        *params = {work.function, work.argument};
+    });
+}
+
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params) {
+    return set(node, [&] { return work_of(params); });
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS *params) {
+    return set_in(exec, node, [&] { return work_of(params); });
+}
+
+// Graphs in graphs, and nodes that do nothing.
+CUresult cuGraphAddChildGraphNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
+                                  std::size_t count, CUgraph child) {
+    return add(result, graph, after, count, [&] { return child_work(child); });
+}
+
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) {
+    return with_work<ChildWork>(node, [&](ChildWork &work, GraphNode &) {
+        api::require_non_null(graph);
+        *graph = api::publish(work.graph);
+    });
+}
+
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+    return set_in(exec, node, [&] { return child_work(child); });
+}
+
+CUresult cuGraphAddEmptyNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
+                             std::size_t count) {
+    return add(result, graph, after, count, [] { return device::EmptyWork{}; });
+}
+
+// Events.
+CUresult cuGraphAddEventRecordNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
+                                   std::size_t count, CUevent event) {
+    return add(result, graph, after, count, [&] { return event_work(event, true); });
+}
+
+CUresult cuGraphAddEventWaitNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
+                                 std::size_t count, CUevent event) {
+    return add(result, graph, after, count, [&] { return event_work(event, false); });
+}
+
+namespace {
+
+CUresult get_event(CUgraphNode node, CUevent *event, bool records) {
+    return with_work<EventWork>(node, [&](EventWork &work, GraphNode &) {
+        api::require_non_null(event);
+        device::require(work.records == records, CUDA_ERROR_INVALID_VALUE);
+        *event = reinterpret_cast<CUevent>(work.event.get());
+    });
+}
+
+} // namespace
+
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event) {
+    return get_event(node, event, true);
+}
+
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event) {
+    return get_event(node, event, false);
+}
+
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
+    return set(node, [&] { return event_work(event, true); });
+}
+
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
+    return set(node, [&] { return event_work(event, false); });
+}
+
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+    return set_in(exec, node, [&] { return event_work(event, true); });
+}
+
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+    return set_in(exec, node, [&] { return event_work(event, false); });
+}
+
+// Any type.
+#undef cuGraphAddNode
+SCU_EXPORT CUresult CUDAAPI cuGraphAddNode(CUgraphNode *result, CUgraph graph,
+                                           const CUgraphNode *after, std::size_t count,
+                                           CUgraphNodeParams *params) {
+    return add(result, graph, after, count, [&] {
+        api::require_non_null(params);
+        return work_of(*params);
+    });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuGraphAddNode_v2(CUgraphNode *result, CUgraph graph,
+                                              const CUgraphNode *after,
+                                              const CUgraphEdgeData *edges, std::size_t count,
+                                              CUgraphNodeParams *params) {
+    const CUresult plain = api::guarded([&] { api::require_plain_edges(edges, count); });
+    return plain == CUDA_SUCCESS ? cuGraphAddNode(result, graph, after, count, params) : plain;
+}
+
+#undef cuGraphNodeSetParams
+SCU_EXPORT CUresult CUDAAPI cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params) {
+    return set(node, [&] {
+        api::require_non_null(params);
+        return work_of(*params);
+    });
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params) {
+    return set_in(exec, node, [&] {
+        api::require_non_null(params);
+        return work_of(*params);
+    });
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled) {
+    return api::with_system([&](device::System &) {
+        api::find_exec(exec)->set_enabled(*api::find_node(node), enabled != 0);
+    });
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int *enabled) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(enabled);
+        *enabled = api::find_exec(exec)->enabled(*api::find_node(node)) ? 1 : 0;
+    });
+}

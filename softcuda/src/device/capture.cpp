@@ -1,0 +1,277 @@
+// capture.cpp -- which stream takes part in which capture, and what its next node comes after.
+//
+//     begin(A)   launch k1 in A   record e in A   wait for e in B   launch k2 in B   ...
+//
+//                A: {} -> {k1}                    B joins: {k1} -> {k2}
+//
+// Streams and events are kept by address; they say when they go (forget).
+#include "device/capture.h"
+
+#include "device/context.h"
+#include "device/error.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace softcuda::device::capture {
+namespace {
+
+/// A capture in progress.
+struct Session {
+    std::uint64_t id = 0;
+    const Stream *origin = nullptr;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    std::thread::id thread;
+    std::shared_ptr<Graph> graph;
+    bool spoiled = false;
+    std::map<const Stream *, std::vector<GraphNode *>> ends; ///< what comes next depends on
+};
+
+/// An event that was recorded in a capture.
+struct Mark {
+    std::shared_ptr<Session> session;
+    std::vector<GraphNode *> nodes;
+};
+
+std::mutex mutex;
+std::atomic<int> sessions{0};
+std::uint64_t next_id = 1;
+
+std::map<const Stream *, std::shared_ptr<Session>> &by_stream() {
+    static auto *const map = new std::map<const Stream *, std::shared_ptr<Session>>;
+    return *map;
+}
+
+std::map<const Event *, Mark> &by_event() {
+    static auto *const map = new std::map<const Event *, Mark>;
+    return *map;
+}
+
+std::shared_ptr<Session> session_of(const Stream &stream) {
+    const auto position = by_stream().find(&stream);
+    return position == by_stream().end() ? nullptr : position->second;
+}
+
+/// The session that work in `stream` belongs to, or null.
+std::shared_ptr<Session> session_for_work(const Stream &stream) {
+    std::shared_ptr<Session> session = session_of(stream);
+    if (session) {
+        require(!session->spoiled, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        return session;
+    }
+    if (stream.kind() != Stream::Kind::Legacy)
+        return nullptr;
+    for (const auto &[other, capturing] : by_stream()) {
+        // The legacy stream would have to wait for what is not done but written down.
+        if (&other->context() != &stream.context() || other->kind() != Stream::Kind::Blocking ||
+            capturing->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+            continue;
+        capturing->spoiled = true;
+        throw Error(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    }
+    return nullptr;
+}
+
+void drop(const std::shared_ptr<Session> &session) {
+    std::erase_if(by_stream(), [&](const auto &entry) { return entry.second == session; });
+    std::erase_if(by_event(), [&](const auto &entry) { return entry.second.session == session; });
+    sessions--;
+}
+
+bool contains(const std::vector<GraphNode *> &nodes, const GraphNode *node) {
+    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
+/// Whether all that other streams added comes before what the origin's next node depends on.
+bool is_joined(const Session &session) {
+    const std::vector<GraphNode *> &tail = session.ends.at(session.origin);
+    std::vector<GraphNode *> reached, pending = tail;
+    while (!pending.empty()) {
+        GraphNode *node = pending.back();
+        pending.pop_back();
+        if (contains(reached, node))
+            continue;
+        reached.push_back(node);
+        pending.insert(pending.end(), node->dependencies.begin(), node->dependencies.end());
+    }
+    for (const auto &[stream, ends] : session.ends)
+        for (const GraphNode *end : ends)
+            if (!contains(reached, end))
+                return false;
+    return true;
+}
+
+} // namespace
+
+bool any() noexcept { return sessions.load(std::memory_order_acquire) != 0; }
+
+void begin(Stream &stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph,
+           std::vector<GraphNode *> dependencies) {
+    require(mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
+            CUDA_ERROR_INVALID_VALUE);
+    require(stream.kind() != Stream::Kind::Legacy, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    std::lock_guard lock(mutex);
+    require(!session_of(stream), CUDA_ERROR_ILLEGAL_STATE);
+    auto session = std::make_shared<Session>();
+    session->id = next_id++;
+    session->origin = &stream;
+    session->mode = mode;
+    session->thread = std::this_thread::get_id();
+    session->graph = graph ? std::move(graph) : std::make_shared<Graph>();
+    session->ends[&stream] = std::move(dependencies);
+    by_stream()[&stream] = session;
+    sessions++;
+}
+
+std::shared_ptr<Graph> end(const Stream &stream) {
+    std::lock_guard lock(mutex);
+    const std::shared_ptr<Session> session = session_of(stream);
+    require(session != nullptr, CUDA_ERROR_ILLEGAL_STATE);
+    require(session->origin == &stream, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+    require(session->mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
+                session->thread == std::this_thread::get_id(),
+            CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+    drop(session);
+    require(!session->spoiled, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    require(is_joined(*session), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+    return session->graph;
+}
+
+bool add(const Stream &stream, GraphWork work) {
+    std::lock_guard lock(mutex);
+    const std::shared_ptr<Session> session = session_for_work(stream);
+    if (!session)
+        return false;
+    std::vector<GraphNode *> &ends = session->ends[&stream];
+    ends = {&session->graph->add(std::move(work), ends)};
+    return true;
+}
+
+bool record(const Stream &stream, Event &event) {
+    std::lock_guard lock(mutex);
+    const std::shared_ptr<Session> session = session_for_work(stream);
+    if (!session) {
+        by_event().erase(&event); // its latest record is a real one
+        return false;
+    }
+    by_event()[&event] = {session, session->ends[&stream]};
+    return true;
+}
+
+bool wait(Stream &stream, const Event &event) {
+    std::lock_guard lock(mutex);
+    const auto mark = by_event().find(&event);
+    const std::shared_ptr<Session> session = session_for_work(stream);
+    if (mark == by_event().end()) {
+        if (!session)
+            return false;
+        session->spoiled = true; // would tie the graph to what happens outside of it
+        throw Error(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+    }
+    if (session && session != mark->second.session) {
+        session->spoiled = mark->second.session->spoiled = true;
+        throw Error(CUDA_ERROR_STREAM_CAPTURE_MERGE);
+    }
+    require(stream.kind() != Stream::Kind::Legacy, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    by_stream()[&stream] = mark->second.session;
+    std::vector<GraphNode *> &ends = mark->second.session->ends[&stream];
+    for (GraphNode *node : mark->second.nodes)
+        if (!contains(ends, node))
+            ends.push_back(node);
+    return true;
+}
+
+void forbid(const Stream &stream) {
+    if (!any())
+        return;
+    std::lock_guard lock(mutex);
+    if (const std::shared_ptr<Session> session = session_for_work(stream)) {
+        session->spoiled = true;
+        throw Error(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    }
+}
+
+void forbid(const Context &context) {
+    if (!any())
+        return;
+    std::lock_guard lock(mutex);
+    bool found = false;
+    for (const auto &[stream, session] : by_stream()) {
+        if (&stream->context() != &context)
+            continue;
+        session->spoiled = true;
+        found = true;
+    }
+    require(!found, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+State state(const Stream &stream) {
+    std::lock_guard lock(mutex);
+    const std::shared_ptr<Session> session = session_of(stream);
+    if (!session)
+        return {};
+    if (session->spoiled)
+        return {.status = CU_STREAM_CAPTURE_STATUS_INVALIDATED,
+                .id = session->id,
+                .graph = nullptr,
+                .dependencies = {}};
+    return {.status = CU_STREAM_CAPTURE_STATUS_ACTIVE,
+            .id = session->id,
+            .graph = session->graph,
+            .dependencies = session->ends[&stream]};
+}
+
+void update_dependencies(const Stream &stream, const std::vector<GraphNode *> &nodes,
+                         Dependencies how) {
+    std::lock_guard lock(mutex);
+    const std::shared_ptr<Session> session = session_of(stream);
+    require(session != nullptr, CUDA_ERROR_ILLEGAL_STATE);
+    require(!session->spoiled, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    for (const GraphNode *node : nodes)
+        require(node && &node->graph() == session->graph.get(), CUDA_ERROR_INVALID_VALUE);
+    std::vector<GraphNode *> &ends = session->ends[&stream];
+    if (how == Dependencies::Set)
+        ends.clear();
+    for (GraphNode *node : nodes)
+        if (!contains(ends, node))
+            ends.push_back(node);
+}
+
+void forget(const Stream &stream) noexcept {
+    if (!any())
+        return;
+    std::lock_guard lock(mutex);
+    const std::shared_ptr<Session> session = session_of(stream);
+    if (!session)
+        return;
+    session->spoiled = true;
+    if (session->origin == &stream)
+        drop(session);
+    else
+        by_stream().erase(&stream);
+}
+
+void forget(const Context &context) noexcept {
+    if (!any())
+        return;
+    std::lock_guard lock(mutex);
+    std::vector<std::shared_ptr<Session>> gone;
+    for (const auto &[stream, session] : by_stream())
+        if (&stream->context() == &context &&
+            std::find(gone.begin(), gone.end(), session) == gone.end())
+            gone.push_back(session);
+    for (const std::shared_ptr<Session> &session : gone)
+        drop(session);
+}
+
+void forget(const Event &event) noexcept {
+    if (!any())
+        return;
+    std::lock_guard lock(mutex);
+    by_event().erase(&event);
+}
+
+} // namespace softcuda::device::capture

@@ -1,0 +1,58 @@
+// capture.h -- streams whose work is written down in a graph instead of being done.
+#pragma once
+
+#include "device/graph.h"
+#include "device/stream.h"
+
+#include <cstdint>
+#include <cuda.h>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace softcuda::device::capture {
+
+/// Whether any stream of the process captures: a quick test for the functions below.
+[[nodiscard]] bool any() noexcept;
+
+/// Starts to write down the work of `stream`, into a new graph or, after `dependencies`, into
+/// `graph`. Throws Error: illegal state, stream capture unsupported for the legacy stream.
+void begin(Stream &stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph = nullptr,
+           std::vector<GraphNode *> dependencies = {});
+
+/// Ends what begin() began. Throws Error: illegal state, capture wrong thread, unmatched,
+/// unjoined, invalidated.
+[[nodiscard]] std::shared_ptr<Graph> end(const Stream &stream);
+
+/// If `stream` captures: adds the work and returns true. Throws Error: capture invalidated; capture
+/// implicit where the legacy stream is used while one that waits for it captures.
+[[nodiscard]] bool add(const Stream &stream, GraphWork work);
+
+/// The same for an event's record and a wait for it, which carry a capture to other streams.
+[[nodiscard]] bool record(const Stream &stream, Event &event);
+[[nodiscard]] bool wait(Stream &stream, const Event &event);
+
+/// Throws Error(stream capture unsupported), and spoils the capture, where `stream` captures: for
+/// calls that wait. The second, where any stream of the context does.
+void forbid(const Stream &stream);
+void forbid(const Context &context);
+
+struct State {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    std::uint64_t id = 0;
+    std::shared_ptr<Graph> graph;
+    std::vector<GraphNode *> dependencies;
+};
+[[nodiscard]] State state(const Stream &stream);
+
+/// What the stream's next node will depend on; `add` keeps what was there.
+enum class Dependencies { Add, Set };
+void update_dependencies(const Stream &stream, const std::vector<GraphNode *> &nodes,
+                         Dependencies how);
+
+/// Ends the part that a stream, or event, takes in a capture.
+void forget(const Stream &stream) noexcept;
+void forget(const Event &event) noexcept;
+void forget(const Context &context) noexcept;
+
+} // namespace softcuda::device::capture

@@ -1,0 +1,236 @@
+// graph.cpp -- builds graphs, puts them in order and runs them.
+#include "device/graph.h"
+
+#include "device/context.h"
+#include "device/error.h"
+#include "device/host_function.h"
+#include "device/registry.h"
+#include "device/system.h"
+#include "device/transfer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+
+namespace softcuda::device {
+namespace {
+
+std::uint64_t next_node_id() {
+    static std::atomic<std::uint64_t> next{1};
+    return next++;
+}
+
+template <class... Cases> struct Overloaded : Cases... {
+    using Cases::operator()...;
+};
+
+void run_kernel(Stream &stream, const KernelWork &work) {
+    std::size_t bytes = work.parameters.size();
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER,
+                     const_cast<std::byte *>(work.parameters.data()), CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &bytes, CU_LAUNCH_PARAM_END};
+    LaunchRequest request = work.shape;
+    request.extra = extra;
+    launch(stream, *work.function, work.function, request);
+}
+
+GraphWork copy_of(const GraphWork &work) {
+    if (const auto *child = std::get_if<ChildWork>(&work))
+        return ChildWork{child->graph->clone()};
+    return work;
+}
+
+} // namespace
+
+KernelWork::KernelWork(std::shared_ptr<Function> made, const LaunchRequest &request)
+    : function(std::move(made)), shape(request), parameters(function->info().parameter_bytes) {
+    check_launch(*function, request);
+    copy_arguments(*function, request, parameters);
+    shape.parameters = shape.extra = nullptr;
+}
+
+std::vector<void *> KernelWork::pointers() const {
+    std::vector<void *> made;
+    for (const compiler::Parameter &parameter : function->info().parameters)
+        made.push_back(const_cast<std::byte *>(parameters.data()) + parameter.offset);
+    return made;
+}
+
+CUgraphNodeType type_of(const GraphWork &work) noexcept {
+    return std::visit(Overloaded{
+                          [](const EmptyWork &) { return CU_GRAPH_NODE_TYPE_EMPTY; },
+                          [](const KernelWork &) { return CU_GRAPH_NODE_TYPE_KERNEL; },
+                          [](const CopyWork &) { return CU_GRAPH_NODE_TYPE_MEMCPY; },
+                          [](const FillWork &) { return CU_GRAPH_NODE_TYPE_MEMSET; },
+                          [](const HostWork &) { return CU_GRAPH_NODE_TYPE_HOST; },
+                          [](const EventWork &work) {
+                              return work.records ? CU_GRAPH_NODE_TYPE_EVENT_RECORD
+                                                  : CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+                          },
+                          [](const ChildWork &) { return CU_GRAPH_NODE_TYPE_GRAPH; },
+                      },
+                      work);
+}
+
+GraphNode::GraphNode(Graph &graph, GraphWork does)
+    : work(std::move(does)), graph_(graph), id_(next_node_id()) {}
+
+Graph::~Graph() {
+    for (const std::shared_ptr<GraphNode> &node : nodes_)
+        registry<GraphNode>().remove(node.get());
+}
+
+GraphNode &Graph::add(GraphWork work, const std::vector<GraphNode *> &dependencies) {
+    for (std::size_t i = 0; i < dependencies.size(); i++) {
+        require(dependencies[i] && &dependencies[i]->graph() == this, CUDA_ERROR_INVALID_VALUE);
+        require(std::find(dependencies.begin(), dependencies.begin() + static_cast<long>(i),
+                          dependencies[i]) == dependencies.begin() + static_cast<long>(i),
+                CUDA_ERROR_INVALID_VALUE);
+    }
+    auto node = std::make_shared<GraphNode>(*this, std::move(work));
+    node->dependencies = dependencies;
+    registry<GraphNode>().add(node);
+    nodes_.push_back(node);
+    return *node;
+}
+
+void Graph::remove(GraphNode &node) {
+    for (const std::shared_ptr<GraphNode> &other : nodes_)
+        std::erase(other->dependencies, &node);
+    registry<GraphNode>().remove(&node);
+    std::erase_if(nodes_, [&](const auto &known) { return known.get() == &node; });
+}
+
+std::vector<GraphNode *> Graph::sorted() const {
+    std::map<const GraphNode *, std::size_t> waiting;
+    for (const std::shared_ptr<GraphNode> &node : nodes_)
+        waiting[node.get()] = node->dependencies.size();
+    std::vector<GraphNode *> order;
+    while (order.size() < nodes_.size()) {
+        const std::size_t before = order.size();
+        for (const std::shared_ptr<GraphNode> &node : nodes_) {
+            const auto position = waiting.find(node.get());
+            if (position == waiting.end() || position->second != 0)
+                continue;
+            waiting.erase(position);
+            order.push_back(node.get());
+            for (const std::shared_ptr<GraphNode> &other : nodes_)
+                if (std::count(other->dependencies.begin(), other->dependencies.end(), node.get()))
+                    waiting[other.get()]--;
+        }
+        require(order.size() > before, CUDA_ERROR_INVALID_VALUE); // a circle
+    }
+    return order;
+}
+
+std::shared_ptr<Graph> Graph::clone() const {
+    auto made = std::make_shared<Graph>();
+    std::map<const GraphNode *, GraphNode *> clones;
+    for (GraphNode *node : sorted()) {
+        std::vector<GraphNode *> dependencies;
+        for (GraphNode *dependency : node->dependencies)
+            dependencies.push_back(clones.at(dependency));
+        GraphNode &clone = made->add(copy_of(node->work), dependencies);
+        clone.set_origin(node->id());
+        clones[node] = &clone;
+    }
+    return made;
+}
+
+std::vector<GraphExec::Step> GraphExec::steps_of(const Graph &graph) {
+    std::vector<Step> steps;
+    std::map<const GraphNode *, std::size_t> places;
+    for (const GraphNode *node : graph.sorted()) {
+        Step step;
+        step.node = node->id();
+        step.work = node->work;
+        for (const GraphNode *dependency : node->dependencies)
+            step.after.push_back(places.at(dependency));
+        if (const auto *child = std::get_if<ChildWork>(&node->work))
+            step.child = std::make_shared<GraphExec>(*child->graph, 0);
+        places[node] = steps.size();
+        steps.push_back(std::move(step));
+    }
+    return steps;
+}
+
+GraphExec::GraphExec(const Graph &graph, std::uint64_t flags)
+    : flags_(flags), steps_(steps_of(graph)) {}
+
+void GraphExec::launch(Stream &stream) {
+    std::lock_guard lock(mutex_);
+    for (const Step &step : steps_) {
+        if (!step.enabled)
+            continue;
+        std::visit(Overloaded{
+                       [](const EmptyWork &) {},
+                       [&](const KernelWork &work) { run_kernel(stream, work); },
+                       [&](const CopyWork &work) { enqueue_unwatched(stream, work.copy); },
+                       [&](const FillWork &work) { enqueue(stream, work.fill, Wait::No); },
+                       [&](const HostWork &work) {
+                           enqueue_host_function(
+                               stream, [work](CUresult) { work.function(work.argument); },
+                               HostFunction::OnError::Skip);
+                       },
+                       [&](const EventWork &work) {
+                           work.records ? work.event->record(stream) : work.event->hold(stream);
+                       },
+                       [&](const ChildWork &) { step.child->launch(stream); },
+                   },
+                   step.work);
+    }
+}
+
+GraphExec::Step &GraphExec::step(const GraphNode &node) {
+    const auto position = std::find_if(steps_.begin(), steps_.end(), [&](const Step &step) {
+        return step.node == node.id() || step.node == node.origin();
+    });
+    require(position != steps_.end(), CUDA_ERROR_INVALID_VALUE);
+    return *position;
+}
+
+void GraphExec::set_work(const GraphNode &node, GraphWork work) {
+    std::lock_guard lock(mutex_);
+    Step &changed = step(node);
+    require(type_of(changed.work) == type_of(work), CUDA_ERROR_INVALID_VALUE);
+    if (const auto *child = std::get_if<ChildWork>(&work))
+        changed.child = std::make_shared<GraphExec>(*child->graph, 0);
+    changed.work = std::move(work);
+}
+
+void GraphExec::set_enabled(const GraphNode &node, bool enabled) {
+    std::lock_guard lock(mutex_);
+    Step &changed = step(node);
+    const CUgraphNodeType type = type_of(changed.work);
+    require(type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+                type == CU_GRAPH_NODE_TYPE_MEMSET,
+            CUDA_ERROR_INVALID_VALUE);
+    changed.enabled = enabled;
+}
+
+bool GraphExec::enabled(const GraphNode &node) {
+    std::lock_guard lock(mutex_);
+    return step(node).enabled;
+}
+
+GraphExec::Difference GraphExec::update(const Graph &graph) {
+    std::vector<Step> wanted = steps_of(graph);
+    const std::vector<GraphNode *> nodes = graph.sorted();
+    std::lock_guard lock(mutex_);
+    if (wanted.size() != steps_.size())
+        return {.result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED};
+    for (std::size_t i = 0; i < wanted.size(); i++) {
+        if (type_of(wanted[i].work) != type_of(steps_[i].work))
+            return {.result = CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, .node = nodes[i]};
+        if (wanted[i].after != steps_[i].after)
+            return {.result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, .node = nodes[i]};
+    }
+    for (std::size_t i = 0; i < wanted.size(); i++) {
+        // The handles of the graph that it was made of stay good.
+        steps_[i].work = std::move(wanted[i].work);
+        steps_[i].child = std::move(wanted[i].child);
+    }
+    return {};
+}
+
+} // namespace softcuda::device

@@ -1,0 +1,139 @@
+// graph.h -- graphs of work, and the launchable form of one.
+//
+// A launched graph becomes commands of its stream, one after the other in an order that keeps the
+// graph's dependencies. Branches of a graph do not overlap: each of them has all cores already.
+#pragma once
+
+#include "device/copy.h"
+#include "device/event.h"
+#include "device/launch.h"
+#include "device/module.h"
+
+#include <cstdint>
+#include <cuda.h>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace softcuda::device {
+
+class Graph;
+class GraphNode;
+
+/// What the nodes of a graph do.
+struct KernelWork {
+    KernelWork(std::shared_ptr<Function> function, const LaunchRequest &request);
+
+    std::shared_ptr<Function> function;
+    LaunchRequest shape;               ///< without arguments
+    std::vector<std::byte> parameters; ///< packed
+    /// Where each parameter lies in `parameters`, as cuGraphKernelNodeGetParams gives it.
+    [[nodiscard]] std::vector<void *> pointers() const;
+};
+struct CopyWork {
+    CUDA_MEMCPY3D described{};
+    Copy copy;
+};
+struct FillWork {
+    Fill fill;
+};
+struct HostWork {
+    CUhostFn function = nullptr;
+    void *argument = nullptr;
+};
+struct EventWork {
+    std::shared_ptr<Event> event;
+    bool records = false; ///< else waits
+};
+struct ChildWork {
+    std::shared_ptr<Graph> graph;
+};
+struct EmptyWork {};
+
+using GraphWork =
+    std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork, ChildWork>;
+
+[[nodiscard]] CUgraphNodeType type_of(const GraphWork &work) noexcept;
+
+/// A node. Belongs to its graph and dies with it.
+class GraphNode {
+  public:
+    GraphNode(Graph &graph, GraphWork work);
+
+    [[nodiscard]] Graph &graph() const noexcept { return graph_; }
+    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    /// The node that this one is a clone of, or 0.
+    [[nodiscard]] std::uint64_t origin() const noexcept { return origin_; }
+    void set_origin(std::uint64_t origin) noexcept { origin_ = origin; }
+
+    GraphWork work;
+    std::vector<GraphNode *> dependencies;
+    std::vector<void *> parameter_pointers; ///< what GetParams pointed a client to
+
+  private:
+    Graph &graph_;
+    std::uint64_t id_;
+    std::uint64_t origin_ = 0;
+};
+
+/// A graph. As in CUDA, not to be changed by two threads at a time.
+class Graph : public std::enable_shared_from_this<Graph> {
+  public:
+    Graph() = default;
+    Graph(const Graph &) = delete;
+    ~Graph();
+
+    /// Throws Error(invalid value) for a dependency that is another graph's.
+    GraphNode &add(GraphWork work, const std::vector<GraphNode *> &dependencies);
+    void remove(GraphNode &node);
+
+    [[nodiscard]] const std::vector<std::shared_ptr<GraphNode>> &nodes() const noexcept {
+        return nodes_;
+    }
+    /// Each node after those that it depends on. Throws Error(invalid value) where there is a
+    /// circle.
+    [[nodiscard]] std::vector<GraphNode *> sorted() const;
+    [[nodiscard]] std::shared_ptr<Graph> clone() const;
+
+  private:
+    std::vector<std::shared_ptr<GraphNode>> nodes_; ///< the registry knows them, too
+};
+
+/// A graph as it was when it was instantiated. Any thread may launch it.
+class GraphExec {
+  public:
+    GraphExec(const Graph &graph, std::uint64_t flags);
+
+    [[nodiscard]] std::uint64_t flags() const noexcept { return flags_; }
+    void launch(Stream &stream);
+
+    /// Another work for the node that was made from `node`. Throws Error(invalid value).
+    void set_work(const GraphNode &node, GraphWork work);
+    void set_enabled(const GraphNode &node, bool enabled);
+    [[nodiscard]] bool enabled(const GraphNode &node);
+
+    struct Difference {
+        CUgraphExecUpdateResult result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+        GraphNode *node = nullptr;
+    };
+    /// Takes over the work of a graph of the same form.
+    [[nodiscard]] Difference update(const Graph &graph);
+
+  private:
+    struct Step {
+        std::uint64_t node = 0;
+        GraphWork work;
+        std::vector<std::size_t> after;
+        bool enabled = true;
+        std::shared_ptr<GraphExec> child;
+    };
+    Step &step(const GraphNode &node);
+    static std::vector<Step> steps_of(const Graph &graph);
+
+    std::mutex mutex_;
+    std::uint64_t flags_;
+    std::vector<Step> steps_;
+};
+
+} // namespace softcuda::device

@@ -1,0 +1,150 @@
+// read_image.cpp -- chooses among the programs of an image.
+#include "device/read_image.h"
+
+#include "device/error.h"
+#include "image/fat_binary.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace softcuda::device {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr std::size_t kHeaderBytes = 16;
+constexpr const char *kCubin = "the image is machine code for an NVIDIA GPU (a cubin), which "
+                               "softcuda cannot run; compile for a "
+                               "virtual architecture to get PTX: -arch=compute_XX, or -gencode "
+                               "arch=compute_XX,code=compute_XX";
+
+/// The bytes of an image of which only the address is known.
+std::vector<Bytes> bytes_behind(const void *image) {
+    const auto *begin = static_cast<const std::byte *>(image);
+    switch (image::form_of({begin, strnlen(static_cast<const char *>(image), 4)})) {
+    case image::ImageForm::FatBinary:
+        return {{begin, image::size_of_fat_binary({begin, kHeaderBytes})}};
+    case image::ImageForm::Wrapper: {
+        std::vector<Bytes> found;
+        for (const void *binary : image::fat_binaries_of(image))
+            for (const Bytes &bytes : bytes_behind(binary))
+                found.push_back(bytes);
+        return found;
+    }
+    case image::ImageForm::Cubin:
+        return {{begin, 4}};
+    case image::ImageForm::Ptx:
+        break;
+    }
+    return {{begin, std::strlen(static_cast<const char *>(image))}};
+}
+
+/// A PTX program and what it was compiled for; 0 for plain text, which says so itself.
+struct Candidate {
+    unsigned architecture = 0;
+    std::string ptx;
+};
+
+void add_candidates(std::vector<Candidate> &candidates, Bytes bytes, std::string &log) {
+    switch (image::form_of(bytes)) {
+    case image::ImageForm::Ptx:
+        candidates.push_back(
+            {0, std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size())});
+        return;
+    case image::ImageForm::FatBinary:
+        break;
+    case image::ImageForm::Cubin:
+    case image::ImageForm::Wrapper: // whose pointers mean nothing in a file
+        log = kCubin;
+        return;
+    }
+    for (const image::FatEntry &entry : image::read_fat_binary(bytes)) {
+        if (entry.kind == image::FatEntry::Kind::Ptx)
+            candidates.push_back({entry.architecture, image::content_of(entry)});
+        else
+            log = std::string("there is no PTX in the fat binary; ") + kCubin;
+    }
+}
+
+/// What the device can run, the best first.
+std::vector<Candidate> candidates_of(const std::vector<Bytes> &images, int architecture,
+                                     std::string &log) {
+    std::vector<Candidate> candidates;
+    for (const Bytes &bytes : images)
+        add_candidates(candidates, bytes, log);
+    const bool found = !candidates.empty();
+    unsigned lowest = ~0U;
+    std::erase_if(candidates, [&](const Candidate &candidate) {
+        lowest = std::min(lowest, candidate.architecture);
+        return candidate.architecture > static_cast<unsigned>(architecture);
+    });
+    if (found && candidates.empty())
+        log = "the image has PTX for compute_" + std::to_string(lowest) +
+              " and newer; the device is of compute capability " +
+              std::to_string(architecture / 10) + "." + std::to_string(architecture % 10) +
+              " (SOFTCUDA_ARCH chooses another)";
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const auto &a, const auto &b) { return a.architecture > b.architecture; });
+    return candidates;
+}
+
+std::shared_ptr<compiler::Program> first_readable(const std::vector<Candidate> &candidates,
+                                                  std::string &log) {
+    require(!candidates.empty(), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    std::string first_log;
+    for (const Candidate &candidate : candidates) {
+        std::string messages;
+        auto program = compiler::Program::from_ptx(candidate.ptx, messages);
+        if (program) {
+            log = messages;
+            return program;
+        }
+        if (first_log.empty())
+            first_log = messages;
+    }
+    log = first_log;
+    throw Error(CUDA_ERROR_INVALID_PTX);
+}
+
+/// Runs `body`; a damaged container becomes an error with its message in `log`.
+template <class Body> auto reading(std::string &log, Body &&body) {
+    try {
+        return body();
+    } catch (const image::FormatError &error) {
+        log = error.what();
+        throw Error(CUDA_ERROR_INVALID_IMAGE);
+    }
+}
+
+} // namespace
+
+std::shared_ptr<compiler::Program> read_image(const void *image, int architecture,
+                                              std::string &log) {
+    return reading(log, [&] {
+        return first_readable(candidates_of(bytes_behind(image), architecture, log), log);
+    });
+}
+
+std::shared_ptr<compiler::Program> read_image(std::span<const std::byte> image, int architecture,
+                                              std::string &log) {
+    return reading(log,
+                   [&] { return first_readable(candidates_of({image}, architecture, log), log); });
+}
+
+std::string read_ptx_of(std::span<const std::byte> image, int architecture, std::string &log) {
+    return reading(log, [&] {
+        std::vector<Candidate> candidates = candidates_of({image}, architecture, log);
+        require(!candidates.empty(), CUDA_ERROR_NO_BINARY_FOR_GPU);
+        return std::move(candidates.front().ptx);
+    });
+}
+
+std::string read_file(const char *path) {
+    std::ifstream file(path, std::ios::binary);
+    require(file.good(), CUDA_ERROR_FILE_NOT_FOUND);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+} // namespace softcuda::device

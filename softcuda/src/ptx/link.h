@@ -1,0 +1,22 @@
+// link.h -- several PTX modules become one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace softcuda::ptx {
+
+/// A module's text and what messages call it.
+struct LinkInput {
+    std::string name;
+    std::string text;
+};
+
+/// Resolves external functions and variables by name. What is internal to a module stays apart from
+/// others of the same name; of weak and common symbols the first counts. Nothing on failure; `log`
+/// has the messages of the parser, or which symbol is defined twice or with another size.
+/// The result has no line information. Symbols that remain external are left so.
+[[nodiscard]] std::optional<std::string> link(std::span<const LinkInput> inputs, std::string &log);
+
+} // namespace softcuda::ptx

@@ -1,0 +1,246 @@
+// graph_test.cpp -- graphs: built node by node, captured from streams, launched, updated.
+#include "driver_test.h"
+
+namespace {
+
+class GraphTest : public DriverTest {
+  protected:
+    void SetUp() override {
+        DriverTest::SetUp();
+        list_ = allocate(64);
+        ASSERT_EQ(cuMemsetD32(list_, 0, 16), CUDA_SUCCESS);
+        ASSERT_EQ(cuGraphCreate(&graph_, 0), CUDA_SUCCESS);
+    }
+
+    /// A node that appends a value to the list: list[++list[0]] = value.
+    CUgraphNode append_node(int value, std::vector<CUgraphNode> after = {}) {
+        CUDA_KERNEL_NODE_PARAMS params = append_params(value);
+        CUgraphNode node = nullptr;
+        EXPECT_EQ(cuGraphAddKernelNode(&node, graph_, after.data(), after.size(), &params),
+                  CUDA_SUCCESS);
+        return node;
+    }
+
+    /// Valid until the next call.
+    CUDA_KERNEL_NODE_PARAMS append_params(int value) {
+        value_ = value;
+        CUDA_KERNEL_NODE_PARAMS params{};
+        params.func = function("append");
+        params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+        params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+        params.kernelParams = arguments_;
+        return params;
+    }
+
+    /// Launches the graph once and returns the list that it made.
+    std::vector<std::int32_t> run(CUgraphExec exec) {
+        EXPECT_EQ(cuMemsetD32(list_, 0, 16), CUDA_SUCCESS);
+        EXPECT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+        EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+        std::vector<std::int32_t> words = read_words(list_, 16);
+        const auto count = static_cast<std::size_t>(words[0]);
+        return {words.begin() + 1, words.begin() + 1 + static_cast<long>(count)};
+    }
+
+    CUgraphExec instantiate() {
+        CUgraphExec exec = nullptr;
+        EXPECT_EQ(cuGraphInstantiate(&exec, graph_, 0), CUDA_SUCCESS);
+        return exec;
+    }
+
+    CUgraph graph_ = nullptr;
+    CUdeviceptr list_ = 0;
+    int value_ = 0;
+    void *arguments_[2] = {&list_, &value_};
+};
+
+using List = std::vector<std::int32_t>;
+
+TEST_F(GraphTest, NodesRunAfterWhatTheyDependOn) {
+    // Made in another order than they have to run in.
+    CUgraphNode third = append_node(3), second = append_node(2), first = append_node(1);
+    ASSERT_EQ(cuGraphAddDependencies(graph_, &first, &second, nullptr, 1), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddDependencies(graph_, &second, &third, nullptr, 1), CUDA_SUCCESS);
+    CUgraphExec exec = instantiate();
+    EXPECT_EQ(run(exec), (List{1, 2, 3}));
+    EXPECT_EQ(run(exec), (List{1, 2, 3})) << "again";
+    EXPECT_EQ(cuGraphAddDependencies(graph_, &first, &second, nullptr, 1), CUDA_ERROR_INVALID_VALUE)
+        << "it is there already";
+    ASSERT_EQ(cuGraphAddDependencies(graph_, &third, &first, nullptr, 1), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphInstantiate(&exec, graph_, 0), CUDA_ERROR_INVALID_VALUE) << "a circle";
+}
+
+TEST_F(GraphTest, TellsItsNodesAndEdges) {
+    CUgraphNode first = append_node(1), second = append_node(2, {first});
+    std::size_t count = 0;
+    ASSERT_EQ(cuGraphGetNodes(graph_, nullptr, &count), CUDA_SUCCESS);
+    EXPECT_EQ(count, 2U);
+    CUgraphNode roots[2] = {second, second};
+    count = 2;
+    ASSERT_EQ(cuGraphGetRootNodes(graph_, roots, &count), CUDA_SUCCESS);
+    EXPECT_EQ(count, 1U);
+    EXPECT_EQ(roots[0], first);
+    EXPECT_EQ(roots[1], nullptr);
+    CUgraphNode from = nullptr, to = nullptr;
+    count = 1;
+    ASSERT_EQ(cuGraphGetEdges(graph_, &from, &to, nullptr, &count), CUDA_SUCCESS);
+    EXPECT_EQ(from, first);
+    EXPECT_EQ(to, second);
+    CUgraphNodeType type{};
+    ASSERT_EQ(cuGraphNodeGetType(first, &type), CUDA_SUCCESS);
+    EXPECT_EQ(type, CU_GRAPH_NODE_TYPE_KERNEL);
+    ASSERT_EQ(cuGraphDestroyNode(first), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphNodeGetDependencies(second, nullptr, nullptr, &count), CUDA_SUCCESS);
+    EXPECT_EQ(count, 0U);
+    EXPECT_EQ(cuGraphNodeGetType(first, &type), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(GraphTest, KernelParametersAreCopiedAndCanBeChanged) {
+    CUgraphNode node = append_node(5);
+    CUDA_KERNEL_NODE_PARAMS got{};
+    ASSERT_EQ(cuGraphKernelNodeGetParams(node, &got), CUDA_SUCCESS);
+    EXPECT_EQ(got.func, function("append"));
+    EXPECT_EQ(*static_cast<int *>(got.kernelParams[1]), 5);
+    CUgraphExec exec = instantiate();
+    value_ = 99; // no longer looked at
+    EXPECT_EQ(run(exec), (List{5}));
+    CUDA_KERNEL_NODE_PARAMS params = append_params(6);
+    ASSERT_EQ(cuGraphExecKernelNodeSetParams(exec, node, &params), CUDA_SUCCESS);
+    EXPECT_EQ(run(exec), (List{6}));
+    ASSERT_EQ(cuGraphNodeSetEnabled(exec, node, 0), CUDA_SUCCESS);
+    EXPECT_EQ(run(exec), List{});
+    params.blockDimX = 5000;
+    EXPECT_EQ(cuGraphKernelNodeSetParams(node, &params), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(GraphTest, CopiesFillsAndHostFunctions) {
+    const CUdeviceptr memory = allocate(16);
+    std::vector<std::int32_t> result(4);
+    int calls = 0;
+    CUDA_MEMSET_NODE_PARAMS fill{memory, 0, 7, 4, 4, 1};
+    CUDA_MEMCPY3D copy{};
+    copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = memory;
+    copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+    copy.dstHost = result.data();
+    copy.WidthInBytes = 16;
+    copy.Height = copy.Depth = 1;
+    CUDA_HOST_NODE_PARAMS host{[](void *counter) { ++*static_cast<int *>(counter); }, &calls};
+    CUgraphNode filled = nullptr, copied = nullptr, called = nullptr, nothing = nullptr;
+    ASSERT_EQ(cuGraphAddMemsetNode(&filled, graph_, nullptr, 0, &fill, context_), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddEmptyNode(&nothing, graph_, &filled, 1), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddMemcpyNode(&copied, graph_, &nothing, 1, &copy, context_), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddHostNode(&called, graph_, &copied, 1, &host), CUDA_SUCCESS);
+    CUgraphExec exec = instantiate();
+    ASSERT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    EXPECT_EQ(result, (std::vector<std::int32_t>(4, 7)));
+    EXPECT_EQ(calls, 2);
+    CUDA_MEMCPY3D outside = copy;
+    outside.WidthInBytes = 400;
+    EXPECT_EQ(cuGraphMemcpyNodeSetParams(copied, &outside), CUDA_ERROR_INVALID_VALUE);
+    CUDA_MEMSET_NODE_PARAMS got{};
+    ASSERT_EQ(cuGraphMemsetNodeGetParams(filled, &got), CUDA_SUCCESS);
+    EXPECT_EQ(got.value, 7U);
+    EXPECT_EQ(got.width, 4U);
+}
+
+TEST_F(GraphTest, GraphsNestAndAreCloned) {
+    CUgraph inner = graph_;
+    CUgraphNode first = append_node(1);
+    append_node(2, {first});
+    ASSERT_EQ(cuGraphCreate(&graph_, 0), CUDA_SUCCESS);
+    CUgraphNode child = nullptr;
+    ASSERT_EQ(cuGraphAddChildGraphNode(&child, graph_, nullptr, 0, inner), CUDA_SUCCESS);
+    append_node(3, {child});
+    graph_ = std::exchange(inner, graph_);
+    append_node(9); // after it was made a child
+    graph_ = inner;
+    CUgraph clone = nullptr;
+    ASSERT_EQ(cuGraphClone(&clone, graph_), CUDA_SUCCESS);
+    CUgraphNode found = nullptr;
+    ASSERT_EQ(cuGraphNodeFindInClone(&found, child, clone), CUDA_SUCCESS);
+    EXPECT_NE(found, child);
+    ASSERT_EQ(cuGraphDestroy(graph_), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph_), CUDA_ERROR_INVALID_VALUE);
+    graph_ = clone;
+    EXPECT_EQ(run(instantiate()), (List{1, 2, 3}));
+}
+
+TEST_F(GraphTest, AnUpdateTakesWorkOverOrSaysWhatDiffers) {
+    append_node(1);
+    CUgraphExec exec = instantiate();
+    ASSERT_EQ(cuGraphCreate(&graph_, 0), CUDA_SUCCESS);
+    CUgraphNode only = append_node(8);
+    CUgraphExecUpdateResultInfo info{};
+    ASSERT_EQ(cuGraphExecUpdate(exec, graph_, &info), CUDA_SUCCESS);
+    EXPECT_EQ(run(exec), (List{8}));
+    append_node(4, {only});
+    EXPECT_EQ(cuGraphExecUpdate(exec, graph_, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    EXPECT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    EXPECT_EQ(run(exec), (List{8}));
+}
+
+TEST_F(GraphTest, StreamsAreCapturedAcrossEvents) {
+    CUstream first = nullptr, second = nullptr;
+    CUevent forked = nullptr, joined = nullptr;
+    ASSERT_EQ(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventCreate(&forked, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventCreate(&joined, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamBeginCapture(first, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    ASSERT_EQ(launch("append", 1, 1, first, list_, 1), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventRecord(forked, first), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamWaitEvent(second, forked, 0), CUDA_SUCCESS);
+    CUstreamCaptureStatus status{};
+    ASSERT_EQ(cuStreamIsCapturing(second, &status), CUDA_SUCCESS);
+    EXPECT_EQ(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    ASSERT_EQ(launch("append", 1, 1, second, list_, 2), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventRecord(joined, second), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamWaitEvent(first, joined, 0), CUDA_SUCCESS);
+    ASSERT_EQ(launch("append", 1, 1, first, list_, 3), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(list_, 1)[0], 0) << "nothing has run";
+    ASSERT_EQ(cuStreamEndCapture(first, &graph_), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamIsCapturing(second, &status), CUDA_SUCCESS);
+    EXPECT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE);
+    EXPECT_EQ(run(instantiate()), (List{1, 2, 3}));
+}
+
+TEST_F(GraphTest, CapturesThatCannotBeAreRefused) {
+    CUstream stream = nullptr, other = nullptr;
+    CUevent event = nullptr;
+    CUgraph graph = nullptr;
+    ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamCreate(&other, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventCreate(&event, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_ILLEGAL_STATE);
+    EXPECT_EQ(cuStreamBeginCapture(nullptr, CU_STREAM_CAPTURE_MODE_GLOBAL),
+              CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    // Waiting for what is only written down spoils the capture.
+    ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
+              CUDA_ERROR_ILLEGAL_STATE);
+    EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    EXPECT_EQ(launch("append", 1, 1, stream, list_, 1), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS) << "it is an ordinary stream again";
+    // The legacy stream would have to wait for it.
+    ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    EXPECT_EQ(launch("append", 1, 1, nullptr, list_, 1), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    // A stream that joined has not come back.
+    ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamWaitEvent(other, event, 0), CUDA_SUCCESS);
+    ASSERT_EQ(launch("append", 1, 1, other, list_, 1), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamEndCapture(other, &graph), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+    EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+    EXPECT_EQ(graph, nullptr);
+    // A stream that is destroyed takes its capture along.
+    ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+} // namespace

@@ -1,6 +1,8 @@
 // jit_options.cpp -- reads the options of cuModuleLoadDataEx and its like.
 #include "api/jit_options.h"
 
+#include "device/driver_log.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -57,6 +59,8 @@ void JitOptions::write(const Buffer &buffer, const std::string &text) {
 
 void JitOptions::report(const std::string &errors, const std::string &infos,
                         float milliseconds) const {
+    if (!errors.empty())
+        device::driver_log::add(device::driver_log::Level::Error, errors);
     write(error_, errors);
     write(info_, infos);
     if (wall_time_)

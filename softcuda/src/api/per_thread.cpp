@@ -31,6 +31,7 @@ template <class... Arguments, CUresult (*Function)(Arguments...)> struct PerThre
 
 // Older forms, which cuda.h does not declare any more.
 #undef cuMemPrefetchAsync
+#undef cuMemcpyBatchAsync
 #undef cuStreamBeginCapture
 #undef cuStreamGetCaptureInfo
 #undef cuStreamGetCtx
@@ -43,6 +44,11 @@ std::remove_pointer_t<PFN_cuStreamGetCaptureInfo_v10010> cuStreamGetCaptureInfo;
 std::remove_pointer_t<PFN_cuStreamGetCaptureInfo_v11030> cuStreamGetCaptureInfo_v2;
 std::remove_pointer_t<PFN_cuStreamGetCaptureInfo_v12030> cuStreamGetCaptureInfo_v3;
 std::remove_pointer_t<PFN_cuStreamGetCtx_v9020> cuStreamGetCtx;
+std::remove_pointer_t<PFN_cuStreamGetCtx_v12050> cuStreamGetCtx_v2;
+std::remove_pointer_t<PFN_cuMemcpyBatchAsync_v13000> cuMemcpyBatchAsync_v2;
+CUresult cuMemcpyBatchAsync(CUdeviceptr *, CUdeviceptr *, std::size_t *, std::size_t,
+                            CUmemcpyAttributes *, std::size_t *, std::size_t, std::size_t *,
+                            CUstream);
 std::remove_pointer_t<PFN_cuStreamUpdateCaptureDependencies_v11030>
     cuStreamUpdateCaptureDependencies;
 std::remove_pointer_t<PFN_cuStreamUpdateCaptureDependencies_v12030>
@@ -74,6 +80,8 @@ PER_THREAD(cuMemcpy3D_v2, cuMemcpy3D_v2_ptds)
 PER_THREAD(cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz)
 PER_THREAD(cuMemcpy3DPeer, cuMemcpy3DPeer_ptds)
 PER_THREAD(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz)
+PER_THREAD(cuMemcpyBatchAsync, cuMemcpyBatchAsync_ptsz)
+PER_THREAD(cuMemcpyBatchAsync_v2, cuMemcpyBatchAsync_v2_ptsz)
 
 // fills
 PER_THREAD(cuMemsetD8_v2, cuMemsetD8_v2_ptds)
@@ -101,6 +109,8 @@ PER_THREAD(cuStreamGetPriority, cuStreamGetPriority_ptsz)
 PER_THREAD(cuStreamGetFlags, cuStreamGetFlags_ptsz)
 PER_THREAD(cuStreamGetId, cuStreamGetId_ptsz)
 PER_THREAD(cuStreamGetCtx, cuStreamGetCtx_ptsz)
+PER_THREAD(cuStreamGetCtx_v2, cuStreamGetCtx_v2_ptsz)
+PER_THREAD(cuStreamGetDevice, cuStreamGetDevice_ptsz)
 PER_THREAD(cuStreamWaitEvent, cuStreamWaitEvent_ptsz)
 PER_THREAD(cuStreamAddCallback, cuStreamAddCallback_ptsz)
 PER_THREAD(cuStreamIsCapturing, cuStreamIsCapturing_ptsz)

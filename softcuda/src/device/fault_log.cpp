@@ -1,6 +1,7 @@
 // fault_log.cpp -- puts faults into words.
 #include "device/fault_log.h"
 
+#include "device/driver_log.h"
 #include "device/system.h"
 
 #include <cstdio>
@@ -68,6 +69,7 @@ void log_fault(const std::string &message) {
     std::lock_guard lock(mutex);
     std::fprintf(stderr, "softcuda: %s\n", message.c_str());
     last_message() = message;
+    driver_log::add(driver_log::Level::Error, message);
 }
 
 std::string last_fault_message() {

@@ -1,0 +1,152 @@
+"""softcuda-exec: programs that know nothing of PyCUDA run on softcuda, unmodified."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import pycuda.driver as cuda
+
+needs_softcuda = pytest.mark.skipif(
+    "softcuda" not in cuda.get_driver_path(),
+    reason="softcuda is not the driver under test",
+)
+
+
+def run(tmp_path, source):
+    """Run a Python program through softcuda-exec; returns what it printed."""
+    program = tmp_path / "client.py"
+    program.write_text(textwrap.dedent(source))
+    done = subprocess.run(
+        [sys.executable, "-m", "pycuda.softcuda_exec", sys.executable, program],
+        capture_output=True,
+        text=True,
+        timeout=250,
+        env={
+            **os.environ,
+            "PYCUDA_SOFTCUDA_LIBRARY": cuda.get_driver_path(),
+            "SOFTCUDA_CACHE_DIR": str(tmp_path / "cache"),
+            "XDG_CACHE_HOME": str(tmp_path / "home"),
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def missing(*modules):
+    return [
+        name for name in modules if importlib.util.find_spec(name.split(".")[0]) is None
+    ]
+
+
+@needs_softcuda
+def test_the_loader_finds_softcuda_as_libcuda(tmp_path):
+    printed = run(
+        tmp_path,
+        """
+        import ctypes
+        library = ctypes.CDLL("libcuda.so.1")
+        assert library.cuInit(0) == 0
+        name = ctypes.create_string_buffer(64)
+        assert library.cuDeviceGetName(name, 64, 0) == 0
+        print(name.value.decode())
+        """,
+    )
+    assert printed.startswith("softcuda (")
+
+
+def test_the_program_must_exist(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "pycuda.softcuda_exec", str(tmp_path / "nothing")],
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "PYCUDA_SOFTCUDA_LIBRARY": sys.executable,
+            "HOME": str(tmp_path),
+        },
+    )
+    assert done.returncode == 1
+    assert "nothing: No such file or directory" in done.stderr
+
+
+@needs_softcuda
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing("cuda.core")), reason="cuda.core is not installed")
+def test_cuda_core(tmp_path):
+    printed = run(
+        tmp_path,
+        """
+        import numpy
+        from cuda.core import (Device, LaunchConfig, LegacyPinnedMemoryResource, Program,
+                               ProgramOptions, launch)
+
+        SOURCE = '''extern "C" __global__ void saxpy(float a, const float *x, const float *y,
+                                                     float *out, size_t n) {
+            size_t i = threadIdx.x + blockIdx.x * (size_t)blockDim.x;
+            if (i < n) out[i] = a * x[i] + y[i];
+        }'''
+        device = Device()
+        device.set_current()
+        stream = device.create_stream()
+        program = Program(SOURCE, code_type="c++", options=ProgramOptions(std="c++17"))
+        kernel = program.compile("ptx").get_kernel("saxpy")
+        n = 1000
+        pinned = LegacyPinnedMemoryResource()
+        buffers = [pinned.allocate(n * 4, stream=stream) for _ in range(3)]
+        x, y, out = (numpy.from_dlpack(buffer).view(numpy.float32) for buffer in buffers)
+        x[:] = numpy.arange(n)
+        y[:] = 1
+        config = LaunchConfig(grid=(n + 255) // 256, block=256)
+        launch(stream, config, kernel, numpy.float32(2), *buffers, numpy.uint64(n))
+        stream.sync()
+        assert (out == 2 * x + 1).all()
+        on_device = device.allocate(n * 4, stream=stream)
+        on_device.copy_from(buffers[0], stream=stream)
+        buffers[2].copy_from(on_device, stream=stream)
+        stream.sync()
+        assert (out == x).all()
+        print("well")
+        """,
+    )
+    assert printed == "well\n"
+
+
+@needs_softcuda
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing("numba")), reason="Numba is not installed")
+def test_numba(tmp_path):
+    printed = run(
+        tmp_path,
+        """
+        import warnings
+        warnings.simplefilter("ignore")
+        import numpy
+        from numba import cuda, float32
+
+        @cuda.jit
+        def block_sums(values, total):
+            shared = cuda.shared.array(256, float32)
+            thread, i = cuda.threadIdx.x, cuda.grid(1)
+            shared[thread] = values[i] if i < values.size else 0
+            cuda.syncthreads()
+            step = 128
+            while step > 0:
+                if thread < step:
+                    shared[thread] += shared[thread + step]
+                cuda.syncthreads()
+                step //= 2
+            if thread == 0:
+                cuda.atomic.add(total, 0, shared[0])
+
+        values = numpy.ones(10000, numpy.float32)
+        total = numpy.zeros(1, numpy.float32)
+        block_sums[40, 256](values, total)
+        assert total[0] == 10000, total
+        print("well")
+        """,
+    )
+    assert printed == "well\n"

@@ -191,7 +191,7 @@ void write_results(FunctionLowering &f, const ptx::Operand &to, const Instructio
 /// tex and tld4: d, [t, coordinates] {, level | gradients} {, offsets}.
 void fetch(FunctionLowering &f, const ptx::Instruction &i, Kind kind) {
     std::optional<TextureOperation> operation = operation_of(i, kind);
-    if (!operation)
+    if (!operation || (kind == Kind::Gather && operation->is_cube()))
         return f.unsupported(i);
     Operands operands(f, i);
     if (!operands.add_object(i.operand(1)))
@@ -218,9 +218,18 @@ void fetch(FunctionLowering &f, const ptx::Instruction &i, Kind kind) {
                   type);
 }
 
+/// What only OpenCL's drivers have an answer to.
+bool is_of_opencl(TextureOperation::Query query) {
+    using Query = TextureOperation::Query;
+    return query == Query::ChannelDataType || query == Query::ChannelOrder ||
+           query == Query::ForceUnnormalized || query == Query::MemoryLayout;
+}
+
 /// txq and suq: d, [t] {, level}.
 void query(FunctionLowering &f, const ptx::Instruction &i, Kind kind) {
     const std::optional<TextureOperation> operation = operation_of(i, kind);
+    if (is_of_opencl(operation->query))
+        return f.unsupported(i);
     Operands operands(f, i);
     if (!operands.add_object(i.operand(1)))
         return;

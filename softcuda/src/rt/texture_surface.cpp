@@ -159,7 +159,7 @@ std::uint32_t query_texture(const Texture &texture, TextureOperation::Query quer
     case Query::ChannelOrder:
     case Query::ForceUnnormalized:
     case Query::MemoryLayout:
-        break; // OpenCL's words, for which CUDA's driver has none
+        break; // refused when the module is loaded
     }
     return 0;
 }

@@ -336,12 +336,14 @@ def test_library_that_is_missing(device, able):
 
 
 def test_kernels_that_launch_kernels(device, able):
-    able("a linker", compiler.DynamicModule)
+    source = """
+        __global__ void child(int *p) { p[threadIdx.x] = threadIdx.x; }
+        __global__ void parent(int *p) { child<<<1, 4>>>(p); }
+    """
     try:
-        module = compiler.DynamicSourceModule("""
-            __global__ void child(int *p) { p[threadIdx.x] = threadIdx.x; }
-            __global__ void parent(int *p) { child<<<1, 4>>>(p); }
-        """)
+        module = able(
+            "launches by kernels", lambda: compiler.DynamicSourceModule(source)
+        )
     except OSError as missing:
         pytest.skip(f"no cudadevrt: {missing}")
     out = np.zeros(4, np.int32)

@@ -59,8 +59,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
                                    unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                                   unsigned int block_z, unsigned int shared_bytes,
-                                   CUstream stream, void **parameters) {
+                                   unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                                   void **parameters) {
     const LaunchRequest request = {.grid = {grid_x, grid_y, grid_z},
                                    .block = {block_x, block_y, block_z},
                                    .dynamic_shared_bytes = shared_bytes,

@@ -26,9 +26,9 @@ struct GeneratedKernel {
     bool loops = false;
 };
 
-/// Shows a stage of the pipeline to somebody who wants to see it: its name, and what makes its text.
-using Dump =
-    std::function<void(std::string_view stage, const std::function<std::string()> &text)>;
+/// Shows a stage of the pipeline to somebody who wants to see it: its name, and what makes its
+/// text.
+using Dump = std::function<void(std::string_view stage, const std::function<std::string()> &text)>;
 
 /// Compiles a function that transform::prepare() has prepared. Throws Unsupported
 /// (kernel_plan.h) for what this shape needs and code cannot do. `callees` are all functions that

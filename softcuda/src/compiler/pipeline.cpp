@@ -111,8 +111,7 @@ codegen::GeneratedKernel compile_kernel(const ir::Module &module, const ir::Func
         functions.push_back(prepare(*module.functions[symbol], launch));
         callees.push_back({symbol, functions.back().get()});
     }
-    return codegen::generate(
-        *prepared, callees, launch, request, module.files, target, dump);
+    return codegen::generate(*prepared, callees, launch, request, module.files, target, dump);
 }
 
 } // namespace softcuda::compiler

@@ -248,11 +248,10 @@ void check_extents(const Function &function, const LaunchRequest &request) {
             CUDA_ERROR_INVALID_VALUE);
     if (!request.cooperative)
         return;
-    const std::uint64_t resident =
-        std::uint64_t{blocks_per_multiprocessor(function,
-                                                static_cast<unsigned>(product(request.block)),
-                                                request.dynamic_shared_bytes)} *
-        function.module().context().device().multiprocessors();
+    const std::uint64_t resident = std::uint64_t{blocks_per_multiprocessor(
+                                       function, static_cast<unsigned>(product(request.block)),
+                                       request.dynamic_shared_bytes)} *
+                                   function.module().context().device().multiprocessors();
     require(product(request.grid) <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 

@@ -178,8 +178,11 @@ llvm::Value *canonicalize_nan(llvm::IRBuilderBase &builder, llvm::Value *value) 
     llvm::Type *type = value->getType();
     if (!type->getScalarType()->isFloatTy())
         return value;
-    llvm::Value *nan = llvm::ConstantExpr::getBitCast(
-        llvm::ConstantInt::get(type->getWithNewBitWidth(32), 0x7fff'ffff), type);
+    llvm::Type *word = llvm::Type::getInt32Ty(type->getContext());
+    if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+        word = llvm::FixedVectorType::get(word, vector->getNumElements());
+    llvm::Value *nan =
+        llvm::ConstantExpr::getBitCast(llvm::ConstantInt::get(word, 0x7fff'ffff), type);
     return builder.CreateSelect(builder.CreateFCmpUNO(value, value), nan, value);
 }
 

@@ -25,6 +25,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace softcuda::rt {
 namespace {
 
@@ -74,6 +78,17 @@ void unblock_signals() {
     for (const int signal : kFaultSignals)
         sigaddset(&set, signal);
     pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+/// After a jump: what lies below on the stack belongs to frames that never returned.
+/// AddressSanitizer forgets them by itself only where the jump began on the same stack.
+void forget_left_frames() {
+#if defined(__SANITIZE_ADDRESS__)
+    constexpr std::size_t kBytes = std::size_t{256} << 10;
+    const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    const std::uint64_t begin = std::max(here - kBytes, lowest_of_stack);
+    __asan_unpoison_memory_region(reinterpret_cast<void *>(begin), here - begin);
+#endif
 }
 
 FaultReport report_of(int signal, const siginfo_t &info, const ucontext_t &context) {
@@ -233,8 +248,10 @@ void Guard::leave() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     armed_ = false;
     current_guard = outer_;
-    if (exit_ != Exit::Returned)
-        unblock_signals(); // the handler that was left may have run with some blocked
+    if (exit_ == Exit::Returned)
+        return;
+    forget_left_frames();
+    unblock_signals(); // the handler that was left may have run with some blocked
 }
 
 void Guard::fail(const FaultReport &fault) noexcept {

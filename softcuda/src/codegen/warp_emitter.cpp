@@ -204,11 +204,12 @@ void WarpEmitter::pass_edge(const ir::Block *from, const ir::Block *to, llvm::Va
 void WarpEmitter::end_region(const ir::Block *behind) {
     unsigned region = kernel.region_behind(behind);
     const std::vector<bool> &live = kernel.live_into(region);
+    const ir::Instruction *barrier = kernel.region_barrier(region);
     for (const ir::Block *block : kernel.plan.function.blocks) {
         for (const ir::Instruction *i : block->instructions)
             for (const ir::Value *value : i->results) {
-                if (!live[value->id] || is_rematerialized(value))
-                    continue;
+                if (i == barrier || !live[value->id] || is_rematerialized(value))
+                    continue; // the barrier's result is there when all warps have arrived
                 if (in_scratch_[value->id])
                     continue; // still there
                 Lanes kept = lanes(value);
@@ -231,11 +232,12 @@ void WarpEmitter::end_region(const ir::Block *behind) {
 void WarpEmitter::enter_region(const ir::Block *first) {
     const std::vector<bool> &live = kernel.live_into(region_);
     const std::vector<bool> redefined = blocks_of_region();
+    const ir::Instruction *barrier = kernel.region_barrier(region_);
     llvm::Type *mask_type = active_->getType();
     for (const ir::Block *block : kernel.plan.function.blocks) {
         for (const ir::Instruction *i : block->instructions)
             for (const ir::Value *value : i->results) {
-                if (!live[value->id] || is_rematerialized(value))
+                if (i == barrier || !live[value->id] || is_rematerialized(value))
                     continue;
                 if (redefined[block->id])
                     store(value, scratch_load(value));
@@ -247,7 +249,6 @@ void WarpEmitter::enter_region(const ir::Block *first) {
     }
     if (kernel.plan.schedule.of(first).mask_owner == first)
         b.CreateStore(scratch_load(kernel.scratch_mask_id(first), mask_type), arrival_slot(first));
-    const ir::Instruction *barrier = kernel.region_barrier(region_);
     if (barrier->is(Opcode::BarrierReduce))
         store(barrier->result(),
               {.base = emit_barrier_result(*this, *barrier), .shape = shape(barrier->result())});

@@ -5,6 +5,8 @@
 #include "numpy_types.h"
 #include "python_object.h"
 
+#include <pycuda/known_address.h>
+
 #include <nanobind/stl/string.h>
 
 #include <cstdlib>
@@ -57,6 +59,10 @@ ArrayOperand ArrayReader::read(nb::handle object, const std::string &kernel,
     operand.dtype = interface["typestr"];
     operand.view.item_size = item_size_of(nb::cast<std::string>(operand.dtype));
     operand.view.address = unsigned_integer(nb::object(nb::object(interface["data"])[0]));
+    if (!knows_address(operand.view.address))
+        throw_value_error("kernel '" + kernel + "': argument '" + argument + "' is a " +
+                          name_of_type(object) + " at " +
+                          describe_unknown_address(operand.view.address));
     operand.view.shape = keep(nb::object(interface["shape"]));
     nb::object strides = nb::borrow<nb::dict>(interface).get("strides", nb::none());
     if (!strides.is_none())

@@ -4,6 +4,7 @@
 #include "numpy_types.h"
 #include "python_object.h"
 
+#include <pycuda/known_address.h>
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
 
@@ -12,7 +13,15 @@
 namespace pycuda::python {
 namespace {
 thread_local StreamRef stream_of_thread;
+
+CUdeviceptr address_of_interface(nb::handle array, nb::handle interface) {
+    const CUdeviceptr address = unsigned_integer(nb::object(nb::object(interface["data"])[0]));
+    if (!knows_address(address))
+        throw_value_error("a " + name_of_type(array) + " at " + describe_unknown_address(address));
+    return address;
 }
+
+} // namespace
 
 StreamRef current_stream() noexcept { return stream_of_thread; }
 
@@ -29,7 +38,7 @@ std::optional<CUdeviceptr> find_device_address(nb::handle object) {
         return unsigned_integer(object);
     if (nb::object interface = optional_attribute(object, "__cuda_array_interface__");
         interface.is_valid() && nb::isinstance<nb::dict>(interface))
-        return unsigned_integer(nb::object(interface["data"])[0]);
+        return address_of_interface(object, interface);
     if (nb::object gpudata = optional_attribute(object, "gpudata"); gpudata.is_valid())
         return gpudata.is_none() ? CUdeviceptr{0} : find_device_address(gpudata);
     return std::nullopt;

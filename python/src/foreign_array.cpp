@@ -6,6 +6,7 @@
 #include "python_object.h"
 
 #include <pycuda/event.h>
+#include <pycuda/known_address.h>
 
 #include <nanobind/stl/string.h>
 
@@ -27,6 +28,14 @@ nb::object attribute(nb::handle object, PyObject *name) {
 [[noreturn]] void reject_host_array(nb::handle value, const Packing &packing) {
     packing.block.reject("a " + name_of_type(value) +
                          ", which lives on the host; copy it to the device first");
+}
+
+/// The array's address, unless it belongs to another driver than the one that launches.
+void push_address(CUdeviceptr address, nb::handle value, Packing &packing) {
+    if (!knows_address(address)) [[unlikely]]
+        packing.block.reject("a " + name_of_type(value) + " at " +
+                             describe_unknown_address(address));
+    packing.block.push_pointer(address);
 }
 
 /// Lets the launch wait for what `producer` still does to the array.
@@ -67,7 +76,7 @@ void push_tensor(const dlpack::Tensor &tensor, nb::handle value, Packing &packin
         reject_host_array(value, packing);
     check_elements(packing.function, packing.block.count(), numpy_kind(tensor.dtype),
                    tensor.dtype.bits * std::size_t{tensor.dtype.lanes} / 8);
-    packing.block.push_pointer(reinterpret_cast<CUdeviceptr>(tensor.data) + tensor.byte_offset);
+    push_address(reinterpret_cast<CUdeviceptr>(tensor.data) + tensor.byte_offset, value, packing);
 }
 
 void pack_by_exchange(const ArgumentType &type, PyObject *value, Packing &packing) {
@@ -133,7 +142,7 @@ void pack_torch_tensor(const ArgumentType &, PyObject *value, Packing &packing) 
     nb::object address = nb::steal(PyObject_VectorcallMethod(data_ptr, self, 1, nullptr));
     if (!address.is_valid())
         throw nb::python_error();
-    packing.block.push_pointer(unsigned_integer(address));
+    push_address(unsigned_integer(address), value, packing);
 }
 
 bool is_torch_tensor(nb::handle type) {
@@ -173,9 +182,9 @@ void pack_interface(PyObject *interface, nb::handle value, Packing &packing) {
     nb::object address = nb::steal(PySequence_GetItem(item(interface, data, value), 0));
     if (!address.is_valid())
         throw nb::python_error();
+    push_address(unsigned_integer(address), value, packing);
     if (CUstream producer = stream_of_interface(interface))
         order_after(producer, packing);
-    packing.block.push_pointer(unsigned_integer(address));
 }
 
 void pack_by_interface(const ArgumentType &, PyObject *value, Packing &packing) {

@@ -9,6 +9,7 @@ import textwrap
 import pytest
 
 import pycuda.driver as cuda
+from pycuda import _c_types
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +25,17 @@ def device(primary_context):
         yield cuda.Device(0)
         gc.collect()
         cuda.Context.synchronize()
+
+
+@pytest.fixture(autouse=True)
+def own_registry_of_types():
+    """Names that a test registers for dtypes are forgotten after it."""
+    registries = (_c_types.NAME_TO_DTYPE, _c_types.DTYPE_TO_NAME)
+    before = [registry.copy() for registry in registries]
+    yield
+    for registry, known in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(known)
 
 
 @pytest.fixture

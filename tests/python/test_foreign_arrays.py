@@ -5,9 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
+from pycuda.elementwise import ElementwiseKernel
 
 
 @pytest.fixture(scope="module")
@@ -253,9 +255,18 @@ def test_torch(device, twice):
         with pytest.raises(cuda.ArgumentError, match="lives on the host"):
             twice(torch.zeros(4), block=(4, 1, 1))
         return
-    tensor = torch.arange(4, dtype=torch.float32, device="cuda")
-    twice(tensor, block=(4, 1, 1))
-    assert tensor.tolist() == [0, 2, 4, 6]
+    check_array_of_the_gpu(twice, torch.arange(4, dtype=torch.float32, device="cuda"))
+
+
+def check_array_of_the_gpu(twice, array):
+    """0, 1, 2, 3 in the memory of NVIDIA's driver: softcuda refuses it, and goes on."""
+    if not is_softcuda():
+        twice(array, block=(4, 1, 1))
+        assert array.tolist() == [0, 2, 4, 6]
+        return
+    with pytest.raises(cuda.ArgumentError, match="softcuda.* does not know"):
+        twice(array, block=(4, 1, 1))
+    cuda.Context.synchronize()
 
 
 def test_tensor_of_a_torch_without_the_exchange(device, twice):
@@ -282,8 +293,54 @@ def test_tensor_of_a_torch_without_the_exchange(device, twice):
 
 def test_cupy(device, twice):
     cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
-    if cuda.Device(0).name().startswith("softcuda"):
-        pytest.skip("CuPy runs on NVIDIA's driver only")
-    array = cupy.arange(4, dtype=cupy.float32)
-    twice(array, block=(4, 1, 1))
-    assert array.tolist() == [0, 2, 4, 6]
+    if not has_gpu(cupy):
+        pytest.skip("CuPy has no GPU here")
+    check_array_of_the_gpu(twice, cupy.arange(4, dtype=cupy.float32))
+
+
+def has_gpu(cupy):
+    try:
+        return cupy.cuda.runtime.getDeviceCount() > 0
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return False
+
+
+class Elsewhere(WithInterface):
+    """An array at an address that softcuda does not know."""
+
+    @property
+    def __cuda_array_interface__(self):
+        return {**super().__cuda_array_interface__, "data": (0x302000000, False)}
+
+
+@pytest.fixture
+def stranger(device):
+    if not is_softcuda():
+        pytest.skip("NVIDIA's driver knows the memory of all CUDA libraries")
+    return Elsewhere(cuda.mem_alloc(16))
+
+
+def test_memory_of_another_driver_is_refused(stranger, twice, exchanged_type):
+    says = "argument 0: .*0x302000000, memory that the driver .* does not know"
+    with pytest.raises(cuda.ArgumentError, match=says):
+        twice(stranger, block=(4, 1, 1))
+    with pytest.raises(cuda.ArgumentError, match=says):
+        twice(exchanged_type(0x302000000), block=(4, 1, 1))
+    with pytest.raises(cuda.ArgumentError, match=says):
+        twice(WithCapsule(0x302000000), block=(4, 1, 1))
+    cuda.Context.synchronize()  # no kernel has touched it
+
+
+def test_memory_of_another_driver_is_refused_elsewhere_too(stranger):
+    with pytest.raises(ValueError, match="0x302000000.* does not know"):
+        cuda.memcpy_dtoh(np.empty(4, np.float32), stranger)
+    negate = ElementwiseKernel("float *x", "x[i] = -x[i]", "negate")
+    with pytest.raises(ValueError, match="argument 'x'.* does not know"):
+        negate(stranger)
+
+
+def test_empty_array_at_the_end_of_its_memory_is_known(device, twice):
+    memory = cuda.mem_alloc(16)
+    nothing = SourceModule("__global__ void nothing(float *a) {}")
+    end = WithInterface(int(memory) + 16)
+    nothing.get_function("nothing")(end, block=(4, 1, 1))

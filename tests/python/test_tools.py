@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
-from pycuda import tools
+from pycuda import _c_types, tools
 
 
 def test_make_default_context_obeys_the_environment(device, monkeypatch):
@@ -86,6 +86,10 @@ def test_unknown_dtypes_are_value_errors():
 
 
 def test_registering_types():
+    names = set(_c_types.NAME_TO_DTYPE)
+    assert names.isdisjoint({"test_pair", "old_pair", "elementwise_pair"}), (
+        "a test before this one left what it registered"
+    )
     pair = np.dtype([("only", np.float32), ("here", np.int32)])
     assert tools.get_or_register_dtype(["test_pair", "test_pair_t"], pair) == pair
     assert tools.get_or_register_dtype("test_pair_t") == pair

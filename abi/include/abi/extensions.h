@@ -13,6 +13,11 @@ using PFN_scuImageKind = const char *(*)();
 /// be ended; waits on them return. A library without it cannot end a running kernel.
 using PFN_scuCtxInterrupt = CUresult (*)(CUcontext);
 
+/// int scuKnowsAddress(CUdeviceptr): 1 where kernels of this driver may reach memory at an address,
+/// 0 where it belongs to another driver of this process, or to nobody. A library without it knows
+/// all addresses that other libraries hand on.
+using PFN_scuKnowsAddress = int (*)(CUdeviceptr);
+
 /// size_t scuLastFaultMessage(char *buffer, size_t size): what went wrong in the last kernel that
 /// failed, as text: kernel, block, thread, address. Writes at most `size` bytes with the final
 /// zero; returns the text's length, 0 where no kernel has failed.

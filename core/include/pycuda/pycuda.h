@@ -19,6 +19,7 @@
 #include <pycuda/kernel_argument.h>
 #include <pycuda/kernel_signature.h>
 #include <pycuda/kernel_variant.h>
+#include <pycuda/known_address.h>
 #include <pycuda/launch.h>
 #include <pycuda/layout.h>
 #include <pycuda/memory.h>

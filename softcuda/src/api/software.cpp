@@ -19,6 +19,17 @@ SCU_EXPORT CUresult scuCtxInterrupt(CUcontext handle) {
     });
 }
 
+SCU_EXPORT int scuKnowsAddress(CUdeviceptr address) {
+    int known = 0;
+    const CUresult result = api::with_system([&](device::System &system) {
+        const device::AddressSpace &memory = system.memory();
+        known = address - memory.arena_base() < memory.arena_size() ||
+                memory.find(address).has_value() ||
+                memory.find(address - 1).has_value(); // an empty array at the end
+    });
+    return result == CUDA_SUCCESS && known;
+}
+
 SCU_EXPORT std::size_t scuLastFaultMessage(char *buffer, std::size_t size) {
     const std::string message = device::last_fault_message();
     if (buffer && size > 0) {

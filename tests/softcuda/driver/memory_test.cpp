@@ -243,4 +243,18 @@ TEST_F(MemoryTest, StreamOrderedMemory) {
     EXPECT_EQ(cuMemFreeAsync(memory, stream), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(MemoryTest, KnowsItsOwnAddressesOnly) {
+    CUdeviceptr memory = 0;
+    ASSERT_EQ(cuMemAlloc(&memory, 1000), CUDA_SUCCESS);
+    EXPECT_TRUE(scuKnowsAddress(memory));
+    EXPECT_TRUE(scuKnowsAddress(memory + 1000)); // an empty array at its end
+    int on_the_stack = 0;
+    const auto foreign = reinterpret_cast<CUdeviceptr>(&on_the_stack);
+    EXPECT_FALSE(scuKnowsAddress(foreign));
+    ASSERT_EQ(cuMemHostRegister(&on_the_stack, sizeof on_the_stack, 0), CUDA_SUCCESS);
+    EXPECT_TRUE(scuKnowsAddress(foreign));
+    ASSERT_EQ(cuMemHostUnregister(&on_the_stack), CUDA_SUCCESS);
+    cuMemFree(memory);
+}
+
 } // namespace

@@ -13,6 +13,7 @@ from pycuda import _array_indexing as _indexing
 from pycuda import _array_textures as _textures
 from pycuda import _driver
 from pycuda._array_creation import empty_as, splay, to_gpu, to_gpu_async
+from pycuda._array_functions import array_function
 from pycuda._array_ufuncs import UFUNCS, array_ufunc
 from pycuda._driver import ArrayBase
 from pycuda._driver import _array_apply as apply
@@ -98,6 +99,7 @@ class GPUArray(ArrayBase):
         )
 
     __array_ufunc__ = array_ufunc
+    __array_function__ = array_function
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(
@@ -384,9 +386,9 @@ class GPUArray(ArrayBase):
         axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
         return self.transpose(axes)
 
-    def diagonal(self, offset: int = 0) -> GPUArray:
-        """A view of the diagonal of a matrix."""
-        return _indexing.diagonal(self, offset)
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> GPUArray:
+        """A view of the diagonal of two axes, which becomes the last axis."""
+        return _indexing.diagonal(self, offset, axis1, axis2)
 
     def __getitem__(self, index) -> GPUArray:
         return _indexing.get_item(self, index)

@@ -38,6 +38,16 @@ def to_gpu_async(ary, allocator=None, stream=None) -> ArrayBase:
     return _driver._array_to_gpu(ary, allocator, stream, None)
 
 
+def as_array(value) -> ArrayBase:
+    """Arrays on the device as they are; numbers, lists and numpy arrays are copied there."""
+    return value if isinstance(value, ArrayBase) else to_gpu(np.asarray(value))
+
+
+def arange_of(count: int, dtype=np.int64) -> ArrayBase:
+    """0, 1, 2 ... ``count`` - 1."""
+    return _fill_range(empty(count, np.dtype(dtype)), 0, 1, None)
+
+
 def empty(shape, dtype=np.float64, allocator=None, order: str = "C") -> ArrayBase:
     """A new array whose elements are not set."""
     return _driver._array_empty(shape, dtype, allocator, order, None)

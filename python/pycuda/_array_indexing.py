@@ -68,15 +68,20 @@ def squeeze(ary, axis=None):
     return ary._view(0, [ary.shape[i] for i in kept], [ary.strides[i] for i in kept])
 
 
-def diagonal(ary, offset: int = 0):
-    """A view of a diagonal of a matrix."""
-    if ary.ndim != 2:
-        raise ValueError("diagonal() wants a matrix")
-    rows, columns = ary.shape
+def diagonal(ary, offset: int = 0, axis1: int = 0, axis2: int = 1):
+    """A view of a diagonal of two axes, which becomes the last axis."""
+    if ary.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    first, second = normalize_axis(axis1, ary.ndim), normalize_axis(axis2, ary.ndim)
+    if first == second:
+        raise ValueError("axis1 and axis2 cannot be the same")
     row, column = max(0, -offset), max(0, offset)
-    length = max(0, min(rows - row, columns - column))
-    start = row * ary.strides[0] + column * ary.strides[1] if length else 0
-    return ary._view(start, (length,), (ary.strides[0] + ary.strides[1],))
+    length = max(0, min(ary.shape[first] - row, ary.shape[second] - column))
+    start = row * ary.strides[first] + column * ary.strides[second] if length else 0
+    rest = [axis for axis in range(ary.ndim) if axis not in (first, second)]
+    shape = [*(ary.shape[axis] for axis in rest), length]
+    step = ary.strides[first] + ary.strides[second]
+    return ary._view(start, shape, [*(ary.strides[axis] for axis in rest), step])
 
 
 def broadcast_to(ary, shape):
@@ -223,6 +228,23 @@ def _assign_where(ary, mask, value) -> None:
 # Advanced indexing: arrays of integers and bools
 
 
+def places_of(array) -> tuple:
+    """The indices of the elements that are not zero: an array of int64 for each axis."""
+    return tuple(to_gpu(places) for places in array.get().nonzero())
+
+
+def check_bounds(array, axis: int, extent: int) -> None:
+    """IndexError where an index is not one of an axis of that length."""
+    if array.size == 0:
+        return
+    low, high = int(array.min().get()), int(array.max().get())
+    if low < -extent or high >= extent:
+        bad = low if low < -extent else high
+        raise IndexError(
+            f"index {bad} is out of bounds for axis {axis} with size {extent}"
+        )
+
+
 class _AdvancedIndex:
     """Arrays of integers as an index: the elements are addressed one by one.
 
@@ -276,7 +298,7 @@ class _AdvancedIndex:
                 result.append(item)
             elif item.dtype.kind == "b":
                 # How many elements are chosen decides the result's shape: the host must know.
-                result.extend(to_gpu(places) for places in item.get().nonzero())
+                result.extend(places_of(item))
             elif item.dtype.kind in "iu":
                 result.append(item.astype(np.int64, copy=False))
             else:
@@ -297,7 +319,7 @@ class _AdvancedIndex:
         total = None
         for axis, array in self.arrays:
             extent, stride = self.view.shape[axis], self.view.strides[axis]
-            self._check_bounds(array, axis, extent)
+            check_bounds(array, axis, extent)
             wrapped = _driver._array_apply("where", array < 0, array + extent, array)
             part = wrapped * np.int64(stride)
             total = part if total is None else total + part
@@ -307,17 +329,6 @@ class _AdvancedIndex:
             if after or before
             else total
         )
-
-    @staticmethod
-    def _check_bounds(array, axis: int, extent: int) -> None:
-        if array.size == 0:
-            return
-        low, high = int(array.min().get()), int(array.max().get())
-        if low < -extent or high >= extent:
-            bad = low if low < -extent else high
-            raise IndexError(
-                f"index {bad} is out of bounds for axis {axis} with size {extent}"
-            )
 
     def _base(self):
         """The view without the indexed axes, with the result's axes in their place."""

@@ -7,7 +7,8 @@
 array([1., 3., 5., 7.], dtype=float32)
 
 Functions take and return :class:`GPUArray`; the elementwise ones (``gpuarray.exp``, ``hypot``,
-``maximum`` ...) are objects with numpy's keywords ``out``, ``where`` and ``dtype``.
+``maximum`` ...) are objects with numpy's keywords ``out``, ``where`` and ``dtype``. numpy's own
+functions take arrays of the device as well: ``numpy.concatenate([x, y])`` is a GPUArray.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pycuda import _array_indexing as _indexing
+from pycuda import _array_functions as _functions
+from pycuda import _array_selecting as _selecting
 from pycuda import _driver
 from pycuda._array_class import ArrayFlags as ArrayFlags
 from pycuda._array_class import GPUArray as GPUArray
@@ -51,6 +53,15 @@ globals().update(
     {name: ufunc for name, ufunc in _UFUNCS.items() if name not in ("abs", "pow")}
 )
 
+# numpy's other functions, with numpy's signatures. PyCUDA's own functions, below, have theirs.
+globals().update(
+    {
+        name: function
+        for name, function in _functions.named_functions().items()
+        if name not in globals()
+    }
+)
+
 
 def _as_array(value, like=None) -> GPUArray:
     """Numbers and host arrays as arrays; a number takes the type of ``like`` where it may."""
@@ -82,13 +93,7 @@ def if_positive(criterion, then_, else_, out=None, stream=None) -> GPUArray:
 
 def where(criterion, then_=None, else_=None, out=None, stream=None):
     """``then_`` where ``criterion`` is not zero, elsewhere ``else_``; alone: the places."""
-    if then_ is None and else_ is None:
-        return tuple(to_gpu(places) for places in criterion.get().nonzero())
-    if isinstance(criterion, ArrayBase) and criterion.dtype.kind != "b":
-        criterion = criterion != 0
-    return _driver._array_apply(
-        "where", criterion, then_, else_, out=out, stream=stream
-    )
+    return _selecting.where(criterion, then_, else_, out=out, stream=stream)
 
 
 def _reduction(name: str):
@@ -138,27 +143,6 @@ std = _reduction("std")
 ptp = _reduction("ptp")
 
 
-def _nan_reduction(name: str, doc: str):
-    def function(a, axis=None, dtype=None, out=None, keepdims=False, stream=None):
-        kind = name if a.dtype.kind in "fc" or a.dtype.kind == "V" else name[3:]
-        return a._reduce(kind, axis, dtype, out, keepdims, None, stream)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
-
-
-nansum = _nan_reduction("nansum", "The sum of the elements that are numbers.")
-nanprod = _nan_reduction("nanprod", "The product of the elements that are numbers.")
-nanmin = _nan_reduction("nanmin", "The smallest of the elements that are numbers.")
-nanmax = _nan_reduction("nanmax", "The largest of the elements that are numbers.")
-
-
-def count_nonzero(a, axis=None, keepdims=False, stream=None) -> GPUArray:
-    """How many elements are not zero, of type int64."""
-    return a._reduce("count_nonzero", axis, None, None, keepdims, None, stream)
-
-
 def dot(a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
     """The sum of the products of the elements of two arrays of the same shape.
 
@@ -200,12 +184,7 @@ def subset_max(subset, a, stream=None) -> GPUArray:
 
 def take(a, indices, out=None, stream=None, *, axis=None) -> GPUArray:
     """The elements of ``a`` at ``indices``, counted over the flat array or along ``axis``."""
-    source = a.ravel() if axis is None else a
-    axis = 0 if axis is None else _indexing.normalize_axis(axis, a.ndim)
-    result = source[(slice(None),) * axis + (_as_array(indices),)]
-    if out is None:
-        return result
-    return _driver._array_apply("copy", result, out=out, stream=stream)
+    return _selecting.take(a, indices, axis, out)
 
 
 def put(a, indices, values, stream=None) -> None:
@@ -256,51 +235,6 @@ def _outputs(arrays, indices, shape, out) -> list:
     return [empty(shape, array.dtype) for array in arrays]
 
 
-def concatenate(arrays: Sequence, axis: int | None = 0, allocator=None) -> GPUArray:
-    """The arrays one after the other along ``axis``; None takes all elements of each."""
-    arrays = [_as_array(array) for array in arrays]
-    if not arrays:
-        raise ValueError("need at least one array to concatenate")
-    if axis is None:
-        arrays, axis = [array.ravel() for array in arrays], 0
-    first = arrays[0]
-    axis = _indexing.normalize_axis(axis, first.ndim)
-    for number, array in enumerate(arrays):
-        rest = array.shape[:axis] + array.shape[axis + 1 :]
-        if (
-            array.ndim != first.ndim
-            or rest != first.shape[:axis] + first.shape[axis + 1 :]
-        ):
-            raise ValueError(
-                f"all arrays must have the same shape but for axis {axis}: array 0 has "
-                f"{first.shape}, array {number} has {array.shape}"
-            )
-    total = builtins.sum(array.shape[axis] for array in arrays)
-    dtype = np.result_type(*(array.dtype for array in arrays))
-    shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
-    result = empty(shape, dtype, allocator)
-    start = 0
-    for array in arrays:
-        stop = start + array.shape[axis]
-        result[(slice(None),) * axis + (slice(start, stop),)] = array
-        start = stop
-    return result
-
-
-def stack(arrays: Sequence, axis: int = 0, allocator=None) -> GPUArray:
-    """The arrays, all of one shape, along a new axis."""
-    arrays = [_as_array(array) for array in arrays]
-    if not arrays:
-        raise ValueError("need at least one array to stack")
-    if len({array.shape for array in arrays}) != 1:
-        raise ValueError(
-            f"all arrays must have the same shape, not {[array.shape for array in arrays]}"
-        )
-    axis = _indexing.normalize_axis(axis, arrays[0].ndim + 1)
-    new = (slice(None),) * axis + (None,)
-    return concatenate([array[new] for array in arrays], axis, allocator)
-
-
 # What dependents import
 
 
@@ -331,6 +265,3 @@ def _memcpy_discontig(dst, src, async_: bool = False, stream=None) -> None:
             dst.set(src, async_, stream)
     else:
         src.get(dst, async_=async_, stream=stream)
-
-
-# numpy's functions that are not elementwise: see pycuda/_array_functions.py

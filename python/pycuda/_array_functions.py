@@ -16,6 +16,7 @@ from pycuda import (
     _array_files,
     _array_joining,
     _array_numeric,
+    _array_scans,
     _array_selecting,
     _array_shapes,
     _array_statistics,
@@ -27,6 +28,7 @@ MODULES = (
     _array_selecting,
     _array_statistics,
     _array_numeric,
+    _array_scans,
     _array_files,
 )
 LINALG = {

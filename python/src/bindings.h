@@ -28,6 +28,7 @@ void bind_texture(nb::module_ &module);
 void bind_module(nb::module_ &module);
 void bind_function(nb::module_ &module);
 void bind_array(nb::module_ &module);
+void bind_array_algorithms(nb::module_ &module);
 void bind_compiler(nb::module_ &module);
 void bind_elementwise(nb::module_ &module);
 void bind_reduction(nb::module_ &module);

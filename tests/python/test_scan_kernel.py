@@ -182,3 +182,16 @@ def test_more_than_2_to_the_31_elements(device):
     np.testing.assert_array_equal(
         tail, ((np.arange(n - 1000, n) + 1) % 256).astype(np.uint8)
     )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("dtype", ["i4", "i8", "c16"])
+@pytest.mark.parametrize("n", [2**22 + 1, 2**22 + 8193, 2**24 + 12_345])
+def test_long_scans_again_and_again(device, n, dtype):
+    x = (np.random.default_rng(n).integers(0, 64, n) == 0).astype(dtype)
+    running_sum = InclusiveScanKernel(x.dtype, "a + b")
+    source, out = ForeignArray(x), ForeignArray(np.zeros_like(x))
+    for repetition in range(10):
+        running_sum(source, out)
+        assert np.array_equal(out.get(), np.cumsum(x)), repetition

@@ -92,11 +92,14 @@ KernelSource ScanKernel::State::write(Access access) const {
               "const scan_type neutral = " +
               (exclusive ? text.neutral : std::string("scan_type()")) +
               ";\n"
+              "const pycuda::ScanElements<scan_type, pycuda::ScanAccess::" +
+              access_names[static_cast<int>(access)] +
+              "> elements{places};\n"
               "pycuda::scan_tile<scan_type, " +
               std::to_string(tile.rows) + ", " + std::to_string(tile.neighbours) + ", " +
-              std::to_string(threads) +
-              ", pycuda::ScanAccess::" + access_names[static_cast<int>(access)] + ", " +
-              (exclusive ? "true" : "false") + ">(places, nodes, neutral, pycuda_scan_op());\n}\n";
+              std::to_string(threads) + ", " + (exclusive ? "true" : "false") +
+              ">(elements, places.count, pycuda::claim_tile(nodes), nodes + 1, neutral, "
+              "pycuda_scan_op());\n}\n";
     return {std::move(source), {text.name}};
 }
 

@@ -92,6 +92,11 @@ __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
 
 enum class ScanAccess { Vectors, Elements, Strided };
 
+/// Whole vectors of memory, where Bytes is a power of two.
+template <int Bytes> struct alignas(Bytes &(Bytes - 1) ? 1 : Bytes) ScanVector {
+    unsigned char bytes[Bytes];
+};
+
 /// Where a scan reads and writes. Strides are in bytes.
 template <class T> struct ScanPlaces {
     const T *in;
@@ -100,72 +105,90 @@ template <class T> struct ScanPlaces {
     unsigned long long count;
 };
 
-/// Whole vectors of memory, where Bytes is a power of two.
-template <int Bytes> struct alignas(Bytes &(Bytes - 1) ? 1 : Bytes) ScanVector {
-    unsigned char bytes[Bytes];
-};
+/// How a tile gets at the elements of ScanPlaces: one by one, or as neighbours.
+template <class T, ScanAccess Access> struct ScanElements {
+    ScanPlaces<T> places;
 
-/// Scans one tile for each block. `nodes` starts with the counter of claimed tiles and must be all
-/// zeros. Exclusive scans give `neutral` for the first element.
-template <class T, int Rows, int Neighbours, int Threads, ScanAccess Access, bool Exclusive,
-          class Op>
-__device__ void scan_tile(const ScanPlaces<T> &places, unsigned long long *nodes, const T &neutral,
-                          const Op &op) {
-    using Index = unsigned long long;
-    using Vector = ScanVector<Neighbours * sizeof(T)>;
-    constexpr int warps = Threads / 32;
-    constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
-    __shared__ Index claimed;
-    __shared__ Storage<T, warps> totals;
-    __shared__ Storage<T, 1> before_tile;
-    const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32;
-
-    if (threadIdx.x == 0)
-        claimed = atomicAdd(nodes, 1ull);
-    __syncthreads();
-    const Index tile = claimed;
-    const Index start = tile * tile_size;
-    const Index first = start + warp * (32 * Rows * Neighbours) + lane * Neighbours;
-    const bool whole = start + tile_size <= places.count;
-
-    const auto in = [&](Index i) -> T {
+    __device__ T get(unsigned long long i) const {
         if (Access == ScanAccess::Strided)
             return *reinterpret_cast<const T *>(reinterpret_cast<const char *>(places.in) +
                                                 static_cast<long long>(i) * places.in_stride);
         return places.in[i];
-    };
-    const auto put = [&](Index i, const T &value) {
+    }
+    __device__ void put(unsigned long long i, const T &value) const {
         if (Access == ScanAccess::Strided)
             *reinterpret_cast<T *>(reinterpret_cast<char *>(places.out) +
                                    static_cast<long long>(i) * places.out_stride) = value;
         else
             places.out[i] = value;
-    };
+    }
+    template <int Neighbours>
+    __device__ void load(unsigned long long i, T (&values)[Neighbours]) const {
+        if (Access == ScanAccess::Vectors) {
+            const auto vector =
+                *reinterpret_cast<const ScanVector<sizeof(values)> *>(places.in + i);
+            memcpy(values, vector.bytes, sizeof(values));
+        } else {
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k)
+                values[k] = get(i + k);
+        }
+    }
+    template <int Neighbours>
+    __device__ void store(unsigned long long i, const T (&values)[Neighbours]) const {
+        if (Access == ScanAccess::Vectors) {
+            ScanVector<sizeof(values)> vector;
+            memcpy(vector.bytes, values, sizeof(values));
+            *reinterpret_cast<ScanVector<sizeof(values)> *>(places.out + i) = vector;
+        } else {
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k)
+                put(i + k, values[k]);
+        }
+    }
+};
+
+/// The number of a tile that this block has claimed: each is claimed once, in rising order.
+__device__ inline unsigned long long claim_tile(unsigned long long *counter) {
+    __shared__ unsigned long long claimed;
+    if (threadIdx.x == 0)
+        claimed = atomicAdd(counter, 1ull);
+    __syncthreads();
+    return claimed;
+}
+
+/// Scans tile `tile` of `count` elements. `nodes` are those of this scan's tiles, all zeros at
+/// first. Exclusive scans give `neutral` for the first element.
+template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class Elements, class Op>
+__device__ void scan_tile(const Elements &elements, unsigned long long count,
+                          unsigned long long tile, unsigned long long *nodes, const T &neutral,
+                          const Op &op) {
+    using Index = unsigned long long;
+    constexpr int warps = Threads / 32;
+    constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
+    __shared__ Storage<T, warps> totals;
+    __shared__ Storage<T, 1> before_tile;
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+
+    const Index start = tile * tile_size;
+    const Index first = start + warp * (32 * Rows * Neighbours) + lane * Neighbours;
+    const bool whole = start + tile_size <= count;
 
     // values[row][k]: neighbours in memory; rows are 32 * Neighbours apart.
     T values[Rows][Neighbours];
     if (whole) {
 #pragma unroll
-        for (int row = 0; row < Rows; ++row) {
-            const Index at = first + row * (32 * Neighbours);
-            if (Access == ScanAccess::Vectors) {
-                const Vector vector = *reinterpret_cast<const Vector *>(places.in + at);
-                memcpy(values[row], vector.bytes, sizeof(values[row]));
-            } else {
-#pragma unroll
-                for (int k = 0; k < Neighbours; ++k)
-                    values[row][k] = in(at + k);
-            }
-        }
+        for (int row = 0; row < Rows; ++row)
+            elements.load(first + row * (32 * Neighbours), values[row]);
     } else { // what lies past the end is never used; any value will do
-        const T filler = in(start);
+        const T filler = elements.get(start);
 #pragma unroll
         for (int row = 0; row < Rows; ++row)
 #pragma unroll
             for (int k = 0; k < Neighbours; ++k) {
                 const Index at = first + row * (32 * Neighbours) + k;
-                values[row][k] = at < places.count ? in(at) : filler;
+                values[row][k] = at < count ? elements.get(at) : filler;
             }
     }
 
@@ -197,8 +220,8 @@ __device__ void scan_tile(const ScanPlaces<T> &places, unsigned long long *nodes
 #pragma unroll
         for (int i = 1; i < warps; ++i)
             total = op(total, totals.data()[i]);
-        const Index tiles = (places.count + tile_size - 1) / tile_size;
-        const T prefix = find_prefix(nodes + 1, tile, tiles, total, lane, op);
+        const Index tiles = (count + tile_size - 1) / tile_size;
+        const T prefix = find_prefix(nodes, tile, tiles, total, lane, op);
         if (lane == 0)
             before_tile.data()[0] = prefix;
     }
@@ -225,16 +248,14 @@ __device__ void scan_tile(const ScanPlaces<T> &places, unsigned long long *nodes
             }
         }
         const Index at = first + row * (32 * Neighbours);
-        if (whole && Access == ScanAccess::Vectors) {
-            Vector vector;
-            memcpy(vector.bytes, result, sizeof(result));
-            *reinterpret_cast<Vector *>(places.out + at) = vector;
-        } else {
-#pragma unroll
-            for (int k = 0; k < Neighbours; ++k)
-                if (whole || at + k < places.count)
-                    put(at + k, result[k]);
+        if (whole) {
+            elements.store(at, result);
+            continue;
         }
+#pragma unroll
+        for (int k = 0; k < Neighbours; ++k)
+            if (at + k < count)
+                elements.put(at + k, result[k]);
     }
 }
 

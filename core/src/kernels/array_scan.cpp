@@ -1,0 +1,250 @@
+// array_scan.cpp -- from an array and an axis to a launch of one of three kernels.
+#include <pycuda/array_scan.h>
+
+#include "arrays/device_code.h"
+#include "arrays/kernel_arguments.h"
+#include "arrays/kernel_table.h"
+
+#include "kernels/device/array_scan.cuh.h"
+#include "kernels/device/scan.cuh.h"
+#include "kernels/device/shuffle.cuh.h"
+
+#include <pycuda/array_operation.h>
+#include <pycuda/copy.h>
+#include <pycuda/launch.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+
+namespace pycuda {
+namespace {
+
+constexpr unsigned block = 256;
+/// Enough scans side by side to keep a device busy with a thread for each.
+constexpr std::int64_t many_columns = 2048;
+/// Up to this length a warp has a scan of its own, if there are many.
+constexpr std::int64_t warp_length = 1024;
+constexpr std::int64_t many_rows = 64;
+
+enum class Way : std::uint8_t { Columns, Warps, Tiles };
+
+struct ScanRow {
+    std::string_view name;
+    const char *join;
+};
+constexpr ScanRow scans[] = {
+    {"sum", "T(a + b)"},
+    {"prod", "T(a * b)"},
+    {"min", "array_minimum(a, b)"},
+    {"max", "array_maximum(a, b)"},
+};
+
+/// All that the source depends on, and how the work is spread.
+struct Scanning {
+    Scan kind;
+    ScalarType stored;
+    ScalarType type; ///< of the result
+    Way way = Way::Columns;
+    bool vectors = false;
+    int axes = 1; ///< that are not scanned
+    std::array<Layout, 2> kept = {};
+    std::int64_t rows = 1, length = 1, in_step = 0, out_step = 0;
+
+    unsigned neighbours() const noexcept {
+        const std::size_t widest = std::max(item_size(stored), item_size(type));
+        return static_cast<unsigned>(std::clamp<std::size_t>(16 / widest, 1, 8));
+    }
+    unsigned tile_rows() const noexcept { return item_size(type) <= 4 ? 8 : 4; }
+    std::int64_t tile() const noexcept { return std::int64_t{block} * tile_rows() * neighbours(); }
+
+    KernelKey key() const noexcept {
+        KernelKey key = 4; // a scan
+        for (auto [value, bits] : {std::pair<unsigned, int>{static_cast<unsigned>(kind), 2},
+                                   {static_cast<unsigned>(stored), 4},
+                                   {static_cast<unsigned>(type), 4},
+                                   {static_cast<unsigned>(way), 2},
+                                   {vectors, 1},
+                                   {static_cast<unsigned>(axes), 6}})
+            key = key << bits | value;
+        return key;
+    }
+};
+
+ScalarType result_type(Scan kind, ScalarType type) {
+    if (kind == Scan::Min || kind == Scan::Max)
+        return type;
+    if (is_bool(type) || type_class(type) == TypeClass::Signed)
+        return ScalarType::Int64;
+    return type_class(type) == TypeClass::Unsigned ? ScalarType::UInt64 : type;
+}
+
+std::string source_of(const Scanning &work) {
+    const std::array types = {work.stored, work.type};
+    std::string code = device_prelude(types) + std::string(device_code::shuffle_cuh) +
+                       std::string(device_code::scan_cuh);
+    code += "typedef " + std::string(cuda_name(work.stored)) + " A;\ntypedef " +
+            std::string(cuda_name(work.type)) + " L;\ntypedef L O;\ntypedef " +
+            compute_name(work.type) + " T;\n#define ARRAY_SCAN_AXES " + std::to_string(work.axes) +
+            "\n" + std::string(device_code::array_scan_cuh);
+    code +=
+        "struct Join {\n    __device__ T operator()(T a, T b) const { return " +
+        std::string(scans[static_cast<int>(work.kind)].join) +
+        "; }\n};\nextern \"C\" __global__ void __launch_bounds__(256) run(const A *in, O *out,\n"
+        "        unsigned long long *nodes, pycuda::ArrayScanGeometry g) {\n    pycuda::";
+    switch (work.way) {
+    case Way::Columns:
+        code += "scan_columns(in, out, g, Join());\n}\n";
+        break;
+    case Way::Warps:
+        code += "scan_warps(in, out, g, Join());\n}\n";
+        break;
+    case Way::Tiles:
+        code += "scan_tiles<" + std::to_string(work.tile_rows()) + ", " +
+                std::to_string(work.neighbours()) + ", " + (work.vectors ? "true" : "false") +
+                ">(in, out, g, nodes, Join());\n}\n";
+        break;
+    }
+    return code;
+}
+
+bool can_use_vectors(const Scanning &work, const Array &in, const Array &out) {
+    const std::array arrays = {&in, &out};
+    const std::array steps = {work.in_step, work.out_step};
+    for (std::size_t k = 0; k < 2; ++k) {
+        const std::size_t pack = work.neighbours() * arrays[k]->item_size();
+        std::uint64_t bits = arrays[k]->address();
+        for (std::int64_t stride : work.kept[k].strides())
+            bits |= static_cast<std::uint64_t>(stride);
+        if (steps[k] != static_cast<std::int64_t>(arrays[k]->item_size()) || bits % pack != 0)
+            return false;
+    }
+    return true;
+}
+
+Scanning plan(Scan kind, const Array &in, const Array &out, int axis) {
+    Scanning work{.kind = kind, .stored = in.scalar_type(), .type = out.scalar_type()};
+    const std::array arrays = {&in, &out};
+    for (std::size_t k = 0; k < 2; ++k)
+        for (int i = 0; i < in.dimensions(); ++i)
+            if (i != axis)
+                work.kept[k].append(arrays[k]->layout().extent(i), arrays[k]->layout().stride(i));
+    work.length = in.layout().extent(axis);
+    work.in_step = in.layout().stride(axis);
+    work.out_step = out.layout().stride(axis);
+    // Scans are numbered as the result has them in memory.
+    const auto order = work.kept[1].axes_in_memory_order();
+    for (Layout &layout : work.kept)
+        layout = Layout(layout).transposed(
+            std::span(order.data(), static_cast<std::size_t>(layout.dimensions())));
+    work.rows = static_cast<std::int64_t>(work.kept[0].size());
+    coalesce(work.kept);
+    if (work.kept[0].dimensions() == 0)
+        for (Layout &layout : work.kept)
+            layout.append(1, 0);
+    work.axes = work.kept[0].dimensions();
+    const std::int64_t neighbour = work.kept[1].stride(work.axes - 1);
+    if (work.rows >= many_columns &&
+        (std::abs(neighbour) < std::abs(work.out_step) || work.length <= 8))
+        work.way = Way::Columns;
+    else if (work.length <= warp_length && work.rows >= many_rows)
+        work.way = Way::Warps;
+    else
+        work.way = Way::Tiles;
+    work.vectors = work.way == Way::Tiles && can_use_vectors(work, in, out);
+    return work;
+}
+
+/// Words of 64 bits for the nodes of all levels; as find_prefix() of scan.cuh counts them.
+std::int64_t node_words(std::int64_t tiles, std::size_t size) {
+    std::int64_t nodes = 2;
+    for (std::int64_t level = tiles; level > 1; level = level / 32 + 1) {
+        nodes += level + 1;
+        if (level <= 32)
+            break;
+    }
+    return nodes * static_cast<std::int64_t>((size + 3) / 4);
+}
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+unsigned grid_extent(std::int64_t blocks) {
+    if (blocks > 0x7fffffff)
+        throw std::invalid_argument("a scan of so many elements needs " + std::to_string(blocks) +
+                                    " blocks; a grid has at most 2147483647");
+    return static_cast<unsigned>(blocks);
+}
+
+void note_use(const Array &array, const std::shared_ptr<Event> &done) {
+    array.memory()->used_until(done);
+}
+
+void run(const Scanning &work, const Array &in, const Array &out, StreamRef stream) {
+    const std::int64_t tiles = work.way == Way::Tiles ? divide_up(work.length, work.tile()) : 1;
+    const std::size_t state = std::max<std::size_t>(item_size(work.type), 4);
+    const std::int64_t row_nodes = work.way == Way::Tiles ? node_words(tiles, state) : 0;
+    const std::int64_t words[] = {work.way == Way::Tiles ? 1 + work.rows * row_nodes : 0};
+    const Array nodes = Array::empty(out.context(), words, ScalarType::UInt64, Order::C, stream);
+    if (words[0] != 0)
+        fill_32_async(nodes.address(), 0, 2 * nodes.size(), stream);
+    KernelArguments arguments;
+    arguments.add(in.address());
+    arguments.add(out.address());
+    arguments.add(nodes.address());
+    for (std::int64_t value :
+         {work.rows, work.length, tiles, row_nodes, work.in_step, work.out_step})
+        arguments.add(value);
+    for (std::int64_t extent : work.kept[0].shape())
+        arguments.add(extent);
+    for (int axis = 0; axis < work.axes; ++axis)
+        for (const Layout &layout : work.kept)
+            arguments.add(layout.stride(axis));
+    const std::int64_t blocks = work.way == Way::Columns ? divide_up(work.rows, block)
+                                : work.way == Way::Warps ? divide_up(work.rows, block / 32)
+                                                         : work.rows * tiles;
+    LaunchConfig config;
+    config.block = {block};
+    config.grid = {grid_extent(blocks)};
+    config.stream = stream;
+    const Function &kernel =
+        out.context()->kernels().find(work.key(), [&] { return source_of(work); });
+    launch_packed(kernel, config, arguments.data(), arguments.size());
+    if (stream.get() == nullptr)
+        return;
+    auto done = std::make_shared<Event>(out.context()->context(), CU_EVENT_DISABLE_TIMING);
+    done->record(stream);
+    for (const Array *array : {&in, &out, &nodes})
+        if (array->size() != 0)
+            note_use(*array, done);
+}
+
+} // namespace
+
+std::optional<Scan> find_scan(std::string_view name) noexcept {
+    for (std::size_t i = 0; i < std::size(scans); ++i)
+        if (scans[i].name == name)
+            return static_cast<Scan>(i);
+    return {};
+}
+
+Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype,
+           StreamRef stream) {
+    if (axis < 0 || axis >= in.dimensions())
+        throw std::invalid_argument("axis " + std::to_string(axis) +
+                                    " is out of bounds for an array of " +
+                                    std::to_string(in.dimensions()) + " dimensions");
+    if (in.dtype().is_opaque())
+        throw UnsupportedTypes("a running sum is not defined for elements of " + in.dtype().name());
+    if (!in.is_aligned())
+        return scan(kind, aligned(in, stream), axis, dtype, stream);
+    const ScalarType type = dtype ? *dtype : result_type(kind, in.scalar_type());
+    const std::shared_ptr<ArrayContext> &context =
+        in.memory() ? in.context() : ArrayContext::current();
+    const Array out = Array::with_layout(context, in.layout().dense(item_size(type)), type, stream);
+    if (in.size() != 0)
+        run(plan(kind, in, out, axis), in, out, stream);
+    return out;
+}
+
+} // namespace pycuda

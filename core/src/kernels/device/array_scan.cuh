@@ -1,0 +1,131 @@
+// array_scan.cuh -- running sums along one axis of arrays, in three ways.
+//
+//   columns    neighbours in memory belong to different scans: a thread has one of them
+//   warps      many short scans: a warp has one of them, 32 elements at a time
+//   tiles      long scans: blocks have a tile each; see scan.cuh
+//
+// The types A (in memory), L (converted to), T (computed in), O (in memory), the operation and
+// `axes`, the number of axes that are not scanned, are defined before this.
+#pragma once
+
+namespace pycuda {
+
+constexpr int array_scan_axes = ARRAY_SCAN_AXES;
+
+struct ArrayScanGeometry {
+    long long rows, length, tiles, row_nodes, in_step, out_step;
+    long long extent[array_scan_axes], stride[array_scan_axes][2];
+};
+
+/// Where a row's elements are, and their conversions.
+template <bool Vectors> struct ArrayScanElements {
+    const char *in;
+    char *out;
+    long long in_step, out_step;
+
+    __device__ ArrayScanElements(const A *from, O *to, const ArrayScanGeometry &g, long long row)
+        : in(reinterpret_cast<const char *>(from)), out(reinterpret_cast<char *>(to)),
+          in_step(g.in_step), out_step(g.out_step) {
+#pragma unroll
+        for (int axis = array_scan_axes - 1; axis >= 0; --axis) {
+            const long long whole = axis == 0 ? 0 : row / g.extent[axis];
+            const long long at = row - whole * g.extent[axis];
+            in += at * g.stride[axis][0];
+            out += at * g.stride[axis][1];
+            row = whole;
+        }
+    }
+    __device__ static T from_memory(A x) { return array_convert<T>(array_convert<L>(x)); }
+    __device__ static O to_memory(T x) { return array_convert<O>(x); }
+
+    __device__ T get(long long i) const {
+        return from_memory(*reinterpret_cast<const A *>(in + i * in_step));
+    }
+    __device__ void put(long long i, T value) const {
+        *reinterpret_cast<O *>(out + i * out_step) = to_memory(value);
+    }
+    template <int Neighbours> __device__ void load(long long i, T (&values)[Neighbours]) const {
+        if (Vectors) {
+            const auto pack = reinterpret_cast<const Pack<A, Neighbours> *>(in)[i / Neighbours];
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k)
+                values[k] = from_memory(pack.v[k]);
+        } else {
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k)
+                values[k] = get(i + k);
+        }
+    }
+    template <int Neighbours>
+    __device__ void store(long long i, const T (&values)[Neighbours]) const {
+        if (Vectors) {
+            Pack<O, Neighbours> pack;
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k)
+                pack.v[k] = to_memory(values[k]);
+            reinterpret_cast<Pack<O, Neighbours> *>(out)[i / Neighbours] = pack;
+        } else {
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k)
+                put(i + k, values[k]);
+        }
+    }
+};
+
+template <class Op>
+__device__ void scan_columns(const A *in, O *out, const ArrayScanGeometry &g, const Op &op) {
+    const long long row = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (row >= g.rows)
+        return;
+    const ArrayScanElements<false> elements(in, out, g, row);
+    constexpr int ahead = 8; // loads under way
+    T total = elements.get(0);
+    elements.put(0, total);
+    long long i = 1;
+    for (; i + ahead <= g.length; i += ahead) {
+        T values[ahead];
+        elements.load(i, values);
+#pragma unroll
+        for (int k = 0; k < ahead; ++k)
+            values[k] = total = op(total, values[k]);
+        elements.store(i, values);
+    }
+    for (; i < g.length; ++i) {
+        total = op(total, elements.get(i));
+        elements.put(i, total);
+    }
+}
+
+template <class Op>
+__device__ void scan_warps(const A *in, O *out, const ArrayScanGeometry &g, const Op &op) {
+    const int lane = threadIdx.x % 32;
+    const long long row =
+        static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
+    if (row >= g.rows)
+        return;
+    const ArrayScanElements<false> elements(in, out, g, row);
+    T before = elements.get(0);
+    for (long long first = 0; first < g.length; first += 32) {
+        const long long i = first + lane;
+        T value = elements.get(i < g.length ? i : first);
+        value = scan_warp(value, lane, op);
+        if (first != 0)
+            value = op(before, value);
+        if (i < g.length)
+            elements.put(i, value);
+        before = shuffle(value, 31);
+    }
+}
+
+/// `nodes`: the counter of claimed tiles, then row_nodes words for each row.
+template <int Rows, int Neighbours, bool Vectors, class Op>
+__device__ void scan_tiles(const A *in, O *out, const ArrayScanGeometry &g,
+                           unsigned long long *nodes, const Op &op) {
+    const long long claimed = static_cast<long long>(claim_tile(nodes));
+    const long long row = g.tiles == 1 ? claimed : claimed / g.tiles;
+    const ArrayScanElements<Vectors> elements(in, out, g, row);
+    scan_tile<T, Rows, Neighbours, 256, false>(elements, g.length, claimed - row * g.tiles,
+                                               nodes + 1 + row * g.row_nodes, T(0), op);
+}
+
+} // namespace pycuda

@@ -45,6 +45,24 @@ TEST(SourceWrap, LeavesIncludesInBracesAlone) {
               "extern \"C\" {\n#line 1 \"k.cu\"\n" + source + "\n}\n");
 }
 
+TEST(SourceWrap, LeavesLeadingDirectivesInFront) {
+    const auto angled = [](const IncludeDirective &include) {
+        return include.form == IncludeDirective::Form::Angled;
+    };
+    const std::string first = "// note\n#define N 1\n#include <a.h>\n\n#include <b.h> // too\n";
+    const std::string source = first + "int x;\n#include <c.h>\n";
+    EXPECT_EQ(leading_directives(source, angled), first.size());
+    EXPECT_EQ(leading_directives("int x;\n#include <a.h>\n", angled), 0u);
+    EXPECT_EQ(leading_directives("#if N\n#include <a.h>\n#endif\n", angled), 0u);
+    EXPECT_EQ(leading_directives("#include <a.h>\n#include \"b.h\"\n", angled), 15u);
+    EXPECT_EQ(wrap_in_extern_c(source, "k.cu", angled, first.size()),
+              first +
+                  "extern \"C\" {\n#line 6 \"k.cu\"\nint x;\nextern \"C++\" {\n#line 7 \"k.cu\"\n"
+                  "#include <c.h>\n}\n#line 8 \"k.cu\"\n\n}\n");
+    EXPECT_EQ(name_source(source, "k.cu", first.size()),
+              first + "#line 6 \"k.cu\"\nint x;\n#include <c.h>\n");
+}
+
 TEST(Sha256, AgreesWithTheStandard) {
     EXPECT_EQ(to_hex(sha256("")),
               "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

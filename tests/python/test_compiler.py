@@ -1,6 +1,14 @@
 """Compiling: options, cache, messages, modules from files."""
 
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,6 +43,63 @@ def test_options_reach_the_compiler(device, tmp_path):
         {"options": ["-D", "MORE=1", f"-I{tmp_path}", "--use_fast_math", "-std=c++17"]},
     ):
         assert answer(source, device, **how) == 43
+
+
+@pytest.mark.parametrize("no_extern_c", [False, True])
+def test_precompiled_headers(device, no_extern_c):
+    """Made by the first of two sources that begin with the same includes, used by the second."""
+    if nvrtc_version() < (12, 8):
+        pytest.skip("this NVRTC has no precompiled headers")
+    says = []
+    for value in (1, 2):
+        source = f"""#include <cuda_fp16.h>
+        #include <cuda_bf16.h>
+        extern "C" __global__ void answer(int *p) {{ *p = {value} * int(__half(21.f)); }}
+        """
+        with pytest.warns(UserWarning) as messages:
+            result = answer(
+                source,
+                device,
+                options=["--pch", "--pch-verbose=true"],
+                no_extern_c=no_extern_c,
+                cache_dir=False,
+            )
+        assert result == 21 * value
+        says.append(str(messages[0].message))
+    assert "using precompiled header" in says[1], says
+
+
+def nvrtc_version():
+    result = compiler._compile(NOP, "ptx", compiler._How(arch="sm_86", keep=True))
+    folder = Path(result.kept_in)
+    text = next(folder.glob("*.ptx")).read_text()
+    shutil.rmtree(folder)
+    return tuple(map(int, re.search(r"release (\d+)\.(\d+)", text).groups()))
+
+
+def test_slow_compilation_is_announced_on_a_terminal(tmp_path):
+    nvcc = tmp_path / "slow"
+    nvcc.write_text("#!/bin/sh\nsleep 1.4\necho too tired >&2\nexit 1\n")
+    nvcc.chmod(0o755)
+    program = f"""
+        import pycuda.driver as cuda
+        from pycuda import compiler
+        try:
+            compiler.compile("__global__ void k() {{}}", arch="sm_86", nvcc={str(nvcc)!r})
+        except cuda.CompileError as error:
+            assert "tired" in str(error)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    environment = {**os.environ, "TERM": "xterm"}
+    screen, end = pty.openpty()
+    on_terminal = subprocess.Popen(command, stderr=end, env=environment)
+    elsewhere = subprocess.run(command, stderr=subprocess.PIPE, env=environment)
+    assert (on_terminal.wait(), elsewhere.returncode) == (0, 0)
+    os.close(end)
+    shown = os.read(screen, 1 << 16)
+    os.close(screen)
+    assert shown == b"\r\x1b[Kpycuda: compiling kernel.cu ... 1 s\r\x1b[K"
+    assert elsewhere.stderr == b""
 
 
 def test_a_changed_header_is_compiled_again(device, tmp_path):

@@ -27,8 +27,14 @@ ArchitectureWish wished_architecture(const CompileJob &job) {
 
 std::string prepare_source(const CompileJob &job, bool all_outside) {
     const CompileRequest &request = job.request;
+    const auto leading = [&](const IsOutside &is_outside) {
+        return job.options.wants_precompiled_headers
+                   ? leading_directives(request.source, is_outside)
+                   : 0;
+    };
     if (request.linkage == Linkage::Cxx)
-        return name_source(request.source, request.name);
+        return name_source(request.source, request.name,
+                           leading([](const IncludeDirective &) { return true; }));
     const IncludeDirectory here{job.source_directory, IncludeDirectory::Owner::User};
     auto is_outside = [&](const IncludeDirective &include) {
         if (all_outside)
@@ -38,7 +44,7 @@ std::string prepare_source(const CompileJob &job, bool all_outside) {
         const IncludeDirectory *owner = find_include_owner(include, here, job.include_path);
         return !owner || owner->owner != IncludeDirectory::Owner::User;
     };
-    return wrap_in_extern_c(request.source, request.name, is_outside);
+    return wrap_in_extern_c(request.source, request.name, is_outside, leading(is_outside));
 }
 
 std::string stem_of(const std::string &name) { return std::filesystem::path(name).stem().string(); }

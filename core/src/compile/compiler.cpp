@@ -13,6 +13,7 @@
 #include "compiler_search.h"
 #include "disk_cache.h"
 #include "memory_cache.h"
+#include "progress_line.h"
 #include "texture_shim.h"
 
 namespace fs = std::filesystem;
@@ -221,6 +222,7 @@ CompileOutcome compile_in_process(const CompileJob &job) {
 }
 
 CompileOutcome compile_afresh(const CompileJob &job, const std::string &nvcc) {
+    const ProgressLine progress("compiling " + job.request.name);
     return nvcc.empty() ? compile_in_process(job) : compile_with_nvcc(job, nvcc);
 }
 

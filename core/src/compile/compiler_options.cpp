@@ -38,6 +38,7 @@ enum class Use {
     Frontend, // -Xcudafe
     Deprecated,
     Keep,
+    PrecompiledHeaders,
 };
 
 struct Rule {
@@ -63,6 +64,7 @@ constexpr Rule rules[] = {
     {"Wno-deprecated-declarations", "Wno-deprecated-declarations", Form::Flag, Use::Deprecated},
     {"keep", "keep", Form::Flag, Use::Keep},
     {"save-temps", "save-temps", Form::Flag, Use::Keep},
+    {"pch", "pch", Form::Flag, Use::PrecompiledHeaders},
 
     {"std", "std", Form::Value, Use::Pass},
     {"use_fast_math", "use_fast_math", Form::Flag, Use::Pass},
@@ -311,6 +313,10 @@ class Translator {
             break;
         case Use::Keep:
             options_.keep = true;
+            break;
+        case Use::PrecompiledHeaders:
+            options_.wants_precompiled_headers = true;
+            pass(rule, value);
             break;
         }
     }

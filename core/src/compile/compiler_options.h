@@ -23,6 +23,8 @@ struct CompilerOptions {
     std::vector<std::string> only_nvcc;
     /// Whether ptxas is asked to report (-Xptxas -v, --resource-usage).
     bool wants_ptxas_report = false;
+    /// Whether -pch is among them, NVRTC's automatic precompiled headers.
+    bool wants_precompiled_headers = false;
     /// Whether -keep is among them.
     bool keep = false;
 };

@@ -53,6 +53,13 @@ std::string advice_for(const std::string &header) {
 
 bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
 
+/// A folder that is removed when the process ends.
+std::string folder_of_this_process() {
+    static const auto *folder = new TemporaryDirectory;
+    static const int registered = std::atexit([] { delete folder; });
+    return registered == 0 ? folder->path() : "";
+}
+
 /// Everything that a remedy changes.
 struct Attempt {
     bool with_bundled_headers = false;
@@ -123,6 +130,7 @@ class NvrtcCompilation {
                              job_.options.nvrtc.end());
         if (attempt_.for_device_by_default)
             nvrtc.options.push_back("--device-as-default-execution-space");
+        add_precompiled_header_folder(nvrtc.options);
         for (const IncludeDirectory &directory : path)
             nvrtc.options.push_back("-I" + directory.path);
         for (const std::string &name : scan_.unresolved)
@@ -136,6 +144,18 @@ class NvrtcCompilation {
         if (job_.keep)
             keep_files(nvrtc, outcome);
         return outcome;
+    }
+
+    /// A precompiled header serves this process alone: it depends on the addresses that the
+    /// compiler got. It may take some 250 MB of disk.
+    void add_precompiled_header_folder(std::vector<std::string> &options) const {
+        if (!job_.options.wants_precompiled_headers)
+            return;
+        library_.allow_large_precompiled_headers();
+        for (const std::string &option : options)
+            if (option.find("-pch-dir") != std::string::npos)
+                return;
+        options.push_back("--pch-dir=" + folder_of_this_process());
     }
 
     /// Changes `attempt_` so that the next one may succeed; false when nothing is left to try.
@@ -160,9 +180,7 @@ class NvrtcCompilation {
                 return true;
             fs::remove(bundled_folder_, failed);
         }
-        static const auto *for_this_process = new TemporaryDirectory;
-        static const int registered = std::atexit([] { delete for_this_process; });
-        bundled_folder_ = registered == 0 ? for_this_process->path() : "";
+        bundled_folder_ = folder_of_this_process();
         return library_.install_headers(bundled_folder_);
     }
 

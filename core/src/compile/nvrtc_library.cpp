@@ -81,6 +81,7 @@ NvrtcLibrary::NvrtcLibrary(const std::string &path) {
     find(library, "nvrtcGetLTOIRSize", lto_ir_size_);
     find(library, "nvrtcGetLTOIR", lto_ir_);
     find(library, "nvrtcInstallBundledHeaders", install_headers_);
+    find(library, "nvrtcSetPCHHeapSize", set_pch_heap_size_);
     // The newest of the functions that every NVRTC since 11.2 has.
     if (!version_ || !supported_archs_ || !cubin_)
         throw CompileError("'" + path + "' is not NVRTC 11.2 or newer");
@@ -172,6 +173,16 @@ void NvrtcLibrary::fetch_images(Program program, const NvrtcJob &job, NvrtcOutco
         check(lowered_name_(program, expression.c_str(), &lowered), "nvrtcGetLoweredName");
         outcome.lowered_names.emplace_back(expression, lowered);
     }
+}
+
+void NvrtcLibrary::allow_large_precompiled_headers() const {
+    constexpr std::size_t enough_for_cub = std::size_t{1} << 30; // addresses; used as needed
+    static const bool once = [this] {
+        if (set_pch_heap_size_)
+            check(set_pch_heap_size_(enough_for_cub), "nvrtcSetPCHHeapSize");
+        return true;
+    }();
+    static_cast<void>(once);
 }
 
 bool NvrtcLibrary::install_headers(const std::string &folder) const {

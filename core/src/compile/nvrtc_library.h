@@ -52,6 +52,9 @@ class NvrtcLibrary {
     /// are there already. Safe with several processes at once. False where there are none.
     bool install_headers(const std::string &folder) const;
 
+    /// Makes room for precompiled headers of large libraries, where this NVRTC has them at all.
+    void allow_large_precompiled_headers() const;
+
   private:
     using Program = struct _nvrtcProgram *;
     using Result = int;
@@ -87,6 +90,7 @@ class NvrtcLibrary {
     Result (*lto_ir_size_)(Program, std::size_t *) = nullptr;
     Result (*lto_ir_)(Program, char *) = nullptr;
     Result (*install_headers_)(const char *, unsigned, const char **) = nullptr;
+    Result (*set_pch_heap_size_)(std::size_t) = nullptr;
 };
 
 } // namespace pycuda::compile_detail

@@ -21,6 +21,28 @@ std::ptrdiff_t depth_change(std::string_view blanked) {
     return std::ranges::count(blanked, '{') - std::ranges::count(blanked, '}');
 }
 
+std::size_t count_lines(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+/// Whether a blanked text holds no code: nothing, or #define, #pragma and #undef alone.
+bool is_plain_space(std::string_view blanked) {
+    while (!blanked.empty()) {
+        const std::size_t end = std::min(blanked.find('\n'), blanked.size());
+        std::string_view line = blanked.substr(0, end);
+        blanked.remove_prefix(std::min(end + 1, blanked.size()));
+        const std::size_t begin = line.find_first_not_of(" \t\r");
+        if (begin == std::string_view::npos)
+            continue;
+        line.remove_prefix(begin);
+        const bool is_setting = line.starts_with("#define ") || line.starts_with("#undef ") ||
+                                line.starts_with("#pragma ");
+        if (!is_setting || line.ends_with('\\'))
+            return false;
+    }
+    return true;
+}
+
 /// Whether text that follows the line could still belong to something begun on it.
 bool ends_cleanly(std::string_view line, std::string_view blanked_line) {
     std::size_t comment = line.rfind("/*");
@@ -32,20 +54,42 @@ bool ends_cleanly(std::string_view line, std::string_view blanked_line) {
 
 } // namespace
 
+std::size_t leading_directives(std::string_view source, const IsOutside &is_outside) {
+    const std::string blanked = blank_comments_and_strings(source);
+    std::size_t position = 0; // where nothing but directives has been seen
+    std::size_t leading = 0;
+    for (const IncludeDirective &include : find_includes(source, blanked)) {
+        if (include.line_begin < position)
+            continue; // the second of a line
+        const std::string_view between =
+            std::string_view(blanked).substr(position, include.line_begin - position);
+        const std::string_view line =
+            source.substr(include.line_begin, include.line_end - include.line_begin);
+        const std::string_view blanked_line =
+            std::string_view(blanked).substr(include.line_begin, line.size());
+        if (!is_plain_space(between) || include.only_asks || !ends_cleanly(line, blanked_line) ||
+            !is_outside(include))
+            break;
+        position = leading = std::min(include.line_end + 1, source.size());
+    }
+    return leading;
+}
+
 std::string wrap_in_extern_c(std::string_view source, std::string_view name,
-                             const std::function<bool(const IncludeDirective &)> &is_outside) {
+                             const IsOutside &is_outside, std::size_t leading) {
     const std::string blanked_text = blank_comments_and_strings(source);
     const std::string_view blanked = blanked_text;
-    std::string wrapped = "extern \"C\" {\n" + line_directive(1, name);
-    std::size_t done = 0, line = 1;
+    std::size_t done = leading, line = 1 + count_lines(source.substr(0, leading));
+    std::string wrapped(source.substr(0, leading));
+    wrapped += "extern \"C\" {\n" + line_directive(line, name);
     std::ptrdiff_t depth = 0;
 
     for (const IncludeDirective &include : find_includes(source, blanked)) {
-        if (include.only_asks)
+        if (include.only_asks || include.line_begin < leading)
             continue;
         std::string_view before = source.substr(done, include.line_begin - done);
         depth += depth_change(blanked.substr(done, before.size()));
-        line += static_cast<std::size_t>(std::ranges::count(before, '\n'));
+        line += count_lines(before);
         wrapped += before;
         done = include.line_begin;
 
@@ -63,8 +107,10 @@ std::string wrap_in_extern_c(std::string_view source, std::string_view name,
     return wrapped + "\n}\n";
 }
 
-std::string name_source(std::string_view source, std::string_view name) {
-    return line_directive(1, name) + std::string(source);
+std::string name_source(std::string_view source, std::string_view name, std::size_t leading) {
+    const std::string_view first = source.substr(0, leading);
+    return std::string(first) + line_directive(1 + count_lines(first), name) +
+           std::string(source.substr(leading));
 }
 
 } // namespace pycuda::compile_detail

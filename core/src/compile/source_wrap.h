@@ -25,13 +25,21 @@
 
 namespace pycuda::compile_detail {
 
-/// Wraps `source`. `is_outside` says which includes to take out of the wrap; only includes that
-/// stand in no braces are asked about.
-[[nodiscard]] std::string
-wrap_in_extern_c(std::string_view source, std::string_view name,
-                 const std::function<bool(const IncludeDirective &)> &is_outside);
+using IsOutside = std::function<bool(const IncludeDirective &)>;
 
-/// The source as it is, under the given name in messages.
-[[nodiscard]] std::string name_source(std::string_view source, std::string_view name);
+/// How many bytes the directives take with which the source begins, up to the last include that
+/// `is_outside` takes out of the wrap: what NVRTC can make a precompiled header of. Zero where the
+/// source begins otherwise.
+[[nodiscard]] std::size_t leading_directives(std::string_view source, const IsOutside &is_outside);
+
+/// Wraps `source`, but for its first `leading` bytes. `is_outside` says which includes to take out
+/// of the wrap; only includes that stand in no braces are asked about.
+[[nodiscard]] std::string wrap_in_extern_c(std::string_view source, std::string_view name,
+                                           const IsOutside &is_outside, std::size_t leading = 0);
+
+/// The source as it is, under the given name in messages after its first `leading` bytes: a #line
+/// before them would keep NVRTC from making a precompiled header.
+[[nodiscard]] std::string name_source(std::string_view source, std::string_view name,
+                                      std::size_t leading = 0);
 
 } // namespace pycuda::compile_detail

@@ -303,6 +303,7 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
     case Opcode::FunctionAddress:
     case Opcode::LoadParam:
     case Opcode::ParamAddress:
+    case Opcode::StackBase:
         return kUniform;
     case Opcode::Bitcast:
         return ir::is_float(result.type) || ir::is_float(i.operand(0)->type)

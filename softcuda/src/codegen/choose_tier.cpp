@@ -50,6 +50,9 @@ TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape
                        const analysis::LoopForest &loops, const transform::Schedule &schedule,
                        const transform::Waits &waits, const TierRequest &request) {
     TierChoice needed = find_obstacle(function, launch, schedule, request);
+    if (function.kernel && schedule.parted_barrier)
+        needed = {Tier::Lanes, "a barrier to which the lanes of a warp come one by one",
+                  schedule.parted_barrier};
     if (!loops.reducible())
         needed = {Tier::Lanes, "a loop with several entries", nullptr};
     if (request.wanted && *request.wanted >= needed.tier)

@@ -42,30 +42,45 @@ llvm::Value *as_result(WarpEmitter &w, const ir::Instruction &i, llvm::Value *to
 
 namespace {
 
-// A fiber waits by a call. The barrier's number and count are those of the warp's first lane.
+rt::BarrierPart part_of(const ir::Instruction &i) {
+    if (!i.is(ir::Opcode::BarrierReduce))
+        return rt::BarrierPart::Nothing;
+    switch (i.attributes.reduction) {
+    case ir::BarrierReduction::Count:
+        return rt::BarrierPart::CountOfYes;
+    case ir::BarrierReduction::Or:
+        return rt::BarrierPart::AnyYes;
+    default:
+        return rt::BarrierPart::AnyNo;
+    }
+}
+
+// A fiber waits by a call. The barrier's number and count are those of the warp's first lane; in
+// the lane tier, the runtime adds up the votes of all lanes of the warp.
 void emit_fiber_barrier(WarpEmitter &w, const ir::Instruction &i) {
-    llvm::Type *word = w.b.getInt32Ty(), *pointer = w.b.getPtrTy();
+    const bool lanes = w.kernel.has_lanes();
+    const bool arrives = i.is(ir::Opcode::BarrierArrive), reduces = i.is(ir::Opcode::BarrierReduce);
     const ir::Value *count = ir::barrier_threads(i);
-    llvm::Value *worker = w.kernel.invariants.worker;
-    llvm::Value *number = w.of_first_active(ir::barrier_number(i));
-    llvm::Value *threads = count ? w.of_first_active(count) : w.i32(0);
-    llvm::Value *place = w.kernel.text(w.kernel.plan.place(i));
-    if (i.is(ir::Opcode::BarrierArrive)) {
-        llvm::FunctionCallee arrive = w.kernel.runtime_function(
-            "scu_barrier_arrive", w.b.getVoidTy(), {pointer, word, word, pointer});
-        w.b.CreateCall(arrive, {worker, number, threads, place});
-        return;
+    llvm::SmallVector<llvm::Value *, 6> arguments{w.kernel.invariants.worker};
+    if (lanes)
+        arguments.push_back(w.lane_state());
+    arguments.push_back(w.of_first_active(ir::barrier_number(i)));
+    arguments.push_back(count ? w.of_first_active(count) : w.i32(0));
+    if (!arrives && lanes)
+        arguments.push_back(w.i32(static_cast<std::uint32_t>(part_of(i))));
+    else if (!arrives)
+        arguments.push_back(reduces ? reduce_warp(w, i) : w.i32(0));
+    arguments.push_back(w.kernel.text(w.kernel.plan.place(i)));
+    llvm::SmallVector<llvm::Type *, 6> types;
+    for (llvm::Value *argument : arguments)
+        types.push_back(argument->getType());
+    std::string name = lanes ? "scu_lane_barrier" : "scu_barrier";
+    llvm::Type *result = w.b.getInt32Ty();
+    if (arrives) {
+        name += "_arrive";
+        result = w.b.getVoidTy();
     }
-    bool reduces = i.is(ir::Opcode::BarrierReduce);
-    llvm::SmallVector<llvm::Value *, 6> arguments{worker, number, threads,
-                                                  reduces ? reduce_warp(w, i) : w.i32(0), place};
-    llvm::SmallVector<llvm::Type *, 6> types{pointer, word, word, word, pointer};
-    if (w.kernel.has_lanes()) {
-        arguments.insert(arguments.begin() + 1, w.lane_state());
-        types.insert(types.begin() + 1, pointer);
-    }
-    llvm::StringRef name = w.kernel.has_lanes() ? "scu_lane_barrier" : "scu_barrier";
-    llvm::Value *total = w.b.CreateCall(w.kernel.runtime_function(name, word, types), arguments);
+    llvm::Value *total = w.b.CreateCall(w.kernel.runtime_function(name, result, types), arguments);
     if (reduces)
         w.define(i.result(), as_result(w, i, total));
 }

@@ -1,4 +1,4 @@
-// emit_function.cpp -- calls of functions that stay functions: recursive ones.
+// emit_function.cpp -- calls of functions that stay functions, recursive ones, and alloca.
 //
 // A function is called for a warp, with the mask of the lanes that call:
 //
@@ -61,6 +61,25 @@ void emit_results(WarpEmitter &w, const ir::Instruction &end) {
         llvm::Value *old = w.b.CreateAlignedLoad(all->getType(), at, kAreaAlign);
         w.b.CreateAlignedStore(w.b.CreateSelect(w.mask(), all, old), at, kAreaAlign);
     }
+}
+
+void emit_alloca(WarpEmitter &w, const ir::Instruction &i) {
+    auto everywhere = [&](std::uint64_t value) { return repeat(w.b, w.i64(value), 1, kLanes); };
+    const std::uint64_t align = i.attributes.immediate, room = w.kernel.plan.local_stride;
+    llvm::Value *bytes = w.full(i.operand(1));
+    llvm::Value *address = w.b.CreateAnd(w.b.CreateAdd(w.full(i.operand(0)), everywhere(align - 1)),
+                                         everywhere(~(align - 1)));
+    llvm::Value *end = w.b.CreateAdd(address, bytes);
+    llvm::Value *none = w.b.CreateOr(w.b.CreateICmpUGT(bytes, everywhere(room)),
+                                     w.b.CreateICmpUGT(end, everywhere(room)));
+    llvm::BasicBlock *full = w.new_block("overflow"), *fine = w.new_block("room");
+    w.branch_rarely(w.any(w.b.CreateAnd(none, w.mask())), full, fine);
+    w.b.SetInsertPoint(full);
+    emit_fault(w, rt::Fault::StackOverflow);
+    w.b.CreateUnreachable();
+    w.b.SetInsertPoint(fine);
+    w.define_full(i.result(0), address);
+    w.define_full(i.result(1), end);
 }
 
 void emit_depth_check(WarpEmitter &w) {

@@ -153,6 +153,11 @@ Lanes emit_special(WarpEmitter &w, const ir::Instruction &i, const ir::Value &re
         made.base = w.b.CreateAdd(w.b.CreatePtrToInt(w.kernel.invariants.params, w.b.getInt64Ty()),
                                   w.i64(static_cast<std::uint64_t>(i.attributes.offset)));
         return made;
+    case ir::Opcode::StackBase:
+        made.base = w.i64(w.kernel.plan.frame_bytes);
+        if (w.kernel.invariants.depth)
+            made.base = w.b.CreateAdd(made.base, w.kernel.invariants.depth);
+        return made;
     default:
         break;
     }

@@ -26,7 +26,7 @@ std::uint64_t local_memory_of(const ir::Function &kernel) {
     constexpr std::uint64_t kCallStack = 16 * 1024;
     for (const ir::Block *block : kernel.blocks)
         for (const ir::Instruction *i : block->instructions)
-            if (i->is(ir::Opcode::Call))
+            if (i->is(ir::Opcode::Call) || i->is(ir::Opcode::Alloca))
                 return round_to_16(kernel.local_bytes) + kCallStack;
     return kernel.local_bytes;
 }

@@ -48,6 +48,8 @@ const ir::Value *members_of(const ir::Instruction &i) {
 PlaceKind kind_of(const ir::Instruction &i) {
     if (ir::is_block_barrier(i))
         return PlaceKind::Barrier;
+    if (i.is(Opcode::Mma)) // all lanes have a part of the matrices
+        return PlaceKind::Members;
     const ir::Value *members = members_of(i);
     bool named = members && !(members->definition && members->definition->is(Opcode::ActiveMask));
     return named ? PlaceKind::Members : PlaceKind::Plain;
@@ -143,9 +145,17 @@ void WarpEmitter::emit_lane_block(const ir::Block *block) {
 }
 
 void WarpEmitter::wait_for_members(const ir::Instruction &exchange, std::uint32_t place) {
-    if (const ir::Value *members = members_of(exchange)) {
-        llvm::Value *at = lane_member(offsetof(LaneState, members));
-        b.CreateMaskedStore(full(members), at, llvm::Align(4), mask_);
+    const ir::Value *named =
+        ir::is_block_barrier(exchange) ? ir::barrier_number(exchange) : members_of(exchange);
+    llvm::Value *members =
+        named ? full(named) : llvm::Constant::getAllOnesValue(with_lanes(b.getInt32Ty(), kLanes));
+    b.CreateMaskedStore(members, lane_member(offsetof(LaneState, members)), llvm::Align(4), mask_);
+    if (exchange.is(Opcode::BarrierReduce)) {
+        llvm::Value *at = lane_member(offsetof(LaneState, votes));
+        llvm::Value *others =
+            b.CreateAnd(b.CreateLoad(b.getInt32Ty(), at), b.CreateNot(mask_bits()));
+        llvm::Value *votes = b.CreateAnd(bits_of(full(exchange.operand(0))), mask_bits());
+        b.CreateStore(b.CreateOr(others, votes), at);
     }
     go_to_place(place, mask_);
     b.CreateBr(dispatch_);

@@ -20,6 +20,7 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     case Opcode::SymbolAddress:
     case Opcode::LoadParam:
     case Opcode::ParamAddress:
+    case Opcode::StackBase:
     case Opcode::WarpBarrier:
         return; // lanes of a warp never wait for each other
     case Opcode::Clock:
@@ -81,6 +82,9 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
         return;
     case Opcode::Call:
         emit_call(*this, i);
+        return;
+    case Opcode::Alloca:
+        emit_alloca(*this, i);
         return;
     case Opcode::Printf:
         emit_printf(*this, i);

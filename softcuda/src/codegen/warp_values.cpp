@@ -15,6 +15,7 @@ bool is_rematerialized(const ir::Value *value) {
     case Opcode::SymbolAddress:
     case Opcode::LoadParam:
     case Opcode::ParamAddress:
+    case Opcode::StackBase:
     case Opcode::Undef:
         return true;
     default:

@@ -19,6 +19,7 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_store_lanes", reinterpret_cast<void *>(&scu_store_lanes)},
         {"scu_vprintf", reinterpret_cast<void *>(&scu_vprintf)},
         {"scu_assertfail", reinterpret_cast<void *>(&scu_assertfail)},
+        {"scu_lane_barrier_arrive", reinterpret_cast<void *>(&scu_lane_barrier_arrive)},
         {"scu_malloc", reinterpret_cast<void *>(&scu_malloc)},
         {"scu_free", reinterpret_cast<void *>(&scu_free)},
         {"scu_barrier", reinterpret_cast<void *>(&scu_barrier)},

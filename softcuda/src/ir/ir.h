@@ -91,10 +91,11 @@ struct Attributes {
     bool wrap = false;           ///< shf/bmsk/...: amount modulo the width instead of clamped
     bool shift_amount = false;   ///< bfind
     bool invariant = false;      ///< ld.global.nc: memory does not change during the kernel
+    bool apart = false;          ///< a barrier to which a warp's lanes may come one by one
     bool no_fuse = false;        ///< mul/add with an explicit rounding: never contracted
     std::int64_t offset = 0;     ///< bytes, added to the address; parameter offset of LoadParam
     std::uint32_t symbol = 0;    ///< variable (by space) or function index
-    std::uint32_t immediate = 0; ///< lop3's table, envreg's number, a MatrixForm
+    std::uint32_t immediate = 0; ///< lop3's table, envreg's number, a MatrixForm, alignment
 };
 
 struct Instruction {

@@ -9,7 +9,9 @@ void wait(FunctionLowering &f, const ptx::Instruction &i, Opcode opcode) {
     std::vector<Value *> operands;
     for (const ptx::Operand &operand : i.operands)
         operands.push_back(f.read(operand, Scalar::U32));
-    f.builder().append(opcode, {}, operands);
+    Attributes a;
+    a.apart = !i.modifiers.aligned;
+    f.builder().append(opcode, a, operands);
 }
 
 /// bar.red.popc.u32 d, a{, b}, {!}c;  bar.red.and.pred p, a{, b}, {!}c.
@@ -18,6 +20,7 @@ void reduce(FunctionLowering &f, const ptx::Instruction &i) {
     a.reduction = i.modifiers.operation == ptx::Operation::Or    ? BarrierReduction::Or
                   : i.modifiers.operation == ptx::Operation::And ? BarrierReduction::And
                                                                  : BarrierReduction::Count;
+    a.apart = !i.modifiers.aligned;
     std::size_t last = i.operands.size() - 1;
     std::vector<Value *> operands{f.read(i.operand(last), Scalar::Pred)};
     for (std::size_t n = 1; n < last; n++)

@@ -129,10 +129,12 @@ void inline_call(FunctionLowering &f, const ptx::Instruction &call, const ptx::F
     frame->return_block = f.new_block(std::string(callee.name) + ".return");
     for (std::uint32_t n = 0; n < callee.parameters.size() && n < arguments.size(); n++)
         pass_argument(f, arguments[n], *frame, n);
+    Value *stack_top = f.stack_top();
     f.lower_body(*frame);
     if (frame->return_block->predecessors.empty())
         return; // it never comes back
     f.start(frame->return_block);
+    f.set_stack_top(stack_top);
     for (std::uint32_t n = 0; n < callee.returns.size() && n < results.size(); n++)
         fetch_result(f, results[n], *frame, n);
 }

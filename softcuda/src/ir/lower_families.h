@@ -39,6 +39,7 @@ void lower_warp(FunctionLowering &, const ptx::Instruction &);
 void lower_matrix(FunctionLowering &, const ptx::Instruction &); ///< mma, wmma
 void lower_matrix_move(FunctionLowering &, const ptx::Instruction &);
 void lower_mbarrier(FunctionLowering &, const ptx::Instruction &);
+void lower_stack(FunctionLowering &, const ptx::Instruction &); ///< alloca
 void lower_video(FunctionLowering &, const ptx::Instruction &);
 void lower_video_pairs(FunctionLowering &, const ptx::Instruction &);
 void lower_video_quads(FunctionLowering &, const ptx::Instruction &);

@@ -38,6 +38,7 @@ FunctionLowering::FunctionLowering(ModuleLowering &module, Function &function,
     : module_(module), function_(function), top_(source), builder_(function),
       entry_(function.add_block("entry")), ssa_(function, entry_), shared_(module.common_shared()) {
     carry_ = ssa_.new_variable(Type::I1);
+    stack_top_ = ssa_.new_variable(Type::I64);
     ssa_.seal(entry_);
     placed_[entry_] = placed_.size();
 }
@@ -50,6 +51,8 @@ void FunctionLowering::run() {
     Instruction *jump = builder_.jump(body);
     add_edges(jump);
     start(body);
+    if (module_.uses_stack())
+        set_stack_top(in_entry(Opcode::StackBase, {}));
     if (!top_.is_entry())
         bind_arguments(*this);
     lower_body(*frame);

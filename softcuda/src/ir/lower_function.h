@@ -70,6 +70,9 @@ class FunctionLowering {
     [[nodiscard]] std::optional<Type> register_class(const ptx::Operand &operand) const;
     Value *carry();
     void set_carry(Value *value);
+    /// Where the thread's next alloca begins, 64 bits; in modules without alloca, nothing.
+    Value *stack_top();
+    void set_stack_top(Value *value);
 
     // Memory.
     Address address(const ptx::Operand &operand, Space space);
@@ -142,7 +145,7 @@ class FunctionLowering {
     SsaBuilder ssa_;
     Frame *frame_ = nullptr;
     Value *guard_ = nullptr; ///< of the pure instruction being lowered
-    std::uint32_t carry_ = 0;
+    std::uint32_t carry_ = 0, stack_top_ = 0;
     std::size_t statements_ = 0; ///< lowered so far, inlined ones each time
     SharedLayout shared_;
     std::map<SharedLayout::Key, std::uint32_t> shared_variables_;

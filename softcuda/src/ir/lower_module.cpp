@@ -31,6 +31,14 @@ void note_functions(const ptx::Operand &operand, std::vector<std::uint32_t> &fou
         note_functions(element, found);
 }
 
+bool takes_memory(const ptx::Function &function) {
+    return std::ranges::any_of(function.body, [](const ptx::Statement &statement) {
+        const auto *instruction = std::get_if<ptx::Instruction>(&statement);
+        return instruction && (instruction->opcode == ptx::Opcode::Alloca ||
+                               instruction->opcode == ptx::Opcode::Stacksave);
+    });
+}
+
 } // namespace
 
 // ---- uses of .param variables ---------------------------------------------------------------
@@ -95,6 +103,7 @@ void ModuleLowering::run() {
         return error({}, ".address_size " + std::to_string(source_.address_bits) +
                              " is not supported by the software device, only 64");
     find_taken_addresses();
+    uses_stack_ = std::ranges::any_of(source_.functions, takes_memory);
     lower_variables();
     find_recursion();
     lower_recursive_functions();

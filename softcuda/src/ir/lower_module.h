@@ -73,6 +73,8 @@ class ModuleLowering {
     [[nodiscard]] const ParamUses &param_uses(const ptx::Function &function);
     [[nodiscard]] std::uint32_t file_index(std::uint32_t ptx_file) const;
     /// Shared variables of functions that are not inlined: at the same place in every kernel.
+    /// Whether a function of the module takes memory by alloca.
+    [[nodiscard]] bool uses_stack() const { return uses_stack_; }
     SharedLayout &common_shared() { return common_shared_; }
 
   private:
@@ -97,6 +99,7 @@ class ModuleLowering {
     std::map<const ptx::Function *, ParamUses> param_uses_;
     std::unordered_map<std::uint32_t, std::uint32_t> files_;
     SharedLayout common_shared_;
+    bool uses_stack_ = false;
 };
 
 } // namespace softcuda::ir

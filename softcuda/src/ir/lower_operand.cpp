@@ -226,4 +226,13 @@ void FunctionLowering::write_variable(std::uint32_t variable, Value *value) {
 Value *FunctionLowering::carry() { return ssa_.read(carry_, builder_.block()); }
 void FunctionLowering::set_carry(Value *value) { write_variable(carry_, value); }
 
+Value *FunctionLowering::stack_top() {
+    return module_.uses_stack() ? ssa_.read(stack_top_, builder_.block()) : nullptr;
+}
+
+void FunctionLowering::set_stack_top(Value *value) {
+    if (value)
+        write_variable(stack_top_, value);
+}
+
 } // namespace softcuda::ir

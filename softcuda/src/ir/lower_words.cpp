@@ -260,6 +260,10 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
         return {lower_mbarrier, Effect::Branch};
     case MbarrierPendingCount:
         return {lower_mbarrier};
+    case Alloca:
+    case Stacksave:
+    case Stackrestore:
+        return {lower_stack, Effect::Branch};
     case Vadd:
     case Vsub:
     case Vabsdiff:

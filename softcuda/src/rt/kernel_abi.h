@@ -20,7 +20,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 3;
+inline constexpr uint32_t kKernelAbiVersion = 4;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -83,8 +83,14 @@ struct LaneState {
     std::uint32_t rounds;  ///< turns that went backwards
     std::uint32_t arrived; ///< at a barrier: the lanes that its arrival also stood for
     std::uint32_t barrier_result;
-    std::uint32_t members[kWarpSize]; ///< of lanes that wait at PlaceKind::Members
+    std::uint32_t votes; ///< of lanes that wait at a barrier that reduces
+    /// Of lanes that wait at PlaceKind::Members those that they name, at PlaceKind::Barrier the
+    /// barrier's number.
+    std::uint32_t members[kWarpSize];
 };
+
+/// What a warp brings to a barrier of the votes of its lanes.
+enum class BarrierPart : std::uint32_t { Nothing, CountOfYes, AnyYes, AnyNo };
 
 /// What went wrong inside a kernel.
 enum class Fault : std::uint32_t {
@@ -184,10 +190,13 @@ void scu_yield(softcuda::rt::WorkerState *);
 /// lanes have ended.
 std::uint32_t scu_next_place(softcuda::rt::WorkerState *, softcuda::rt::LaneState *);
 
-/// scu_barrier for some lanes of a warp, all of which stand at barriers: it arrives once.
+/// scu_barrier for some lanes of a warp, all of which stand at barriers: the warp arrives once at
+/// each of them, with all its lanes' votes. `part` is a BarrierPart.
 std::uint32_t scu_lane_barrier(softcuda::rt::WorkerState *, softcuda::rt::LaneState *,
                                std::uint32_t number, std::uint32_t threads, std::uint32_t part,
                                const char *place);
+void scu_lane_barrier_arrive(softcuda::rt::WorkerState *, softcuda::rt::LaneState *,
+                             std::uint32_t number, std::uint32_t threads, const char *place);
 
 /// A texture or surface instruction for the lanes in `mask`; `operation` is a TextureOperation's
 /// number. `handles` has 32 entries; `operands` and `results` point to one array of 32 for each

@@ -37,6 +37,31 @@ std::uint32_t complete_groups(const LaneState &state, std::uint32_t lanes, std::
     return ready;
 }
 
+// Those of the lanes, all of which wait at barriers, that do so at this one.
+std::uint32_t lanes_at_barrier(const LaneState &state, std::uint32_t lanes, std::uint32_t number) {
+    std::uint32_t found = 0;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        if (state.members[lane] == number)
+            found |= std::uint32_t{1} << lane;
+    }
+    return found;
+}
+
+std::uint32_t part_of(const LaneState &state, std::uint32_t lanes, BarrierPart part) {
+    switch (part) {
+    case BarrierPart::CountOfYes:
+        return static_cast<std::uint32_t>(__builtin_popcount(state.votes & lanes));
+    case BarrierPart::AnyYes:
+        return (state.votes & lanes) != 0;
+    case BarrierPart::AnyNo:
+        return (~state.votes & lanes) != 0;
+    case BarrierPart::Nothing:
+        break;
+    }
+    return 0;
+}
+
 // Whether the warp can arrive at a barrier. If it has, but some lanes have still to pass, it can
 // not arrive at the next.
 bool can_arrive(const LaneState &state) {
@@ -61,7 +86,9 @@ std::uint32_t ready_at(const LaneState &state, std::uint32_t place, std::uint32_
     case PlaceKind::Members:
         return lanes == 0 ? 0 : complete_groups(state, lanes, live);
     case PlaceKind::Barrier:
-        return at_barriers ? lanes : lanes & state.arrived;
+        if (!at_barriers || lanes == 0)
+            return lanes & state.arrived;
+        return lanes_at_barrier(state, lanes, state.members[__builtin_ctz(lanes)]);
     case PlaceKind::Plain:
         break;
     }
@@ -114,14 +141,26 @@ std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
     return next.place;
 }
 
+// All lanes of the warp stand at barriers; it arrives for those at this one, which then pass place
+// by place.
 std::uint32_t scu_lane_barrier(WorkerState *worker, LaneState *state, std::uint32_t number,
                                std::uint32_t threads, std::uint32_t part, const char *place) {
-    // The warp has arrived when all its lanes have; those at other barriers of the program pass
-    // with the first.
     if ((state->arrived & state->mask) == 0) {
-        state->arrived = live_lanes(*state) | state->mask;
-        state->barrier_result = scu_barrier(worker, number, threads, part, place);
+        const std::uint32_t lanes =
+            lanes_at_barrier(*state, live_lanes(*state) | state->mask, number);
+        state->arrived = lanes;
+        state->barrier_result = scu_barrier(
+            worker, number, threads, part_of(*state, lanes, static_cast<BarrierPart>(part)), place);
     }
     state->arrived &= ~state->mask;
     return state->barrier_result;
+}
+
+void scu_lane_barrier_arrive(WorkerState *worker, LaneState *state, std::uint32_t number,
+                             std::uint32_t threads, const char *place) {
+    if ((state->arrived & state->mask) == 0) {
+        state->arrived = lanes_at_barrier(*state, live_lanes(*state) | state->mask, number);
+        scu_barrier_arrive(worker, number, threads, place);
+    }
+    state->arrived &= ~state->mask;
 }

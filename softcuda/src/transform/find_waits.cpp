@@ -159,6 +159,7 @@ bool gathers_warp(const Instruction &i) {
     switch (i.opcode) {
     case Opcode::Barrier:
     case Opcode::BarrierReduce:
+    case Opcode::Mma:
         return true;
     case Opcode::WarpBarrier:
     case Opcode::ElectOne:

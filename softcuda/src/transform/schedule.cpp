@@ -113,7 +113,7 @@ class Planner {
                 plan(block).mask_owner = find_mask_owner(block);
             place_guards();
         } while (route_skips());
-        find_divergent_barrier();
+        find_divergent_barriers();
         return std::move(schedule_);
     }
 
@@ -261,12 +261,33 @@ class Planner {
         }
     }
 
-    void find_divergent_barrier() {
+    void find_divergent_barriers() {
         for (const Block *block : schedule_.order)
-            for (const ir::Instruction *i : block->instructions)
-                if (ir::is_block_barrier(*i) && !plan(block).pending.empty() &&
-                    !schedule_.divergent_barrier)
+            for (const ir::Instruction *i : block->instructions) {
+                if (!ir::is_block_barrier(*i) || plan(block).pending.empty())
+                    continue;
+                if (!schedule_.divergent_barrier)
                     schedule_.divergent_barrier = i;
+                if (!schedule_.parted_barrier && i->attributes.apart &&
+                    leads_to_barrier(plan(block).pending))
+                    schedule_.parted_barrier = i;
+            }
+    }
+
+    bool leads_to_barrier(std::vector<const Block *> work) const {
+        std::vector<bool> seen(function_.blocks.size(), false);
+        while (!work.empty()) {
+            const Block *block = work.back();
+            work.pop_back();
+            if (seen[block->id])
+                continue;
+            seen[block->id] = true;
+            if (std::ranges::any_of(block->instructions,
+                                    [](const auto *i) { return ir::is_block_barrier(*i); }))
+                return true;
+            work.insert(work.end(), block->successors().begin(), block->successors().end());
+        }
+        return false;
     }
 
     const ir::Function &function_;

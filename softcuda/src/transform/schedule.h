@@ -46,6 +46,8 @@ struct Schedule {
     std::vector<BlockPlan> plans;         ///< by Block::id
     /// A barrier that some lanes of a warp may not reach when others do, if there is one.
     const ir::Instruction *divergent_barrier = nullptr;
+    /// One at which they wait for those others, which may be on the way to a barrier, too.
+    const ir::Instruction *parted_barrier = nullptr;
 
     [[nodiscard]] const BlockPlan &of(const ir::Block *block) const { return plans[block->id]; }
 };

@@ -718,6 +718,8 @@ class jit_input_type(pycuda._enum.DriverEnum):
 
     LIBRARY: jit_input_type = pycuda._driver.jit_input_type.LIBRARY
 
+    LTOIR: jit_input_type = pycuda._driver.jit_input_type.LTOIR
+
 class graphics_register_flags(pycuda._enum.DriverEnum):
     names: dict = ...
 
@@ -1882,6 +1884,46 @@ class BoundLaunch:
     shared: int
 
     stream: Stream | None
+
+class JitLinker:
+    """
+    Links pieces of device code with NVIDIA's nvJitLink, optimising over all of them (LTO).
+
+    Made for the current context's device. The library is opened at the first use;
+    CompileError where there is none.
+
+    >>> linker = JitLinker(["-lto"])
+    >>> linker.add_data(compile(source, target="ltoir"), jit_input_type.LTOIR, "a")
+    >>> module = linker.link_module()
+    """
+
+    def __init__(
+        self, options: Sequence[str] = [], message_handler: object | None = None
+    ) -> None:
+        """
+        `options` are nvJitLink's: "-lto", "-O3", "-maxrregcount=32" ...; the architecture is added. `message_handler(success, info, error)` is called with its words. CompileError for an option that is not known.
+        """
+
+    def add_data(self, data: object, input_type: int, name: str = "unknown") -> None:
+        """
+        Add a piece of code: bytes, and what they are (jit_input_type). CompileError for what cannot be read.
+        """
+
+    def add_file(self, filename: str, input_type: int) -> None:
+        """Add a file, such as a library of the toolkit."""
+
+    def link(self) -> bytes:
+        """
+        The linked image as bytes, a cubin or, for a driver that takes that, PTX; once only. CompileError names what is missing.
+        """
+
+    def link_module(self) -> Module:
+        """The Module of all that was added; once only."""
+
+def nvjitlink_version() -> str:
+    """
+    Which nvJitLink was found: "nvJitLink 13.5". CompileError where there is none.
+    """
 
 class Linker:
     """Links pieces of device code to one Module."""

@@ -272,13 +272,18 @@ class DynamicModule(CudaModule):
 
     Each ``add_`` method returns the module itself; :meth:`link` loads the result.
     ``link_options`` are pairs of ``jit_option`` and int. ``cuda_libdir`` is where
-    :meth:`add_stdlib` looks first.
+    :meth:`add_stdlib` looks first. With ``lto``, sources become LTO IR, which nvJitLink optimises
+    as a whole: calls from one source to another can be inlined. ``link_options`` are then
+    nvJitLink's, such as ``["-O3"]``. Raises :class:`pycuda.driver.CompileError` where there is
+    no nvJitLink.
+
+    >>> mod = DynamicModule(lto=True).add_source(caller).add_source(callee).link()
     """
 
     def __init__(
         self,
         nvcc: str = "nvcc",
-        link_options: Sequence[tuple[int, int]] | None = None,
+        link_options: Sequence[tuple[int, int]] | Sequence[str] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,
         arch: str | None = None,
@@ -288,6 +293,7 @@ class DynamicModule(CudaModule):
         message_handler: Callable[[bool, str, str], None] | None = None,
         log_verbose: bool = False,
         cuda_libdir: str | None = None,
+        lto: bool = False,
     ) -> None:
         capability = driver.Context.get_device().compute_capability()
         if capability < (3, 5):
@@ -299,7 +305,13 @@ class DynamicModule(CudaModule):
             nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs
         )
         self.cuda_libdir = cuda_libdir
-        self.linker = driver.Linker(message_handler, link_options, log_verbose)
+        self._lto = lto
+        self.linker: driver.Linker | driver.JitLinker
+        if lto:
+            words = ["-lto", *(link_options or ()), *["-verbose"][: int(log_verbose)]]
+            self.linker = driver.JitLinker(words, message_handler)
+        else:
+            self.linker = driver.Linker(message_handler, link_options, log_verbose)
 
     def add_source(
         self,
@@ -312,8 +324,13 @@ class DynamicModule(CudaModule):
         if not {"-rdc=true", "--relocatable-device-code=true", "-dc"} & set(options):
             options.append("-rdc=true")
         how = self._how._replace(options=options)
-        result = _compile(source, "ptx", how)
-        return self.add_data(result.image, driver.jit_input_type.PTX, name)
+        target, kind = (
+            ("ltoir", driver.jit_input_type.LTOIR)
+            if self._lto
+            else ("ptx", driver.jit_input_type.PTX)
+        )
+        result = _compile(source, target, how)
+        return self.add_data(result.image, kind, name)
 
     def add_data(
         self, data: object, input_type: int, name: str = "unknown"

@@ -156,7 +156,8 @@ const std::initializer_list<Enum> enums = {
       {"PTX", CU_JIT_INPUT_PTX},
       {"FATBINARY", CU_JIT_INPUT_FATBINARY},
       {"OBJECT", CU_JIT_INPUT_OBJECT},
-      {"LIBRARY", CU_JIT_INPUT_LIBRARY}}},
+      {"LIBRARY", CU_JIT_INPUT_LIBRARY},
+      {"LTOIR", 5}}}, // CU_JIT_INPUT_NVVM, which cuda.h deprecates
     {"graphics_register_flags",
      {{"NONE", 0},
       {"READ_ONLY", 1},

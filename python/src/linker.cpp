@@ -5,9 +5,11 @@
 #include "python_object.h"
 
 #include <pycuda/driver.h>
+#include <pycuda/jit_linker.h>
 #include <pycuda/module.h>
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 #include <string>
@@ -15,6 +17,9 @@
 
 namespace pycuda::python {
 namespace {
+
+/// LTO IR: CU_JIT_INPUT_NVVM, which cuda.h deprecates.
+constexpr int jit_input_ltoir = 5;
 
 /// Options of the driver's linker with room for its words. Their addresses go to cuLinkCreate,
 /// which keeps them until cuLinkDestroy.
@@ -129,9 +134,113 @@ class Linker {
     CUlinkState state_ = nullptr;
 };
 
+/// jit_input_type as nvJitLink numbers it.
+JitLinker::Input input_named(int type) {
+    switch (type) {
+    case CU_JIT_INPUT_CUBIN:
+        return JitLinker::Input::Cubin;
+    case CU_JIT_INPUT_PTX:
+        return JitLinker::Input::Ptx;
+    case CU_JIT_INPUT_FATBINARY:
+        return JitLinker::Input::Fatbin;
+    case CU_JIT_INPUT_OBJECT:
+        return JitLinker::Input::Object;
+    case CU_JIT_INPUT_LIBRARY:
+        return JitLinker::Input::Library;
+    case jit_input_ltoir:
+        return JitLinker::Input::LtoIr;
+    default:
+        throw_value_error("input_type must be one of jit_input_type, not " + std::to_string(type));
+    }
+}
+
+/// nvJitLink as Linker shows the driver's: for the current context's device.
+class PythonJitLinker {
+  public:
+    PythonJitLinker(std::vector<std::string> options, nb::object message_handler)
+        : handler_(std::move(message_handler)),
+          linker_({Context::require_current().device().compute_capability(), driver().image_kind()},
+                  std::move(options)) {}
+
+    void add_data(nb::handle data, int type, const std::string &name) {
+        const HostBuffer bytes = HostBuffer::to_read(data, "data");
+        run([&] {
+            linker_.add_data({static_cast<const std::byte *>(bytes.data()), bytes.size()},
+                             input_named(type), name);
+        });
+    }
+
+    void add_file(const std::string &path, int type) {
+        run([&] { linker_.add_file(path, input_named(type)); });
+    }
+
+    nb::bytes link() {
+        const JitLinker::Linked linked = run([&] {
+            nb::gil_scoped_release release;
+            return linker_.finish();
+        });
+        if (!handler_.is_none())
+            handler_(true, linked.log, "");
+        return nb::bytes(linked.image.data(), linked.image.size());
+    }
+
+    Module link_module() {
+        const nb::bytes image = link();
+        return Module::load({reinterpret_cast<const std::byte *>(image.c_str()), image.size()});
+    }
+
+  private:
+    /// Does `step`; tells the handler why it failed.
+    template <class Step> auto run(Step &&step) -> decltype(step()) {
+        try {
+            return step();
+        } catch (const CompileError &error) {
+            if (!handler_.is_none())
+                handler_(false, "", error.what());
+            throw;
+        }
+    }
+
+    nb::object handler_;
+    JitLinker linker_;
+};
+
+void bind_jit_linker(nb::module_ &module) {
+    nb::class_<PythonJitLinker>(
+        module, "JitLinker",
+        "Links pieces of device code with NVIDIA's nvJitLink, optimising over all of them "
+        "(LTO).\n\n"
+        "Made for the current context's device. The library is opened at the first use;\n"
+        "CompileError where there is none.\n\n"
+        ">>> linker = JitLinker([\"-lto\"])\n"
+        ">>> linker.add_data(compile(source, target=\"ltoir\"), jit_input_type.LTOIR, \"a\")\n"
+        ">>> module = linker.link_module()")
+        .def(nb::init<std::vector<std::string>, nb::object>(),
+             nb::arg("options") = std::vector<std::string>(),
+             nb::arg("message_handler") = nb::none(),
+             "`options` are nvJitLink's: \"-lto\", \"-O3\", \"-maxrregcount=32\" ...; the "
+             "architecture is added. `message_handler(success, info, error)` is called with its "
+             "words. CompileError for an option that is not known.")
+        .def(
+            "add_data", &PythonJitLinker::add_data, nb::arg("data"), nb::arg("input_type"),
+            nb::arg("name") = "unknown",
+            "Add a piece of code: bytes, and what they are (jit_input_type). CompileError for what "
+            "cannot be read.")
+        .def("add_file", &PythonJitLinker::add_file, nb::arg("filename"), nb::arg("input_type"),
+             "Add a file, such as a library of the toolkit.")
+        .def("link", &PythonJitLinker::link,
+             "The linked image as bytes, a cubin or, for a driver that takes that, PTX; once only. "
+             "CompileError names what is missing.")
+        .def("link_module", &PythonJitLinker::link_module,
+             "The Module of all that was added; once only.");
+    module.def("nvjitlink_version", &JitLinker::version,
+               "Which nvJitLink was found: \"nvJitLink 13.5\". CompileError where there is none.");
+}
+
 } // namespace
 
 void bind_linker(nb::module_ &module) {
+    bind_jit_linker(module);
     nb::class_<Linker>(module, "Linker", "Links pieces of device code to one Module.")
         .def(
             "__init__",

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda
 import pycuda.driver as cuda
@@ -325,6 +326,79 @@ def test_linker_says_what_is_missing(device, able, tmp_path):
         linker.add_file(str(ptx), cuda.jit_input_type.PTX)
         linker.link_module()
     assert said and said[-1][0] is False
+
+
+def link_time_optimised(callee):
+    caller = """extern "C" __device__ int answer(int);
+        __global__ void ask(int *p) { *p = answer(6); }"""
+    said = []
+    module = compiler.DynamicModule(
+        lto=True, message_handler=lambda *words: said.append(words)
+    )
+    return module.add_source(caller, name="caller").add_source(
+        callee, name="callee"
+    ), said
+
+
+@pytest.fixture
+def nvjitlink(device):
+    try:
+        return cuda.nvjitlink_version()
+    except cuda.CompileError as error:
+        assert "pip install nvidia-nvjitlink" in str(error)
+        pytest.skip("nvJitLink is not installed")
+
+
+def test_link_time_optimisation(nvjitlink):
+    callee = 'extern "C" __device__ int answer(int x) { return 7 * x; }'
+    module, said = link_time_optimised(callee)
+    assert module.link() is module
+    out = np.zeros(1, np.int32)
+    module.get_function("ask")(cuda.Out(out), block=(1, 1, 1))
+    assert out[0] == 42
+    assert [words[0] for words in said] == [True]
+    with pytest.raises(cuda.CompileError, match="link_module"):
+        module.linker.link_module()
+    if is_softcuda():  # whose code can be read
+        again, _ = link_time_optimised(callee)
+        assert b"call" not in again.linker.link(), "the callee is not inlined"
+
+
+def test_link_time_optimisation_says_what_is_missing(nvjitlink):
+    module, said = link_time_optimised("__device__ int unused;")
+    # nvJitLink says so where it makes a cubin; of PTX, the driver does.
+    with pytest.raises(cuda.Error, match="answer"):
+        module.link()
+    assert said[-1][0] is is_softcuda()
+
+
+def test_jit_linker_refuses_what_it_does_not_know(nvjitlink):
+    with pytest.raises(cuda.CompileError, match="unknown option"):
+        cuda.JitLinker(["-nonsense"])
+    linker = cuda.JitLinker(["-lto"])
+    with pytest.raises(ValueError, match="jit_input_type, not 77"):
+        linker.add_data(b"", 77)
+    with pytest.raises(cuda.CompileError, match="cannot link garbage"):
+        linker.add_data(b"garbage", cuda.jit_input_type.LTOIR, "garbage")
+
+
+def test_missing_nvjitlink_is_explained(run_program):
+    """pycuda.compiler tells where the wheels are; here it has not been imported."""
+    program = """
+        import pycuda.driver as cuda
+        try:
+            print(cuda.nvjitlink_version())
+        except cuda.CompileError as error:
+            print("not found:", error)
+    """
+    nowhere = dict.fromkeys(
+        ["VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH"], ""
+    )
+    said = run_program(program, **nowhere).stdout
+    if said.startswith("nvJitLink "):
+        pytest.skip("nvJitLink is installed for the whole system")
+    assert "not found: no nvJitLink" in said
+    assert "pip install nvidia-nvjitlink" in said
 
 
 def test_library_that_is_missing(device, able):

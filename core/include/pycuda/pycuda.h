@@ -16,6 +16,7 @@
 #include <pycuda/event.h>
 #include <pycuda/function.h>
 #include <pycuda/init.h>
+#include <pycuda/jit_linker.h>
 #include <pycuda/kernel_argument.h>
 #include <pycuda/kernel_signature.h>
 #include <pycuda/kernel_variant.h>

@@ -27,6 +27,7 @@ constexpr const char *library_folders[] = {"lib64",
                                            "lib",
                                            "nvidia/cu13/lib",
                                            "nvidia/cuda_nvrtc/lib",
+                                           "nvidia/nvjitlink/lib",
                                            "",
                                            "targets/x86_64-linux/lib",
                                            "targets/sbsa-linux/lib"};
@@ -99,16 +100,18 @@ std::vector<std::string> search_roots(const std::vector<std::string> &added_dire
     return roots;
 }
 
-std::optional<std::string> library_in(const std::string &folder) {
-    for (const char *name : library_names)
+using Names = std::span<const char *const>;
+
+std::optional<std::string> library_in(const std::string &folder, Names names) {
+    for (const char *name : names)
         if (std::string path = folder + "/" + name; stamp_file(path))
             return path;
     return std::nullopt;
 }
 
-std::optional<std::string> library_below(const std::string &root) {
+std::optional<std::string> library_below(const std::string &root, Names names = library_names) {
     for (const char *folder : library_folders)
-        if (auto path = library_in(*folder ? root + "/" + folder : root))
+        if (auto path = library_in(*folder ? root + "/" + folder : root, names))
             return path;
     return std::nullopt;
 }
@@ -175,6 +178,24 @@ void throw_nvrtc_not_found(const std::vector<std::string> &roots) {
     for (const std::string &root : roots)
         message += "\n  " + root;
     throw NvrtcNotFound(message + "\n  the system's library path");
+}
+
+std::optional<std::string> find_toolkit_library(Names names) {
+    std::vector<std::string> added;
+    {
+        std::scoped_lock lock(search().mutex);
+        added = search().added_directories;
+    }
+    std::vector<std::string> roots = search_roots(added);
+    if (std::string nvrtc = environment("PYCUDA_NVRTC"); !nvrtc.empty())
+        roots.insert(roots.begin(), {nvrtc, fs::path(nvrtc).parent_path()});
+    for (const std::string &root : roots)
+        if (auto path = library_below(root, names))
+            return path;
+    for (const char *name : names)
+        if (::dlopen(name, RTLD_LAZY | RTLD_LOCAL))
+            return name;
+    return std::nullopt;
 }
 
 std::string environment(const char *name) {

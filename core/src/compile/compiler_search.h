@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@ class NvrtcNotFound : public CompileError {
 /// CompileError for a wrong $PYCUDA_NVRTC.
 /// The answer is remembered until a setting changes.
 [[nodiscard]] NvrtcLocation find_nvrtc();
+
+/// The path of the first of these libraries in the places that find_nvrtc() looks at, and beside
+/// NVRTC; then as the system's loader finds it. Empty where there is none.
+[[nodiscard]] std::optional<std::string> find_toolkit_library(std::span<const char *const> names);
 
 /// Throws the NvrtcNotFound that says what was looked for where, and what to install.
 [[noreturn]] void throw_nvrtc_not_found(const std::vector<std::string> &roots);

@@ -8,6 +8,7 @@
 //   functions without __device__              compile them for the device
 //
 // What then still fails for such a reason throws NeedsNvcc.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -58,6 +59,11 @@ std::string folder_of_this_process() {
     static const auto *folder = new TemporaryDirectory;
     static const int registered = std::atexit([] { delete folder; });
     return registered == 0 ? folder->path() : "";
+}
+
+void add_once(std::vector<std::string> &options, const char *option) {
+    if (std::ranges::find(options, option) == options.end())
+        options.emplace_back(option);
 }
 
 /// Everything that a remedy changes.
@@ -128,6 +134,8 @@ class NvrtcCompilation {
                        job_.request.name_expressions};
         nvrtc.options.insert(nvrtc.options.end(), job_.options.nvrtc.begin(),
                              job_.options.nvrtc.end());
+        if (job_.request.target == ImageKind::LtoIr)
+            add_once(nvrtc.options, "--dlink-time-opt");
         if (attempt_.for_device_by_default)
             nvrtc.options.push_back("--device-as-default-execution-space");
         add_precompiled_header_folder(nvrtc.options);

@@ -1,0 +1,69 @@
+// jit_linker.h -- linking with NVIDIA's nvJitLink: with optimisation over all pieces (LTO).
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pycuda/compile_error.h"
+#include "pycuda/compute_capability.h"
+#include "pycuda/image_kind.h"
+
+namespace pycuda {
+
+namespace detail {
+struct JitLink;
+}
+
+/// There is no nvJitLink on this machine. The message says what to install.
+class JitLinkerNotFound : public CompileError {
+  public:
+    using CompileError::CompileError;
+};
+
+/// Links pieces of device code to one image. Needs the library libnvJitLink, which is opened at the
+/// first use, and neither driver nor GPU. One thread at a time.
+class JitLinker {
+  public:
+    /// What a piece is, with nvJitLink's numbers.
+    enum class Input { Cubin = 1, Ptx, LtoIr, Fatbin, Object, Library, Any = 10 };
+
+    struct Target {
+        ComputeCapability device;
+        /// Ptx where the driver takes that: nvJitLink then makes PTX of LTO IR alone.
+        ImageKind image = ImageKind::Cubin;
+    };
+
+    struct Linked {
+        std::string image;
+        std::string log; ///< with "-verbose", what it did
+    };
+
+    /// `options` are nvJitLink's, such as "-lto", "-O3", "-maxrregcount=32"; the target's own are
+    /// added. Throws JitLinkerNotFound, and CompileError for an option that is not known.
+    explicit JitLinker(const Target &target, std::vector<std::string> options = {});
+    ~JitLinker();
+    JitLinker(JitLinker &&) noexcept;
+    JitLinker &operator=(JitLinker &&) noexcept;
+
+    /// The linker keeps no reference to `data`. Throws CompileError for what it cannot read.
+    void add_data(std::span<const std::byte> data, Input kind, const std::string &name);
+    void add_file(const std::filesystem::path &path, Input kind);
+
+    /// The image of all that was added; once only. Throws CompileError, which names what is
+    /// missing.
+    Linked finish();
+
+    /// "nvJitLink 13.5". Throws JitLinkerNotFound.
+    static std::string version();
+
+  private:
+    std::unique_ptr<detail::JitLink> link_;
+};
+
+} // namespace pycuda

@@ -159,11 +159,14 @@ def test_memory_of_another_process(device, able, run_program):
         import pycuda.driver as cuda
         shared = cuda.IPCMemoryHandle(bytearray.fromhex(sys.argv[1]))
         print(cuda.from_device(int(shared), 16, np.int32).tolist())
+        cuda.memset_d32(int(shared), 5, 8)
         shared.close()
         """,
         bytes(handle).hex(),
     )
     assert done.stdout == f"{a.tolist()}\n", done.stderr
+    a[:8] = 5
+    assert (cuda.from_device_like(memory, a) == a).all()
     with pytest.raises(cuda.LogicError, match="a handle has 64 bytes, this one has 3"):
         cuda.IPCMemoryHandle(bytearray(3))
 

@@ -32,8 +32,11 @@ CUresult cuEventCreate(CUevent *result, unsigned int flags) {
             CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
         api::require_non_null(result);
         device::require((flags & ~known) == 0, CUDA_ERROR_INVALID_VALUE);
-        device::require((flags & CU_EVENT_INTERPROCESS) == 0, CUDA_ERROR_NOT_SUPPORTED);
-        auto event = std::make_shared<Event>(context, flags);
+        const bool shared = (flags & CU_EVENT_INTERPROCESS) != 0;
+        device::require(!shared || (flags & CU_EVENT_DISABLE_TIMING) != 0,
+                        CUDA_ERROR_INVALID_VALUE);
+        auto event = std::make_shared<Event>(
+            context, flags, shared ? std::make_shared<device::EventShare>() : nullptr);
         device::registry<Event>().add(event);
         *result = reinterpret_cast<CUevent>(event.get());
     });

@@ -1,5 +1,6 @@
 // pointer.cpp -- what is known about a pointer.
 #include "api/call.h"
+#include "device/physical_memory.h"
 
 #include <cstring>
 
@@ -45,6 +46,8 @@ bool write_attribute(void *to, CUpointer_attribute attribute, std::uint64_t poin
         put(to, allocation.device->ordinal());
         return true;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        put(to, allocation.kind == MemoryKind::Device ? 1 : 0);
+        return true;
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         put(to, 0);
         return true;
@@ -58,7 +61,9 @@ bool write_attribute(void *to, CUpointer_attribute attribute, std::uint64_t poin
         put(to, 1);
         return true;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        put(to, cuuint64_t{0});
+        put(to, cuuint64_t{allocation.kind == MemoryKind::Mapped
+                               ? static_cast<unsigned>(allocation.backing->handle_types())
+                               : 0U});
         return true;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         put(to, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);

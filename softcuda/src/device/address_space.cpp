@@ -124,6 +124,8 @@ void AddressSpace::remove(Map::iterator position) {
     remember_freed(allocation);
     if (allocation.kind == MemoryKind::Registered)
         return;
+    if (allocation.kind == MemoryKind::Mapped || allocation.kind == MemoryKind::Shared)
+        return remove_pages(allocation);
     if (allocation.run_bytes > 0) {
         page_runs_--;
         arena_.give_back(reinterpret_cast<std::byte *>(allocation.run), allocation.size);
@@ -179,16 +181,26 @@ std::optional<Allocation> AddressSpace::find(std::uint64_t address) const {
 
 bool AddressSpace::contains(std::uint64_t address, std::uint64_t bytes) const {
     std::shared_lock lock(mutex_);
-    const auto position = locate(address);
-    return position != map_.end() &&
-           bytes <= position->second.size - (address - position->second.address);
+    auto position = locate(address);
+    if (position == map_.end())
+        return false;
+    std::uint64_t end = position->first + position->second.size;
+    while (bytes > end - address && position->second.kind == MemoryKind::Mapped) {
+        if (++position == map_.end() || position->first != end ||
+            position->second.kind != MemoryKind::Mapped)
+            return false;
+        end += position->second.size;
+    }
+    return bytes <= end - address;
 }
 
 void AddressSpace::remember_freed(const Allocation &allocation) {
+    Allocation freed = allocation;
+    freed.backing.reset(); // the memory goes, only what is known of it stays
     if (freed_.size() < kRememberedFrees)
-        freed_.push_back(allocation);
+        freed_.push_back(std::move(freed));
     else
-        freed_[freed_next_++ % kRememberedFrees] = allocation;
+        freed_[freed_next_++ % kRememberedFrees] = std::move(freed);
 }
 
 std::string AddressSpace::describe(std::uint64_t address) const {

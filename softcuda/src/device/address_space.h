@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cuda.h>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -24,6 +25,7 @@ namespace softcuda::device {
 class Context;
 class Device;
 class MemoryPool;
+class PhysicalMemory;
 
 enum class MemoryKind {
     Device,     ///< cuMemAlloc and its like
@@ -34,6 +36,8 @@ enum class MemoryKind {
     Pool,       ///< cuMemAllocAsync
     Heap,       ///< what malloc() in kernels hands out
     Array,      ///< texels of a CUDA array
+    Mapped,     ///< physical memory at an address of the client's choice: cuMemMap
+    Shared,     ///< another process's memory: cuIpcOpenMemHandle
 };
 
 /// Some bytes with one owner. `address` and `size` are what the client asked for.
@@ -48,6 +52,8 @@ struct Allocation {
     std::uint64_t id = 0;             ///< unique in the process: CU_POINTER_ATTRIBUTE_BUFFER_ID
     std::uint64_t run = 0;            ///< the pages behind it
     std::uint64_t run_bytes = 0;      ///< 0: a piece of a slab, or not in the arena
+    std::shared_ptr<PhysicalMemory> backing; ///< where pages can be shared
+    std::uint64_t readers = 0, writers = 0;  ///< of what is mapped: a bit for each device
 };
 
 /// The allocator and the map of all allocations. Any thread may call any function.
@@ -81,10 +87,33 @@ class AddressSpace {
     void register_host(const Request &request, std::uint64_t address);
     void unregister_host(std::uint64_t address);
 
+    // Addresses without memory, and memory for them: see virtual_memory.cpp. These throw
+    // Error(invalid value) for ranges that are not as described.
+
+    /// Addresses that nothing else gets.
+    std::uint64_t reserve(std::uint64_t bytes, std::uint64_t align);
+    /// A whole reservation in which nothing is mapped.
+    void free_reservation(std::uint64_t address, std::uint64_t bytes);
+    /// Into a part of a reservation where nothing is mapped. Inaccessible until set_access().
+    void map(std::uint64_t address, std::uint64_t bytes,
+             const std::shared_ptr<PhysicalMemory> &memory, std::uint64_t offset);
+    /// One mapping, or several that lie together.
+    void unmap(std::uint64_t address, std::uint64_t bytes);
+    void set_access(std::uint64_t address, std::uint64_t bytes, std::uint64_t devices,
+                    CUmemAccess_flags flags);
+
+    /// Memory of cuMemAlloc becomes a file's, with what it holds, so that others can map it.
+    /// Nothing may be using it. The allocation that contains `address`, with its `backing`.
+    Allocation share(std::uint64_t address);
+    /// Maps what another process has shared: `size` bytes from `offset` on. Returns their address.
+    std::uint64_t open_shared(const std::shared_ptr<PhysicalMemory> &memory, std::uint64_t offset,
+                              std::uint64_t size, Context &context);
+
     /// The allocation that contains `address`.
     [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
 
-    /// Whether all `bytes` from `address` on belong to one allocation.
+    /// Whether all `bytes` from `address` on belong to one allocation, or to mappings that lie
+    /// together.
     [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t bytes) const;
 
     /// Where `address` lies, for a person: "12 bytes after the 400-byte allocation at 0x7f...".
@@ -99,6 +128,8 @@ class AddressSpace {
     void place(Allocation &allocation);
     void place_in_slab(Allocation &allocation);
     void remove(Map::iterator position);
+    void remove_pages(const Allocation &allocation);
+    [[nodiscard]] std::vector<Map::iterator> mappings(std::uint64_t address, std::uint64_t bytes);
     Map::const_iterator locate(std::uint64_t address) const;
 
     /// Remembers what was freed lately, to name it in a report.
@@ -107,6 +138,7 @@ class AddressSpace {
     mutable std::shared_mutex mutex_;
     Arena arena_;
     Map map_;
+    std::map<std::uint64_t, std::uint64_t> reservations_; ///< address, bytes
     std::uint64_t page_runs_ = 0; ///< allocations that have pages of their own
     std::uint64_t next_id_ = 1;
     std::map<std::uint64_t, std::vector<std::uint64_t>> free_pieces_; ///< slab pieces by their size

@@ -75,22 +75,28 @@ void Arena::release(std::uint64_t begin, std::uint64_t end) {
         free_.emplace(begin, end);
 }
 
-std::byte *Arena::take(std::uint64_t bytes) {
+std::byte *Arena::reserve(std::uint64_t bytes, std::uint64_t align) {
     if (bytes > size())
         return nullptr;
-    const std::uint64_t pages = run_bytes(bytes);
-    const bool huge = pages >= kHugePage;
-    const std::uint64_t align = huge ? kHugePage : rt::page_size();
-    const std::uint64_t guarded = pages + rt::page_size();
+    const std::uint64_t guarded = run_bytes(bytes) + rt::page_size();
     Place place = find(guarded, align, cursor_);
     if (place.range == free_.end())
         place = find(guarded, align, 0);
     if (place.range == free_.end())
         return nullptr;
     carve(place, guarded);
-    auto *run = reinterpret_cast<std::byte *>(place.address);
+    return reinterpret_cast<std::byte *>(place.address);
+}
+
+std::byte *Arena::take(std::uint64_t bytes) {
+    const std::uint64_t pages = run_bytes(bytes);
+    const bool huge = pages >= kHugePage;
+    std::byte *run = reserve(bytes, huge ? kHugePage : rt::page_size());
+    if (!run)
+        return nullptr;
     if (!range_->open(run, pages)) { // the system's limit on mappings, or on memory
-        release(place.address, place.address + guarded);
+        const auto address = reinterpret_cast<std::uint64_t>(run);
+        release(address, address + pages + rt::page_size());
         return nullptr;
     }
     if (huge)

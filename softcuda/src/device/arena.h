@@ -26,6 +26,23 @@ class Arena {
     /// A run of at least `bytes` bytes, readable, writable and zero, or null when there is none.
     [[nodiscard]] std::byte *take(std::uint64_t bytes);
 
+    /// A run of inaccessible pages at a multiple of `align`, or null.
+    [[nodiscard]] std::byte *reserve(std::uint64_t bytes, std::uint64_t align);
+
+    /// Of pages within a run: their memory comes from a file, what may be done with them, and away
+    /// with the memory. False when the system refuses.
+    [[nodiscard]] bool back(std::byte *first, std::uint64_t bytes, int file,
+                            std::uint64_t offset) noexcept {
+        return range_->back(first, run_bytes(bytes), file, offset);
+    }
+    [[nodiscard]] bool protect(std::byte *first, std::uint64_t bytes,
+                               rt::ReservedRange::Access access) noexcept {
+        return range_->protect(first, run_bytes(bytes), access);
+    }
+    bool withdraw(std::byte *first, std::uint64_t bytes) noexcept {
+        return range_->close(first, run_bytes(bytes));
+    }
+
     /// Gives back a run; its pages become inaccessible. `bytes` as they were asked for.
     void give_back(std::byte *run, std::uint64_t bytes);
 

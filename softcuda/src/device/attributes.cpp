@@ -1,6 +1,7 @@
 // attributes.cpp -- the devices' attributes.
 //
-// What this driver does not do (yet) is reported as 0: IPC, virtual memory management, clusters.
+// What this driver does not do (yet) is reported as 0: memory pools of several processes,
+// clusters.
 #include "device/device.h"
 #include "device/machine.h"
 
@@ -51,6 +52,9 @@ constexpr FixedAttribute kFixed[] = {
     {CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, 1},
     {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
+    {CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1},
+    {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1},
+    {125, 1}, // CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED
     {CU_DEVICE_ATTRIBUTE_NUMA_ID, -1},
     {CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, -1},
     {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0},

@@ -4,6 +4,7 @@
 #include "device/capture.h"
 #include "device/context.h"
 #include "device/error.h"
+#include "device/host_function.h"
 #include "device/system.h"
 #include "rt/grid.h"
 
@@ -11,6 +12,8 @@ namespace softcuda::device {
 
 void EventMark::start() noexcept {
     nanoseconds_ = rt::monotonic_nanoseconds();
+    if (share_)
+        share_->reach(number_);
     System::get().timeline().finish(*this);
 }
 
@@ -23,7 +26,8 @@ void Event::record(Stream &stream) {
     require(&stream.context() == &context_, CUDA_ERROR_INVALID_HANDLE);
     if (capture::any() && capture::record(stream, *this))
         return;
-    auto mark = std::make_shared<EventMark>(context_);
+    auto mark = share_ ? std::make_shared<EventMark>(context_, share_)
+                       : std::make_shared<EventMark>(context_);
     {
         std::lock_guard lock(mutex_);
         mark_ = mark;
@@ -35,6 +39,14 @@ void Event::record(Stream &stream) {
 void Event::hold(Stream &stream) const {
     if (capture::any() && capture::wait(stream, *this))
         return;
+    if (share_) { // the latest record may be another process's
+        const std::uint64_t number = share_->latest();
+        if (!share_->reached(number))
+            enqueue_host_function(
+                stream, [share = share_, number](CUresult) { share->wait(number); },
+                HostFunction::OnError::Skip);
+        return;
+    }
     const std::shared_ptr<EventMark> latest = mark();
     if (!latest || latest->done())
         return;
@@ -44,6 +56,8 @@ void Event::hold(Stream &stream) const {
 }
 
 bool Event::query() const {
+    if (share_)
+        return share_->reached(share_->latest());
     const std::shared_ptr<EventMark> latest = mark();
     return !latest || latest->done();
 }
@@ -51,6 +65,8 @@ bool Event::query() const {
 void Event::synchronize() const {
     if (const std::shared_ptr<EventMark> latest = mark())
         latest->wait();
+    if (share_)
+        share_->wait(share_->latest());
 }
 
 float Event::milliseconds_since(const Event &earlier) const {

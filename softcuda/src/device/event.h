@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/command.h"
+#include "device/event_share.h"
 #include "device/stream.h"
 
 #include <cstdint>
@@ -15,21 +16,29 @@ namespace softcuda::device {
 class EventMark final : public Command {
   public:
     using Command::Command;
+    /// Tells other processes of its number, when it is reached.
+    EventMark(Context &context, std::shared_ptr<EventShare> share)
+        : Command(context), share_(std::move(share)), number_(share_->record()) {}
     void start() noexcept override;
     /// Monotonic; after the mark is done.
     [[nodiscard]] std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
 
   private:
     std::uint64_t nanoseconds_ = 0;
+    std::shared_ptr<EventShare> share_;
+    std::uint64_t number_ = 0;
 };
 
 /// An event. It stands for its latest record; one that was never recorded counts as reached.
 class Event {
   public:
-    Event(Context &context, unsigned flags) noexcept : context_(context), flags_(flags) {}
+    /// `share` is there for events of several processes.
+    Event(Context &context, unsigned flags, std::shared_ptr<EventShare> share = nullptr) noexcept
+        : context_(context), flags_(flags), share_(std::move(share)) {}
 
     [[nodiscard]] Context &context() const noexcept { return context_; }
     [[nodiscard]] unsigned flags() const noexcept { return flags_; }
+    [[nodiscard]] const std::shared_ptr<EventShare> &share() const noexcept { return share_; }
 
     void record(Stream &stream);
 
@@ -48,6 +57,7 @@ class Event {
 
     Context &context_;
     unsigned flags_;
+    std::shared_ptr<EventShare> share_;
     mutable std::mutex mutex_;
     std::shared_ptr<EventMark> mark_;
 };

@@ -31,6 +31,19 @@ bool ReservedRange::open(std::byte *first, std::uint64_t bytes) noexcept {
     return mprotect(first, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+bool ReservedRange::back(std::byte *first, std::uint64_t bytes, int file,
+                         std::uint64_t offset) noexcept {
+    return mmap(first, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, file,
+                static_cast<off_t>(offset)) != MAP_FAILED;
+}
+
+bool ReservedRange::protect(std::byte *first, std::uint64_t bytes, Access access) noexcept {
+    const int allowed = access == Access::None   ? PROT_NONE
+                        : access == Access::Read ? PROT_READ
+                                                 : PROT_READ | PROT_WRITE;
+    return mprotect(first, bytes, allowed) == 0;
+}
+
 bool ReservedRange::close(std::byte *first, std::uint64_t bytes) noexcept {
     // A fresh mapping over the old one drops the pages and their contents in one call.
     return mmap(first, bytes, PROT_NONE, kReserve | MAP_FIXED, -1, 0) != MAP_FAILED;

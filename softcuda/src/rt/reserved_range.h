@@ -27,6 +27,15 @@ class ReservedRange {
     /// Makes whole pages readable and writable; new ones are zero. False when the system refuses.
     [[nodiscard]] bool open(std::byte *first, std::uint64_t bytes) noexcept;
 
+    /// Puts a file's pages, shared with whoever has it, in the place of whole pages. They are
+    /// inaccessible until protect(). False when the system refuses.
+    [[nodiscard]] bool back(std::byte *first, std::uint64_t bytes, int file,
+                            std::uint64_t offset) noexcept;
+
+    /// What may be done with whole pages. False when the system refuses.
+    enum class Access { None, Read, ReadWrite };
+    [[nodiscard]] bool protect(std::byte *first, std::uint64_t bytes, Access access) noexcept;
+
     /// Makes whole pages inaccessible and gives their memory back. False when the system refuses.
     bool close(std::byte *first, std::uint64_t bytes) noexcept;
 

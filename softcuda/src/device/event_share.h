@@ -1,0 +1,46 @@
+// event_share.h -- what processes that share an event know of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace softcuda::device {
+
+/// Two numbers in memory that several processes map: how often the event was recorded, and which
+/// record was reached. Any thread may call any function.
+class EventShare {
+  public:
+    /// Throws Error(out of memory).
+    EventShare();
+    /// What another process made. Takes over `file`; throws Error(invalid value) if it is none.
+    explicit EventShare(int file);
+    EventShare(const EventShare &) = delete;
+    EventShare &operator=(const EventShare &) = delete;
+    ~EventShare();
+
+    [[nodiscard]] int file() const noexcept { return file_; }
+
+    /// Counts one more record, and gives its number.
+    std::uint64_t record() noexcept { return ++numbers_->recorded; }
+    void reach(std::uint64_t record) noexcept;
+
+    [[nodiscard]] std::uint64_t latest() const noexcept { return numbers_->recorded.load(); }
+    [[nodiscard]] bool reached(std::uint64_t record) const noexcept {
+        return numbers_->reached.load() >= record;
+    }
+    /// Looks again and again: there is nothing to be told by.
+    void wait(std::uint64_t record) const;
+
+  private:
+    struct Numbers {
+        std::atomic<std::uint64_t> recorded, reached;
+    };
+    static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+    void map();
+
+    int file_;
+    Numbers *numbers_ = nullptr;
+};
+
+} // namespace softcuda::device

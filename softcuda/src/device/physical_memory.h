@@ -1,0 +1,50 @@
+// physical_memory.h -- memory without an address: the pages of a file that has no name.
+#pragma once
+
+#include <cstdint>
+#include <cuda.h>
+#include <memory>
+
+namespace softcuda::device {
+
+class Device;
+
+/// Pages that can be mapped at several addresses and in several processes. They live until nobody
+/// has a handle to them, or maps them, any more.
+class PhysicalMemory {
+  public:
+    /// Zeroed memory of `device`. Throws Error(out of memory).
+    PhysicalMemory(Device &device, std::uint64_t bytes, CUmemAllocationHandleType handle_types);
+    /// The same for what is counted as used already.
+    static std::shared_ptr<PhysicalMemory> uncounted(Device &device, std::uint64_t bytes);
+    /// Memory that this or another process made, by a descriptor, which is duplicated. Throws
+    /// Error(invalid value) if it is none.
+    static std::shared_ptr<PhysicalMemory> import(Device &device, int file);
+    PhysicalMemory(const PhysicalMemory &) = delete;
+    PhysicalMemory &operator=(const PhysicalMemory &) = delete;
+    ~PhysicalMemory();
+
+    [[nodiscard]] Device &device() const noexcept { return device_; }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+    [[nodiscard]] int file() const noexcept { return file_; }
+    [[nodiscard]] CUmemAllocationHandleType handle_types() const noexcept { return handle_types_; }
+
+    /// The handle of `memory`, which it has once more, and back from there. release() and find()
+    /// throw Error(invalid value) for what is no handle.
+    static CUmemGenericAllocationHandle retain(const std::shared_ptr<PhysicalMemory> &memory);
+    static void release(CUmemGenericAllocationHandle handle);
+    static std::shared_ptr<PhysicalMemory> find(CUmemGenericAllocationHandle handle);
+
+  private:
+    struct Imported {};
+    PhysicalMemory(Device &device, int file, std::uint64_t bytes, Imported) noexcept;
+
+    Device &device_;
+    std::uint64_t bytes_;
+    int file_ = -1;
+    CUmemAllocationHandleType handle_types_;
+    bool counted_ = false; ///< as used memory of the device
+    unsigned handles_ = 0; ///< how often the client has retained it
+};
+
+} // namespace softcuda::device

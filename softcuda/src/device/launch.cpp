@@ -4,6 +4,7 @@
 #include "device/capture.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "device/driver_log.h"
 #include "device/error.h"
 #include "device/fault_log.h"
 #include "device/occupancy.h"
@@ -197,6 +198,14 @@ CUresult result_of(rt::Fault fault) {
     return CUDA_ERROR_LAUNCH_FAILED;
 }
 
+static void log_no_memory(const std::string &kernel) noexcept try {
+    driver_log::add(driver_log::Level::Error,
+                    "kernel `" + kernel +
+                        "` has no memory for its blocks: each thread of the device takes 12 GB of "
+                        "addresses, which `ulimit -v` may not leave");
+} catch (const std::bad_alloc &) { // then there is less to say
+}
+
 void KernelLaunch::complete() noexcept {
     switch (grid_.outcome()) {
     case rt::Grid::Outcome::Done:
@@ -205,6 +214,7 @@ void KernelLaunch::complete() noexcept {
         context().set_passing_error(CUDA_ERROR_LAUNCH_FAILED);
         break;
     case rt::Grid::Outcome::OutOfMemory:
+        log_no_memory(function_.info().name);
         context().set_passing_error(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
         break;
     case rt::Grid::Outcome::Faulted: {

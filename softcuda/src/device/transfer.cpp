@@ -91,7 +91,9 @@ void Transfer::run_here() noexcept {
 void Transfer::help() { System::get().pool().help(grid_); }
 
 void Transfer::complete() noexcept {
-    if (grid_.outcome() != rt::Grid::Outcome::Done)
+    if (grid_.outcome() == rt::Grid::Outcome::OutOfMemory)
+        result_ = CUDA_ERROR_OUT_OF_MEMORY;
+    else if (grid_.outcome() != rt::Grid::Outcome::Done)
         result_ = CUDA_ERROR_INVALID_VALUE; // an address that nobody may access
     System::get().timeline().finish(*this);
 }

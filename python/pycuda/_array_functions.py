@@ -19,6 +19,7 @@ from pycuda import (
     _array_scans,
     _array_selecting,
     _array_shapes,
+    _array_sorting,
     _array_statistics,
 )
 
@@ -29,6 +30,7 @@ MODULES = (
     _array_statistics,
     _array_numeric,
     _array_scans,
+    _array_sorting,
     _array_files,
 )
 LINALG = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pycuda import _array_scans as _scans
+from pycuda import _array_sorting as _sorting
+from pycuda import _driver
 
 
 class AlgorithmMethods:
@@ -17,3 +19,28 @@ class AlgorithmMethods:
     def cumprod(self, axis=None, dtype=None, out=None, stream=None):
         """The products of the elements up to each one, along ``axis`` or over all in C order."""
         return _scans.cumprod(self, axis, dtype, out, stream=stream)
+
+    def sort(self, axis: int = -1, kind=None, order=None, *, stable=None, stream=None):
+        """Sort the elements along ``axis`` in place, stably; NaN comes last."""
+        if axis is None:
+            raise TypeError(
+                "sort() in place wants an axis; pycuda.gpuarray.sort() takes None"
+            )
+        result = _sorting.sort(self, axis, kind, order, stream=stream)
+        _driver._array_assign(self, result, stream=stream)
+
+    def argsort(self, axis=-1, kind=None, order=None, *, stable=None, stream=None):
+        """The places (int64) of the elements in sorted order; equal ones stay in their order."""
+        return _sorting.argsort(self, axis, kind, order, stream=stream)
+
+    def partition(self, kth, axis: int = -1, kind="introselect", order=None):
+        """Bring element ``kth`` where it is in the sorted array, in place."""
+        _driver._array_assign(self, _sorting.partition(self, kth, axis, kind, order))
+
+    def argpartition(self, kth, axis=-1, kind="introselect", order=None):
+        """The places of the elements in the order of :meth:`partition`."""
+        return _sorting.argpartition(self, kth, axis, kind, order)
+
+    def searchsorted(self, v, side="left", sorter=None):
+        """Where ``v``'s elements would go in this sorted array."""
+        return _sorting.searchsorted(self, v, side, sorter)

@@ -1,0 +1,230 @@
+// array_sort.cpp -- the launches of a radix sort: one for short rows, else one for each digit.
+#include <pycuda/array_sort.h>
+
+#include "kernels/sorting.h"
+
+#include <pycuda/array_operation.h>
+#include <pycuda/copy.h>
+#include <pycuda/driver.h>
+#include <pycuda/launch.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace pycuda {
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr std::int64_t digits = 256;
+constexpr std::int64_t longest_narrow = std::int64_t{1} << 30; ///< counts and states in 32 bits
+
+/// As SortGeometry of sort.cuh.
+struct Geometry {
+    std::int64_t length = 0, tiles = 1;
+    std::uint64_t flip = 0;
+    std::int32_t pass = 0, first = 0, last = 0, ordered = 0;
+};
+
+Geometry geometry_of(const Sorting &work) {
+    Geometry geometry;
+    geometry.length = work.length;
+    geometry.flip = work.flip;
+    geometry.ordered = work.order != nullptr;
+    return geometry;
+}
+
+/// Elements of a thread in a pass: fewer where more has to go through shared memory.
+unsigned items_of(ScalarType type, bool pairs, bool wide) {
+    return item_size(type) == 8 || (pairs && wide) ? 8 : 16;
+}
+
+void sort_small_rows(Sorting &work) {
+    const unsigned items = work.length <= 256 ? 1 : work.length <= 1024 ? 4 : 8;
+    KernelArguments arguments;
+    arguments.add(work.keys.address());
+    arguments.add(work.pairs ? CUdeviceptr{0} : work.result.address());
+    arguments.add(work.order ? work.order->address() : CUdeviceptr{0});
+    arguments.add(work.pairs ? work.result.address() : CUdeviceptr{0});
+    arguments.add(geometry_of(work));
+    work.launch(work.kernel({work.type(), SortStage::Small, work.pairs, false, items}),
+                {sort_grid(work.rows)}, threads, arguments);
+}
+
+/// How many keys there are of each digit of each pass: [row][pass][digit].
+Array count_digits(Sorting &work) {
+    const auto passes = static_cast<std::int64_t>(item_size(work.type()));
+    const Array counts = work.scratch(work.rows * passes * digits * 8);
+    fill_32_async(counts.address(), 0, counts.size() / 4, work.stream);
+    const std::int64_t wanted = std::int64_t{8} * work.keys.context()->processors();
+    const std::int64_t blocks = std::clamp<std::int64_t>(
+        divide_up(wanted, work.rows), 1, divide_up(work.length, std::int64_t{4} * threads));
+    const Function &kernel = work.kernel({work.type(), SortStage::Count, work.pairs, false, 1});
+    const std::size_t row_bytes = static_cast<std::size_t>(work.length) * work.keys.item_size();
+    for (std::int64_t row = 0; row < work.rows; row += 65535) { // the grid's second extent
+        KernelArguments arguments;
+        arguments.add(work.keys.address() + static_cast<std::size_t>(row) * row_bytes);
+        arguments.add(counts.address() + static_cast<std::size_t>(row * passes * digits * 8));
+        arguments.add(geometry_of(work));
+        work.launch(kernel,
+                    {static_cast<unsigned>(blocks),
+                     static_cast<unsigned>(std::min<std::int64_t>(work.rows - row, 65535))},
+                    threads, arguments);
+    }
+    return counts;
+}
+
+void sort_by_passes(Sorting &work) {
+    const auto passes = static_cast<std::int32_t>(item_size(work.type()));
+    const bool wide = work.length >= longest_narrow;
+    const unsigned items = items_of(work.type(), work.pairs, wide);
+    const std::int64_t tiles = divide_up(work.length, std::int64_t{items} * threads);
+    const std::int64_t index_size = wide ? 8 : 4, count = work.rows * work.length;
+    const Array counts = count_digits(work);
+    const Array states = work.scratch(8 + work.rows * tiles * digits * index_size);
+    // Passes write to [0] and [1] in turn, the last one to [0]. The result of pairs has room for
+    // places on their way, which are narrower or as wide.
+    const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
+    std::array<CUdeviceptr, 2> keys{}, values{};
+    if (passes > 1)
+        keys[1] = work.scratch(key_bytes).address();
+    if (!work.pairs)
+        keys[0] = work.result.address();
+    else if (passes > 2)
+        keys[0] = work.scratch(key_bytes).address();
+    if (work.pairs) {
+        values[0] = work.result.address();
+        values[1] = passes > 1 ? work.scratch(count * index_size).address() : 0;
+    }
+    const Function &kernel = work.kernel({work.type(), SortStage::Pass, work.pairs, wide, items});
+    Geometry geometry = geometry_of(work);
+    geometry.tiles = tiles;
+    CUdeviceptr keys_in = work.keys.address();
+    CUdeviceptr values_in = work.order ? work.order->address() : 0;
+    for (std::int32_t pass = 0; pass < passes; ++pass) {
+        const auto to = static_cast<std::size_t>((passes - 1 - pass) % 2);
+        geometry.pass = pass;
+        geometry.first = pass == 0;
+        geometry.last = pass == passes - 1;
+        const bool keys_needed = !work.pairs || !geometry.last;
+        fill_32_async(states.address(), 0, states.size() / 4, work.stream);
+        KernelArguments arguments;
+        arguments.add(keys_in);
+        arguments.add(keys_needed ? keys[to] : CUdeviceptr{0});
+        arguments.add(values_in);
+        arguments.add(values[to]);
+        arguments.add(counts.address());
+        arguments.add(states.address());
+        arguments.add(geometry);
+        work.launch(kernel, {sort_grid(work.rows * tiles)}, threads, arguments);
+        keys_in = keys[to];
+        values_in = values[to];
+    }
+}
+
+void note_uses(const Sorting &work) {
+    if (work.stream.get() == nullptr)
+        return;
+    auto done = std::make_shared<Event>(work.keys.context()->context(), CU_EVENT_DISABLE_TIMING);
+    done->record(work.stream);
+    for (const Array *array : {&work.keys, &work.result, work.order})
+        if (array != nullptr)
+            array->memory()->used_until(done);
+    for (const Array &array : work.used)
+        array.memory()->used_until(done);
+}
+
+/// The array with `axis` moved to the end, or moved back from there.
+Array with_last_axis(const Array &array, int axis, bool back = false) {
+    std::vector<int> axes;
+    for (int i = 0; i < array.dimensions(); ++i)
+        if (i != axis)
+            axes.push_back(i);
+    axes.push_back(axis);
+    if (back) {
+        std::vector<int> inverse(axes.size());
+        for (std::size_t i = 0; i < axes.size(); ++i)
+            inverse[static_cast<std::size_t>(axes[i])] = static_cast<int>(i);
+        axes = inverse;
+    }
+    return array.view(array.address(), array.layout().transposed(axes));
+}
+
+/// In C order without gaps: the array itself or a copy.
+Array compact(const Array &array, StreamRef stream) {
+    if (array.is_c_contiguous() && array.is_aligned())
+        return array;
+    Array copy = Array::empty(array.context(), array.shape(), array.dtype(), Order::C, stream);
+    assign(copy, array, Casting::No, stream);
+    return copy;
+}
+
+void check(const Array &in, int axis, const SortOptions &options) {
+    if (axis < 0 || axis >= in.dimensions())
+        throw std::invalid_argument("axis " + std::to_string(axis) +
+                                    " is out of bounds for an array of " +
+                                    std::to_string(in.dimensions()) + " dimensions");
+    if (in.dtype().is_opaque() || is_complex(in.scalar_type()))
+        throw UnsupportedTypes("sorting is not defined for elements of " + in.dtype().name());
+    if (options.order == nullptr)
+        return;
+    if (options.order->scalar_type() != ScalarType::Int64)
+        throw std::invalid_argument("an order must be of int64, not " +
+                                    options.order->dtype().name());
+    if (!options.order->layout().same_shape(in.layout()))
+        throw std::invalid_argument("an order of shape " + shape_text(options.order->shape()) +
+                                    " does not fit an array of shape " + shape_text(in.shape()));
+}
+
+Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &options) {
+    check(in, axis, options);
+    const std::shared_ptr<ArrayContext> &context =
+        in.memory() ? in.context() : ArrayContext::current();
+    const DType type = pairs ? DType(ScalarType::Int64) : in.dtype();
+    if (in.size() == 0)
+        return Array::empty(context, in.shape(), type, Order::C, options.stream);
+    const Array keys = compact(with_last_axis(in, axis), options.stream);
+    std::optional<Array> order;
+    if (options.order != nullptr && pairs)
+        order = compact(with_last_axis(*options.order, axis), options.stream);
+    const std::int64_t length = in.layout().extent(axis);
+    Sorting work{keys,
+                 Array::empty(context, keys.shape(), type, Order::C, options.stream),
+                 order ? &*order : nullptr,
+                 pairs,
+                 static_cast<std::int64_t>(in.size()) / length,
+                 length,
+                 options.descending ? ~std::uint64_t{0} : 0,
+                 options.stream,
+                 {}};
+    if (options.way == SortWay::Serial ||
+        (options.way == SortWay::Chosen && driver().image_kind() == ImageKind::Ptx))
+        sort_serially(work);
+    else if (length <= std::int64_t{8} * threads)
+        sort_small_rows(work);
+    else
+        sort_by_passes(work);
+    note_uses(work);
+    return with_last_axis(work.result, axis, true);
+}
+
+} // namespace
+
+unsigned sort_grid(std::int64_t blocks) {
+    if (blocks > 0x7fffffff)
+        throw std::invalid_argument("sorting so many rows needs " + std::to_string(blocks) +
+                                    " blocks; a grid has at most 2147483647");
+    return static_cast<unsigned>(blocks);
+}
+
+Array sort(const Array &in, int axis, const SortOptions &options) {
+    return sort_rows(in, axis, false, options);
+}
+
+Array argsort(const Array &in, int axis, const SortOptions &options) {
+    return sort_rows(in, axis, true, options);
+}
+
+} // namespace pycuda

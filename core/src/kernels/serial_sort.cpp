@@ -1,0 +1,111 @@
+// serial_sort.cpp -- the launches of sorting with one thread for each row or chunk.
+#include "kernels/sorting.h"
+
+#include <algorithm>
+
+namespace pycuda {
+namespace {
+
+constexpr std::int64_t longest_narrow = std::int64_t{1} << 32; ///< counts and places in 32 bits
+constexpr std::int64_t chunks_per_processor = 4;
+/// Shorter rows are not worth being cut.
+constexpr std::int64_t shortest_cut = 1 << 16;
+
+/// As SerialGeometry of sort_serial.cuh.
+struct Geometry {
+    std::int64_t length, chunk, chunks;
+    std::uint64_t flip;
+    std::int32_t shift = 0, first = 1, last = 0, ordered = 0;
+};
+
+void sort_row_by_row(Sorting &work, bool wide) {
+    const std::int64_t count = work.rows * work.length;
+    const Array key_space = work.scratch(2 * static_cast<std::int64_t>(work.keys.bytes()));
+    const Array value_space = work.scratch(work.pairs ? 2 * count * (wide ? 8 : 4) : 0);
+    Geometry geometry{work.length, work.length, 1, work.flip};
+    geometry.ordered = work.order != nullptr;
+    KernelArguments arguments;
+    arguments.add(work.keys.address());
+    arguments.add(work.pairs ? CUdeviceptr{0} : work.result.address());
+    arguments.add(work.order ? work.order->address() : CUdeviceptr{0});
+    arguments.add(work.pairs ? work.result.address() : CUdeviceptr{0});
+    arguments.add(key_space.address());
+    arguments.add(value_space.address());
+    arguments.add(geometry);
+    const SortVariant variant{work.type(), SortStage::SerialRow, work.pairs, wide, 1};
+    work.launch(work.kernel(variant), {sort_grid(work.rows)}, 1, arguments);
+}
+
+/// Where the passes read and write: [0] and [1] in turn, so that the last one writes the result.
+struct Buffers {
+    std::array<CUdeviceptr, 2> keys{}, values{};
+
+    Buffers(Sorting &work, int passes, std::int64_t index_size) {
+        const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
+        if (passes > 1)
+            keys[1] = work.scratch(key_bytes).address();
+        if (!work.pairs)
+            keys[0] = work.result.address();
+        else if (passes > 2)
+            keys[0] = work.scratch(key_bytes).address();
+        if (!work.pairs)
+            return;
+        values[0] = work.result.address();
+        if (passes > 1)
+            values[1] = work.scratch(work.rows * work.length * index_size).address();
+    }
+};
+
+void sort_by_chunks(Sorting &work, bool wide, std::int64_t chunks) {
+    const int bits = serial_bits(work.type());
+    const int passes = (static_cast<int>(work.keys.item_size()) * 8 + bits - 1) / bits;
+    const std::int64_t index_size = wide ? 8 : 4;
+    const Array counts = work.scratch(work.rows * chunks * index_size << bits);
+    const Buffers buffers(work, passes, index_size);
+    auto kernel = [&](SortStage stage) -> const Function & {
+        return work.kernel({work.type(), stage, work.pairs, wide, 1});
+    };
+    Geometry geometry{work.length, divide_up(work.length, chunks), chunks, work.flip};
+    geometry.ordered = work.order != nullptr;
+    CUdeviceptr keys = work.keys.address();
+    CUdeviceptr values = work.order ? work.order->address() : 0;
+    const Dim3 grid = {static_cast<unsigned>(chunks), static_cast<unsigned>(work.rows)};
+    for (int pass = 0; pass < passes; ++pass) {
+        const auto to = static_cast<std::size_t>((passes - 1 - pass) % 2);
+        geometry.shift = pass * bits;
+        geometry.first = pass == 0;
+        geometry.last = pass == passes - 1;
+        KernelArguments count, sum, move;
+        count.add(keys);
+        count.add(values);
+        count.add(counts.address());
+        count.add(geometry);
+        work.launch(kernel(SortStage::SerialCount), grid, 1, count);
+        sum.add(counts.address());
+        sum.add(geometry);
+        work.launch(kernel(SortStage::SerialSum), {grid.y}, 1, sum);
+        move.add(keys);
+        move.add(buffers.keys[to]);
+        move.add(values);
+        move.add(buffers.values[to]);
+        move.add(counts.address());
+        move.add(geometry);
+        work.launch(kernel(SortStage::SerialMove), grid, 1, move);
+        keys = buffers.keys[to];
+        values = buffers.values[to];
+    }
+}
+
+} // namespace
+
+void sort_serially(Sorting &work) {
+    const bool wide = work.length >= longest_narrow;
+    const std::int64_t wanted = chunks_per_processor * work.keys.context()->processors();
+    const std::int64_t chunks = std::min(wanted, work.length / (shortest_cut / 4));
+    if (work.length < shortest_cut || work.rows >= wanted)
+        sort_row_by_row(work, wide);
+    else
+        sort_by_chunks(work, wide, chunks);
+}
+
+} // namespace pycuda

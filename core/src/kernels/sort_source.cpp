@@ -1,0 +1,108 @@
+// sort_source.cpp -- the CUDA C++ of the kernels for sorting.
+#include "kernels/sorting.h"
+
+#include "kernels/device/sort.cuh.h"
+#include "kernels/device/sort_serial.cuh.h"
+
+namespace pycuda {
+namespace {
+
+const char *unsigned_of(std::size_t size) {
+    return size == 1   ? "unsigned char"
+           : size == 2 ? "unsigned short"
+           : size == 4 ? "unsigned"
+                       : "unsigned long long";
+}
+
+const char *infinity_of(ScalarType type) {
+    switch (type) {
+    case ScalarType::Float16:
+        return "0x7c00";
+    case ScalarType::BFloat16:
+        return "0x7f80";
+    case ScalarType::Float32:
+        return "0x7f800000";
+    case ScalarType::Float64:
+        return "0x7ff0000000000000";
+    default:
+        return "0";
+    }
+}
+
+std::string serial_kernel(const SortVariant &variant) {
+    const std::string word = variant.wide ? "unsigned long long" : "unsigned";
+    const std::string types = std::string(variant.pairs ? "true" : "false") + ", " + word;
+    const std::string start = "typedef " + word +
+                              " W;\nextern \"C\" __global__ void "
+                              "__launch_bounds__(1) run(";
+    switch (variant.stage) {
+    case SortStage::SerialCount:
+        return start +
+               "const U *keys, const long long *order, W *counts, pycuda::SerialGeometry g) {\n"
+               "    pycuda::serial_count<" +
+               types + ">(keys, order, counts, g);\n}\n";
+    case SortStage::SerialSum:
+        return start + "W *counts, pycuda::SerialGeometry g) {\n"
+                       "    pycuda::serial_sum(counts, g);\n}\n";
+    case SortStage::SerialMove:
+        return start +
+               "const U *keys, U *keys_out, const void *values, void *values_out,\n"
+               "        const W *counts, pycuda::SerialGeometry g) {\n    pycuda::serial_move<" +
+               types + ">(keys, keys_out, values, values_out, counts, g);\n}\n";
+    default:
+        return start +
+               "const U *keys, U *result, const long long *order, long long *places,\n"
+               "        U *key_space, W *value_space, pycuda::SerialGeometry g) {\n"
+               "    pycuda::serial_row<" +
+               types + ">(keys, result, order, places, key_space, value_space, g);\n}\n";
+    }
+}
+
+std::string kernel_of(const SortVariant &variant) {
+    const std::string items = std::to_string(variant.items);
+    const std::string pairs = variant.pairs ? "true" : "false";
+    const std::string start = "extern \"C\" __global__ void __launch_bounds__(256) run(";
+    switch (variant.stage) {
+    case SortStage::Count:
+        return start +
+               "const A *keys, unsigned long long *counts, pycuda::SortGeometry g) {\n"
+               "    pycuda::count_digits<" +
+               pairs + ">(keys, counts, g);\n}\n";
+    case SortStage::Pass: {
+        const std::string word = variant.wide ? "unsigned long long" : "unsigned";
+        return start +
+               "const void *keys_in, void *keys_out, const void *values_in, void *values_out,\n"
+               "        const unsigned long long *counts, unsigned long long *states,\n"
+               "        pycuda::SortGeometry g) {\n    pycuda::sort_tile<" +
+               items + ", " + pairs + ", " + word + ", " + word +
+               ">(keys_in, keys_out, values_in, values_out, counts, states, g);\n}\n";
+    }
+    case SortStage::Small:
+        return start +
+               "const A *keys_in, A *keys_out, const long long *order, long long *values_out,\n"
+               "        pycuda::SortGeometry g) {\n    pycuda::sort_small<" +
+               items + ", " + pairs + ">(keys_in, keys_out, order, values_out, g);\n}\n";
+    default:
+        return serial_kernel(variant);
+    }
+}
+
+} // namespace
+
+std::string sort_source(const SortVariant &variant) {
+    const std::string bits = unsigned_of(item_size(variant.type));
+    const TypeClass kind = type_class(variant.type);
+    const bool serial = variant.stage >= SortStage::SerialCount;
+    return (serial ? "#define SORT_SERIAL_BITS " + std::to_string(serial_bits(variant.type)) + "\n"
+                   : std::string()) +
+           "typedef " + bits + " A;\ntypedef " + bits + " U;\n#define SORT_KIND pycuda::" +
+           (kind == TypeClass::Float    ? "SortFloat"
+            : kind == TypeClass::Signed ? "SortSigned"
+                                        : "SortUnsigned") +
+           "\n#define SORT_INFINITY " + infinity_of(variant.type) + "\n" +
+           std::string(device_code::sort_cuh) +
+           (serial ? std::string(device_code::sort_serial_cuh) : std::string()) +
+           kernel_of(variant);
+}
+
+} // namespace pycuda

@@ -1,0 +1,94 @@
+// sorting.h -- what the two ways to sort rows have in common.
+#pragma once
+
+#include "arrays/kernel_arguments.h"
+#include "arrays/kernel_table.h"
+
+#include <pycuda/array.h>
+#include <pycuda/launch.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pycuda {
+
+/// The kernels: of sort.cuh, and of sort_serial.cuh.
+enum class SortStage : std::uint8_t {
+    Count,
+    Pass,
+    Small,
+    SerialCount,
+    SerialSum,
+    SerialMove,
+    SerialRow
+};
+
+/// All that the source of a stage depends on.
+struct SortVariant {
+    ScalarType type;
+    SortStage stage;
+    bool pairs;
+    bool wide;
+    unsigned items; ///< of a thread
+
+    KernelKey key() const noexcept {
+        KernelKey key = 5; // a sort
+        for (auto [value, bits] : {std::pair<unsigned, int>{static_cast<unsigned>(type), 4},
+                                   {static_cast<unsigned>(stage), 3},
+                                   {pairs, 1},
+                                   {wide, 1},
+                                   {items, 8}})
+            key = key << bits | value;
+        return key;
+    }
+};
+
+/// Bits of a key that a pass of sort_serial.cuh takes.
+inline int serial_bits(ScalarType type) noexcept { return item_size(type) >= 4 ? 11 : 8; }
+
+/// The CUDA C++ of a kernel for sorting.
+std::string sort_source(const SortVariant &variant);
+
+/// The rows to sort, without gaps, and where results go.
+struct Sorting {
+    Array keys;
+    Array result; ///< keys, or their places (int64)
+    const Array *order;
+    bool pairs;
+    std::int64_t rows;
+    std::int64_t length;
+    std::uint64_t flip;
+    StreamRef stream;
+    std::vector<Array> used; ///< until the stream is done
+
+    ScalarType type() const noexcept { return keys.scalar_type(); }
+    Array scratch(std::int64_t bytes) {
+        const std::int64_t shape[] = {bytes};
+        used.push_back(Array::empty(keys.context(), shape, ScalarType::UInt8, Order::C, stream));
+        return used.back();
+    }
+    const Function &kernel(const SortVariant &variant) const {
+        return keys.context()->kernels().find(variant.key(), [&] { return sort_source(variant); });
+    }
+    void launch(const Function &function, Dim3 grid, unsigned block,
+                KernelArguments &arguments) const {
+        LaunchConfig config;
+        config.block = {block};
+        config.grid = grid;
+        config.stream = stream;
+        launch_packed(function, config, arguments.data(), arguments.size());
+    }
+};
+
+/// Sorts with kernels whose blocks are one thread each; see sort_serial.cuh.
+void sort_serially(Sorting &work);
+
+/// How many blocks; throws std::invalid_argument where a grid cannot have so many.
+unsigned sort_grid(std::int64_t blocks);
+
+inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+} // namespace pycuda

@@ -1,0 +1,213 @@
+"""Sorting beside numpy: both ways of moving keys, all types, rows, NaN, equal elements."""
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda import _driver, gpuarray
+
+pytestmark = pytest.mark.usefixtures("device")
+TYPES = "?bBhHiIqQefd"
+
+
+def keys(shape, dtype, seed=0):
+    """Random keys with everything that is special about the type, and repetitions."""
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, shape).astype(dtype)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    x = (rng.standard_normal(shape) * 3).astype(dtype)
+    if dtype.kind == "c":
+        x = np.round(x + 1j * rng.standard_normal(shape)).astype(dtype)
+    flat = x.reshape(-1)
+    special = [np.nan, -np.nan, 0.0, -0.0, np.inf, -np.inf]
+    if dtype.kind == "c":
+        special += [complex(1, np.nan), complex(np.nan, 1), complex(np.nan, -1)]
+    for number, value in enumerate(special):
+        flat[number :: len(special) * 3] = value
+    return x
+
+
+def same_values(got, expected):
+    got = got.get()
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("length", [1, 3, 300, 3000])
+def test_sort_and_argsort(dtype, length):
+    x = keys((3, length), dtype)
+    on_device = gpuarray.to_gpu(x)
+    same_values(gpuarray.sort(on_device), np.sort(x))
+    same_values(gpuarray.argsort(on_device), np.argsort(x, kind="stable"))
+
+
+# A tile is 2048 or 4096 keys; a small row fits 256, 1024 or 2048.
+@pytest.mark.parametrize("way", ["blocks", "serial"])
+@pytest.mark.parametrize("dtype", "bHfq")
+@pytest.mark.parametrize("shape", [(7, 20), (2, 700), (1, 2048), (3, 2049), (2, 9000)])
+def test_both_ways(way, dtype, shape):
+    x = keys(shape, dtype)
+    on_device = gpuarray.to_gpu(x)
+    same_values(_driver._array_sort(on_device, 1, way=way), np.sort(x))
+    expected = np.argsort(x, kind="stable")
+    same_values(_driver._array_argsort(on_device, 1, way=way), expected)
+    order = gpuarray.to_gpu(np.ascontiguousarray(expected[:, ::-1]))
+    again = _driver._array_argsort(on_device, 1, order=order, way=way).get()
+    np.testing.assert_array_equal(
+        np.take_along_axis(x, again, 1), np.take_along_axis(x, expected, 1)
+    )
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "u1"])
+def test_rows_that_are_cut(dtype):
+    x = keys(300_001, dtype)
+    same_values(gpuarray.sort(gpuarray.to_gpu(x)), np.sort(x))
+    same_values(gpuarray.argsort(gpuarray.to_gpu(x)), np.argsort(x, kind="stable"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("dtype", ["f4", "u8"])
+def test_many_tiles_by_blocks(dtype):
+    x = keys(150_000, dtype)
+    on_device = gpuarray.to_gpu(x)
+    for _ in range(3):
+        same_values(_driver._array_sort(on_device, 0, way="blocks"), np.sort(x))
+        expected = np.argsort(x, kind="stable")
+        same_values(_driver._array_argsort(on_device, 0, way="blocks"), expected)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_numbers(dtype):
+    x = keys((2, 900), dtype)
+    same_values(gpuarray.sort(gpuarray.to_gpu(x)), np.sort(x))
+    same_values(gpuarray.argsort(gpuarray.to_gpu(x)), np.argsort(x, kind="stable"))
+
+
+def test_bfloat16():
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    x = np.random.default_rng(0).standard_normal(5000).astype(bfloat16)
+    got = gpuarray.to_gpu(x)
+    np.testing.assert_array_equal(
+        gpuarray.argsort(got).get(), np.argsort(x.astype(np.float32), kind="stable")
+    )
+
+
+def test_axes_and_layouts():
+    x = keys((20, 30, 5), "f4")
+    on_device = gpuarray.to_gpu(x)
+    for axis in (0, 1, 2, -1, None):
+        same_values(np.sort(on_device, axis), np.sort(x, axis))
+        same_values(on_device.argsort(axis), np.argsort(x, axis, kind="stable"))
+    view = np.s_[::-2, 3:, ::2]
+    same_values(gpuarray.sort(on_device[view], 0), np.sort(x[view], 0))
+    same_values(gpuarray.sort(on_device.T, 1), np.sort(x.T, 1))
+    for shape in ((0,), (3, 0), (0, 3)):
+        same_values(gpuarray.sort(gpuarray.zeros(shape, "f4")), np.zeros(shape, "f4"))
+
+
+def test_in_place_and_descending():
+    x = keys((4, 50), "i4")
+    on_device = gpuarray.to_gpu(x)
+    assert on_device[:, ::2].sort(0) is None
+    expected = x.copy()
+    expected[:, ::2].sort(0)
+    same_values(on_device, expected)
+    same_values(gpuarray.sort(gpuarray.to_gpu(x), descending=True), -np.sort(-x.astype("i8")).astype("i4"))  # fmt: skip
+    ties = np.array([1, 2, 1, 2], "i4")
+    got = gpuarray.argsort(gpuarray.to_gpu(ties), descending=True).get()
+    np.testing.assert_array_equal(got, [1, 3, 0, 2])
+    stream = cuda.Stream()
+    same_values(gpuarray.sort(gpuarray.to_gpu(x), stream=stream), np.sort(x))
+
+
+def test_lexsort():
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 4, (3, 500))
+    same_values(gpuarray.lexsort(gpuarray.to_gpu(rows)), np.lexsort(rows))
+    pair = (rng.random(40), rng.integers(0, 3, 40).astype("u1"))
+    same_values(
+        gpuarray.lexsort([gpuarray.to_gpu(key) for key in pair]), np.lexsort(pair)
+    )
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "c8", "?", "f2"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted(dtype, side):
+    sorted_ = np.sort(keys(700, dtype))
+    values = keys((5, 40), dtype, 1)
+    got = gpuarray.searchsorted(gpuarray.to_gpu(sorted_), gpuarray.to_gpu(values), side)
+    same_values(got, np.searchsorted(sorted_, values, side))
+
+
+def test_searchsorted_of_numbers_and_orders():
+    x = np.array([5.0, 1.0, 3.0])
+    sorter = np.argsort(x)
+    on_device = gpuarray.to_gpu(x)
+    got = gpuarray.searchsorted(on_device, 3, sorter=gpuarray.to_gpu(sorter))
+    assert got.get() == np.searchsorted(x, 3, sorter=sorter)
+    nothing = gpuarray.searchsorted(gpuarray.zeros(0, "f4"), on_device)
+    np.testing.assert_array_equal(nothing.get(), [0, 0, 0])
+
+
+def test_partition_and_topk():
+    x = keys((6, 200), "f4")
+    x[np.isnan(x)] = 0
+    on_device = gpuarray.to_gpu(x)
+    for kth in (0, 17, -1, (3, 50)):
+        got = gpuarray.partition(on_device, kth, axis=1).get()
+        expected = np.sort(x, axis=1)
+        np.testing.assert_array_equal(got[:, kth], expected[:, kth])
+        places = gpuarray.argpartition(on_device, kth, axis=1).get()
+        np.testing.assert_array_equal(
+            np.take_along_axis(x, places, 1)[:, kth], expected[:, kth]
+        )
+    values, places = gpuarray.topk(on_device, 5)
+    np.testing.assert_array_equal(values.get(), np.sort(x)[:, :-6:-1])
+    np.testing.assert_array_equal(np.take_along_axis(x, places.get(), 1), values.get())
+    smallest, _ = gpuarray.topk(on_device, 3, axis=0, largest=False)
+    np.testing.assert_array_equal(smallest.get(), np.sort(x, axis=0)[:3])
+    with pytest.raises(ValueError, match="k must be from 0 to 200, not 201"):
+        gpuarray.topk(on_device, 201)
+    with pytest.raises(ValueError, match="out of bounds"):
+        gpuarray.partition(on_device, 200)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f4", "?", "c8", "u1"])
+def test_unique(dtype):
+    x = keys((20, 30), dtype) if dtype in "?c8u1f4" else keys((20, 30), dtype) % 17
+    got = np.unique(gpuarray.to_gpu(x), True, True, True)
+    expected = np.unique(x, True, True, True)
+    for one, other in zip(got, expected, strict=True):
+        same_values(one, other)
+    same_values(gpuarray.unique(gpuarray.to_gpu(x)), np.unique(x))
+    # Without numpy's exception for complex NaN the counts are as the array API has them.
+    if dtype == "f4":
+        got = gpuarray.unique_counts(gpuarray.to_gpu(x))
+        expected = np.unique(x, return_counts=True, equal_nan=False)
+        same_values(got.values, expected[0])
+        same_values(got.counts, expected[1])
+
+
+def test_unique_of_nothing():
+    x = np.zeros((0, 3), "i4")
+    got = gpuarray.unique(gpuarray.to_gpu(x), True, True, True)
+    for one, other in zip(got, np.unique(x, True, True, True), strict=True):
+        same_values(one, other)
+
+
+def test_what_is_refused():
+    x = gpuarray.zeros((2, 3), "f4")
+    with pytest.raises(np.exceptions.AxisError):
+        gpuarray.sort(x, 2)
+    with pytest.raises(ValueError, match="sort kind must be one of"):
+        gpuarray.sort(x, kind="bubble")
+    with pytest.raises(TypeError, match="not defined for elements of"):
+        gpuarray.sort(gpuarray.zeros(3, np.dtype([("a", "i4")])))
+    with pytest.raises(ValueError, match="side must be"):
+        gpuarray.searchsorted(x[0], 1, side="middle")

@@ -720,6 +720,17 @@ class jit_input_type(pycuda._enum.DriverEnum):
 
     LTOIR: jit_input_type = pycuda._driver.jit_input_type.LTOIR
 
+class mem_access(pycuda._enum.DriverEnum):
+    names: dict = ...
+
+    values: dict = ...
+
+    NONE: mem_access = pycuda._driver.mem_access.NONE
+
+    READ: mem_access = pycuda._driver.mem_access.READ
+
+    READ_WRITE: mem_access = pycuda._driver.mem_access.READ_WRITE
+
 class graphics_register_flags(pycuda._enum.DriverEnum):
     names: dict = ...
 
@@ -848,9 +859,6 @@ def start_profiler() -> None:
 
 def stop_profiler() -> None:
     """Stop collecting profiles."""
-
-def have_gl_ext() -> bool:
-    """Whether pycuda.gl can be used."""
 
 class Device:
     """A GPU, or softcuda's picture of one."""
@@ -2050,6 +2058,193 @@ class DriverMemoryPool:
     def most_used_bytes(self) -> int: ...
     def trim(self, keep: int = 0) -> None:
         """Give memory that is not used back to the device, but for `keep` bytes."""
+
+class PhysicalMemory:
+    """
+    Memory of a device without an address; VirtualMemory.map() gives it one.
+
+    `size` in bytes is a multiple of mem_get_allocation_granularity(device); LogicError
+    otherwise, MemoryError where there is not as much. With `shareable`, export_fd() can
+    give it to another process.
+
+    >>> memory = PhysicalMemory(mem_get_allocation_granularity(device), device)
+    """
+
+    def __init__(self, size: int, device: Device, shareable: bool = False) -> None: ...
+    @staticmethod
+    def import_fd(fd: int, size: int) -> PhysicalMemory:
+        """Memory that another process exported; the file descriptor stays yours."""
+
+    def export_fd(self) -> int:
+        """A new file descriptor for another process; close it with os.close()."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+
+    @property
+    def device(self) -> Device:
+        """The Device that it lies on."""
+
+    @property
+    def handle(self) -> int:
+        """The CUmemGenericAllocationHandle, as an int."""
+
+def mem_get_allocation_granularity(device: Device, recommended: bool = False) -> int:
+    """
+    What sizes of PhysicalMemory and VirtualMemory are multiples of, in bytes.
+    """
+
+class VirtualMemory:
+    """
+    A range of device addresses, with or without memory behind them.
+
+    `size` and `alignment` in bytes are multiples of mem_get_allocation_granularity();
+    `address` is where it should begin. A kernel argument and a place to copy to, like any
+    memory of the device, once there is memory behind it that the device may access.
+
+    >>> range = VirtualMemory(1 << 30)
+    >>> range.map(memory)
+    >>> range.set_access(device)
+    """
+
+    def __init__(self, size: int, alignment: int = 0, address: int = 0) -> None: ...
+    def map(self, memory: PhysicalMemory, offset: int = 0) -> None:
+        """
+        Put all of a PhysicalMemory `offset` bytes after the beginning. Nobody may access it before set_access(). LogicError where there is something already.
+        """
+
+    def unmap(self, offset: int = 0) -> None:
+        """
+        Take away what was put at `offset`. Waits for nothing: work on it must be done.
+        """
+
+    def set_access(
+        self, device: Device, access: int = 3, offset: int | None = None
+    ) -> None:
+        """
+        Let a device access all that is mapped, or what was put at `offset`; `access` is of mem_access.
+        """
+
+    def get_access(self, device: Device, offset: int = 0) -> object:
+        """How a device may access what lies at `offset`."""
+
+    def close(self) -> None:
+        """
+        Unmap everything and give the addresses back. A second time does nothing.
+        """
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __enter__(self) -> object: ...
+    def __exit__(self, *args) -> None: ...
+    def __repr__(self) -> str: ...
+
+class SmResource:
+    """Some multiprocessors of a device; see get_sm_resource()."""
+
+    @property
+    def count(self) -> int:
+        """How many multiprocessors."""
+
+    def split(self, least: int, groups: int = 0) -> tuple:
+        """
+        (groups, remaining): groups of at least `least` multiprocessors that share none, as many as there can be or at most `groups`, and what is in none of them. The device rounds sizes up; LogicError where they do not fit.
+        """
+
+    def __repr__(self) -> str: ...
+
+def get_sm_resource(owner: object) -> SmResource:
+    """The multiprocessors of a Device, or those that a Context may use."""
+
+class GreenContext:
+    """
+    A context that owns a part of a device's multiprocessors.
+
+    Kernels in its streams run on those and on no others, so that they neither disturb nor
+    wait for kernels elsewhere. It lives as long as it or one of its streams is referred to.
+
+    >>> (some,), rest = get_sm_resource(device).split(16, 1)
+    >>> green = GreenContext(device, some)
+    >>> with green.context:
+    ...     kernel(a_gpu, block=(256, 1, 1), stream=green.create_stream())
+    """
+
+    def __init__(self, device: Device, resource: SmResource) -> None: ...
+    @property
+    def context(self) -> Context:
+        """The same as a Context, to be pushed or used in `with`."""
+
+    @property
+    def resource(self) -> SmResource:
+        """Its multiprocessors."""
+
+    @property
+    def handle(self) -> int:
+        """The CUgreenCtx, as an int."""
+
+    def create_stream(self, priority: int = 0) -> Stream:
+        """
+        A Stream whose kernels run on its multiprocessors. It does not wait for the default stream, nor that for it.
+        """
+
+class RegisteredObject:
+    """An object of OpenGL that CUDA may map."""
+
+    def gl_handle(self) -> int:
+        """OpenGL's number of the object."""
+
+    def unregister(self) -> None:
+        """Give it back to OpenGL for good. A second time is an error."""
+
+    def set_map_flags(self, flags: int) -> None:
+        """What the next mapping is for: graphics_map_flags."""
+
+    def map(self, stream: object | None = None) -> RegisteredMapping:
+        """
+        A RegisteredMapping. OpenGL must not use the object until that is unmapped.
+        """
+
+class RegisteredBuffer(RegisteredObject):
+    """
+    A buffer object of OpenGL's current context.
+
+    `gl_handle` is its number, `flags` of graphics_map_flags. LogicError where the driver
+    cannot share with OpenGL, or there is no such buffer in a current context of OpenGL.
+    """
+
+    def __init__(self, gl_handle: int, flags: int = 0) -> None: ...
+
+class RegisteredImage(RegisteredObject):
+    """
+    A texture or renderbuffer of OpenGL's current context.
+
+    `gl_handle` is its number, `target` OpenGL's name of its kind, such as GL_TEXTURE_2D;
+    `flags` of graphics_map_flags. Errors as of RegisteredBuffer.
+    """
+
+    def __init__(self, gl_handle: int, target: int, flags: int = 0) -> None: ...
+
+class RegisteredMapping:
+    """The time for which an object of OpenGL is CUDA's."""
+
+    def unmap(self, stream: object | None = None) -> None:
+        """Give it back to OpenGL, in the stream of map() or another. Once only."""
+
+    def device_ptr_and_size(self) -> tuple:
+        """(address, bytes) of a buffer."""
+
+    def array(self, index: int, level: int) -> Array:
+        """The Array of an image: a face or layer, and a level of its mipmap."""
+
+def have_gl_ext() -> bool:
+    """
+    Whether the driver in use can share objects with OpenGL: see pycuda.gl.
+    """
 
 class TextureReference:
     """A texture that a kernel's source declares as a variable."""

@@ -158,6 +158,10 @@ const std::initializer_list<Enum> enums = {
       {"OBJECT", CU_JIT_INPUT_OBJECT},
       {"LIBRARY", CU_JIT_INPUT_LIBRARY},
       {"LTOIR", 5}}}, // CU_JIT_INPUT_NVVM, which cuda.h deprecates
+    {"mem_access",
+     {{"NONE", CU_MEM_ACCESS_FLAGS_PROT_NONE},
+      {"READ", CU_MEM_ACCESS_FLAGS_PROT_READ},
+      {"READ_WRITE", CU_MEM_ACCESS_FLAGS_PROT_READWRITE}}},
     {"graphics_register_flags",
      {{"NONE", 0},
       {"READ_ONLY", 1},

@@ -48,7 +48,6 @@ void bind_init(nb::module_ &module) {
         "Always an error: CUDA has no configurable profiler any more.");
     module.def("start_profiler", [] { driver().cuProfilerStart(); }, "Start collecting profiles.");
     module.def("stop_profiler", [] { driver().cuProfilerStop(); }, "Stop collecting profiles.");
-    module.def("have_gl_ext", [] { return false; }, "Whether pycuda.gl can be used.");
 
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(set_finalizing));
 }

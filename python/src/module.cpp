@@ -28,6 +28,9 @@ NB_MODULE(_driver, module) {
     bind_linker(module);
     bind_graph(module);
     bind_stream_memory(module);
+    bind_virtual_memory(module);
+    bind_green_context(module);
+    bind_graphics(module);
     bind_texture(module);
     bind_compiler(module);
 

@@ -15,6 +15,7 @@
 #include <pycuda/error.h>
 #include <pycuda/event.h>
 #include <pycuda/function.h>
+#include <pycuda/green_context.h>
 #include <pycuda/init.h>
 #include <pycuda/jit_linker.h>
 #include <pycuda/kernel_argument.h>
@@ -32,4 +33,5 @@
 #include <pycuda/staging.h>
 #include <pycuda/stream.h>
 #include <pycuda/texture.h>
+#include <pycuda/virtual_memory.h>
 #include <pycuda/wait.h>

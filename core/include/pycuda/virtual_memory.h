@@ -1,0 +1,85 @@
+// virtual_memory.h -- ranges of addresses, and the memory that is put behind them.
+//
+//     PhysicalMemory memory(granularity(device), device);
+//     VirtualMemory range(16 * memory.size());     // addresses only: reading them is an error
+//     range.map(memory, 0);
+//     range.set_access(device);
+//
+// So an array can grow without moving, and memory can be shared between processes.
+#pragma once
+
+#include <pycuda/device.h>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace pycuda {
+
+/// What sizes and addresses must be multiples of, in bytes: the least that works, or what the
+/// driver recommends for speed.
+enum class Granularity { Minimum, Recommended };
+std::size_t granularity(const Device &device, Granularity kind = Granularity::Minimum);
+
+/// Memory of a device without an address. A shared reference: it lives until the last reference is
+/// gone and it is mapped nowhere any more.
+class PhysicalMemory {
+  public:
+    /// How another process can be given it: not at all, or by a file descriptor.
+    enum class Sharing { None, FileDescriptor };
+
+    /// `bytes` is a multiple of granularity(device).
+    PhysicalMemory(std::size_t bytes, const Device &device, Sharing sharing = Sharing::None);
+    /// What another process exported; the descriptor stays the caller's.
+    static PhysicalMemory import_descriptor(int descriptor, std::size_t bytes);
+
+    CUmemGenericAllocationHandle get() const noexcept;
+    std::size_t size() const noexcept;
+    /// The device that it lies on, as the driver says.
+    Device device() const;
+    /// A new descriptor for another process; the caller closes it.
+    int export_descriptor() const;
+
+  private:
+    struct State;
+    explicit PhysicalMemory(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    std::shared_ptr<State> state_;
+};
+
+/// A range of device addresses. Owns it, and keeps the memory that is mapped into it. Work that
+/// uses the range must be done before it is unmapped: that waits for nothing.
+class VirtualMemory {
+  public:
+    /// `bytes` and `alignment` are multiples of granularity(); an alignment of 0 is the driver's
+    /// own. `wanted` is where it should begin, if that is free.
+    explicit VirtualMemory(std::size_t bytes, std::size_t alignment = 0, CUdeviceptr wanted = 0);
+    VirtualMemory(const VirtualMemory &) = delete;
+    VirtualMemory &operator=(const VirtualMemory &) = delete;
+    ~VirtualMemory();
+
+    /// Where it begins. Throws Error (invalid handle) after close().
+    CUdeviceptr get() const;
+    std::size_t size() const noexcept { return bytes_; }
+
+    /// Puts all of `memory` at `offset`. Nobody may access it before set_access().
+    void map(const PhysicalMemory &memory, std::size_t offset);
+    /// Takes away what was put at `offset`.
+    void unmap(std::size_t offset);
+    /// Lets a device read or write: all that is mapped, or the part that was put at `offset`.
+    void set_access(const Device &device, CUmemAccess_flags access,
+                    std::optional<std::size_t> offset = std::nullopt);
+    CUmemAccess_flags access(const Device &device, std::size_t offset) const;
+
+    /// Unmaps everything and gives the addresses back. Does nothing the second time.
+    void close() noexcept;
+
+  private:
+    CUdeviceptr address_ = 0;
+    std::size_t bytes_ = 0;
+    std::map<std::size_t, PhysicalMemory> mapped_; ///< by offset
+};
+
+} // namespace pycuda

@@ -1,0 +1,207 @@
+// graphics.cpp -- buffers and images of OpenGL as memory of the device: the classes of pycuda.gl.
+//
+// The two functions that know OpenGL are asked of the driver when they are first needed, so that
+// nothing here depends on OpenGL. RegisteredObject holds a resource, RegisteredMapping the time for
+// which it is CUDA's and not OpenGL's.
+#include "bindings.h"
+
+#include "cuda_array.h"
+#include "device_pointer.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/handle.h>
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+
+namespace pycuda::python {
+namespace {
+
+using RegisterBuffer = CUresult(CUDAAPI *)(CUgraphicsResource *, unsigned buffer, unsigned flags);
+using RegisterImage = CUresult(CUDAAPI *)(CUgraphicsResource *, unsigned image, unsigned target,
+                                          unsigned flags);
+
+void *find_function(const char *name) {
+    void *function = nullptr;
+    constexpr int since = 3000;
+    if (driver().cuGetProcAddress.status(name, &function, since, CU_GET_PROC_ADDRESS_DEFAULT,
+                                         nullptr) != CUDA_SUCCESS)
+        return nullptr;
+    return function;
+}
+
+/// A function of the driver's that knows OpenGL.
+template <class Function> Function opengl_function(const char *name) {
+    if (void *function = find_function(name))
+        return reinterpret_cast<Function>(function);
+    throw Error(name, CUDA_ERROR_NOT_SUPPORTED,
+                "the driver " + driver().path() + " cannot share objects with OpenGL");
+}
+
+CUresult unregister(CUgraphicsResource resource) {
+    return driver().cuGraphicsUnregisterResource.status(resource);
+}
+
+/// An object of OpenGL that CUDA may map.
+class RegisteredObject {
+  public:
+    RegisteredObject(unsigned gl_handle, CUgraphicsResource resource)
+        : gl_handle_(gl_handle), resource_(Owner::adopt(resource, Context::require_current())) {}
+
+    unsigned gl_handle() const noexcept { return gl_handle_; }
+    CUgraphicsResource get() const {
+        if (resource_.get() == nullptr)
+            throw Error("registered_object", CUDA_ERROR_INVALID_HANDLE,
+                        "OpenGL's object " + std::to_string(gl_handle_) + " was unregistered");
+        return resource_.get();
+    }
+    const Context &context() const noexcept { return resource_.context(); }
+    void close() {
+        check(unregister(get()), "cuGraphicsUnregisterResource");
+        resource_.release();
+    }
+    void set_map_flags(unsigned flags) const {
+        driver().cuGraphicsResourceSetMapFlags(get(), flags);
+    }
+
+  private:
+    using Owner = Handle<CUgraphicsResource, unregister>;
+    unsigned gl_handle_;
+    Owner resource_;
+};
+
+struct RegisteredBuffer : RegisteredObject {
+    using RegisteredObject::RegisteredObject;
+};
+struct RegisteredImage : RegisteredObject {
+    using RegisteredObject::RegisteredObject;
+};
+
+/// The time for which OpenGL leaves a registered object to CUDA.
+class RegisteredMapping {
+  public:
+    RegisteredMapping(std::shared_ptr<RegisteredObject> object, StreamRef stream)
+        : object_(std::move(object)), stream_(stream) {
+        CUgraphicsResource resource = object_->get();
+        driver().cuGraphicsMapResources(1, &resource, stream.get());
+    }
+    RegisteredMapping(const RegisteredMapping &) = delete;
+    RegisteredMapping &operator=(const RegisteredMapping &) = delete;
+    ~RegisteredMapping() {
+        if (mapped_)
+            detail::run_cleanup(
+                object_->context(), "cuGraphicsUnmapResources",
+                [](void *self) { return static_cast<RegisteredMapping *>(self)->end(); }, this);
+    }
+
+    void unmap(StreamRef stream) {
+        if (!mapped_)
+            throw Error("registered_mapping::unmap", CUDA_ERROR_INVALID_HANDLE,
+                        "it was unmapped before");
+        stream_ = stream;
+        check(end(), "cuGraphicsUnmapResources");
+    }
+    StreamRef stream() const noexcept { return stream_; }
+
+    nb::tuple device_pointer() const {
+        CUdeviceptr address = 0;
+        std::size_t size = 0;
+        driver().cuGraphicsResourceGetMappedPointer(&address, &size, object_->get());
+        return nb::make_tuple(address, size);
+    }
+    CudaArray array(unsigned index, unsigned level) const {
+        CUarray array = nullptr;
+        driver().cuGraphicsSubResourceGetMappedArray(&array, object_->get(), index, level);
+        return CudaArray::borrow(array, object_->context());
+    }
+
+  private:
+    CUresult end() {
+        mapped_ = false;
+        CUgraphicsResource resource = object_->get();
+        return driver().cuGraphicsUnmapResources.status(1, &resource, stream_.get());
+    }
+    std::shared_ptr<RegisteredObject> object_;
+    StreamRef stream_;
+    bool mapped_ = true;
+};
+
+std::shared_ptr<RegisteredBuffer> register_buffer(unsigned handle, unsigned flags) {
+    CUgraphicsResource resource = nullptr;
+    check(opengl_function<RegisterBuffer>("cuGraphicsGLRegisterBuffer")(&resource, handle, flags),
+          "cuGraphicsGLRegisterBuffer",
+          [&] { return "OpenGL's buffer " + std::to_string(handle); });
+    return std::make_shared<RegisteredBuffer>(handle, resource);
+}
+
+std::shared_ptr<RegisteredImage> register_image(unsigned handle, unsigned target, unsigned flags) {
+    CUgraphicsResource resource = nullptr;
+    check(opengl_function<RegisterImage>("cuGraphicsGLRegisterImage")(&resource, handle, target,
+                                                                      flags),
+          "cuGraphicsGLRegisterImage", [&] { return "OpenGL's image " + std::to_string(handle); });
+    return std::make_shared<RegisteredImage>(handle, resource);
+}
+
+bool have_opengl() {
+    return driver_for_cleanup() && find_function("cuGraphicsGLRegisterBuffer") != nullptr;
+}
+
+void bind_registered(nb::module_ &module) {
+    nb::class_<RegisteredObject>(module, "RegisteredObject", nb::is_weak_referenceable(),
+                                 "An object of OpenGL that CUDA may map.")
+        .def("gl_handle", &RegisteredObject::gl_handle, "OpenGL's number of the object.")
+        .def("unregister", &RegisteredObject::close,
+             "Give it back to OpenGL for good. A second time is an error.")
+        .def("set_map_flags", &RegisteredObject::set_map_flags, nb::arg("flags"),
+             "What the next mapping is for: graphics_map_flags.")
+        .def(
+            "map",
+            [](std::shared_ptr<RegisteredObject> self, nb::handle stream) {
+                return std::make_shared<RegisteredMapping>(std::move(self), stream_ref(stream));
+            },
+            nb::arg("stream") = nb::none(),
+            "A RegisteredMapping. OpenGL must not use the object until that is unmapped.");
+
+    nb::class_<RegisteredBuffer, RegisteredObject>(
+        module, "RegisteredBuffer",
+        "A buffer object of OpenGL's current context.\n\n"
+        "`gl_handle` is its number, `flags` of graphics_map_flags. LogicError where the driver\n"
+        "cannot share with OpenGL, or there is no such buffer in a current context of OpenGL.")
+        .def(nb::new_(&register_buffer), nb::arg("gl_handle"),
+             nb::arg("flags") = unsigned{CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE});
+
+    nb::class_<RegisteredImage, RegisteredObject>(
+        module, "RegisteredImage",
+        "A texture or renderbuffer of OpenGL's current context.\n\n"
+        "`gl_handle` is its number, `target` OpenGL's name of its kind, such as GL_TEXTURE_2D;\n"
+        "`flags` of graphics_map_flags. Errors as of RegisteredBuffer.")
+        .def(nb::new_(&register_image), nb::arg("gl_handle"), nb::arg("target"),
+             nb::arg("flags") = unsigned{CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE});
+}
+
+} // namespace
+
+void bind_graphics(nb::module_ &module) {
+    bind_registered(module);
+
+    nb::class_<RegisteredMapping>(module, "RegisteredMapping", nb::is_weak_referenceable(),
+                                  "The time for which an object of OpenGL is CUDA's.")
+        .def(
+            "unmap",
+            [](RegisteredMapping &self, nb::object stream) {
+                self.unmap(stream.is_none() ? self.stream() : stream_ref(stream));
+            },
+            nb::arg("stream") = nb::none(),
+            "Give it back to OpenGL, in the stream of map() or another. Once only.")
+        .def("device_ptr_and_size", &RegisteredMapping::device_pointer,
+             "(address, bytes) of a buffer.")
+        .def("array", &RegisteredMapping::array, nb::arg("index"), nb::arg("level"),
+             "The Array of an image: a face or layer, and a level of its mipmap.");
+
+    module.def("have_gl_ext", have_opengl,
+               "Whether the driver in use can share objects with OpenGL: see pycuda.gl.");
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,109 @@
+// virtual_memory.cpp -- pycuda.driver.PhysicalMemory and VirtualMemory.
+#include "bindings.h"
+
+#include "python_object.h"
+
+#include <pycuda/virtual_memory.h>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdio>
+
+namespace pycuda::python {
+namespace {
+
+PhysicalMemory::Sharing sharing(bool shareable) {
+    return shareable ? PhysicalMemory::Sharing::FileDescriptor : PhysicalMemory::Sharing::None;
+}
+
+std::string represent(const VirtualMemory &range) {
+    char text[96];
+    std::snprintf(text, sizeof text, "<pycuda.driver.VirtualMemory of %zu bytes at 0x%llx>",
+                  range.size(), static_cast<unsigned long long>(range.get()));
+    return text;
+}
+
+void bind_physical_memory(nb::module_ &module) {
+    nb::class_<PhysicalMemory>(
+        module, "PhysicalMemory", nb::is_weak_referenceable(),
+        "Memory of a device without an address; VirtualMemory.map() gives it one.\n\n"
+        "`size` in bytes is a multiple of mem_get_allocation_granularity(device); LogicError\n"
+        "otherwise, MemoryError where there is not as much. With `shareable`, export_fd() can\n"
+        "give it to another process.\n\n"
+        ">>> memory = PhysicalMemory(mem_get_allocation_granularity(device), device)")
+        .def(
+            "__init__",
+            [](PhysicalMemory *self, std::size_t size, const Device &device, bool shareable) {
+                new (self) PhysicalMemory(size, device, sharing(shareable));
+            },
+            nb::arg("size"), nb::arg("device"), nb::arg("shareable") = false)
+        .def_static("import_fd", &PhysicalMemory::import_descriptor, nb::arg("fd"), nb::arg("size"),
+                    "Memory that another process exported; the file descriptor stays yours.")
+        .def("export_fd", &PhysicalMemory::export_descriptor,
+             "A new file descriptor for another process; close it with os.close().")
+        .def_prop_ro("size", &PhysicalMemory::size, "In bytes.")
+        .def_prop_ro("device", &PhysicalMemory::device, "The Device that it lies on.")
+        .def_prop_ro("handle", &PhysicalMemory::get,
+                     "The CUmemGenericAllocationHandle, as an int.");
+}
+
+} // namespace
+
+void bind_virtual_memory(nb::module_ &module) {
+    bind_physical_memory(module);
+
+    module.def(
+        "mem_get_allocation_granularity",
+        [](const Device &device, bool recommended) {
+            return granularity(device,
+                               recommended ? Granularity::Recommended : Granularity::Minimum);
+        },
+        nb::arg("device"), nb::arg("recommended") = false,
+        "What sizes of PhysicalMemory and VirtualMemory are multiples of, in bytes.");
+
+    nb::class_<VirtualMemory>(
+        module, "VirtualMemory", nb::is_weak_referenceable(),
+        "A range of device addresses, with or without memory behind them.\n\n"
+        "`size` and `alignment` in bytes are multiples of mem_get_allocation_granularity();\n"
+        "`address` is where it should begin. A kernel argument and a place to copy to, like any\n"
+        "memory of the device, once there is memory behind it that the device may access.\n\n"
+        ">>> range = VirtualMemory(1 << 30)\n"
+        ">>> range.map(memory)\n"
+        ">>> range.set_access(device)")
+        .def(nb::init<std::size_t, std::size_t, CUdeviceptr>(), nb::arg("size"),
+             nb::arg("alignment") = 0, nb::arg("address") = 0)
+        .def("map", &VirtualMemory::map, nb::arg("memory"), nb::arg("offset") = 0,
+             "Put all of a PhysicalMemory `offset` bytes after the beginning. Nobody may access it "
+             "before set_access(). LogicError where there is something already.")
+        .def("unmap", &VirtualMemory::unmap, nb::arg("offset") = 0,
+             "Take away what was put at `offset`. Waits for nothing: work on it must be done.")
+        .def(
+            "set_access",
+            [](VirtualMemory &range, const Device &device, int access,
+               std::optional<std::size_t> offset) {
+                range.set_access(device, CUmemAccess_flags(access), offset);
+            },
+            nb::arg("device"), nb::arg("access") = int{CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+            nb::arg("offset") = nb::none(),
+            "Let a device access all that is mapped, or what was put at `offset`; `access` is of "
+            "mem_access.")
+        .def(
+            "get_access",
+            [](const VirtualMemory &range, const Device &device, std::size_t offset) {
+                return nb::module_::import_("pycuda._driver")
+                    .attr("mem_access")(int{range.access(device, offset)});
+            },
+            nb::arg("device"), nb::arg("offset") = 0,
+            "How a device may access what lies at `offset`.")
+        .def("close", &VirtualMemory::close,
+             "Unmap everything and give the addresses back. A second time does nothing.")
+        .def_prop_ro("size", &VirtualMemory::size, "In bytes.")
+        .def("__int__", &VirtualMemory::get)
+        .def("__index__", &VirtualMemory::get)
+        .def("__enter__", [](nb::object self) { return self; })
+        .def("__exit__", [](VirtualMemory &range, nb::args) { range.close(); })
+        .def("__repr__", represent);
+}
+
+} // namespace pycuda::python

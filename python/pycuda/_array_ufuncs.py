@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pycuda import _array_linalg as _linalg
+from pycuda import _array_scans as _scans
 from pycuda import _driver
 
 
@@ -137,13 +139,15 @@ _REDUCTIONS = {
     "logical_and": "all",
 }
 
+_SCANS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
+_PRODUCTS = {"matmul": _linalg.matmul, "vecdot": _linalg.vecdot}
+
 
 def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     """``numpy.sin(x)`` of an array on the device, and what else numpy's ufuncs do."""
     name = ufunc.__name__
-    if method == "__call__" and name == "matmul":
-        from_right = inputs[0] if hasattr(inputs[0], "__matmul__") else self
-        return from_right @ inputs[1] if from_right is inputs[0] else NotImplemented
+    if method == "__call__" and name in _PRODUCTS:
+        return _PRODUCTS[name](*inputs, **kwargs)
     if method == "__call__" and name in _TWO_RESULTS:
         return _TWO_RESULTS[name](*inputs)
     if method == "__call__" and name in UFUNCS:
@@ -154,4 +158,14 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
         return getattr(self, _REDUCTIONS[name])(
             **kwargs, out=out[0] if isinstance(out, tuple) else out
         )
+    if method == "accumulate" and name in _SCANS:
+        array, axis, dtype, out = (*inputs, 0, None, None)[:4]
+        return _scans._scan(
+            _SCANS[name], array, kwargs.get("axis", axis), kwargs.get("dtype", dtype),
+            _only(kwargs.get("out", out)),
+        )  # fmt: skip
     return NotImplemented
+
+
+def _only(out):
+    return out[0] if isinstance(out, tuple) else out

@@ -53,6 +53,16 @@ TEST_F(NvrtcTest, MakesPtx) {
     EXPECT_THAT(result.image, AllOf(HasSubstr(".target sm_86"), HasSubstr(".entry doublify(")));
 }
 
+TEST_F(NvrtcTest, MinimalBuiltinsLackTextures) {
+    const std::string fetch = "__global__ void fetch(float *x, cudaTextureObject_t t) {}";
+    CompileRequest request = request_for(fetch);
+    EXPECT_EQ(kernels_of(request), std::vector<std::string>{"fetch"});
+    request.builtins = Builtins::Minimal;
+    EXPECT_THROW(static_cast<void>(compile(request)), CompileError);
+    request.source = "__global__ void root(float *x) { *x = sqrtf(*x) + __int_as_float(3); }";
+    EXPECT_EQ(kernels_of(request), std::vector<std::string>{"root"});
+}
+
 TEST_F(NvrtcTest, NewerDeviceGetsPtx) {
     CompileRequest request = request_for(doublify);
     request.device = ComputeCapability{99, 0};

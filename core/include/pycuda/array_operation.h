@@ -33,6 +33,7 @@ enum class TypeRule : std::uint8_t {
     RealPart,      ///< a complex number gives a real one
     Integer,       ///< integers only
     Bits,          ///< bool and integers
+    IntegerBits,   ///< integers; bool becomes int8; gives uint8
     Shift,         ///< integers; bool becomes int8
     Divide,        ///< integers give float64
     Double,        ///< computed in float64 or complex128

@@ -21,6 +21,11 @@ enum class CompilerChoice { Auto, Nvrtc, Nvcc };
 /// so that a kernel is found by its plain name; Cxx leaves it alone (templates, namespaces).
 enum class Linkage { C, Cxx };
 
+/// Which of the names that NVRTC knows without #include a source may use. Minimal compiles faster:
+/// no textures, surfaces, kernel launches and types of the runtime API. Where the compiler has no
+/// such choice, there are all of them.
+enum class Builtins { All, Minimal };
+
 enum class CacheUse { Default, Off };
 
 /// One compilation. Only `source` must be set.
@@ -44,6 +49,7 @@ struct CompileRequest {
     ImageKind target = ImageKind::Cubin;
 
     Linkage linkage = Linkage::C;
+    Builtins builtins = Builtins::All;
     /// Names such as "scale<float, 4>" to be instantiated; see CompileResult::lowered_names.
     /// NVRTC only, with Linkage::Cxx.
     std::vector<std::string> name_expressions = {};

@@ -6,16 +6,15 @@
 #include "arrays/device_code.h"
 
 #include <algorithm>
+#include <cctype>
+#include <unordered_set>
+#include <vector>
 
 namespace pycuda {
 namespace {
 
 constexpr const char *basic = R"__(
 template <class T, int N> struct alignas(sizeof(T) * N) Pack { T v[N]; };
-template <class T> struct array_is_integer { static const bool value = false; };
-#define INTEGER(T) template <> struct array_is_integer<T> { static const bool value = true; };
-INTEGER(bool) INTEGER(signed char) INTEGER(unsigned char) INTEGER(short) INTEGER(unsigned short)
-INTEGER(int) INTEGER(unsigned) INTEGER(long long) INTEGER(unsigned long long)
 template <class To, class From> struct array_conversion {
     static __device__ __forceinline__ To of(From x) { return static_cast<To>(x); }
 };
@@ -139,34 +138,59 @@ template <class T> struct array_conversion<array_complex<T>, array_complex<T>> {
 
 constexpr const char *functions = R"__(
 #define FUNCTION template <class T> __device__ __forceinline__
+#define REAL_OF_ONE(name, expression)                                       \
+    __device__ __forceinline__ float name(float x) { return expression; }   \
+    __device__ __forceinline__ double name(double x) { return expression; }
+#define REAL_OF_TWO(name, expression)                                                \
+    __device__ __forceinline__ float name(float a, float b) { return expression; }   \
+    __device__ __forceinline__ double name(double a, double b) { return expression; }
+//: array_true
 FUNCTION bool array_true(T x) { return x != T(0); }
+//: array_nan
 FUNCTION bool array_nan(T x) { return x != x; }
+//: array_infinite
 FUNCTION bool array_infinite(T) { return false; }
 __device__ __forceinline__ bool array_infinite(float x) { return isinf(x); }
 __device__ __forceinline__ bool array_infinite(double x) { return isinf(x); }
+//: array_abs
 FUNCTION T array_abs(T x) { return x < T(0) ? T(-x) : x; }
 __device__ __forceinline__ float array_abs(float x) { return fabsf(x); }
 __device__ __forceinline__ double array_abs(double x) { return fabs(x); }
 __device__ __forceinline__ bool array_abs(bool x) { return x; }
+//: array_sign
 FUNCTION T array_sign(T x) { return array_nan(x) ? x : T((T(0) < x) - (x < T(0))); }
+//: array_conjugate
 FUNCTION T array_conjugate(T x) { return x; }
+//: array_real
 FUNCTION T array_real(T x) { return x; }
+//: array_imag
 FUNCTION T array_imag(T) { return T(0); }
+//: array_invert
 FUNCTION T array_invert(T x) { return ~x; }
 __device__ __forceinline__ bool array_invert(bool x) { return !x; }
+//: array_maximum
 FUNCTION T array_maximum(T a, T b) { return array_nan(a) || b < a || a == b ? a : b; }
+//: array_minimum
 FUNCTION T array_minimum(T a, T b) { return array_nan(a) || a < b || a == b ? a : b; }
+//: array_is_integer
+template <class T> struct array_is_integer { static const bool value = false; };
+#define INTEGER(T) template <> struct array_is_integer<T> { static const bool value = true; };
+INTEGER(bool) INTEGER(signed char) INTEGER(unsigned char) INTEGER(short) INTEGER(unsigned short)
+INTEGER(int) INTEGER(unsigned) INTEGER(long long) INTEGER(unsigned long long)
+//: array_reciprocal
 FUNCTION T array_reciprocal(T x) {
     return array_is_integer<T>::value && x == T(0) ? T(T(1) << (8 * sizeof(T) - 1)) : T(1) / x;
 }
 __device__ __forceinline__ float array_reciprocal(float x) { return 1.0f / x; }
 __device__ __forceinline__ double array_reciprocal(double x) { return 1.0 / x; }
+//: array_remainder
 FUNCTION T array_remainder(T a, T b) {
     if (b == T(0) || b == T(-1))
         return T(0);
     T r = a % b;
     return r != T(0) && (r < T(0)) != (b < T(0)) ? T(r + b) : r;
 }
+//: array_floor_divide
 FUNCTION T array_floor_divide(T a, T b) {
     if (b == T(0))
         return T(0);
@@ -175,7 +199,9 @@ FUNCTION T array_floor_divide(T a, T b) {
     T q = a / b;
     return T(q * b) != a && (a < T(0)) != (b < T(0)) ? T(q - 1) : q;
 }
+//: array_fmod
 FUNCTION T array_fmod(T a, T b) { return b == T(0) || (T(-1) < T(0) && b == T(-1)) ? T(0) : T(a % b); }
+//: array_real_remainder
 FUNCTION T array_real_remainder(T a, T b) {
     T r = fmod(a, b);
     if (b == 0)
@@ -184,6 +210,7 @@ FUNCTION T array_real_remainder(T a, T b) {
         return copysign(T(0), b);
     return (b < 0) != (r < 0) ? r + b : r;
 }
+//: array_real_floor_divide
 FUNCTION T array_real_floor_divide(T a, T b) {
     if (b == 0)
         return a / b;
@@ -195,21 +222,24 @@ FUNCTION T array_real_floor_divide(T a, T b) {
     T whole = floor(q);
     return q - whole > T(0.5) ? whole + 1 : whole;
 }
-#define REAL_FUNCTIONS(T)                                                                      \
-    __device__ __forceinline__ T array_remainder(T a, T b) { return array_real_remainder(a, b); } \
-    __device__ __forceinline__ T array_floor_divide(T a, T b) {                                \
-        return array_real_floor_divide(a, b);                                                  \
-    }                                                                                          \
-    __device__ __forceinline__ T array_fmod(T a, T b) { return fmod(a, b); }                   \
-    __device__ __forceinline__ T array_power(T a, T b) { return pow(a, b); }                   \
-    __device__ __forceinline__ T array_floor(T x) { return floor(x); }                         \
-    __device__ __forceinline__ T array_ceil(T x) { return ceil(x); }                           \
-    __device__ __forceinline__ T array_trunc(T x) { return trunc(x); }
-REAL_FUNCTIONS(float)
-REAL_FUNCTIONS(double)
+//: array_remainder
+REAL_OF_TWO(array_remainder, array_real_remainder(a, b))
+//: array_floor_divide
+REAL_OF_TWO(array_floor_divide, array_real_floor_divide(a, b))
+//: array_fmod
+REAL_OF_TWO(array_fmod, fmod(a, b))
+//: array_power
+REAL_OF_TWO(array_power, pow(a, b))
+//: array_floor
 FUNCTION T array_floor(T x) { return x; }
+REAL_OF_ONE(array_floor, floor(x))
+//: array_ceil
 FUNCTION T array_ceil(T x) { return x; }
+REAL_OF_ONE(array_ceil, ceil(x))
+//: array_trunc
 FUNCTION T array_trunc(T x) { return x; }
+REAL_OF_ONE(array_trunc, trunc(x))
+//: array_power
 FUNCTION T array_power(T a, T b) {
     T result = 1;
     for (; b > T(0); b >>= 1, a *= a)
@@ -217,6 +247,7 @@ FUNCTION T array_power(T a, T b) {
             result *= a;
     return result;
 }
+//: array_gcd
 FUNCTION T array_gcd(T a, T b) {
     a = array_abs(a), b = array_abs(b);
     while (b != T(0)) {
@@ -225,73 +256,123 @@ FUNCTION T array_gcd(T a, T b) {
     }
     return a;
 }
+//: array_lcm
 FUNCTION T array_lcm(T a, T b) {
     T divisor = array_gcd(a, b);
     return divisor == T(0) ? T(0) : array_abs(T(a / divisor * b));
 }
+//: array_left_shift
 FUNCTION T array_left_shift(T a, T b) {
     return static_cast<unsigned long long>(b) < 8 * sizeof(T) ? T(a << b) : T(0);
 }
+//: array_right_shift
 FUNCTION T array_right_shift(T a, T b) {
     return static_cast<unsigned long long>(b) < 8 * sizeof(T) ? T(a >> b) : a < T(0) ? T(-1) : T(0);
 }
+//: array_logaddexp
 FUNCTION T array_logaddexp(T a, T b) {
     return a == b ? a + T(0.693147180559945309417232121458) : array_nan(a - b) ? a - b
            : b < a ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
 }
+//: array_logaddexp2
 FUNCTION T array_logaddexp2(T a, T b) {
     const T e = T(1.442695040888963407359924681002);
     return a == b ? a + 1 : array_nan(a - b) ? a - b
            : b < a ? a + e * log1p(exp2(b - a)) : b + e * log1p(exp2(a - b));
 }
+//: array_frexp_mantissa
 FUNCTION T array_frexp_mantissa(T x) { int e; return isinf(x) || array_nan(x) ? x : frexp(x, &e); }
+//: array_frexp_exponent
 FUNCTION int array_frexp_exponent(T x) {
     int e = 0;
     if (!isinf(x) && !array_nan(x))
         frexp(x, &e);
     return e;
 }
+//: array_modf_fraction
 FUNCTION T array_modf_fraction(T x) { return copysign(isinf(x) ? T(0) : x - trunc(x), x); }
+//: array_bit_count
+FUNCTION int array_bit_count(T x) { return __popcll(array_abs(x)); }
+//: array_nextafter
+__device__ __forceinline__ float array_nextafter(float a, float b) { return nextafterf(a, b); }
+__device__ __forceinline__ double array_nextafter(double a, double b) { return nextafter(a, b); }
+template <class H> __device__ __forceinline__ H array_nextafter(H from, H to) { // 16 bits
+    float a = from, b = to;
+    if (a != a || b != b)
+        return H(a + b);
+    if (a == b)
+        return to;
+    H next = from;
+    if (a == 0)
+        next.bits = b < 0 ? 0x8001 : 1;
+    else
+        next.bits += (a < b) == (a > 0) ? 1 : -1;
+    return next;
+}
+//: array_spacing
+FUNCTION auto array_spacing(T x) {
+    const auto a = +x, infinity = decltype(a)(__int_as_float(0x7f800000));
+    return a - a == 0 ? array_nextafter(x, T(a < 0 ? -infinity : infinity)) - a : a - a;
+}
 )__";
 
 constexpr const char *complex_functions = R"__(
+//: array_true
 template <class T> __device__ __forceinline__ bool array_true(array_complex<T> x) {
     return x.re != 0 || x.im != 0;
 }
+//: array_nan
 template <class T> __device__ __forceinline__ bool array_nan(array_complex<T> x) {
     return x.re != x.re || x.im != x.im;
 }
+//: array_infinite
 template <class T> __device__ __forceinline__ bool array_infinite(array_complex<T> x) {
     return isinf(x.re) || isinf(x.im);
 }
+//: array_abs
 template <class T> __device__ __forceinline__ T array_abs(array_complex<T> x) {
     return hypot(x.re, x.im);
 }
+//: array_real
 template <class T> __device__ __forceinline__ T array_real(array_complex<T> x) { return x.re; }
+//: array_imag
 template <class T> __device__ __forceinline__ T array_imag(array_complex<T> x) { return x.im; }
+//: array_conjugate
 COMPLEX(array_conjugate)(array_complex<T> x) { return {x.re, -x.im}; }
+//: array_sign
 COMPLEX(array_sign)(array_complex<T> x) {
     T size = array_abs(x);
     return size == 0 ? x : array_complex<T>(x.re / size, x.im / size);
 }
+//: array_reciprocal
 COMPLEX(array_reciprocal)(array_complex<T> x) { return array_complex<T>(1) / x; }
+//: array_scaled
+COMPLEX(array_scaled)(array_complex<T> x, T factor) { return {x.re * factor, x.im * factor}; }
+//: exp
 COMPLEX(exp)(array_complex<T> x) {
     T size = exp(x.re);
     if (x.im == 0)
         return {size, x.im};
     return {size * cos(x.im), size * sin(x.im)};
 }
+//: log
 COMPLEX(log)(array_complex<T> x) { return {log(hypot(x.re, x.im)), atan2(x.im, x.re)}; }
-COMPLEX(log2)(array_complex<T> x) { return log(x) * array_complex<T>(T(1.442695040888963407)); }
-COMPLEX(log10)(array_complex<T> x) { return log(x) * array_complex<T>(T(0.434294481903251828)); }
-COMPLEX(exp2)(array_complex<T> x) { return exp(x * array_complex<T>(T(0.693147180559945309))); }
+//: log2
+COMPLEX(log2)(array_complex<T> x) { return array_scaled(log(x), T(1.442695040888963407)); }
+//: log10
+COMPLEX(log10)(array_complex<T> x) { return array_scaled(log(x), T(0.434294481903251828)); }
+//: exp2
+COMPLEX(exp2)(array_complex<T> x) { return exp(array_scaled(x, T(0.693147180559945309))); }
+//: log1p
 COMPLEX(log1p)(array_complex<T> x) {
     return {log(hypot(x.re + 1, x.im)), atan2(x.im, x.re + 1)};
 }
+//: expm1
 COMPLEX(expm1)(array_complex<T> x) {
     T half = sin(x.im / 2), size = expm1(x.re);
     return {size * cos(x.im) - 2 * half * half, (size + 1) * sin(x.im)};
 }
+//: sqrt
 COMPLEX(sqrt)(array_complex<T> x) {
     if (x.re == 0 && x.im == 0)
         return {T(0), x.im};
@@ -299,11 +380,14 @@ COMPLEX(sqrt)(array_complex<T> x) {
     return x.re >= 0 ? array_complex<T>(size, other)
                      : array_complex<T>(fabs(other), copysign(size, x.im));
 }
+//: array_power
 COMPLEX(array_power)(array_complex<T> a, array_complex<T> b) {
     if (b.re == 0 && b.im == 0)
         return {T(1), T(0)};
-    if (a.re == 0 && a.im == 0)
-        return {T(0), T(0)};
+    if (a.re == 0 && a.im == 0) {
+        const T zero = b.re > 0 && b.im == 0 ? T(0) : T(0) / T(0);
+        return {zero, zero};
+    }
     if (b.im == 0 && b.re == rint(b.re) && fabs(b.re) < 100) {
         array_complex<T> result(1), factor = a;
         for (int n = abs(int(b.re)); n > 0; n >>= 1, factor = factor * factor)
@@ -313,62 +397,149 @@ COMPLEX(array_power)(array_complex<T> a, array_complex<T> b) {
     }
     return exp(b * log(a));
 }
+//: times_i
 COMPLEX(times_i)(array_complex<T> x) { return {-x.im, x.re}; }
+//: over_i
 COMPLEX(over_i)(array_complex<T> x) { return {x.im, -x.re}; }
+//: sinh
 COMPLEX(sinh)(array_complex<T> x) { return {sinh(x.re) * cos(x.im), cosh(x.re) * sin(x.im)}; }
+//: cosh
 COMPLEX(cosh)(array_complex<T> x) { return {cosh(x.re) * cos(x.im), sinh(x.re) * sin(x.im)}; }
+//: tanh
 COMPLEX(tanh)(array_complex<T> x) {
     if (fabs(x.re) > T(20))
         return {copysign(T(1), x.re), T(4) * sin(x.im) * cos(x.im) * exp(-2 * fabs(x.re))};
     return sinh(x) / cosh(x);
 }
+//: sin
 COMPLEX(sin)(array_complex<T> x) { return over_i(sinh(times_i(x))); }
+//: cos
 COMPLEX(cos)(array_complex<T> x) { return cosh(times_i(x)); }
+//: tan
 COMPLEX(tan)(array_complex<T> x) { return over_i(tanh(times_i(x))); }
+//: asin
 COMPLEX(asin)(array_complex<T> x) {
     array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));
     array_complex<T> above = sqrt(array_complex<T>(1 + x.re, x.im));
     return {atan2(x.re, (below * above).re), asinh((array_conjugate(below) * above).im)};
 }
+//: acos
 COMPLEX(acos)(array_complex<T> x) {
     array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));
     array_complex<T> above = sqrt(array_complex<T>(1 + x.re, x.im));
     return {2 * atan2(below.re, above.re), asinh((array_conjugate(above) * below).im)};
 }
+//: asinh
 COMPLEX(asinh)(array_complex<T> x) { return over_i(asin(times_i(x))); }
+//: acosh
 COMPLEX(acosh)(array_complex<T> x) {
     array_complex<T> below = sqrt(array_complex<T>(x.re - 1, x.im));
     array_complex<T> above = sqrt(array_complex<T>(x.re + 1, x.im));
     return {asinh((array_conjugate(below) * above).re), 2 * atan2(below.im, above.re)};
 }
+//: atanh
 COMPLEX(atanh)(array_complex<T> x) {
     T y2 = x.im * x.im, below = 1 - x.re;
     return {T(0.25) * log1p(4 * x.re / (below * below + y2)),
             T(0.5) * atan2(2 * x.im, below * (1 + x.re) - y2)};
 }
+//: atan
 COMPLEX(atan)(array_complex<T> x) { return over_i(atanh(times_i(x))); }
+//: rint
 COMPLEX(rint)(array_complex<T> x) { return {rint(x.re), rint(x.im)}; }
 )__";
+
+// What a kernel does not use need not be compiled, so functions are taken apart at the lines
+// "//: name", and those are put in front of a kernel whose names occur in it or in other such
+// parts.
+
+struct Part {
+    std::string_view name; ///< empty: always needed
+    std::string_view code;
+};
+using Parts = std::vector<Part>;
+
+Parts parts_of(std::string_view library) {
+    constexpr std::string_view marker = "//: ";
+    Parts parts;
+    std::string_view name;
+    while (!library.empty()) {
+        const std::size_t next = library.find(marker);
+        parts.push_back({name, library.substr(0, next)});
+        if (next == std::string_view::npos)
+            break;
+        library.remove_prefix(next + marker.size());
+        const std::size_t line = library.find('\n');
+        name = library.substr(0, line);
+        library.remove_prefix(line + 1);
+    }
+    return parts;
+}
+
+using Names = std::unordered_set<std::string_view>;
+
+void add_identifiers(Names &names, std::string_view code) {
+    auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    for (auto begin = code.begin(); begin != code.end();) {
+        begin = std::find_if(begin, code.end(), is_letter);
+        const auto end = std::find_if_not(begin, code.end(), is_letter);
+        if (begin != end)
+            names.emplace(begin, end);
+        begin = end;
+    }
+}
+
+/// The parts that `kernel` uses, in their order.
+std::string used_parts(std::span<const Parts *const> libraries, std::string_view kernel) {
+    Names names = {""};
+    add_identifiers(names, kernel);
+    std::unordered_set<const Part *> used;
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (const Parts *parts : libraries)
+            for (const Part &part : *parts)
+                if (names.contains(part.name) && used.insert(&part).second) {
+                    add_identifiers(names, part.code);
+                    grown = true;
+                }
+    }
+    std::string code;
+    for (const Parts *parts : libraries)
+        for (const Part &part : *parts)
+            if (used.contains(&part))
+                code += part.code;
+    return code;
+}
 
 bool has(std::span<const ScalarType> types, ScalarType type) {
     return std::ranges::find(types, type) != types.end();
 }
 
-} // namespace
-
-std::string device_prelude(std::span<const ScalarType> types) {
-    const bool complex = std::ranges::any_of(types, is_complex);
+std::string types_code(std::span<const ScalarType> types) {
     std::string code = basic;
-    if (complex)
+    if (std::ranges::any_of(types, is_complex))
         code += complex_type_code;
     if (has(types, ScalarType::Float16))
         code += half;
     if (has(types, ScalarType::BFloat16))
         code += bfloat16;
-    code += functions;
-    if (complex)
-        code += complex_functions;
     return code;
+}
+
+} // namespace
+
+std::string device_prelude(std::span<const ScalarType> types, std::string_view kernel) {
+    static const Parts all_functions = parts_of(functions);
+    static const Parts all_complex_functions = parts_of(complex_functions);
+    std::vector<const Parts *> libraries = {&all_functions};
+    if (std::ranges::any_of(types, is_complex))
+        libraries.push_back(&all_complex_functions);
+    return types_code(types) + used_parts(libraries, kernel);
+}
+
+std::string device_prelude(std::span<const ScalarType> types) {
+    const bool complex = std::ranges::any_of(types, is_complex);
+    return types_code(types) + functions + (complex ? complex_functions : "");
 }
 
 std::string compute_name(ScalarType type) {

@@ -14,6 +14,7 @@ Function compile_kernel(const Context &context, const std::string &source) {
     request.source = source;
     request.name = "pycuda_array.cu";
     request.linkage = Linkage::Cxx;
+    request.builtins = Builtins::Minimal;
     request.options = {"--fmad=false"};
     request.device = context.device().compute_capability();
     request.target = driver().image_kind();

@@ -303,8 +303,7 @@ std::size_t tile_size(const OperationVariant &variant) noexcept {
 }
 
 std::string operation_source(const OperationVariant &variant) {
-    const std::vector<ScalarType> types = types_of(variant);
-    std::string code = device_prelude(types) + type_names(variant) + operate(variant);
+    std::string code = type_names(variant) + operate(variant);
     if (variant.strided())
         code += geometry(variant);
     code += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(elementwise_block) +
@@ -314,7 +313,8 @@ std::string operation_source(const OperationVariant &variant) {
     code += variant.walk == Walk::Rows   ? rows_body(variant)
             : variant.walk == Walk::Flat ? flat_body(variant)
                                          : contiguous_body(variant);
-    return code + "}\n";
+    code += "}\n";
+    return device_prelude(types_of(variant), code) + code;
 }
 
 } // namespace pycuda

@@ -65,6 +65,11 @@ LoopTypes loop_of_type(Operation operation, ScalarType type) {
         if (!is_integer(type))
             refuse(operation, type, "it wants integers");
         return same(type, type);
+    case TypeRule::IntegerBits:
+        type = without_bool(type);
+        if (!is_integer(type))
+            refuse(operation, type, "it wants integers");
+        return same(type, ScalarType::UInt8);
     case TypeRule::Bits:
     case TypeRule::Shift:
         if (!is_integer(type) && !is_bool(type))

@@ -339,7 +339,7 @@ int reduction_vector_length(const ReductionVariant &variant) noexcept {
 
 std::string reduction_source(const ReductionVariant &variant) {
     const std::vector<ScalarType> types = types_of(variant);
-    std::string code = device_prelude(types) + limits;
+    std::string code = limits;
     if (std::ranges::any_of(types, is_complex))
         code += complex_limits;
     code += types_code(variant) + state_code(variant) + geometry(variant);
@@ -360,7 +360,7 @@ std::string reduction_source(const ReductionVariant &variant) {
             "    }\n"
             "    if (lane == 0 && m < g.outputs)\n"
             "        out[m * gridDim.y + blockIdx.y] = finish(shared[threadIdx.x]);\n}\n";
-    return code;
+    return device_prelude(types, code) + code;
 }
 
 } // namespace pycuda

@@ -86,7 +86,7 @@ void put_request(ByteWriter &key, const CompileRequest &request) {
     key.put(request.arch).put(request.code);
     key.put(request.device ? request.device->number() : -1);
     key.put(static_cast<int>(request.target));
-    key.put(static_cast<int>(request.linkage));
+    key.put(static_cast<int>(request.linkage)).put(static_cast<int>(request.builtins));
     put_texts(key, request.name_expressions);
     key.put(static_cast<int>(request.compiler)).put(request.nvcc);
 }

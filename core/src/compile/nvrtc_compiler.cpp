@@ -136,6 +136,8 @@ class NvrtcCompilation {
                              job_.options.nvrtc.end());
         if (job_.request.target == ImageKind::LtoIr)
             add_once(nvrtc.options, "--dlink-time-opt");
+        if (job_.request.builtins == Builtins::Minimal && library_.has_minimal_builtins())
+            nvrtc.options.push_back("--minimal");
         if (attempt_.for_device_by_default)
             nvrtc.options.push_back("--device-as-default-execution-space");
         add_precompiled_header_folder(nvrtc.options);

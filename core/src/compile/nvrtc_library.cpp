@@ -90,6 +90,7 @@ NvrtcLibrary::NvrtcLibrary(const std::string &path) {
     check(version_(&major, &minor), "nvrtcVersion");
     const std::string version = std::to_string(major) + "." + std::to_string(minor);
     name_ = "NVRTC " + version;
+    has_minimal_builtins_ = major > 12 || (major == 12 && minor >= 4);
     // NVRTC opens this one by its bare name, which fails where dlopen is intercepted (sanitizers,
     // tracers); one that is open already is found. Where it is elsewhere, NVRTC will say so.
     ::dlopen((path.substr(0, path.rfind('/') + 1) + "libnvrtc-builtins.so." + version).c_str(),

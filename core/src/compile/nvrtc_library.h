@@ -43,6 +43,8 @@ class NvrtcLibrary {
 
     /// "NVRTC 13.5"
     [[nodiscard]] const std::string &name() const noexcept { return name_; }
+    /// Whether it has the option --minimal.
+    [[nodiscard]] bool has_minimal_builtins() const noexcept { return has_minimal_builtins_; }
     /// Compute capabilities (86 for 8.6), ascending.
     [[nodiscard]] const std::vector<int> &architectures() const noexcept { return architectures_; }
 
@@ -68,6 +70,7 @@ class NvrtcLibrary {
     void fetch_images(Program program, const NvrtcJob &job, NvrtcOutcome &outcome) const;
 
     std::string name_;
+    bool has_minimal_builtins_ = false;
     std::vector<int> architectures_;
 
     const char *(*get_error_string_)(Result) = nullptr;

@@ -13,6 +13,7 @@ from pycuda import _array_indexing as _indexing
 from pycuda import _array_textures as _textures
 from pycuda import _driver
 from pycuda._array_creation import empty_as, splay, to_gpu, to_gpu_async
+from pycuda._array_exchange import ExchangeMethods
 from pycuda._array_functions import array_function
 from pycuda._array_methods import AlgorithmMethods
 from pycuda._array_ufuncs import UFUNCS, array_ufunc
@@ -71,7 +72,7 @@ def _mean(ary, axis, dtype, out, keepdims, where, stream):
     return _divide_by_count(total, _count(ary, axis, keepdims, where), out, stream)
 
 
-class GPUArray(ArrayBase, AlgorithmMethods):
+class GPUArray(ArrayBase, AlgorithmMethods, ExchangeMethods):
     """An array on the device: elements of ``dtype`` in the given ``shape``.
 
     Memory comes from a pool of the current context, or from ``allocator(nbytes)``; ``gpudata``

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda import _array_linalg as _linalg
-from pycuda import _array_scans as _scans
 from pycuda import _driver
 
 
@@ -67,7 +65,8 @@ class UniversalFunction:
 _UNARY = """
     negative positive absolute fabs sign square reciprocal conjugate logical_not isnan isinf
     isfinite signbit invert exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan arcsin arccos
-    arctan sinh cosh tanh arcsinh arccosh arctanh rint cbrt degrees radians floor ceil trunc
+    arctan sinh cosh tanh arcsinh arccosh arctanh rint cbrt degrees radians floor ceil trunc spacing
+    bitwise_count
 """.split()
 _BINARY = """
     add subtract multiply divide floor_divide remainder fmod power float_power gcd lcm equal
@@ -105,31 +104,73 @@ for _alias, _name in _ALIASES.items():
     UFUNCS[_alias] = UFUNCS[_name]
 
 
-def divmod_(x1, x2, *, stream=None):
-    """Quotient and remainder, as numpy.divmod."""
-    return (
-        UFUNCS["floor_divide"](x1, x2, stream=stream),
-        UFUNCS["remainder"](x1, x2, stream=stream),
-    )
+def _two_results(name: str, first: str, second: str, nin: int):
+    def function(*inputs, out=(None, None), stream=None, **kwargs):
+        outs = [*inputs[nin:], *out][:2] if len(inputs) > nin else out
+        return tuple(
+            _apply_as_ufunc(operation, inputs[:nin], one, stream, kwargs)
+            for operation, one in zip((first, second), outs, strict=True)
+        )
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"As numpy.{name}: two arrays."
+    return function
 
 
-def frexp(x, *, stream=None):
-    """Mantissa and exponent, as numpy.frexp; the exponent is int32."""
-    return (
-        _driver._array_apply("frexp_mantissa", x, stream=stream),
-        _driver._array_apply("frexp_exponent", x, stream=stream),
-    )
+def _apply_as_ufunc(operation: str, inputs, out, stream, kwargs):
+    where = kwargs.pop("where", True)
+    return _driver._array_apply(
+        operation, *inputs, out=out, where=None if where is True else where,
+        stream=stream, **kwargs,
+    )  # fmt: skip
 
 
-def modf(x, *, stream=None):
-    """Fraction and integer part, as numpy.modf."""
-    return (
-        _driver._array_apply("modf_fraction", x, stream=stream),
-        _driver._array_apply("modf_integer", x, stream=stream),
-    )
-
-
+divmod_ = _two_results("divmod", "floor_divide", "remainder", 2)
+frexp = _two_results("frexp", "frexp_mantissa", "frexp_exponent", 1)
+modf = _two_results("modf", "modf_fraction", "modf_integer", 1)
 _TWO_RESULTS = {"divmod": divmod_, "frexp": frexp, "modf": modf}
+
+
+# numpy's ufuncs called on arrays of the device
+
+
+def array_ufunc(self, ufunc, method, *inputs, **kwargs):
+    """``numpy.sin(x)`` of an array on the device, and what else numpy's ufuncs do.
+
+    All keywords but ``order``, ``subok`` and ``signature``; the methods reduce, accumulate and outer.
+    """
+    name = ufunc.__name__
+    kwargs.pop("subok", None)
+    if kwargs.pop("order", "K") not in ("K", "A"):
+        raise TypeError(f"numpy.{name}() of a GPUArray has no keyword order")
+    if method == "__call__":
+        return _call(self, name, inputs, kwargs)
+    if method not in _METHODS:
+        raise TypeError(
+            f"numpy.{name}.{method}() has no version for GPUArray; there are reduce(), "
+            "accumulate() and outer()"
+        )
+    if name not in UFUNCS or UFUNCS[name].nin != 2:
+        raise ValueError(f"numpy.{name}.{method}() wants a function of two operands")
+    return _METHODS[method](UFUNCS[name], *inputs, **kwargs)
+
+
+def _call(self, name, inputs, kwargs):
+    if name == "matmul":
+        from_right = inputs[0] if hasattr(inputs[0], "__matmul__") else self
+        return from_right @ inputs[1] if from_right is inputs[0] else NotImplemented
+    function = _TWO_RESULTS.get(name) or UFUNCS.get(name)
+    if function is None:
+        raise TypeError(f"numpy.{name}() has no version for GPUArray")
+    for out in kwargs.get("out") or ():
+        if out is not None and not isinstance(out, _driver.ArrayBase):
+            raise TypeError(
+                f"out of numpy.{name}() must be a GPUArray, not {type(out).__name__}; "
+                "get() copies to the host"
+            )
+    return function(*inputs, **kwargs)
+
+
 _REDUCTIONS = {
     "add": "sum",
     "multiply": "prod",
@@ -138,34 +179,127 @@ _REDUCTIONS = {
     "logical_or": "any",
     "logical_and": "all",
 }
+# In whatever order the elements are joined, the result is the same.
+_ASSOCIATIVE = set(_REDUCTIONS) | set(
+    """bitwise_and bitwise_or bitwise_xor logical_xor fmax fmin gcd lcm hypot logaddexp
+    logaddexp2""".split()
+)
+_IDENTITY = {
+    "bitwise_or": 0, "bitwise_xor": 0, "bitwise_and": -1, "logical_xor": False, "gcd": 0,
+    "hypot": 0, "logaddexp": -np.inf, "logaddexp2": -np.inf, "add": 0, "multiply": 1,
+    "logical_or": False, "logical_and": True,
+}  # fmt: skip
 
-_SCANS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
-_PRODUCTS = {"matmul": _linalg.matmul, "vecdot": _linalg.vecdot}
 
-
-def array_ufunc(self, ufunc, method, *inputs, **kwargs):
-    """``numpy.sin(x)`` of an array on the device, and what else numpy's ufuncs do."""
+def _reduce(ufunc, array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):  # fmt: skip
+    """numpy's ``ufunc.reduce``; those that are no reduction of ours, in log2(n) or n passes."""
+    out = out[0] if isinstance(out, tuple) else out
+    initial = None if initial is np._NoValue else initial
     name = ufunc.__name__
-    if method == "__call__" and name in _PRODUCTS:
-        return _PRODUCTS[name](*inputs, **kwargs)
-    if method == "__call__" and name in _TWO_RESULTS:
-        return _TWO_RESULTS[name](*inputs)
-    if method == "__call__" and name in UFUNCS:
-        return UFUNCS[name](*inputs, **kwargs)
-    if method == "reduce" and name in _REDUCTIONS:
-        kwargs.setdefault("axis", 0)
-        out = kwargs.pop("out", None)
-        return getattr(self, _REDUCTIONS[name])(
-            **kwargs, out=out[0] if isinstance(out, tuple) else out
+    if name in _REDUCTIONS and dtype is None and (initial is None):
+        where = None if where is True else where
+        return getattr(array, _REDUCTIONS[name])(
+            axis=axis, out=out, keepdims=keepdims, where=where
         )
-    if method == "accumulate" and name in _SCANS:
-        array, axis, dtype, out = (*inputs, 0, None, None)[:4]
-        return _scans._scan(
-            _SCANS[name], array, kwargs.get("axis", axis), kwargs.get("dtype", dtype),
-            _only(kwargs.get("out", out)),
-        )  # fmt: skip
-    return NotImplemented
+    if where is not True:
+        if name not in _IDENTITY:
+            raise TypeError(f"numpy.{name}.reduce() of a GPUArray has no keyword where")
+        array = _driver._array_apply("where", where, array, _identity(ufunc, array))
+    array = array if dtype is None else array.astype(dtype)
+    axes = range(array.ndim) if axis is None else np.atleast_1d(axis).tolist()
+    axes = sorted({one % array.ndim for one in axes}, reverse=True)
+    if len(axes) > 1 and name not in _ASSOCIATIVE:
+        raise ValueError(f"reduction operation {name!r} is not reorderable")
+    shape = [1 if i in axes else n for i, n in enumerate(array.shape)]
+    for one in axes:
+        array = _fold(ufunc, array, one, initial)
+    if initial is not None and name in _ASSOCIATIVE:
+        array = ufunc(initial, array)
+    if keepdims:
+        array = array.reshape(shape)
+    return array if out is None else UFUNCS["positive"](array, out=out)
 
 
-def _only(out):
-    return out[0] if isinstance(out, tuple) else out
+def _identity(ufunc, array):
+    """The value that changes nothing, in the array's type."""
+    return np.asarray(_IDENTITY[ufunc.__name__]).astype(array.dtype)[()]
+
+
+def _fold(ufunc, array, axis: int, initial):
+    """The parts of an axis joined: neighbouring halves at once, or one after the other."""
+    before = (slice(None),) * axis
+    if array.shape[axis] == 0:
+        if ufunc.__name__ not in _IDENTITY:
+            raise ValueError(
+                f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+            )
+        rest = array.any(axis)  # the shape that remains
+        result = ufunc(array, array).reshape(0)
+        return _driver._array_empty(
+            rest.shape, result.dtype, None, "C", type(array)
+        ).fill(_identity(ufunc, result))
+    if ufunc.__name__ not in _ASSOCIATIVE:
+        start = initial is None
+        result = array[(*before, 0)] if start else initial
+        for i in range(start, array.shape[axis]):
+            result = ufunc(result, array[(*before, i)])
+        return result
+    while (extent := array.shape[axis]) > 1:
+        half = extent // 2
+        low, high = (
+            array[(*before, slice(half))],
+            array[(*before, slice(half, 2 * half))],
+        )
+        joined = ufunc(low, high)
+        if extent % 2:
+            first = (*before, slice(1))
+            joined[first] = ufunc(
+                joined[first], array[(*before, slice(extent - 1, None))]
+            )
+        array = joined
+    return array[(*before, 0)]
+
+
+def _accumulate(ufunc, array, axis=0, dtype=None, out=None):
+    """numpy's ``ufunc.accumulate``; in log2(n) passes where the order does not matter, else n."""
+    out = out[0] if isinstance(out, tuple) else out
+    if dtype is None and ufunc.__name__ in ("add", "multiply"):
+        small = array.dtype.kind in "iub" and array.dtype.itemsize < 8
+        dtype = (np.uint64 if array.dtype.kind == "u" else np.int64) if small else None
+    axis %= array.ndim
+    before = (slice(None),) * axis
+    result = array.astype(array.dtype if dtype is None else dtype)
+    if array.shape[axis]:
+        first = ufunc(result[(*before, slice(1))], result[(*before, slice(1))])
+        result = result.astype(first.dtype, copy=False)
+    if ufunc.__name__ not in _ASSOCIATIVE:
+        for i in range(1, array.shape[axis]):
+            one = (*before, i)
+            ufunc(result[(*before, i - 1)], result[one], out=result[one])
+    else:
+        step = 1
+        while step < array.shape[axis]:
+            before_step = result[(*before, slice(None, -step))].copy()
+            later = result[(*before, slice(step, None))]
+            ufunc(before_step, later, out=later)
+            step *= 2
+    return result if out is None else UFUNCS["positive"](result, out=out)
+
+
+def _outer(ufunc, a, b, **kwargs):
+    """numpy's ``ufunc.outer``: each element of ``a`` with each of ``b``."""
+    a, b = (
+        one if isinstance(one, _driver.ArrayBase) else np.asarray(one)[()]
+        for one in (a, b)
+    )
+    if isinstance(a, _driver.ArrayBase):
+        a = a.reshape(a.shape + (1,) * np.ndim(b))
+    return ufunc(a, b, **kwargs)
+
+
+_METHODS = {"reduce": _reduce, "accumulate": _accumulate, "outer": _outer}
+
+
+def has_ufunc(name: str) -> bool:
+    """Whether numpy's ufunc of that name takes arrays of the device."""
+    return name in UFUNCS or name in _TWO_RESULTS

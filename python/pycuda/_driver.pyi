@@ -840,7 +840,7 @@ def init(flags: int = 0) -> None:
     Initialise the driver. Must precede everything else; may be called again.
     """
 
-def get_version() -> tuple[int, int, int]:
+def get_version() -> tuple:
     """
     CUDA version of the headers PyCUDA was built with: (major, minor, revision).
     """
@@ -876,17 +876,17 @@ class Device:
     def uuid(self) -> bytes:
         """The 16 bytes that name this device anywhere."""
 
-    def compute_capability(self) -> tuple[int, int]:
+    def compute_capability(self) -> tuple:
         """(major, minor)"""
 
     def total_memory(self) -> int:
         """In bytes."""
 
-    def get_attribute(self, attribute: int) -> int: ...
-    def get_attributes(self) -> dict[device_attribute, int]:
+    def get_attribute(self, attribute: int) -> object: ...
+    def get_attributes(self) -> dict:
         """All attributes that the driver knows, by member of device_attribute."""
 
-    def __getattr__(self, name: str) -> int: ...
+    def __getattr__(self, name: str) -> object: ...
     def make_context(self, flags: int = 0) -> Context:
         """A new context on this device, made current."""
 
@@ -901,8 +901,8 @@ class Device:
         """The driver's number of this device."""
 
     def __hash__(self) -> int: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
+    def __eq__(self, arg: Device, /) -> bool: ...
+    def __ne__(self, arg: Device, /) -> bool: ...
     def __repr__(self) -> str: ...
 
 class Context:
@@ -948,11 +948,11 @@ class Context:
     @staticmethod
     def set_limit(limit: int, value: int) -> None: ...
     @staticmethod
-    def get_cache_config() -> func_cache: ...
+    def get_cache_config() -> object: ...
     @staticmethod
     def set_cache_config(cache_config: int) -> None: ...
     @staticmethod
-    def get_shared_config() -> shared_config: ...
+    def get_shared_config() -> object: ...
     @staticmethod
     def set_shared_config(shared_config: int) -> None: ...
     @staticmethod
@@ -971,11 +971,11 @@ class Context:
         """False after detach()."""
 
     def __hash__(self) -> int: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
+    def __eq__(self, arg: Context, /) -> bool: ...
+    def __ne__(self, arg: Context, /) -> bool: ...
     def __repr__(self) -> str: ...
 
-def mem_get_info() -> tuple[int, int]:
+def mem_get_info() -> tuple:
     """(free, total) memory of the current device in bytes."""
 
 class Stream:
@@ -1003,22 +1003,22 @@ class Stream:
     def priority(self) -> int: ...
     @property
     def flags(self) -> int: ...
-    def __enter__(self) -> Stream: ...
+    def __enter__(self) -> object: ...
     def __exit__(self, *args) -> None: ...
     def close(self) -> None:
         """Give it back now. Work in it is still done."""
 
-    def __cuda_stream__(self) -> tuple[int, int]: ...
+    def __cuda_stream__(self) -> tuple: ...
     def __repr__(self) -> str: ...
 
 class Event:
     """A point in a stream that can be waited for and timed."""
 
     def __init__(self, flags: int = 0) -> None: ...
-    def record(self, stream: object | None = None) -> Event:
+    def record(self, stream: object | None = None) -> object:
         """Put the event into a stream; returns the event."""
 
-    def synchronize(self) -> Event:
+    def synchronize(self) -> object:
         """Wait for the event; returns the event."""
 
     def query(self) -> bool:
@@ -1038,7 +1038,7 @@ class Event:
     def close(self) -> None:
         """Give it back now."""
 
-    def __enter__(self) -> Event: ...
+    def __enter__(self) -> object: ...
     def __exit__(self, *args) -> None: ...
     def __repr__(self) -> str: ...
     @property
@@ -1050,7 +1050,7 @@ class DeviceAllocation:
     def free(self) -> None:
         """Give the memory back now. A second time is an error."""
 
-    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+    def as_buffer(self, size: int, offset: int = 0) -> object:
         """A memoryview of the address; for memory that the host can reach."""
 
     @property
@@ -1079,8 +1079,7 @@ class PointerHolderBase:
     def __init__(self) -> None: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
-    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        pass
+    def as_buffer(self, size: int, offset: int = 0) -> object: ...
 
 class IPCMemoryHandle:
     """Memory that another process shares."""
@@ -1093,12 +1092,10 @@ class IPCMemoryHandle:
 def mem_alloc(bytes: int) -> DeviceAllocation:
     """Memory on the current device."""
 
-def mem_alloc_pitch(
-    width: int, height: int, access_size: int
-) -> tuple[DeviceAllocation, int]:
+def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple:
     """(memory, pitch): rows of `width` bytes that start `pitch` bytes apart."""
 
-def mem_get_address_range(devptr: object) -> tuple[int, int]:
+def mem_get_address_range(devptr: object) -> tuple:
     """(base, size) of the allocation that an address lies in."""
 
 def mem_get_ipc_handle(devptr: object) -> bytearray: ...
@@ -1696,7 +1693,7 @@ class Module:
     def get_function(self, name: str) -> Function:
         """A kernel by its name."""
 
-    def get_global(self, name: str) -> tuple[int, int]:
+    def get_global(self, name: str) -> tuple:
         """(address, bytes) of a __device__ or __constant__ variable."""
 
     def get_texref(self, name: str) -> TextureReference:
@@ -2129,7 +2126,7 @@ class VirtualMemory:
         Let a device access all that is mapped, or what was put at `offset`; `access` is of mem_access.
         """
 
-    def get_access(self, device: Device, offset: int = 0) -> mem_access:
+    def get_access(self, device: Device, offset: int = 0) -> object:
         """How a device may access what lies at `offset`."""
 
     def close(self) -> None:
@@ -2143,7 +2140,7 @@ class VirtualMemory:
 
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
-    def __enter__(self) -> VirtualMemory: ...
+    def __enter__(self) -> object: ...
     def __exit__(self, *args) -> None: ...
     def __repr__(self) -> str: ...
 
@@ -2154,7 +2151,7 @@ class SmResource:
     def count(self) -> int:
         """How many multiprocessors."""
 
-    def split(self, least: int, groups: int = 0) -> tuple[list[SmResource], SmResource]:
+    def split(self, least: int, groups: int = 0) -> tuple:
         """
         (groups, remaining): groups of at least `least` multiprocessors that share none, as many as there can be or at most `groups`, and what is in none of them. The device rounds sizes up; LogicError where they do not fit.
         """
@@ -2238,7 +2235,7 @@ class RegisteredMapping:
     def unmap(self, stream: object | None = None) -> None:
         """Give it back to OpenGL, in the stream of map() or another. Once only."""
 
-    def device_ptr_and_size(self) -> tuple[int, int]:
+    def device_ptr_and_size(self) -> tuple:
         """(address, bytes) of a buffer."""
 
     def array(self, index: int, level: int) -> Array:
@@ -2353,7 +2350,7 @@ class CompileResult:
     @property
     def origin(self) -> str: ...
     @property
-    def lowered_names(self) -> dict[str, str]:
+    def lowered_names(self) -> dict:
         """For each name expression, its name in the image."""
 
     @property
@@ -2412,7 +2409,7 @@ class ElementwiseKernel:
 class ArrayBase:
     """What GPUArray derives from."""
 
-    __hash__: None  # type: ignore[assignment]
+    __hash__: None = None
 
     def __lt__(self, value, /):
         """Return self<value."""
@@ -2516,7 +2513,9 @@ class ArrayBase:
     def __imod__(self, value, /):
         """Return self%=value."""
 
-    def __ipow__(self, value, /): ...  # type: ignore[misc]
+    def __ipow__(self, value, /):
+        """Return self**=value."""
+
     def __ilshift__(self, value, /):
         """Return self<<=value."""
 

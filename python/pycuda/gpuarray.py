@@ -38,6 +38,7 @@ from pycuda._array_creation import to_gpu as to_gpu
 from pycuda._array_creation import to_gpu_async as to_gpu_async
 from pycuda._array_creation import zeros as zeros
 from pycuda._array_creation import zeros_like as zeros_like
+from pycuda._array_exchange import from_dlpack as from_dlpack
 from pycuda._array_ufuncs import UFUNCS as _UFUNCS
 from pycuda._array_ufuncs import frexp as frexp
 from pycuda._array_ufuncs import modf as modf

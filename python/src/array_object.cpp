@@ -304,6 +304,7 @@ void bind_array(nb::module_ &module) {
         nb::arg("type"), "Make this subclass of ArrayBase the class of results.");
     bind_array_functions(module);
     bind_array_operations(module);
+    bind_array_exchange(module);
 }
 
 } // namespace pycuda::python

@@ -1,4 +1,4 @@
-// dlpack.h -- the parts of DLPack's C interface that a consumer of arrays needs (version 1.3).
+// dlpack.h -- the parts of DLPack's C interface that lenders and borrowers need (version 1.3).
 //
 // https://dmlc.github.io/dlpack/latest/c_api.html. Field for field as its specification has them.
 #pragma once

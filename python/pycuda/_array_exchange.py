@@ -1,0 +1,106 @@
+"""Arrays shared with other libraries: DLPack, and the array API standard's attributes."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._array_creation import to_gpu
+
+_CPU, _CUDA = 1, 2
+
+
+def dlpack_device(self) -> tuple[int, int]:
+    """DLPack's (type, number) of the device: type 2 is CUDA, also where softcuda is the driver."""
+    return _CUDA, _driver._array_device(self)
+
+
+def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """A capsule with which another library sees the same memory.
+
+    ``stream``: the borrower's, in which the array is then ready (a handle; 1 the default stream, 2
+    the thread's own, -1 for no waiting). ``dl_device`` (1, 0) copies to the host. Raises BufferError
+    for another device, and for elements that DLPack does not know.
+    """
+    own = dlpack_device(self)
+    if dl_device is not None and tuple(dl_device) != own:
+        if tuple(dl_device) != (_CPU, 0):
+            raise BufferError(f"no copy to device {tuple(dl_device)} from {own}")
+        if copy is False:
+            raise ValueError("the host wants a copy, which copy=False forbids")
+        return self.get().__dlpack__(max_version=max_version)
+    versioned = max_version is not None and max_version[0] >= 1
+    lent = self.copy() if copy else self
+    return _driver._array_to_dlpack(lent, stream, versioned, bool(copy))
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array that sees the memory of ``x``, anything with ``__dlpack__``; of a host array a copy.
+
+    >>> gpuarray.from_dlpack(torch.ones(3, device="cuda"))
+    """
+    check_device(device)
+    kind, _ = x.__dlpack_device__()
+    if kind == _CPU:
+        if copy is False:
+            raise ValueError("a host array needs a copy, which copy=False forbids")
+        return to_gpu(np.from_dlpack(x))
+    try:
+        capsule = x.__dlpack__(stream=1, max_version=(1, 1))
+    except TypeError:  # made before DLPack 1.0
+        capsule = x.__dlpack__(stream=1)
+    result = _driver._array_from_dlpack(capsule)
+    return result.copy() if copy else result
+
+
+def array_namespace(self, *, api_version: str | None = None):
+    """The module with the functions of the array API standard: pycuda.array_api."""
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        raise ValueError(
+            f"the array API standard {api_version!r} is not known here; "
+            "2024.12 and those before are"
+        )
+    return importlib.import_module("pycuda.array_api")
+
+
+def device_of(self) -> str:
+    """The device that the array is on: "cuda:0"."""
+    return f"cuda:{_driver._array_device(self)}"
+
+
+def current_device() -> str:
+    """The device of the current context, which new arrays are on."""
+    from pycuda.driver import Context
+
+    return f"cuda:{Context.get_device().handle}"
+
+
+def check_device(device) -> None:
+    """ValueError where ``device`` is neither None nor the current context's."""
+    if device is not None and device != current_device():
+        raise ValueError(
+            f"device must be None or {current_device()!r}, that of the current context, "
+            f"not {device!r}"
+        )
+
+
+def to_device(self, device, /, *, stream=None):
+    """The array itself for its own device; for "cpu" a numpy array."""
+    if device == self.device:
+        return self
+    if device == "cpu":
+        return self.get(stream=stream)
+    raise ValueError(f'device must be {self.device!r} or "cpu", not {device!r}')
+
+
+class ExchangeMethods:
+    """What GPUArray inherits to be shared with other libraries."""
+
+    __slots__ = ()
+    __dlpack__ = dlpack
+    __dlpack_device__ = dlpack_device
+    __array_namespace__ = array_namespace
+    device = property(device_of)
+    to_device = to_device

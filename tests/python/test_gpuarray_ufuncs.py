@@ -1,0 +1,132 @@
+"""numpy's universal functions called on arrays of the device: keywords and methods."""
+
+import numpy as np
+import pytest
+
+from pycuda import gpuarray
+
+pytestmark = pytest.mark.usefixtures("device")
+
+A = np.arange(1.0, 25).reshape(2, 3, 4)
+N = np.arange(12, dtype=np.int32).reshape(3, 4) * 7 % 13 + 1
+
+
+def agree(result, expected):
+    assert isinstance(result, gpuarray.GPUArray)
+    expected = np.asarray(expected)
+    assert (result.dtype, result.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(result.get(), expected, rtol=1e-12)
+
+
+def both(call, *arrays):
+    agree(call(*map(gpuarray.to_gpu, arrays)), call(*arrays))
+
+
+def test_keywords():
+    both(lambda x: np.add(x, 1, dtype="f4", casting="unsafe"), A)
+    both(lambda x: np.add(x, 1, out=np.zeros_like(x)), A)
+    both(lambda x: np.add(x, 1, out=(np.zeros_like(x),)), A)
+    both(lambda x: np.sqrt(x, out=np.ones_like(x), where=x > 5), A)
+    both(lambda x: np.add(x, 1, out=np.ones_like(x), where=False), A)
+    both(lambda x: np.add(x, 1, np.ones_like(x)), A)
+
+
+def test_two_results():
+    for name in ("frexp", "modf"):
+        for one, other in zip(
+            getattr(np, name)(gpuarray.to_gpu(A / 3)),
+            getattr(np, name)(A / 3),
+            strict=True,
+        ):
+            agree(one, other)
+    x = gpuarray.to_gpu(A)
+    first, second = x.copy(), x.copy()
+    results = np.divmod(x, 5, out=(first, second))
+    assert results[0] is first and results[1] is second
+    agree(first, A // 5)
+    agree(second, A % 5)
+    first, second = np.modf(x / 3, None, second)
+    agree(second, np.modf(A / 3)[1])
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_neighbours(dtype):
+    a = np.array([0, 1, -1, 2, -3.5, 65504, 6e-8, np.inf, -np.inf, np.nan], dtype)
+    x = gpuarray.to_gpu(a)
+    with np.errstate(all="ignore"):
+        for to in (np.inf, -np.inf, 0, 3):
+            agree(
+                np.nextafter(x, np.dtype(dtype).type(to)),
+                np.nextafter(a, np.dtype(dtype).type(to)),
+            )
+        # Of negative float16, numpy alone gives the distance towards zero.
+        a = abs(a) if dtype == "f2" else a
+        agree(np.spacing(gpuarray.to_gpu(a)), np.spacing(a))
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "i8"])
+def test_bitwise_count(dtype):
+    both(np.bitwise_count, np.arange(-5, 20).astype(dtype))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["add", "multiply", "maximum", "subtract", "divide", "hypot", "logaddexp", "fmin"],
+)
+def test_reduce(name):
+    ufunc = getattr(np, name)
+    both(lambda x: ufunc.reduce(x), A)
+    both(lambda x: ufunc.reduce(x, axis=1, keepdims=True), A)
+    both(lambda x: ufunc.reduce(x, axis=-1, initial=3.0), A)
+    both(lambda x: ufunc.reduce(x, out=np.zeros_like(x[0])), A)
+    if name not in ("subtract", "divide"):
+        both(lambda x: ufunc.reduce(x, axis=(0, 2)), A)
+        both(lambda x: ufunc.reduce(x, axis=None), A)
+
+
+@pytest.mark.parametrize(
+    "name", ["bitwise_and", "bitwise_or", "bitwise_xor", "logical_xor", "gcd", "lcm"]
+)
+def test_reduce_integers(name):
+    ufunc = getattr(np, name)
+    both(lambda x: ufunc.reduce(x, axis=1), N)
+    both(lambda x: ufunc.reduce(x, axis=0), N)
+    if name != "lcm":
+        both(lambda x: ufunc.reduce(x[:0], axis=0), N)
+        both(lambda x: ufunc.reduce(x, axis=0, where=x > 5), N)
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "multiply", "maximum", "subtract", "divide", "logaddexp"]
+)
+def test_accumulate(name):
+    ufunc = getattr(np, name)
+    both(lambda x: ufunc.accumulate(x), A)
+    both(lambda x: ufunc.accumulate(x, axis=-1), A)
+    if name != "logaddexp" and name != "divide":
+        both(lambda x: ufunc.accumulate(x, axis=1), N)
+    both(lambda x: ufunc.accumulate(x, axis=2, out=np.zeros_like(x)), A)
+
+
+def test_outer():
+    both(lambda x: np.add.outer(x, x[0]), A)
+    both(lambda x: np.less.outer(x[0], x), N)
+    both(lambda x: np.subtract.outer(x, 3), N)
+
+
+def test_refusals():
+    x = gpuarray.to_gpu(A)
+    with pytest.raises(TypeError, match=r"numpy.add.at\(\) has no version"):
+        np.add.at(x, [1], 2)
+    with pytest.raises(TypeError, match=r"numpy.add.reduceat\(\) has no version"):
+        np.add.reduceat(x, [0, 1])
+    with pytest.raises(TypeError, match="must be a GPUArray, not ndarray"):
+        np.add(x, 1, out=A.copy())
+    with pytest.raises(TypeError, match="to_gpu"):
+        np.add(x, A)
+    with pytest.raises(ValueError, match="not reorderable"):
+        np.subtract.reduce(x, axis=None)
+    with pytest.raises(ValueError, match="no identity"):
+        np.fmax.reduce(x[:0])
+    with pytest.raises(TypeError, match="isnat"):
+        np.isnat(x)

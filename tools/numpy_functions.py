@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Make docs/numpy_functions.md: each public function of numpy, and whether arrays here have it.
+
+    tools/numpy_functions.py           write the table
+    tools/numpy_functions.py --check   exit with 1 where the table in docs is not this one
+
+Run it with the package on the path (./run tools/numpy_functions.py). What is present is read from
+pycuda itself; REASONS says why the rest is absent. A function without a reason is an error, and so
+is a reason for what is present.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from pycuda import _array_functions, _array_ufuncs, gpuarray
+
+TABLE = Path(__file__).resolve().parent.parent / "docs/numpy_functions.md"
+
+HEAD = """\
+# NumPy's functions
+
+`tools/numpy_functions.py` makes this table of NumPy {version} and of what `pycuda` has; a test checks
+that it is current. *Present* means that `numpy.f(x)` of a `GPUArray` gives a `GPUArray` with NumPy's
+types, shapes and values; `pycuda.gpuarray` has it under the same name. Of *host* functions, no argument
+can be an array of the device. What is absent raises `TypeError` with its name; `x.get()` gives the host's
+array for it.
+
+"""
+
+# Why something is absent: the reason, and what it holds for.
+REASONS = {
+    "numpy.linalg is not there: no factorizations on the device yet": """
+        linalg.cholesky linalg.cond linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh
+        linalg.inv linalg.lstsq linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet linalg.solve
+        linalg.svd linalg.svdvals linalg.tensorinv linalg.tensorsolve polyfit roots""",
+    "products of matrices are being made": """
+        dot einsum einsum_path inner matmul matvec tensordot vdot vecdot vecmat convolve correlate cov
+        corrcoef linalg.matmul linalg.matrix_power linalg.multi_dot linalg.tensordot linalg.vecdot""",
+    "norms follow with numpy.linalg": "linalg.matrix_norm linalg.norm linalg.vector_norm",
+    "there is no Fourier transform on the device yet": """
+        fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.rfftn fft.irfftn fft.rfft2 fft.irfft2
+        fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.fftshift fft.ifftshift""",
+    "wants counting or order statistics that are not written yet": """
+        bincount digitize histogram histogram2d histogramdd histogram_bin_edges interp median percentile
+        quantile nanmedian nanpercentile nanquantile""",
+    "sets beyond unique() are not written yet": """
+        intersect1d isin setdiff1d setxor1d union1d""",
+    "of polynomials there is polyval(), vander(); the rest works on few numbers, for the host": """
+        poly polyadd polyder polydiv polyint polymul polysub""",
+    "not written yet": """
+        nancumsum nancumprod unwrap i0 piecewise trim_zeros packbits unpackbits mask_indices""",
+    "dates are not types of the device": """
+        busday_count busday_offset datetime_as_string datetime_data is_busday isnat""",
+    "matrices of the class numpy.matrix, not of arrays": "asmatrix bmat",
+    "wants Python objects or functions as elements": "frompyfunc nested_iters",
+    "would read back all bytes; may_share_memory() is there": "shares_memory",
+    "checks values while it converts: numpy.asarray(x, like=x), then isfinite()": "asarray_chkfinite",
+    "wants a layout in memory as strings; ascontiguousarray() and asfortranarray() are there": """
+        require isfortran""",
+}
+
+# Functions whose arguments are never arrays of the device.
+HOST = set(
+    """base_repr binary_repr bartlett blackman broadcast_shapes can_cast common_type
+    diag_indices format_float_positional format_float_scientific from_dlpack frombuffer fromfile
+    fromfunction fromiter fromregex fromstring genfromtxt get_include get_printoptions getbufsize
+    geterr geterrcall hamming hanning info isdtype isscalar issubdtype iterable kaiser loadtxt
+    min_scalar_type mintypecode printoptions promote_types result_type set_printoptions setbufsize
+    seterr seterrcall show_config show_runtime test typename fft.fftfreq fft.rfftfreq""".split()
+)
+
+
+def reasons() -> dict[str, str]:
+    """The reason for each absent name."""
+    return {name: why for why, names in REASONS.items() for name in names.split()}
+
+
+def public_names() -> list[str]:
+    """All functions of numpy, numpy.linalg and numpy.fft, with the module where it is not numpy."""
+    names = []
+    for prefix, module in (("", np), ("linalg.", np.linalg), ("fft.", np.fft)):
+        for name in sorted(module.__all__):
+            value = getattr(module, name)
+            if callable(value) and not isinstance(value, type):
+                names.append(prefix + name)
+    return names
+
+
+def find(name: str):
+    """numpy's function of that name."""
+    owner, _, last = name.rpartition(".")
+    return getattr(getattr(np, owner) if owner else np, last)
+
+
+def is_present(name: str) -> bool:
+    """Whether numpy's function takes arrays of the device."""
+    function = find(name)
+    if isinstance(function, np.ufunc):
+        return _array_ufuncs.has_ufunc(function.__name__)
+    here = hasattr(gpuarray, name) and name in _array_functions.named_functions()
+    return function in _array_functions.FUNCTIONS or here
+
+
+def state_of(name: str, why: dict[str, str]) -> str:
+    """ "present", "host" or the reason why it is absent."""
+    present = is_present(name)
+    if name in HOST and not present:
+        return "host"
+    if present and name in why:
+        raise SystemExit(
+            f"{name} is present, but has a reason why it is not: {why[name]}"
+        )
+    if not present and name not in why:
+        raise SystemExit(f"{name} is absent and has no reason; see REASONS")
+    return "present" if present else why[name]
+
+
+def make_table() -> str:
+    """The whole text of the table."""
+    why = reasons()
+    if unknown := (why.keys() | HOST) - set(public_names()):
+        raise SystemExit(f"numpy {np.__version__} has no {sorted(unknown)}")
+    states = {name: state_of(name, why) for name in public_names()}
+    present = [name for name, state in states.items() if state == "present"]
+    host = [name for name, state in states.items() if state == "host"]
+    absent = len(states) - len(present) - len(host)
+    version = ".".join(np.__version__.split(".")[:2])
+    text = HEAD.format(version=version)
+    text += f"{len(present)} present, {absent} absent, {len(host)} host.\n"
+    for title, prefix in (
+        ("numpy", ""),
+        ("numpy.linalg", "linalg."),
+        ("numpy.fft", "fft."),
+    ):
+        text += f"\n## {title}\n\n| function | state |\n|---|---|\n"
+        for name, state in states.items():
+            own = name.startswith(prefix) if prefix else "." not in name
+            if own:
+                shown = state if state in ("present", "host") else f"absent: {state}"
+                text += f"| `{name.removeprefix(prefix)}` | {shown} |\n"
+    return text
+
+
+def main() -> int:
+    """Write or check the table."""
+    text = make_table()
+    if "--check" not in sys.argv[1:]:
+        TABLE.write_text(text)
+        return 0
+    if TABLE.exists() and TABLE.read_text() == text:
+        return 0
+    print(
+        "docs/numpy_functions.md is not current: run ./run tools/numpy_functions.py",
+        file=sys.stderr,
+    )
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

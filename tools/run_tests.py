@@ -8,7 +8,7 @@
     ./test PYTEST ARGUMENTS...  pytest alone:  ./test tests/python/test_x.py -k name
     ./test fix                  format all sources; tests nothing
 
-Parts: layers format ctest pytest asan tsan install wheel
+Parts: layers format types ctest pytest asan tsan install wheel
 
 Each part's full output goes to build/test-logs/PART.log as well.
 """
@@ -155,6 +155,11 @@ def format_sources(part: Part) -> Outcome:
     return outcome
 
 
+def types(part: Part) -> Outcome:
+    """mypy on the stub and on a program that uses it; pyproject.toml says which files."""
+    return part.check(tool("mypy"), *part.options)
+
+
 def fix_formats() -> int:
     status = subprocess.call([tool("ruff"), "check", "--fix"], cwd=ROOT)
     status |= subprocess.call([tool("ruff"), "format"], cwd=ROOT)
@@ -294,6 +299,7 @@ def wheel(part: Part) -> Outcome:
 PARTS: dict[str, Callable[[Part], Outcome]] = {
     "layers": layers,
     "format": format_sources,
+    "types": types,
     "ctest": ctest,
     "pytest": pytest,
     "asan": asan,
@@ -301,7 +307,7 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "install": install,
     "wheel": wheel,
 }
-FAST = ("layers", "format", "ctest", "pytest")
+FAST = ("layers", "format", "types", "ctest", "pytest")
 
 
 def choose(arguments: list[str]) -> tuple[list[str], list[str], bool]:

@@ -10,6 +10,10 @@ import numpy as np
 from pycuda import _driver
 from pycuda._driver import ArrayBase
 
+TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
+if TYPE_CHECKING:
+    from pycuda._array_class import GPUArray
+
 
 def splay(n: int, dev=None) -> tuple[tuple[int, int], tuple[int, int, int]]:
     """Grid and block that spread ``n`` elements over a device, as PyCUDA does."""
@@ -28,27 +32,27 @@ def splay(n: int, dev=None) -> tuple[tuple[int, int], tuple[int, int, int]]:
     return (most_blocks, 1), (128, 1, 1)
 
 
-def to_gpu(ary, allocator=None) -> ArrayBase:
+def to_gpu(ary, allocator=None) -> GPUArray:
     """A copy of the numpy array ``ary`` on the device; the order of its axes is kept."""
     return _driver._array_to_gpu(ary, allocator, None, None)
 
 
-def to_gpu_async(ary, allocator=None, stream=None) -> ArrayBase:
+def to_gpu_async(ary, allocator=None, stream=None) -> GPUArray:
     """:func:`to_gpu` that returns before the copy is done; ``ary`` is kept alive until then."""
     return _driver._array_to_gpu(ary, allocator, stream, None)
 
 
-def as_array(value) -> ArrayBase:
+def as_array(value) -> GPUArray:
     """Arrays on the device as they are; numbers, lists and numpy arrays are copied there."""
     return value if isinstance(value, ArrayBase) else to_gpu(np.asarray(value))
 
 
-def arange_of(count: int, dtype=np.int64) -> ArrayBase:
+def arange_of(count: int, dtype=np.int64) -> GPUArray:
     """0, 1, 2 ... ``count`` - 1."""
     return _fill_range(empty(count, np.dtype(dtype)), 0, 1, None)
 
 
-def empty(shape, dtype=np.float64, allocator=None, order: str = "C") -> ArrayBase:
+def empty(shape, dtype=np.float64, allocator=None, order: str = "C") -> GPUArray:
     """A new array whose elements are not set."""
     return _driver._array_empty(shape, dtype, allocator, order, None)
 
@@ -73,7 +77,7 @@ def ones(shape, dtype=np.float64, allocator=None, order: str = "C", stream=None)
     return empty(shape, dtype, allocator, order).fill(1, stream)
 
 
-def empty_as(other, order: str = "K", dtype=None, cls=None, shape=None) -> ArrayBase:
+def empty_as(other, order: str = "K", dtype=None, cls=None, shape=None) -> GPUArray:
     """An array like ``other``; "K" keeps the order of its axes in memory."""
     dtype = other.dtype if dtype is None else np.dtype(dtype)
     if order not in ("C", "F", "A", "K"):
@@ -106,22 +110,22 @@ def _at_least_one(extent: int) -> int:
     return extent or 1
 
 
-def empty_like(other_ary, dtype=None, order: str = "K") -> ArrayBase:
+def empty_like(other_ary, dtype=None, order: str = "K") -> GPUArray:
     """An array of the same shape whose elements are not set."""
     return empty_as(other_ary, order, dtype, _class_of(other_ary))
 
 
-def zeros_like(other_ary, dtype=None, order: str = "K") -> ArrayBase:
+def zeros_like(other_ary, dtype=None, order: str = "K") -> GPUArray:
     """An array of zeros of the same shape."""
     return empty_like(other_ary, dtype, order).fill(0)
 
 
-def ones_like(other_ary, dtype=None, order: str = "K") -> ArrayBase:
+def ones_like(other_ary, dtype=None, order: str = "K") -> GPUArray:
     """An array of ones of the same shape."""
     return empty_like(other_ary, dtype, order).fill(1)
 
 
-def full_like(other_ary, fill_value, dtype=None, order: str = "K") -> ArrayBase:
+def full_like(other_ary, fill_value, dtype=None, order: str = "K") -> GPUArray:
     """An array of the same shape with all elements ``fill_value``."""
     return empty_like(other_ary, dtype, order).fill(fill_value)
 

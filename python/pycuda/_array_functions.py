@@ -15,6 +15,7 @@ from pycuda import _array_creation as _creation
 from pycuda import (
     _array_files,
     _array_joining,
+    _array_linalg,
     _array_numeric,
     _array_scans,
     _array_selecting,
@@ -31,9 +32,14 @@ MODULES = (
     _array_numeric,
     _array_scans,
     _array_sorting,
+    _array_linalg,
     _array_files,
 )
 LINALG = {
+    "matmul": _array_linalg.matmul,
+    "matrix_power": _array_linalg.matrix_power,
+    "tensordot": lambda x1, x2, /, *, axes=2: _array_linalg.tensordot(x1, x2, axes),
+    "vecdot": _array_linalg.vecdot,
     "cross": _array_numeric.cross,
     "diagonal": lambda x, /, *, offset=0: x.diagonal(offset, -2, -1),
     "matrix_transpose": _array_shapes.matrix_transpose,

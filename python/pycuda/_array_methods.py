@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pycuda import _array_linalg as _linalg
 from pycuda import _array_scans as _scans
 from pycuda import _array_sorting as _sorting
 from pycuda import _driver
+from pycuda._driver import ArrayBase
 
 
 class AlgorithmMethods:
@@ -44,3 +46,14 @@ class AlgorithmMethods:
     def searchsorted(self, v, side="left", sorter=None):
         """Where ``v``'s elements would go in this sorted array."""
         return _sorting.searchsorted(self, v, side, sorter)
+
+    # Products
+
+    def __matmul__(self, other):
+        if not isinstance(other, ArrayBase):
+            return NotImplemented
+        return _linalg.matmul(self, other)
+
+    def dot(self, b, out=None):
+        """numpy's dot: over the last axis of this array and the last but one of ``b``."""
+        return _linalg.dot(self, b, out)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pycuda import _array_linalg as _linalg
+from pycuda import _array_scans as _scans
 from pycuda import _driver
 
 
@@ -144,7 +146,7 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     if kwargs.pop("order", "K") not in ("K", "A"):
         raise TypeError(f"numpy.{name}() of a GPUArray has no keyword order")
     if method == "__call__":
-        return _call(self, name, inputs, kwargs)
+        return _call(name, inputs, kwargs)
     if method not in _METHODS:
         raise TypeError(
             f"numpy.{name}.{method}() has no version for GPUArray; there are reduce(), "
@@ -155,11 +157,8 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     return _METHODS[method](UFUNCS[name], *inputs, **kwargs)
 
 
-def _call(self, name, inputs, kwargs):
-    if name == "matmul":
-        from_right = inputs[0] if hasattr(inputs[0], "__matmul__") else self
-        return from_right @ inputs[1] if from_right is inputs[0] else NotImplemented
-    function = _TWO_RESULTS.get(name) or UFUNCS.get(name)
+def _call(name, inputs, kwargs):
+    function = _PRODUCTS.get(name) or _TWO_RESULTS.get(name) or UFUNCS.get(name)
     if function is None:
         raise TypeError(f"numpy.{name}() has no version for GPUArray")
     for out in kwargs.get("out") or ():
@@ -179,6 +178,8 @@ _REDUCTIONS = {
     "logical_or": "any",
     "logical_and": "all",
 }
+_SCANS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
+_PRODUCTS = {"matmul": _linalg.matmul, "vecdot": _linalg.vecdot}
 # In whatever order the elements are joined, the result is the same.
 _ASSOCIATIVE = set(_REDUCTIONS) | set(
     """bitwise_and bitwise_or bitwise_xor logical_xor fmax fmin gcd lcm hypot logaddexp
@@ -263,9 +264,8 @@ def _fold(ufunc, array, axis: int, initial):
 def _accumulate(ufunc, array, axis=0, dtype=None, out=None):
     """numpy's ``ufunc.accumulate``; in log2(n) passes where the order does not matter, else n."""
     out = out[0] if isinstance(out, tuple) else out
-    if dtype is None and ufunc.__name__ in ("add", "multiply"):
-        small = array.dtype.kind in "iub" and array.dtype.itemsize < 8
-        dtype = (np.uint64 if array.dtype.kind == "u" else np.int64) if small else None
+    if ufunc.__name__ in _SCANS:
+        return _scans._scan(_SCANS[ufunc.__name__], array, axis, dtype, out)
     axis %= array.ndim
     before = (slice(None),) * axis
     result = array.astype(array.dtype if dtype is None else dtype)
@@ -302,4 +302,4 @@ _METHODS = {"reduce": _reduce, "accumulate": _accumulate, "outer": _outer}
 
 def has_ufunc(name: str) -> bool:
     """Whether numpy's ufunc of that name takes arrays of the device."""
-    return name in UFUNCS or name in _TWO_RESULTS
+    return name in UFUNCS or name in _TWO_RESULTS or name in _PRODUCTS

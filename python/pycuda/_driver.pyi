@@ -840,7 +840,7 @@ def init(flags: int = 0) -> None:
     Initialise the driver. Must precede everything else; may be called again.
     """
 
-def get_version() -> tuple:
+def get_version() -> tuple[int, int, int]:
     """
     CUDA version of the headers PyCUDA was built with: (major, minor, revision).
     """
@@ -876,17 +876,17 @@ class Device:
     def uuid(self) -> bytes:
         """The 16 bytes that name this device anywhere."""
 
-    def compute_capability(self) -> tuple:
+    def compute_capability(self) -> tuple[int, int]:
         """(major, minor)"""
 
     def total_memory(self) -> int:
         """In bytes."""
 
-    def get_attribute(self, attribute: int) -> object: ...
-    def get_attributes(self) -> dict:
+    def get_attribute(self, attribute: int) -> int: ...
+    def get_attributes(self) -> dict[device_attribute, int]:
         """All attributes that the driver knows, by member of device_attribute."""
 
-    def __getattr__(self, name: str) -> object: ...
+    def __getattr__(self, name: str) -> int: ...
     def make_context(self, flags: int = 0) -> Context:
         """A new context on this device, made current."""
 
@@ -901,8 +901,8 @@ class Device:
         """The driver's number of this device."""
 
     def __hash__(self) -> int: ...
-    def __eq__(self, arg: Device, /) -> bool: ...
-    def __ne__(self, arg: Device, /) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
     def __repr__(self) -> str: ...
 
 class Context:
@@ -948,11 +948,11 @@ class Context:
     @staticmethod
     def set_limit(limit: int, value: int) -> None: ...
     @staticmethod
-    def get_cache_config() -> object: ...
+    def get_cache_config() -> func_cache: ...
     @staticmethod
     def set_cache_config(cache_config: int) -> None: ...
     @staticmethod
-    def get_shared_config() -> object: ...
+    def get_shared_config() -> shared_config: ...
     @staticmethod
     def set_shared_config(shared_config: int) -> None: ...
     @staticmethod
@@ -971,11 +971,11 @@ class Context:
         """False after detach()."""
 
     def __hash__(self) -> int: ...
-    def __eq__(self, arg: Context, /) -> bool: ...
-    def __ne__(self, arg: Context, /) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
     def __repr__(self) -> str: ...
 
-def mem_get_info() -> tuple:
+def mem_get_info() -> tuple[int, int]:
     """(free, total) memory of the current device in bytes."""
 
 class Stream:
@@ -1003,22 +1003,22 @@ class Stream:
     def priority(self) -> int: ...
     @property
     def flags(self) -> int: ...
-    def __enter__(self) -> object: ...
+    def __enter__(self) -> Stream: ...
     def __exit__(self, *args) -> None: ...
     def close(self) -> None:
         """Give it back now. Work in it is still done."""
 
-    def __cuda_stream__(self) -> tuple: ...
+    def __cuda_stream__(self) -> tuple[int, int]: ...
     def __repr__(self) -> str: ...
 
 class Event:
     """A point in a stream that can be waited for and timed."""
 
     def __init__(self, flags: int = 0) -> None: ...
-    def record(self, stream: object | None = None) -> object:
+    def record(self, stream: object | None = None) -> Event:
         """Put the event into a stream; returns the event."""
 
-    def synchronize(self) -> object:
+    def synchronize(self) -> Event:
         """Wait for the event; returns the event."""
 
     def query(self) -> bool:
@@ -1038,7 +1038,7 @@ class Event:
     def close(self) -> None:
         """Give it back now."""
 
-    def __enter__(self) -> object: ...
+    def __enter__(self) -> Event: ...
     def __exit__(self, *args) -> None: ...
     def __repr__(self) -> str: ...
     @property
@@ -1050,7 +1050,7 @@ class DeviceAllocation:
     def free(self) -> None:
         """Give the memory back now. A second time is an error."""
 
-    def as_buffer(self, size: int, offset: int = 0) -> object:
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
         """A memoryview of the address; for memory that the host can reach."""
 
     @property
@@ -1079,7 +1079,8 @@ class PointerHolderBase:
     def __init__(self) -> None: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
-    def as_buffer(self, size: int, offset: int = 0) -> object: ...
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        pass
 
 class IPCMemoryHandle:
     """Memory that another process shares."""
@@ -1092,10 +1093,12 @@ class IPCMemoryHandle:
 def mem_alloc(bytes: int) -> DeviceAllocation:
     """Memory on the current device."""
 
-def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple:
+def mem_alloc_pitch(
+    width: int, height: int, access_size: int
+) -> tuple[DeviceAllocation, int]:
     """(memory, pitch): rows of `width` bytes that start `pitch` bytes apart."""
 
-def mem_get_address_range(devptr: object) -> tuple:
+def mem_get_address_range(devptr: object) -> tuple[int, int]:
     """(base, size) of the allocation that an address lies in."""
 
 def mem_get_ipc_handle(devptr: object) -> bytearray: ...
@@ -1693,7 +1696,7 @@ class Module:
     def get_function(self, name: str) -> Function:
         """A kernel by its name."""
 
-    def get_global(self, name: str) -> tuple:
+    def get_global(self, name: str) -> tuple[int, int]:
         """(address, bytes) of a __device__ or __constant__ variable."""
 
     def get_texref(self, name: str) -> TextureReference:
@@ -2126,7 +2129,7 @@ class VirtualMemory:
         Let a device access all that is mapped, or what was put at `offset`; `access` is of mem_access.
         """
 
-    def get_access(self, device: Device, offset: int = 0) -> object:
+    def get_access(self, device: Device, offset: int = 0) -> mem_access:
         """How a device may access what lies at `offset`."""
 
     def close(self) -> None:
@@ -2140,7 +2143,7 @@ class VirtualMemory:
 
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
-    def __enter__(self) -> object: ...
+    def __enter__(self) -> VirtualMemory: ...
     def __exit__(self, *args) -> None: ...
     def __repr__(self) -> str: ...
 
@@ -2151,7 +2154,7 @@ class SmResource:
     def count(self) -> int:
         """How many multiprocessors."""
 
-    def split(self, least: int, groups: int = 0) -> tuple:
+    def split(self, least: int, groups: int = 0) -> tuple[list[SmResource], SmResource]:
         """
         (groups, remaining): groups of at least `least` multiprocessors that share none, as many as there can be or at most `groups`, and what is in none of them. The device rounds sizes up; LogicError where they do not fit.
         """
@@ -2235,7 +2238,7 @@ class RegisteredMapping:
     def unmap(self, stream: object | None = None) -> None:
         """Give it back to OpenGL, in the stream of map() or another. Once only."""
 
-    def device_ptr_and_size(self) -> tuple:
+    def device_ptr_and_size(self) -> tuple[int, int]:
         """(address, bytes) of a buffer."""
 
     def array(self, index: int, level: int) -> Array:
@@ -2350,7 +2353,7 @@ class CompileResult:
     @property
     def origin(self) -> str: ...
     @property
-    def lowered_names(self) -> dict:
+    def lowered_names(self) -> dict[str, str]:
         """For each name expression, its name in the image."""
 
     @property
@@ -2409,7 +2412,7 @@ class ElementwiseKernel:
 class ArrayBase:
     """What GPUArray derives from."""
 
-    __hash__: None = None
+    __hash__: None  # type: ignore[assignment]
 
     def __lt__(self, value, /):
         """Return self<value."""
@@ -2513,9 +2516,7 @@ class ArrayBase:
     def __imod__(self, value, /):
         """Return self%=value."""
 
-    def __ipow__(self, value, /):
-        """Return self**=value."""
-
+    def __ipow__(self, value, /): ...  # type: ignore[misc]
     def __ilshift__(self, value, /):
         """Return self<<=value."""
 

@@ -5,6 +5,7 @@
 #include "errors.h"
 #include "python_object.h"
 
+#include <pycuda/array_product.h>
 #include <pycuda/array_scan.h>
 #include <pycuda/array_sort.h>
 
@@ -72,6 +73,17 @@ nb::object array_search(nb::handle sorted, nb::handle values, bool right, nb::ha
                       Py_TYPE(values.ptr()));
 }
 
+nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handle stream,
+                         bool own) {
+    ProductOptions options;
+    options.dtype = type_of(dtype);
+    options.stream = queue_of(stream);
+    options.way = own ? ProductWay::Own : ProductWay::Chosen;
+    return wrap_array(
+        matrix_product(require_array(a, "a factor"), require_array(b, "a factor"), options),
+        Py_TYPE(a.ptr()));
+}
+
 } // namespace
 
 void bind_array_algorithms(nb::module_ &module) {
@@ -83,6 +95,9 @@ void bind_array_algorithms(nb::module_ &module) {
     module.def("_array_argsort", array_argsort, nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false, nb::arg("order") = nb::none(),
                nb::arg("stream") = nb::none(), nb::arg("way") = "chosen");
+    module.def("_array_product", array_product, nb::arg("a"), nb::arg("b"),
+               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
+               nb::arg("own") = false);
     module.def("_array_search", array_search, nb::arg("sorted"), nb::arg("values"),
                nb::arg("right") = false, nb::arg("stream") = nb::none());
 }

@@ -102,6 +102,9 @@ def test_names_of_numpy_and_the_array_api():
             expected = getattr(np, name)(x, axis=axis, include_initial=True)
             got = getattr(gpuarray, name)(on_device, axis=axis, include_initial=True)
             np.testing.assert_array_equal(got.get(), expected)
+    same = np.testing.assert_array_equal
+    same(np.add.accumulate(on_device, 1).get(), np.add.accumulate(x, 1))
+    same(np.maximum.accumulate(on_device).get(), np.maximum.accumulate(x))
     with pytest.raises(ValueError, match="needs an axis"):
         gpuarray.cumulative_sum(on_device)
 

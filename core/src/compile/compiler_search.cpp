@@ -28,6 +28,7 @@ constexpr const char *library_folders[] = {"lib64",
                                            "nvidia/cu13/lib",
                                            "nvidia/cuda_nvrtc/lib",
                                            "nvidia/nvjitlink/lib",
+                                           "nvidia/cublas/lib",
                                            "",
                                            "targets/x86_64-linux/lib",
                                            "targets/sbsa-linux/lib"};

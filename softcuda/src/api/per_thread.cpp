@@ -36,6 +36,11 @@ template <class... Arguments, CUresult (*Function)(Arguments...)> struct PerThre
 #undef cuStreamGetCaptureInfo
 #undef cuStreamGetCtx
 #undef cuStreamUpdateCaptureDependencies
+#undef cuStreamBatchMemOp
+#undef cuStreamWaitValue32
+#undef cuStreamWaitValue64
+#undef cuStreamWriteValue32
+#undef cuStreamWriteValue64
 extern "C" {
 std::remove_pointer_t<PFN_cuMemPrefetchAsync_v8000> cuMemPrefetchAsync;
 std::remove_pointer_t<PFN_cuMemPrefetchAsync_v12020> cuMemPrefetchAsync_v2;
@@ -53,6 +58,13 @@ std::remove_pointer_t<PFN_cuStreamUpdateCaptureDependencies_v11030>
     cuStreamUpdateCaptureDependencies;
 std::remove_pointer_t<PFN_cuStreamUpdateCaptureDependencies_v12030>
     cuStreamUpdateCaptureDependencies_v2;
+std::remove_pointer_t<PFN_cuStreamBatchMemOp_v11070> cuStreamBatchMemOp, cuStreamBatchMemOp_v2;
+std::remove_pointer_t<PFN_cuStreamWaitValue32_v11070> cuStreamWaitValue32, cuStreamWaitValue32_v2;
+std::remove_pointer_t<PFN_cuStreamWaitValue64_v11070> cuStreamWaitValue64, cuStreamWaitValue64_v2;
+std::remove_pointer_t<PFN_cuStreamWriteValue32_v11070> cuStreamWriteValue32,
+    cuStreamWriteValue32_v2;
+std::remove_pointer_t<PFN_cuStreamWriteValue64_v11070> cuStreamWriteValue64,
+    cuStreamWriteValue64_v2;
 }
 
 // copies
@@ -124,6 +136,19 @@ PER_THREAD(cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInfo_v3_ptsz)
 PER_THREAD(cuStreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies_ptsz)
 PER_THREAD(cuStreamUpdateCaptureDependencies_v2, cuStreamUpdateCaptureDependencies_v2_ptsz)
 PER_THREAD(cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz)
+PER_THREAD(cuStreamGetAttribute, cuStreamGetAttribute_ptsz)
+PER_THREAD(cuStreamSetAttribute, cuStreamSetAttribute_ptsz)
+PER_THREAD(cuStreamCopyAttributes, cuStreamCopyAttributes_ptsz)
+PER_THREAD(cuStreamWaitValue32, cuStreamWaitValue32_ptsz)
+PER_THREAD(cuStreamWaitValue32_v2, cuStreamWaitValue32_v2_ptsz)
+PER_THREAD(cuStreamWaitValue64, cuStreamWaitValue64_ptsz)
+PER_THREAD(cuStreamWaitValue64_v2, cuStreamWaitValue64_v2_ptsz)
+PER_THREAD(cuStreamWriteValue32, cuStreamWriteValue32_ptsz)
+PER_THREAD(cuStreamWriteValue32_v2, cuStreamWriteValue32_v2_ptsz)
+PER_THREAD(cuStreamWriteValue64, cuStreamWriteValue64_ptsz)
+PER_THREAD(cuStreamWriteValue64_v2, cuStreamWriteValue64_v2_ptsz)
+PER_THREAD(cuStreamBatchMemOp, cuStreamBatchMemOp_ptsz)
+PER_THREAD(cuStreamBatchMemOp_v2, cuStreamBatchMemOp_v2_ptsz)
 PER_THREAD(cuStreamQuery, cuStreamQuery_ptsz)
 PER_THREAD(cuStreamSynchronize, cuStreamSynchronize_ptsz)
 PER_THREAD(cuEventRecord, cuEventRecord_ptsz)

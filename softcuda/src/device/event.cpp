@@ -4,7 +4,7 @@
 #include "device/capture.h"
 #include "device/context.h"
 #include "device/error.h"
-#include "device/host_function.h"
+#include "device/polled_wait.h"
 #include "device/system.h"
 #include "rt/grid.h"
 
@@ -42,9 +42,7 @@ void Event::hold(Stream &stream) const {
     if (share_) { // the latest record may be another process's
         const std::uint64_t number = share_->latest();
         if (!share_->reached(number))
-            enqueue_host_function(
-                stream, [share = share_, number](CUresult) { share->wait(number); },
-                HostFunction::OnError::Skip);
+            enqueue_wait(stream, [share = share_, number] { return share->reached(number); });
         return;
     }
     const std::shared_ptr<EventMark> latest = mark();

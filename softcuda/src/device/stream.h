@@ -1,9 +1,12 @@
 // stream.h -- queues of commands, and the streams that a context has.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cuda.h>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace softcuda::device {
@@ -21,16 +24,30 @@ class Stream {
 
     [[nodiscard]] Context &context() const noexcept { return context_; }
     [[nodiscard]] Kind kind() const noexcept { return kind_; }
-    [[nodiscard]] int priority() const noexcept { return priority_; }
+    [[nodiscard]] int priority() const noexcept { return priority_.load(); }
+    void set_priority(int priority) noexcept { priority_ = priority; }
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+
+    /// What the client has set of the attributes that change nothing here.
+    [[nodiscard]] CUlaunchAttributeValue attribute(int id) const {
+        std::lock_guard lock(attributes_mutex_);
+        const auto found = attributes_.find(id);
+        return found == attributes_.end() ? CUlaunchAttributeValue{} : found->second;
+    }
+    void set_attribute(int id, const CUlaunchAttributeValue &value) {
+        std::lock_guard lock(attributes_mutex_);
+        attributes_[id] = value;
+    }
 
   private:
     friend class Timeline;
 
     Context &context_;
     Kind kind_;
-    int priority_;
+    std::atomic<int> priority_;
     std::uint64_t id_;
+    mutable std::mutex attributes_mutex_;
+    std::map<int, CUlaunchAttributeValue> attributes_; ///< those that are about speed only
     // Guarded by the timeline's mutex:
     std::shared_ptr<Command> last_; ///< the latest command; may be done
     bool retired_ = false; ///< destroyed by the client, kept until its last command is done

@@ -230,4 +230,78 @@ TEST_F(StreamTest, ManyThreadsLaunchIntoManyStreams) {
     EXPECT_EQ(read_words(counter, 1).front(), threads * rounds * 3);
 }
 
+TEST_F(StreamTest, WaitsForAWord) {
+    CUstream a = stream(CU_STREAM_NON_BLOCKING), b = stream(CU_STREAM_NON_BLOCKING);
+    const CUdeviceptr word = allocate(16);
+    ASSERT_EQ(cuStreamWaitValue32(a, word, 7, CU_STREAM_WAIT_VALUE_EQ), CUDA_SUCCESS);
+    append(a, 2);
+    ASSERT_EQ(cuStreamWaitValue64(b, word + 8, 5, CU_STREAM_WAIT_VALUE_GEQ), CUDA_SUCCESS);
+    append(b, 4);
+    EXPECT_EQ(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
+    CUstream c = stream(CU_STREAM_NON_BLOCKING);
+    append(c, 1);
+    ASSERT_EQ(cuStreamWriteValue32(c, word, 7, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(a), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamQuery(b), CUDA_ERROR_NOT_READY);
+    append(c, 3);
+    ASSERT_EQ(cuStreamWriteValue64(c, word + 8, 6, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER),
+              CUDA_SUCCESS);
+    EXPECT_EQ(appended(), (Words{1, 2, 3, 4}));
+}
+
+TEST_F(StreamTest, ABatchOfWordsIsDoneInOrder) {
+    const CUdeviceptr word = allocate(8);
+    CUstreamBatchMemOpParams operations[3]{};
+    operations[0].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    operations[0].writeValue.address = word;
+    operations[0].writeValue.value = 12;
+    operations[1].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    operations[1].waitValue.address = word;
+    operations[1].waitValue.value = 8;
+    operations[1].waitValue.flags = CU_STREAM_WAIT_VALUE_AND;
+    operations[2].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    operations[2].writeValue.address = word + 4;
+    operations[2].writeValue.value = 9;
+    ASSERT_EQ(cuStreamBatchMemOp(stream(), 3, operations, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(word, 2), (Words{12, 9}));
+    operations[2].writeValue.address = word + 6; // not a multiple of 4: nothing is done
+    operations[0].writeValue.value = 1;
+    EXPECT_EQ(cuStreamBatchMemOp(nullptr, 3, operations, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(read_words(word, 1), (Words{12}));
+    EXPECT_EQ(cuStreamWaitValue32(nullptr, 64, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuStreamWaitValue32(nullptr, word, 1, 4), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(StreamTest, AWaitForAWordIsInterrupted) {
+    const CUdeviceptr word = allocate(4);
+    ASSERT_EQ(cuStreamWaitValue32(nullptr, word, 1, CU_STREAM_WAIT_VALUE_EQ), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+    ASSERT_EQ(scuCtxInterrupt(context_), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+TEST_F(StreamTest, AttributesAreKept) {
+    CUstream a = stream(), b = stream();
+    CUstreamAttrValue value{};
+    ASSERT_EQ(cuStreamGetAttribute(a, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
+              CUDA_SUCCESS);
+    EXPECT_EQ(value.syncPolicy, CU_SYNC_POLICY_AUTO);
+    value.syncPolicy = CU_SYNC_POLICY_YIELD;
+    ASSERT_EQ(cuStreamSetAttribute(a, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
+              CUDA_SUCCESS);
+    value.priority = -1;
+    ASSERT_EQ(cuStreamSetAttribute(a, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamCopyAttributes(b, a), CUDA_SUCCESS);
+    int priority = 0;
+    ASSERT_EQ(cuStreamGetPriority(b, &priority), CUDA_SUCCESS);
+    EXPECT_EQ(priority, -1);
+    ASSERT_EQ(cuStreamGetAttribute(b, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
+              CUDA_SUCCESS);
+    EXPECT_EQ(value.syncPolicy, CU_SYNC_POLICY_YIELD);
+    EXPECT_EQ(cuStreamGetAttribute(b, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
 } // namespace

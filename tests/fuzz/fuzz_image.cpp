@@ -1,4 +1,4 @@
-// fuzz_fat_binary.cpp -- gives libFuzzer's bytes to the reader of fat binaries.
+// fuzz_image.cpp -- gives libFuzzer's bytes to the reader of fat binaries.
 #include "image/fat_binary.h"
 
 using namespace softcuda::image;

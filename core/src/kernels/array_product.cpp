@@ -1,0 +1,254 @@
+// array_product.cpp -- from two arrays to cuBLAS, to a kernel of tiles, or to sums of products.
+#include <pycuda/array_product.h>
+
+#include "arrays/device_code.h"
+#include "arrays/kernel_arguments.h"
+#include "arrays/kernel_table.h"
+
+#include "kernels/cublas.h"
+#include "kernels/device/product.cuh.h"
+
+#include <pycuda/array_operation.h>
+#include <pycuda/array_reduction.h>
+#include <pycuda/launch.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+
+namespace pycuda {
+namespace {
+
+constexpr std::int64_t tile = 64;
+/// Up to this many rows or columns, reading the other factor is all the work: each element of the
+/// result is a reduction of its own.
+constexpr std::int64_t narrow = 2;
+
+struct Product {
+    Array a, b, out;
+    ScalarType type;
+    std::int64_t rows, columns, inner;
+    std::array<Layout, 2> batch; ///< of a and b, broadcast
+    StreamRef stream;
+};
+
+std::int64_t last_extent(const Array &array, int from_end) {
+    return array.layout().extent(array.dimensions() - from_end);
+}
+std::int64_t last_stride(const Array &array, int from_end) {
+    return array.layout().stride(array.dimensions() - from_end);
+}
+
+[[noreturn]] void refuse(const Array &a, const Array &b, const std::string &why) {
+    throw std::invalid_argument("matrices of shapes " + shape_text(a.shape()) + " and " +
+                                shape_text(b.shape()) + " cannot be multiplied: " + why);
+}
+
+Layout stack_of(const Array &array) {
+    Layout layout;
+    for (int axis = 0; axis < array.dimensions() - 2; ++axis)
+        layout.append(array.layout().extent(axis), array.layout().stride(axis));
+    return layout;
+}
+
+Product plan(const Array &a, const Array &b, const ProductOptions &options) {
+    if (a.dimensions() < 2 || b.dimensions() < 2)
+        refuse(a, b, "both must have two axes or more");
+    if (last_extent(a, 1) != last_extent(b, 2))
+        refuse(a, b,
+               std::to_string(last_extent(a, 1)) + " columns meet " +
+                   std::to_string(last_extent(b, 2)) + " rows");
+    for (const Array *factor : {&a, &b})
+        if (factor->dtype().is_opaque())
+            throw UnsupportedTypes("matrices of elements of " + factor->dtype().name() +
+                                   " cannot be multiplied");
+    const ScalarType type =
+        options.dtype ? *options.dtype : promote(a.scalar_type(), b.scalar_type());
+    const Layout stack = broadcast_shapes(stack_of(a), stack_of(b));
+    Layout shape = stack;
+    shape.append(last_extent(a, 2), 0);
+    shape.append(last_extent(b, 1), 0);
+    const std::shared_ptr<ArrayContext> &context = a.memory()   ? a.context()
+                                                   : b.memory() ? b.context()
+                                                                : ArrayContext::current();
+    return {aligned(a, options.stream),
+            aligned(b, options.stream),
+            Array::empty(context, shape.shape(), type, Order::C, options.stream),
+            type,
+            last_extent(a, 2),
+            last_extent(b, 1),
+            last_extent(a, 1),
+            {stack_of(a).broadcast_to(stack.shape()), stack_of(b).broadcast_to(stack.shape())},
+            options.stream};
+}
+
+// By reductions
+
+/// a as (..., rows, 1, inner), b as (..., 1, columns, inner): summed over the last axis.
+void multiply_by_reductions(const Product &product) {
+    Layout a = product.batch[0], b = product.batch[1];
+    a.append(product.rows, last_stride(product.a, 2));
+    a.append(product.columns, 0);
+    b.append(product.rows, 0);
+    b.append(product.columns, last_stride(product.b, 1));
+    a.append(product.inner, last_stride(product.a, 1));
+    b.append(product.inner, last_stride(product.b, 2));
+    const Array left = product.a.view(product.a.address(), a);
+    const Array right = product.b.view(product.b.address(), b);
+    const Array *const factors[] = {&left, &right};
+    ReduceOptions options;
+    options.axes = std::uint32_t{1} << (a.dimensions() - 1);
+    options.dtype = product.type;
+    options.stream = product.stream;
+    assign(product.out, reduce(Reduction::Dot, factors, options), Casting::Unsafe, product.stream);
+}
+
+// By tiles
+
+std::string tile_source(ScalarType a, ScalarType b, ScalarType type, int axes) {
+    const std::array types = {a, b, type};
+    const std::string out(cuda_name(type));
+    return device_prelude(types) + "typedef " + std::string(cuda_name(a)) + " A;\ntypedef " +
+           std::string(cuda_name(b)) + " B;\ntypedef " + out + " L;\ntypedef " + out +
+           " O;\ntypedef " + compute_name(type) + " T;\n#define PRODUCT_AXES " +
+           std::to_string(axes) + "\n" + std::string(device_code::product_cuh) +
+           "extern \"C\" __global__ void __launch_bounds__(256) run(const A *a, const B *b, O "
+           "*out,\n"
+           "        pycuda::ProductGeometry g) {\n    pycuda::matrix_product(a, b, out, g);\n}\n";
+}
+
+std::int64_t tiles_of(std::int64_t extent) { return (extent + tile - 1) / tile; }
+
+void multiply_by_tiles(const Product &product) {
+    std::array<Layout, 2> batch = product.batch;
+    coalesce(batch);
+    if (batch[0].dimensions() == 0)
+        for (Layout &layout : batch)
+            layout.append(1, 0);
+    const int axes = batch[0].dimensions();
+    const std::int64_t blocks = tiles_of(product.rows) * tiles_of(product.columns) *
+                                static_cast<std::int64_t>(batch[0].size());
+    if (blocks > 0x7fffffff)
+        throw std::invalid_argument("a product of matrices needs " + std::to_string(blocks) +
+                                    " blocks; a grid has at most 2147483647");
+    KernelArguments arguments;
+    for (const Array *array : {&product.a, &product.b, &product.out})
+        arguments.add(array->address());
+    for (std::int64_t value :
+         {product.rows, product.columns, product.inner, last_stride(product.a, 2),
+          last_stride(product.a, 1), last_stride(product.b, 2), last_stride(product.b, 1)})
+        arguments.add(value);
+    for (std::int64_t extent : batch[0].shape())
+        arguments.add(extent);
+    for (int axis = 0; axis < axes; ++axis)
+        for (const Layout &layout : batch)
+            arguments.add(layout.stride(axis));
+    const ScalarType a = product.a.scalar_type(), b = product.b.scalar_type();
+    KernelKey key = 7; // a product
+    for (unsigned value : {static_cast<unsigned>(a), static_cast<unsigned>(b),
+                           static_cast<unsigned>(product.type), static_cast<unsigned>(axes)})
+        key = key << 6 | value;
+    const Function &kernel = product.out.context()->kernels().find(
+        key, [&] { return tile_source(a, b, product.type, axes); });
+    LaunchConfig config;
+    config.block = {256};
+    config.grid = {static_cast<unsigned>(blocks)};
+    config.stream = product.stream;
+    launch_packed(kernel, config, arguments.data(), arguments.size());
+}
+
+// By cuBLAS
+
+/// A factor that lies in rows or columns without gaps, of the result's type: itself or a copy.
+Array for_blas(const Array &factor, ScalarType type, StreamRef stream) {
+    const auto size = static_cast<std::int64_t>(factor.item_size());
+    const std::int64_t rows = last_extent(factor, 2), columns = last_extent(factor, 1);
+    const std::int64_t down = last_stride(factor, 2), across = last_stride(factor, 1);
+    const bool in_rows = across == size && down >= columns * size && down % size == 0;
+    const bool in_columns = down == size && across >= rows * size && across % size == 0;
+    const Layout stack = stack_of(factor);
+    const bool forward = std::ranges::all_of(
+        stack.strides(), [&](std::int64_t step) { return step >= 0 && step % size == 0; });
+    if (factor.scalar_type() == type && forward && (in_rows || in_columns))
+        return factor;
+    Array copy = Array::empty(factor.context(), factor.shape(), type, Order::C, stream);
+    assign(copy, factor, Casting::Unsafe, stream);
+    return copy;
+}
+
+BlasMatrix describe(const Array &factor, const Layout &batch) {
+    const auto size = static_cast<std::int64_t>(factor.item_size());
+    const std::int64_t down = last_stride(factor, 2), across = last_stride(factor, 1);
+    const bool in_rows =
+        across == size && down >= std::max<std::int64_t>(last_extent(factor, 1), 1) * size;
+    return {factor.address(), !in_rows, (in_rows ? down : across) / size,
+            batch.dimensions() == 0 ? 0 : batch.stride(batch.dimensions() - 1) / size};
+}
+
+/// Calls for the last axis of the stack, one for each place of the axes before it.
+void multiply_by_blas(Product &product) {
+    product.a = for_blas(product.a, product.type, product.stream);
+    product.b = for_blas(product.b, product.type, product.stream);
+    const Layout stack = stack_of(product.out);
+    std::array<Layout, 2> batch = {stack_of(product.a).broadcast_to(stack.shape()),
+                                   stack_of(product.b).broadcast_to(stack.shape())};
+    coalesce(batch);
+    const int axes = batch[0].dimensions();
+    const auto size = static_cast<std::int64_t>(item_size(product.type));
+    const std::int64_t one = product.rows * product.columns;
+    BlasProduct call{product.type,
+                     product.rows,
+                     product.columns,
+                     product.inner,
+                     axes == 0 ? 1 : batch[0].extent(axes - 1),
+                     describe(product.a, batch[0]),
+                     describe(product.b, batch[1]),
+                     {product.out.address(), false, product.columns, one}};
+    const auto calls = static_cast<std::int64_t>(batch[0].size()) / call.count;
+    for (std::int64_t number = 0; number < calls; ++number) {
+        BlasProduct shifted = call;
+        std::int64_t rest = number;
+        for (int axis = axes - 2; axis >= 0; --axis) {
+            const std::int64_t at = rest % batch[0].extent(axis);
+            rest /= batch[0].extent(axis);
+            shifted.a.address += static_cast<CUdeviceptr>(at * batch[0].stride(axis));
+            shifted.b.address += static_cast<CUdeviceptr>(at * batch[1].stride(axis));
+        }
+        shifted.out.address += static_cast<CUdeviceptr>(number * call.count * one * size);
+        cublas_multiply(shifted, product.stream);
+    }
+}
+
+void note_use(const Product &product) {
+    if (product.stream.get() == nullptr)
+        return;
+    auto done = std::make_shared<Event>(product.out.context()->context(), CU_EVENT_DISABLE_TIMING);
+    done->record(product.stream);
+    for (const Array *array : {&product.a, &product.b, &product.out})
+        array->memory()->used_until(done);
+}
+
+} // namespace
+
+Array matrix_product(const Array &a, const Array &b, const ProductOptions &options) {
+    Product product = plan(a, b, options);
+    if (product.out.size() == 0)
+        return product.out;
+    if (product.inner == 0) {
+        assign(product.out, Operand(Scalar::weak(std::int64_t{0})), Casting::Unsafe,
+               options.stream);
+        return product.out;
+    }
+    if (options.way == ProductWay::Chosen && cublas_takes(product.type))
+        multiply_by_blas(product);
+    else if (std::min(product.rows, product.columns) <= narrow &&
+             product.batch[0].dimensions() + 3 <= Layout::max_dimensions)
+        multiply_by_reductions(product);
+    else
+        multiply_by_tiles(product);
+    note_use(product);
+    return product.out;
+}
+
+} // namespace pycuda

@@ -1,0 +1,120 @@
+// product.cuh -- products of matrices of any type, tile by tile.
+//
+// A block computes 64 x 64 elements of the result, a warp 8 rows of them, a thread 8 x 2: the
+// elements of a that a warp needs are the same in all its lanes, those of b lie side by side.
+//
+//                    b: 16 x 64
+//     a: 64 x 16     result: 64 x 64; both factors move along in steps of 16 through shared memory
+//
+// The types A, B (in memory), L (converted to), T (multiplied and added in), O (in memory), and
+// PRODUCT_AXES, the number of axes of the batch, are defined before this.
+#pragma once
+
+namespace pycuda {
+
+constexpr int product_axes = PRODUCT_AXES;
+constexpr int product_tile = 64;
+constexpr int product_step = 16;
+constexpr int product_rows = 8; ///< of a warp
+constexpr int product_columns = product_tile / 32;
+
+/// Strides are in bytes; the result has no gaps.
+struct ProductGeometry {
+    long long rows, columns, inner;
+    long long a_row, a_inner, b_inner, b_column;
+    long long extent[product_axes], stride[product_axes][2];
+};
+
+template <class V> __device__ __forceinline__ V multiply_add(V a, V b, V sum) {
+    return V(sum + V(a * b));
+}
+__device__ __forceinline__ float multiply_add(float a, float b, float sum) {
+    return fmaf(a, b, sum);
+}
+__device__ __forceinline__ double multiply_add(double a, double b, double sum) {
+    return fma(a, b, sum);
+}
+
+/// One step's part of a factor, 64 long and 16 deep, into shared memory. Threads go along the side
+/// that lies together.
+template <class From>
+__device__ __forceinline__ void load_part(T (&part)[product_step][product_tile], const char *from,
+                                          long long along, long long deep, long long first,
+                                          long long length, long long depth_done,
+                                          long long depth) {
+    const bool deep_first = deep == sizeof(From);
+#pragma unroll
+    for (int i = 0; i < product_tile * product_step / 256; ++i) {
+        const int number = threadIdx.x + 256 * i;
+        const int at = deep_first ? number / product_step : number % product_tile;
+        const int k = deep_first ? number % product_step : number / product_tile;
+        T value = T(0);
+        if (first + at < length && depth_done + k < depth)
+            value = array_convert<T>(array_convert<L>(*reinterpret_cast<const From *>(
+                from + (first + at) * along + (depth_done + k) * deep)));
+        part[k][at] = value;
+    }
+}
+
+__device__ void matrix_product(const A *a, const B *b, O *out, const ProductGeometry &g) {
+    __shared__ T a_part[product_step][product_tile], b_part[product_step][product_tile];
+    const long long tiles_down = (g.rows + product_tile - 1) / product_tile;
+    const long long tiles_across = (g.columns + product_tile - 1) / product_tile;
+    long long rest = blockIdx.x;
+    const long long first_column = rest % tiles_across * product_tile;
+    rest /= tiles_across;
+    const long long first_row = rest % tiles_down * product_tile;
+    rest /= tiles_down;
+    out += rest * g.rows * g.columns;
+    const char *a_from = reinterpret_cast<const char *>(a);
+    const char *b_from = reinterpret_cast<const char *>(b);
+#pragma unroll
+    for (int axis = product_axes - 1; axis >= 0; --axis) {
+        const long long whole = axis == 0 ? 0 : rest / g.extent[axis];
+        const long long at = rest - whole * g.extent[axis];
+        a_from += at * g.stride[axis][0];
+        b_from += at * g.stride[axis][1];
+        rest = whole;
+    }
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    T sum[product_rows][product_columns];
+#pragma unroll
+    for (int i = 0; i < product_rows; ++i)
+#pragma unroll
+        for (int j = 0; j < product_columns; ++j)
+            sum[i][j] = T(0);
+    for (long long done = 0; done < g.inner; done += product_step) {
+        load_part<A>(a_part, a_from, g.a_row, g.a_inner, first_row, g.rows, done, g.inner);
+        load_part<B>(b_part, b_from, g.b_column, g.b_inner, first_column, g.columns, done,
+                     g.inner);
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < product_step; ++k) {
+            T left[product_rows], right[product_columns];
+#pragma unroll
+            for (int i = 0; i < product_rows; ++i)
+                left[i] = a_part[k][warp * product_rows + i];
+#pragma unroll
+            for (int j = 0; j < product_columns; ++j)
+                right[j] = b_part[k][lane + 32 * j];
+#pragma unroll
+            for (int i = 0; i < product_rows; ++i)
+#pragma unroll
+                for (int j = 0; j < product_columns; ++j)
+                    sum[i][j] = multiply_add(left[i], right[j], sum[i][j]);
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < product_rows; ++i) {
+        const long long row = first_row + warp * product_rows + i;
+#pragma unroll
+        for (int j = 0; j < product_columns; ++j) {
+            const long long column = first_column + lane + 32 * j;
+            if (row < g.rows && column < g.columns)
+                out[row * g.columns + column] = array_convert<O>(sum[i][j]);
+        }
+    }
+}
+
+} // namespace pycuda

@@ -1,0 +1,30 @@
+// polled_wait.h -- streams that wait for something in memory to change.
+#pragma once
+
+#include "device/command.h"
+#include "device/stream.h"
+
+#include <functional>
+
+namespace softcuda::device {
+
+/// A command that is done once `ready()` is true. One thread, made on first use, asks for all of
+/// them, again and again: nobody tells when memory changes. An interrupt of the context ends it.
+class PolledWait final : public Command {
+  public:
+    PolledWait(Context &context, std::function<bool()> ready);
+    void start() noexcept override;
+
+    /// Whether to stop asking. Called by the polling thread.
+    [[nodiscard]] bool over() noexcept;
+
+  private:
+    std::function<bool()> ready_;
+    std::uint64_t interrupts_;
+};
+
+/// Makes what comes later in `stream` wait until `ready()`, which must not block. Throws
+/// std::system_error where the thread cannot be made.
+void enqueue_wait(Stream &stream, std::function<bool()> ready);
+
+} // namespace softcuda::device

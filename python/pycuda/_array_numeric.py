@@ -222,18 +222,6 @@ def outer(a, b, out=None):
     return UFUNCS["multiply"](a.ravel()[:, None], b.ravel()[None, :], out=out)
 
 
-def kron(a, b):
-    """The Kronecker product."""
-    a, b = as_array(a), as_array(b)
-    count = max(a.ndim, b.ndim)
-    a = a.reshape((1,) * (count - a.ndim) + a.shape)
-    b = b.reshape((1,) * (count - b.ndim) + b.shape)
-    wide = a.reshape([part for n in a.shape for part in (n, 1)])
-    narrow = b.reshape([part for n in b.shape for part in (1, n)])
-    shape = [m * n for m, n in zip(a.shape, b.shape, strict=True)]
-    return (wide * narrow).reshape(shape)
-
-
 def vander(x, N=None, increasing: bool = False):
     """The powers of the elements of a vector, one row for each element."""
     x = as_array(x)

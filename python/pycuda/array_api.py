@@ -23,6 +23,9 @@ from pycuda._array_joining import repeat as _repeat
 from pycuda._array_joining import roll as _roll
 from pycuda._array_joining import stack as _stack
 from pycuda._array_joining import tile as _tile
+from pycuda._array_linalg import matmul as _matmul
+from pycuda._array_linalg import tensordot as _tensordot
+from pycuda._array_linalg import vecdot as vecdot
 from pycuda._array_numeric import clip as _clip
 from pycuda._array_numeric import diff as _diff
 from pycuda._array_numeric import round as _round
@@ -304,6 +307,19 @@ def roll(x, /, shift, *, axis=None):
 def tile(x, repetitions, /):
     """The array repeated along each axis."""
     return _tile(x, repetitions)
+
+
+# Products
+
+
+def matmul(x1, x2, /):
+    """The matrix product of the last two axes."""
+    return _matmul(x1, x2)
+
+
+def tensordot(x1, x2, /, *, axes=2):
+    """The sum of products over the last ``axes`` axes of one and the first of the other."""
+    return _tensordot(x1, x2, axes)
 
 
 # Selecting and searching

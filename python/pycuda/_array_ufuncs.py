@@ -6,6 +6,7 @@ import numpy as np
 
 from pycuda import _array_linalg as _linalg
 from pycuda import _array_scans as _scans
+from pycuda import _array_tracing as _tracing
 from pycuda import _driver
 
 
@@ -46,7 +47,16 @@ class UniversalFunction:
             and stream is None
             and len(inputs) == self.nin
         ):
-            return self._plainly(self._number, *inputs)
+            try:
+                return self._plainly(self._number, *inputs)
+            except TypeError:
+                if _tracing.is_traced(inputs):
+                    return _tracing.record(self._operation, *inputs)
+                raise
+        if _tracing.is_traced(inputs):
+            raise _tracing.FusionError(
+                f"{self.__name__}() takes no keywords in a fused function"
+            )
         if len(inputs) == self.nin + 1 and out is None:
             *inputs, out = inputs
         if isinstance(out, tuple):

@@ -20,6 +20,7 @@ import numpy as np
 
 from pycuda import _array_functions as _functions
 from pycuda import _array_selecting as _selecting
+from pycuda import _array_tracing as _tracing
 from pycuda import _driver
 from pycuda._array_class import ArrayFlags as ArrayFlags
 from pycuda._array_class import GPUArray as GPUArray
@@ -94,6 +95,8 @@ def if_positive(criterion, then_, else_, out=None, stream=None) -> GPUArray:
 
 def where(criterion, then_=None, else_=None, out=None, stream=None):
     """``then_`` where ``criterion`` is not zero, elsewhere ``else_``; alone: the places."""
+    if _tracing.is_traced((criterion, then_, else_)):
+        return _tracing.record("where", criterion, then_, else_)
     return _selecting.where(criterion, then_, else_, out=out, stream=stream)
 
 

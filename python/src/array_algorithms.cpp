@@ -1,15 +1,18 @@
 // array_algorithms.cpp -- scans, sorting and products of arrays, for the package's Python.
 #include "array_object.h"
+#include "array_value.h"
 #include "bindings.h"
 #include "device_pointer.h"
 #include "errors.h"
 #include "python_object.h"
 
+#include <pycuda/array_fusion.h>
 #include <pycuda/array_product.h>
 #include <pycuda/array_scan.h>
 #include <pycuda/array_sort.h>
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 
@@ -84,9 +87,61 @@ nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handl
         Py_TYPE(a.ptr()));
 }
 
+// Fusion: steps are (operation, operands, dtype of the result or None).
+
+void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int> &results) {
+    std::vector<FusedStep> program;
+    for (nb::handle entry : steps) {
+        nb::tuple step = nb::borrow<nb::tuple>(entry);
+        const auto name = nb::cast<std::string>(nb::object(step[0]));
+        const std::optional<Operation> operation = find_operation(name);
+        if (!operation)
+            throw_value_error("there is no operation \"" + name + "\"");
+        program.push_back({*operation, nb::cast<std::vector<int>>(nb::object(step[1])),
+                           type_of(nb::object(step[2]))});
+    }
+    new (self) Fusion(inputs, std::move(program), results);
+}
+
+std::vector<Scalar> scalars_of(nb::list constants) {
+    std::vector<Scalar> scalars;
+    for (nb::handle constant : constants) {
+        const Operand operand = require_operand(constant, "a constant");
+        if (operand.is_array())
+            throw_type_error("a constant of a fusion is a number, not an array");
+        scalars.push_back(operand.scalar());
+    }
+    return scalars;
+}
+
+nb::list fusion_run(const Fusion &self, nb::list arrays, nb::list constants, nb::handle stream) {
+    std::vector<const Array *> inputs;
+    for (nb::handle array : arrays)
+        inputs.push_back(&require_array(array, "what a fused function is called with"));
+    nb::list results;
+    for (Array &result : self.run(inputs, scalars_of(constants), queue_of(stream)))
+        results.append(wrap_array(std::move(result), Py_TYPE(nb::object(arrays[0]).ptr())));
+    return results;
+}
+
+nb::list fusion_types(const Fusion &self, nb::list dtypes, nb::list constants) {
+    std::vector<ScalarType> types;
+    for (nb::handle dtype : dtypes)
+        types.push_back(dtype_of(dtype).scalar());
+    nb::list results;
+    for (ScalarType type : self.result_types(types, scalars_of(constants)))
+        results.append(numpy_dtype(type));
+    return results;
+}
+
 } // namespace
 
 void bind_array_algorithms(nb::module_ &module) {
+    nb::class_<Fusion>(module, "_Fusion", "Several elementwise operations in one kernel.")
+        .def("__init__", fusion_init, nb::arg("inputs"), nb::arg("steps"), nb::arg("results"))
+        .def("run", fusion_run, nb::arg("arrays"), nb::arg("constants"),
+             nb::arg("stream").none() = nb::none())
+        .def("result_types", fusion_types, nb::arg("dtypes"), nb::arg("constants"));
     module.def("_array_scan", array_scan, nb::arg("name"), nb::arg("array"), nb::arg("axis"),
                nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none());
     module.def("_array_sort", array_sort, nb::arg("array"), nb::arg("axis"),

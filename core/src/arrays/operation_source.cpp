@@ -302,6 +302,10 @@ std::size_t tile_size(const OperationVariant &variant) noexcept {
                    : static_cast<std::size_t>(elementwise_block) * elements_per_thread;
 }
 
+std::string operation_struct(const OperationVariant &variant, const std::string &name) {
+    return "struct " + name + " {\n" + type_names(variant) + "static " + operate(variant) + "};\n";
+}
+
 std::string operation_source(const OperationVariant &variant) {
     std::string code = type_names(variant) + operate(variant);
     if (variant.strided())

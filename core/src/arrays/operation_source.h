@@ -57,4 +57,8 @@ std::size_t tile_size(const OperationVariant &variant) noexcept;
 ///   strided:     Geometry: n, extents, and for each of out, mask, operands by address its strides
 std::string operation_source(const OperationVariant &variant);
 
+/// Its middle alone: a struct of that name with `static O operate(index, a, b ...)`, which takes
+/// stored operands and gives the result as it would be stored. Access and walk are not looked at.
+std::string operation_struct(const OperationVariant &variant, const std::string &name);
+
 } // namespace pycuda

@@ -1,0 +1,73 @@
+// array_fusion.h -- several elementwise operations in one kernel.
+//
+//     // z = exp(2 * x) + y: values 0 and 1 are x and y, constant 0 is 2
+//     Fusion fusion(2, {{Operation::Multiply, {Fusion::constant(0), 0}}, {Operation::Exp, {2}},
+//                       {Operation::Add, {3, 1}}}, {4});
+//     Array z = fusion.run({&x, &y}, {{Scalar::weak(2.0)}}).front();
+#pragma once
+
+#include <pycuda/array.h>
+#include <pycuda/array_operation.h>
+#include <pycuda/function.h>
+#include <pycuda/scalar.h>
+#include <pycuda/stream.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pycuda {
+
+namespace detail {
+struct FusionReach;
+}
+
+/// One operation of a fusion. Its operands are values: first come the inputs, then the results of
+/// the steps in order; or constants.
+struct FusedStep {
+    Operation operation;
+    std::vector<int> operands;
+    /// The type of the result where it is not the operation's own: Copy with a type is a cast.
+    std::optional<ScalarType> cast = {};
+};
+
+/// A program of operations on elements. Each element's result is bit for bit that of the operations
+/// applied one after the other: they are computed in the same types, and rounded to the type that
+/// each would have in memory. Any thread may call run().
+class Fusion {
+  public:
+    static constexpr int constant(int number) noexcept { return ~number; }
+
+    /// Throws std::invalid_argument for operands that are not there and for no results.
+    Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> results);
+
+    /// New arrays, one for each result. The inputs broadcast to one shape, which each result must
+    /// have by its own operands alone. Throws std::invalid_argument otherwise, UnsupportedTypes,
+    /// ScalarOverflow.
+    std::vector<Array> run(std::span<const Array *const> inputs, std::span<const Scalar> constants,
+                           StreamRef stream = {}) const;
+
+    /// The types of the results for inputs of these types.
+    std::vector<ScalarType> result_types(std::span<const ScalarType> inputs,
+                                         std::span<const Scalar> constants) const;
+
+  private:
+    struct Typed;
+    std::string source(const Typed &program, const detail::FusionReach &reach) const;
+    std::vector<Array> allocate(const Typed &program, std::span<const Array *const> inputs,
+                                StreamRef stream) const;
+    void check_shapes(std::span<const Array *const> inputs, const Layout &shape) const;
+    void launch(const Function &kernel, const Typed &program, const detail::FusionReach &reach,
+                std::span<const Array> results, std::span<const Array *const> inputs,
+                std::span<const Scalar> constants, StreamRef stream) const;
+    Typed typed(std::span<const ScalarType> inputs, std::span<const Scalar> constants) const;
+
+    int inputs_;
+    std::vector<FusedStep> steps_;
+    std::vector<int> results_;
+    std::vector<std::uint64_t> depends_on_; ///< of each value: bit k for input k
+    std::string text_;                      ///< tells programs apart
+};
+
+} // namespace pycuda

@@ -1,0 +1,481 @@
+// array_fusion.cpp -- writing and launching the kernel of a fusion.
+//
+// Each step becomes a struct with the same operate() that the operation's own kernel has; values
+// between steps have the type that they would have in memory. The kernel computes them for an
+// element in order:
+//
+//     const auto v2 = Step0::operate(i, c0, v0);
+//     const auto v3 = Step1::operate(i, v2);
+//     out0 = v3;
+#include <pycuda/array_fusion.h>
+
+#include "arrays/device_code.h"
+#include "arrays/kernel_arguments.h"
+#include "arrays/operation_source.h"
+#include "kernels/user_variants.h"
+
+#include <pycuda/launch.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace pycuda {
+namespace {
+
+constexpr unsigned block = 256;
+
+VariantCache &kernels() {
+    static auto *cache = new VariantCache; // never destroyed: arrays may be alive until the end
+    return *cache;
+}
+
+std::string number(std::size_t value) { return std::to_string(value); }
+
+/// A constant as one step takes it.
+struct UsedConstant {
+    int number;
+    ScalarType type;
+};
+
+} // namespace
+
+/// How the elements are reached.
+struct detail::FusionReach {
+    bool contiguous = true;
+    int length = 1;            ///< elements in one access
+    std::vector<bool> single;  ///< of each input: one element for all
+    std::vector<Layout> walks; ///< results, then inputs, merged; of strided kernels
+    int axes = 0;
+};
+
+/// The program with all types known.
+struct Fusion::Typed {
+    std::vector<ScalarType> values;
+    std::vector<OperationVariant> variants; ///< of the steps
+    std::vector<UsedConstant> constants;
+};
+
+namespace {
+
+using Reach = detail::FusionReach;
+
+/// The step's struct, and the call that computes its value.
+struct Writer {
+    const std::vector<FusedStep> &steps;
+    const std::vector<OperationVariant> &variants;
+    int inputs;
+
+    std::string structs() const {
+        std::string code;
+        for (std::size_t k = 0; k < steps.size(); ++k)
+            code += operation_struct(variants[k], "Step" + number(k));
+        return code;
+    }
+    std::string calls() const {
+        std::string code;
+        std::size_t constant = 0;
+        for (std::size_t k = 0; k < steps.size(); ++k) {
+            code += "    const auto v" + number(static_cast<std::size_t>(inputs) + k) + " = Step" +
+                    number(k) + "::operate(0";
+            for (int operand : steps[k].operands)
+                code += operand < 0 ? ", c" + number(constant++) : ", v" + std::to_string(operand);
+            code += ");\n";
+        }
+        return code;
+    }
+};
+
+std::string type_name(ScalarType type) { return std::string(cuda_name(type)); }
+
+/// compute(): the elements of the inputs and the constants in, the results out.
+std::string compute_function(const Writer &writer, const std::vector<ScalarType> &values,
+                             const std::vector<UsedConstant> &constants,
+                             const std::vector<int> &results) {
+    std::string code = "struct Results {\n";
+    for (std::size_t k = 0; k < results.size(); ++k)
+        code += "    " + type_name(values[static_cast<std::size_t>(results[k])]) + " r" +
+                number(k) + ";\n";
+    code += "};\n__device__ __forceinline__ Results compute(";
+    std::string separator;
+    for (int k = 0; k < writer.inputs; ++k, separator = ", ")
+        code +=
+            separator + type_name(values[static_cast<std::size_t>(k)]) + " v" + std::to_string(k);
+    for (std::size_t k = 0; k < constants.size(); ++k, separator = ", ")
+        code += separator + type_name(constants[k].type) + " c" + number(k);
+    code += ") {\n" + writer.calls() + "    Results results;\n";
+    for (std::size_t k = 0; k < results.size(); ++k)
+        code += "    results.r" + number(k) + " = v" + std::to_string(results[k]) + ";\n";
+    return code + "    return results;\n}\n";
+}
+
+/// compute(...) with `element(k)` for input k.
+template <class Element>
+std::string compute_call(int inputs, std::size_t constants, Element &&element) {
+    std::string code = "compute(", separator;
+    for (int k = 0; k < inputs; ++k, separator = ", ")
+        code += separator + element(k);
+    for (std::size_t k = 0; k < constants; ++k, separator = ", ")
+        code += separator + "c" + number(k);
+    return code + ")";
+}
+
+std::string contiguous_body(int inputs, std::size_t constants, std::size_t results,
+                            const Reach &reach) {
+    const std::string length = std::to_string(reach.length);
+    std::string load, stores, store_one, declare;
+    for (int k = 0; k < inputs; ++k) {
+        const std::string name = std::to_string(k);
+        if (reach.single[static_cast<std::size_t>(k)])
+            declare += "    const I" + name + " s" + name + " = *in" + name + ";\n";
+        else
+            load += "        const auto p" + name + " = *reinterpret_cast<const Pack<I" + name +
+                    ", " + length + "> *>(in" + name + " + first);\n";
+    }
+    for (std::size_t k = 0; k < results; ++k) {
+        const std::string name = number(k);
+        load += "        Pack<O" + name + ", " + length + "> q" + name + ";\n";
+        stores += "        *reinterpret_cast<Pack<O" + name + ", " + length + "> *>(out" + name +
+                  " + first) = q" + name + ";\n";
+        store_one += "        out" + name + "[i] = results.r" + name + ";\n";
+    }
+    auto from_pack = [&](int k) {
+        return reach.single[static_cast<std::size_t>(k)] ? "s" + std::to_string(k)
+                                                         : "p" + std::to_string(k) + ".v[k]";
+    };
+    auto from_memory = [&](int k) {
+        return reach.single[static_cast<std::size_t>(k)] ? "s" + std::to_string(k)
+                                                         : "in" + std::to_string(k) + "[i]";
+    };
+    std::string unpack;
+    for (std::size_t k = 0; k < results; ++k)
+        unpack += "            q" + number(k) + ".v[k] = results.r" + number(k) + ";\n";
+    return declare + "    const unsigned long long first = (blockIdx.x * 256ull + threadIdx.x) * " +
+           length + ";\n    if (first + " + length + " <= n) {\n" + load +
+           "#pragma unroll\n        for (int k = 0; k < " + length +
+           "; ++k) {\n            const Results results = " +
+           compute_call(inputs, constants, from_pack) + ";\n" + unpack + "        }\n" + stores +
+           "        return;\n    }\n    for (unsigned long long i = first; i < n; ++i) {\n"
+           "        const Results results = " +
+           compute_call(inputs, constants, from_memory) + ";\n" + store_one + "    }\n";
+}
+
+std::string strided_body(int inputs, std::size_t constants, std::size_t results,
+                         const Reach &reach) {
+    std::string declare, steps, store;
+    const std::size_t walkers = results + static_cast<std::size_t>(inputs);
+    auto pointer = [&](std::size_t k) {
+        return k < results ? "out" + number(k) : "in" + number(k - results);
+    };
+    for (std::size_t k = 0; k < walkers; ++k) {
+        declare += "    long long o" + number(k) + " = 0;\n";
+        steps += "        o" + number(k) + " += at * g.stride[axis][" + number(k) + "];\n";
+    }
+    auto place = [&](std::size_t k) {
+        const std::string type = k < results ? "O" + number(k) : "const I" + number(k - results);
+        const std::string bytes = k < results ? "char" : "const char";
+        return "*reinterpret_cast<" + type + " *>(reinterpret_cast<" + bytes + " *>(" + pointer(k) +
+               ") + o" + number(k) + ")";
+    };
+    for (std::size_t k = 0; k < results; ++k)
+        store += "    " + place(k) + " = results.r" + number(k) + ";\n";
+    return "    long long rest = blockIdx.x * 256ll + threadIdx.x;\n    if (rest >= g.n)\n"
+           "        return;\n" +
+           declare + "#pragma unroll\n    for (int axis = " + std::to_string(reach.axes - 1) +
+           "; axis >= 0; --axis) {\n"
+           "        const long long whole = axis == 0 ? 0 : rest / g.extent[axis];\n"
+           "        const long long at = rest - whole * g.extent[axis];\n" +
+           steps + "        rest = whole;\n    }\n    const Results results = " +
+           compute_call(inputs, constants,
+                        [&](int k) { return place(results + static_cast<std::size_t>(k)); }) +
+           ";\n" + store;
+}
+
+Layout common_shape(std::span<const Array *const> inputs) {
+    Layout shape = inputs[0]->layout();
+    for (const Array *input : inputs.subspan(1))
+        shape = broadcast_shapes(shape, input->layout());
+    return shape;
+}
+
+bool lies_like(const Array &array, const Array &result) {
+    return array.layout().same_shape(result.layout()) &&
+           ((array.is_c_contiguous() && result.is_c_contiguous()) ||
+            (array.is_f_contiguous() && result.is_f_contiguous()));
+}
+
+Reach find_reach(std::span<const Array> results, std::span<const Array *const> inputs) {
+    Reach reach;
+    std::size_t widest = 1;
+    std::vector<const Array *> walkers;
+    for (const Array &result : results)
+        walkers.push_back(&result);
+    for (const Array *input : inputs) {
+        reach.single.push_back(input->size() == 1);
+        reach.contiguous &= reach.single.back() || lies_like(*input, results[0]);
+        if (!reach.single.back())
+            walkers.push_back(input);
+    }
+    reach.contiguous &= results[0].is_contiguous();
+    if (reach.contiguous) {
+        for (const Array *walker : walkers)
+            widest = std::max(widest, walker->item_size());
+        reach.length = static_cast<int>(16 / widest);
+        for (const Array *walker : walkers)
+            if (walker->address() % (static_cast<std::size_t>(reach.length) * walker->item_size()))
+                reach.length = 1;
+        return reach;
+    }
+    for (const Array &result : results)
+        reach.walks.push_back(result.layout());
+    for (const Array *input : inputs)
+        reach.walks.push_back(input->layout().broadcast_to(results[0].shape()));
+    coalesce(reach.walks);
+    if (reach.walks[0].dimensions() == 0)
+        for (Layout &walk : reach.walks)
+            walk.append(1, 0);
+    reach.axes = reach.walks[0].dimensions();
+    return reach;
+}
+
+std::string reach_text(const Reach &reach) {
+    std::string text =
+        reach.contiguous ? "v" + std::to_string(reach.length) : "s" + std::to_string(reach.axes);
+    if (reach.contiguous)
+        for (bool single : reach.single)
+            text += single ? '1' : '.';
+    return text;
+}
+
+} // namespace
+
+Fusion::Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> results)
+    : inputs_(inputs), steps_(std::move(steps)), results_(std::move(results)) {
+    if (inputs_ < 1 || results_.empty())
+        throw std::invalid_argument("a fusion needs at least one array and one result");
+    int values = inputs_;
+    if (inputs_ > 64)
+        throw std::invalid_argument("a fusion takes at most 64 arrays, not " +
+                                    std::to_string(inputs_));
+    text_ = std::to_string(inputs_);
+    for (int k = 0; k < inputs_; ++k)
+        depends_on_.push_back(std::uint64_t{1} << k);
+    for (const FusedStep &step : steps_) {
+        if (static_cast<int>(step.operands.size()) != operand_count(step.operation))
+            throw std::invalid_argument(std::string(operation_name(step.operation)) + "() takes " +
+                                        std::to_string(operand_count(step.operation)) +
+                                        " operands, not " + std::to_string(step.operands.size()));
+        text_ += ";" + std::to_string(static_cast<int>(step.operation));
+        std::uint64_t depends = 0;
+        for (int operand : step.operands) {
+            if (operand >= values)
+                throw std::invalid_argument("a step of a fusion uses value " +
+                                            std::to_string(operand) + " before it is there");
+            if (operand >= 0)
+                depends |= depends_on_[static_cast<std::size_t>(operand)];
+            text_ += "," + (operand < 0 ? std::string("c") : std::to_string(operand));
+        }
+        if (step.cast)
+            text_ += ":" + std::to_string(static_cast<int>(*step.cast));
+        depends_on_.push_back(depends);
+        ++values;
+    }
+    for (int result : results_) {
+        if (result < 0 || result >= values)
+            throw std::invalid_argument("a fusion has no value " + std::to_string(result));
+        text_ += ">" + std::to_string(result);
+    }
+}
+
+Fusion::Typed Fusion::typed(std::span<const ScalarType> inputs,
+                            std::span<const Scalar> constants) const {
+    if (static_cast<int>(inputs.size()) != inputs_)
+        throw std::invalid_argument("this fusion takes " + std::to_string(inputs_) +
+                                    " arrays, not " + std::to_string(inputs.size()));
+    Typed program;
+    program.values.assign(inputs.begin(), inputs.end());
+    for (const FusedStep &step : steps_) {
+        std::vector<Array> stand_ins; // have a type only
+        stand_ins.reserve(step.operands.size());
+        std::vector<Operand> operands;
+        for (int operand : step.operands) {
+            if (operand < 0) {
+                operands.emplace_back(constants[static_cast<std::size_t>(~operand)]);
+                continue;
+            }
+            const ScalarType type = program.values[static_cast<std::size_t>(operand)];
+            stand_ins.emplace_back(nullptr, CUdeviceptr{0}, DType(type), Layout());
+            operands.emplace_back(stand_ins.back());
+        }
+        OperationVariant variant{};
+        variant.operation = step.operation;
+        variant.loop = loop_types(step.operation, operands, {});
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            const bool is_value = step.operands[i] >= 0;
+            variant.stored[i] = is_value
+                                    ? program.values[static_cast<std::size_t>(step.operands[i])]
+                                    : variant.loop.in[i];
+            if (!is_value)
+                program.constants.push_back({~step.operands[i], variant.loop.in[i]});
+        }
+        variant.out = step.cast ? *step.cast : variant.loop.out;
+        program.variants.push_back(variant);
+        program.values.push_back(variant.out);
+    }
+    return program;
+}
+
+std::vector<ScalarType> Fusion::result_types(std::span<const ScalarType> inputs,
+                                             std::span<const Scalar> constants) const {
+    const Typed program = typed(inputs, constants);
+    std::vector<ScalarType> types;
+    for (int result : results_)
+        types.push_back(program.values[static_cast<std::size_t>(result)]);
+    return types;
+}
+
+std::string Fusion::source(const Typed &program, const detail::FusionReach &reach) const {
+    const Writer writer{steps_, program.variants, inputs_};
+    std::vector<ScalarType> all = program.values;
+    for (const OperationVariant &variant : program.variants) {
+        all.insert(all.end(), variant.loop.in.begin(),
+                   variant.loop.in.begin() + variant.operands());
+        all.push_back(variant.loop.out);
+    }
+    std::string code = device_prelude(all) + writer.structs() +
+                       compute_function(writer, program.values, program.constants, results_);
+    std::string parameters;
+    for (std::size_t k = 0; k < results_.size(); ++k) {
+        code += "typedef " + type_name(program.values[static_cast<std::size_t>(results_[k])]) +
+                " O" + number(k) + ";\n";
+        parameters += "O" + number(k) + " *out" + number(k) + ", ";
+    }
+    for (std::size_t k = 0; k < static_cast<std::size_t>(inputs_); ++k) {
+        code += "typedef " + type_name(program.values[k]) + " I" + number(k) + ";\n";
+        parameters += "const I" + number(k) + " *in" + number(k) + ", ";
+    }
+    for (std::size_t k = 0; k < program.constants.size(); ++k)
+        parameters += type_name(program.constants[k].type) + " c" + number(k) + ", ";
+    if (!reach.contiguous)
+        code += "struct Geometry {\n    long long n, extent[" + std::to_string(reach.axes) +
+                "], stride[" + std::to_string(reach.axes) + "][" + number(reach.walks.size()) +
+                "];\n};\n";
+    code += "extern \"C\" __global__ void __launch_bounds__(256) run(" + parameters +
+            (reach.contiguous ? "unsigned long long n) {\n" : "Geometry g) {\n");
+    const std::size_t constants = program.constants.size(), results = results_.size();
+    code += reach.contiguous ? contiguous_body(inputs_, constants, results, reach)
+                             : strided_body(inputs_, constants, results, reach);
+    return code + "}\n";
+}
+
+std::vector<Array> Fusion::allocate(const Typed &program, std::span<const Array *const> inputs,
+                                    StreamRef stream) const {
+    const Layout shape = common_shape(inputs);
+    check_shapes(inputs, shape);
+    const auto like =
+        std::ranges::find_if(inputs, [&](const Array *a) { return a->layout().same_shape(shape); });
+    const bool all_c =
+        std::ranges::all_of(inputs, [](const Array *a) { return a->is_c_contiguous(); });
+    const std::shared_ptr<ArrayContext> &context =
+        inputs[0]->memory() ? inputs[0]->context() : ArrayContext::current();
+    std::vector<Array> results;
+    for (int result : results_) {
+        const ScalarType type = program.values[static_cast<std::size_t>(result)];
+        const Layout layout = all_c || like == inputs.end()
+                                  ? Layout::contiguous(shape.shape(), item_size(type))
+                                  : (*like)->layout().dense(item_size(type));
+        results.push_back(Array::with_layout(context, layout, type, stream));
+    }
+    return results;
+}
+
+/// A result of some of the inputs alone would have their shape, not that of all.
+void Fusion::check_shapes(std::span<const Array *const> inputs, const Layout &shape) const {
+    for (int result : results_) {
+        std::vector<const Array *> used;
+        for (std::size_t k = 0; k < inputs.size(); ++k)
+            if (depends_on_[static_cast<std::size_t>(result)] >> k & 1)
+                used.push_back(inputs[k]);
+        const Layout own = used.empty() ? Layout() : common_shape(used);
+        if (!own.same_shape(shape))
+            throw std::invalid_argument("a result of shape " + shape_text(own.shape()) +
+                                        " cannot be fused with others of shape " +
+                                        shape_text(shape.shape()));
+    }
+}
+
+std::vector<Array> Fusion::run(std::span<const Array *const> arrays,
+                               std::span<const Scalar> constants, StreamRef stream) const {
+    std::vector<Array> copies;
+    std::vector<const Array *> inputs;
+    copies.reserve(arrays.size());
+    std::vector<ScalarType> types;
+    for (const Array *array : arrays) {
+        if (array->dtype().is_opaque())
+            throw UnsupportedTypes("elements of " + array->dtype().name() + " cannot be fused");
+        types.push_back(array->scalar_type());
+        if (!array->is_aligned())
+            array = &copies.emplace_back(aligned(*array, stream));
+        inputs.push_back(array);
+    }
+    const Typed program = typed(types, constants);
+    std::vector<Array> results = allocate(program, inputs, stream);
+    if (results[0].size() == 0)
+        return results;
+
+    const Reach reach = find_reach(results, inputs);
+    std::string key = text_ + "|" + reach_text(reach);
+    for (ScalarType type : types)
+        key += "," + std::to_string(static_cast<int>(type));
+    for (const UsedConstant &used : program.constants)
+        key += "," + std::to_string(static_cast<int>(used.type));
+    const KernelVariant &kernel =
+        kernels().get(key, {.options = {"--fmad=false"}},
+                      [&]() -> KernelSource { return {source(program, reach), {"run"}}; });
+    launch(kernel.functions.front(), program, reach, results, inputs, constants, stream);
+    return results;
+}
+
+void Fusion::launch(const Function &kernel, const Typed &program, const detail::FusionReach &reach,
+                    std::span<const Array> results, std::span<const Array *const> inputs,
+                    std::span<const Scalar> constants, StreamRef stream) const {
+    if (!reach.contiguous && reach.walks.size() * static_cast<std::size_t>(reach.axes + 2) > 400)
+        throw std::invalid_argument(std::to_string(reach.walks.size()) + " arrays of " +
+                                    std::to_string(reach.axes) +
+                                    " axes that cannot be merged are too many for one kernel");
+    KernelArguments arguments;
+    for (const Array &result : results)
+        arguments.add(result.address());
+    for (const Array *input : inputs)
+        arguments.add(input->address());
+    for (const UsedConstant &used : program.constants) {
+        alignas(16) std::byte value[16];
+        constants[static_cast<std::size_t>(used.number)].write(used.type, value);
+        const std::size_t size = item_size(used.type);
+        arguments.add(value, size, is_complex(used.type) ? size / 2 : size);
+    }
+    const auto size = static_cast<std::int64_t>(results[0].size());
+    arguments.add(size);
+    if (!reach.contiguous) {
+        for (std::int64_t extent : reach.walks[0].shape())
+            arguments.add(extent);
+        for (int axis = 0; axis < reach.axes; ++axis)
+            for (const Layout &walk : reach.walks)
+                arguments.add(walk.stride(axis));
+    }
+    const std::int64_t per_block = std::int64_t{block} * reach.length;
+    LaunchConfig config;
+    config.block = {block};
+    config.grid = {static_cast<unsigned>((size + per_block - 1) / per_block)};
+    config.stream = stream;
+    launch_packed(kernel, config, arguments.data(), arguments.size());
+    if (stream.get() == nullptr)
+        return;
+    auto done = std::make_shared<Event>(results[0].context()->context(), CU_EVENT_DISABLE_TIMING);
+    done->record(stream);
+    for (const Array &result : results)
+        result.memory()->used_until(done);
+    for (const Array *input : inputs)
+        input->memory()->used_until(done);
+}
+
+} // namespace pycuda

@@ -1,0 +1,155 @@
+"""pycuda.fuse: the same bits as the function without it, for types, layouts and broadcasting."""
+
+import numpy as np
+import pytest
+
+import pycuda
+import pycuda.driver as cuda
+from pycuda import gpuarray
+from pycuda.fusion import FusionError
+
+pytestmark = pytest.mark.usefixtures("device")
+
+
+def numbers(shape, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iub":
+        return gpuarray.to_gpu(rng.integers(0, 100, shape).astype(dtype))
+    x = rng.standard_normal(shape)
+    return gpuarray.to_gpu((x + 1j * x[::-1] if dtype.kind == "c" else x).astype(dtype))
+
+
+def same_bits(got, expected):
+    got, expected = got.get(), expected.get()
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+    assert (
+        np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(expected).tobytes()
+    )
+
+
+def polynomial(x, y):
+    return (2 * x + y) * x - 3 / (y * y + 1)
+
+
+def functions(x, y):
+    return gpuarray.exp(-(x * x)) + np.sin(y) * gpuarray.hypot(x, y)
+
+
+def choice(x, y):
+    return gpuarray.where(x < y, x.astype(np.float32) * 0.1, np.maximum(x, y)) + 1
+
+
+@pytest.mark.parametrize("function", [polynomial, functions, choice])
+@pytest.mark.parametrize("types", ["ff", "dd", "ee", "fd", "if", "ef"])
+def test_same_bits(function, types):
+    x, y = numbers(1003, types[0]), numbers(1003, types[1], 1)
+    same_bits(pycuda.fuse(function)(x, y), function(x, y))
+
+
+def test_integers_and_complex_numbers():
+    bits = pycuda.fuse(lambda x, y: ((x << 3) ^ y) // 7 % 5 + ~x)
+    x, y = numbers(500, "i4"), numbers(500, "i2", 1)
+    same_bits(bits(x, y), bits._function(x, y))
+    product = pycuda.fuse(lambda x, y: (x * y.conj() + 2j).real + abs(x))
+    x, y = numbers(500, "F"), numbers(500, "F", 1)
+    same_bits(product(x, y), product._function(x, y))
+
+
+def test_multiply_and_add_are_rounded_apart():
+    # Contracted to one operation, the difference would not be zero.
+    x = numbers(5000, "f")
+    residue = pycuda.fuse(lambda x: x * x - x * x)
+    assert not residue(x).get().any()
+    axpy = pycuda.fuse(lambda a, x, y: a * x + y)
+    y = numbers(5000, "f", 1)
+    same_bits(axpy(1.1, x, y), 1.1 * x + y)
+
+
+@pytest.mark.parametrize(
+    "index", [np.s_[::2, :], np.s_[::-1, 3:], np.s_[:, ::3], np.s_[1:, 1]]
+)
+def test_layouts(index):
+    x, y = numbers((40, 50), "f"), numbers((40, 50), "d", 1)
+    fused = pycuda.fuse(polynomial)
+    same_bits(fused(x[index], y[index]), polynomial(x[index], y[index]))
+    same_bits(fused(x.T, y.T), polynomial(x.T, y.T))
+    same_bits(fused(x[:40, :40].T, y[:40, :40]), polynomial(x[:40, :40].T, y[:40, :40]))
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [((30, 1), (1, 20)), ((30, 20), (20,)), ((30, 20), (1,)), ((), (5,)), ((), ())]
+    + [((0,), (0,)), ((3, 0), (1,)), ((1, 1), (4, 4))],
+)
+def test_broadcasting(shapes):
+    x, y = numbers((40, 40), "f"), numbers((40, 40), "f", 1)
+    x, y = (
+        gpuarray.to_gpu(np.resize(one.get(), shape))
+        for one, shape in zip((x, y), shapes, strict=True)
+    )
+    same_bits(pycuda.fuse(polynomial)(x, y), polynomial(x, y))
+
+
+def test_several_results_and_reductions():
+    def statistics(x, y):
+        d = x - y
+        return d, (d * d).sum(), np.max(d, axis=0), d.astype(np.float64).mean(axis=1)
+
+    x, y = numbers((70, 90), "f"), numbers((70, 90), "f", 1)
+    for got, expected in zip(
+        pycuda.fuse(statistics)(x, y), statistics(x, y), strict=True
+    ):
+        same_bits(got, expected)
+
+
+def test_calls():
+    calls = []
+
+    @pycuda.fuse
+    def scaled(x, factor=2.0, *, absolute=False):
+        """Doc."""
+        calls.append(x.dtype)
+        return abs(x) * factor if absolute else x * factor
+
+    x = numbers(100, "f")
+    for _ in range(3):
+        same_bits(scaled(x), x * 2.0)
+        same_bits(scaled(x, absolute=True), abs(x) * 2.0)
+        same_bits(scaled(x, factor=3), x * 3)
+    assert calls == [np.float32] * 3
+    assert scaled.__doc__ == "Doc."
+    same_bits(scaled(numbers(100, "d")), numbers(100, "d") * 2.0)
+    stream = cuda.Stream()
+    got = scaled(x, stream=stream)
+    stream.synchronize()
+    same_bits(got, x * 2.0)
+    copied = pycuda.fuse(lambda x: x)(x)
+    same_bits(copied, x)
+    assert copied.ptr != x.ptr
+
+
+def test_what_cannot_be_fused():
+    x, other = numbers((4, 5), "f"), numbers(4, "f")
+    refused = [
+        (lambda x: x if x > 0 else -x, "cannot decide by its arrays"),
+        (lambda x: x[1:], "cannot take or set parts"),
+        (lambda x: x.sum() + 1, "can only be the last step"),
+        (lambda x: x.reshape(20), "cannot use 'reshape'"),
+        (lambda x: x + other[0], "pass the array of shape"),
+        (lambda x: np.linalg.norm(x), "cannot use numpy.norm"),
+        (lambda x: x + "1", "cannot use a str"),
+        (lambda x: 3.0, "must return what it computes"),
+        (lambda x: gpuarray.exp(x, dtype=np.float64), "no keywords"),
+    ]
+    for function, reason in refused:
+        with pytest.raises(FusionError, match=reason):
+            pycuda.fuse(function)(x)
+    with pytest.raises(FusionError, match="at least one GPUArray"):
+        pycuda.fuse(lambda x: x)(1)
+    with pytest.raises(ValueError, match="a result of shape"):
+        pycuda.fuse(lambda x, y: (x + y, 2 * y))(x, numbers(5, "f"))
+    with pytest.raises(TypeError, match="not defined for float32"):
+        pycuda.fuse(lambda x: x << 2)(x)
+    with pytest.raises(ValueError, match="broadcast"):
+        pycuda.fuse(lambda x, y: x + y)(x, other)

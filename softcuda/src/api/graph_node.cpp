@@ -79,8 +79,35 @@ GraphWork event_work(CUevent handle, bool records) {
 
 GraphWork child_work(CUgraph graph) { return ChildWork{api::find_graph(graph)->clone()}; }
 
+/// Where the memory will be is known at once, and told to the client.
+template <class Parameters> GraphWork allocate_work(Parameters *params) {
+    api::require_non_null(params);
+    const CUmemPoolProps &wanted = params->poolProps;
+    device::require(wanted.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
+                        wanted.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+                        wanted.handleTypes == CU_MEM_HANDLE_TYPE_NONE,
+                    CUDA_ERROR_INVALID_VALUE);
+    device::AllocateWork work;
+    work.memory =
+        device::GraphMemory::make(device::System::get().device(wanted.location.id),
+                                  device::current_context::require_usable(), params->bytesize);
+    params->dptr = work.memory->address();
+    work.described = {.poolProps = wanted,
+                      .accessDescs = nullptr,
+                      .accessDescCount = 0,
+                      .bytesize = params->bytesize,
+                      .dptr = params->dptr};
+    return work;
+}
+
+GraphWork free_work(CUdeviceptr address) {
+    device::FreeWork work{device::GraphMemory::find(address)};
+    device::require(work.memory != nullptr, CUDA_ERROR_INVALID_VALUE);
+    return work;
+}
+
 /// Any node, as cuGraphAddNode describes it.
-GraphWork work_of(const CUgraphNodeParams &params) {
+GraphWork work_of(CUgraphNodeParams &params) {
     switch (params.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
         return kernel_or_function(&params.kernel);
@@ -100,7 +127,11 @@ GraphWork work_of(const CUgraphNodeParams &params) {
         return event_work(params.eventWait.event, false);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return event_work(params.eventRecord.event, true);
-    default: // memory, semaphores, conditions
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        return allocate_work(&params.alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return free_work(params.free.dptr);
+    default: // semaphores, conditions
         throw device::Error(CUDA_ERROR_NOT_SUPPORTED);
     }
 }
@@ -344,6 +375,31 @@ CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, 
 
 CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
     return set_in(exec, node, [&] { return event_work(event, false); });
+}
+
+// Memory. Such a node cannot be changed.
+CUresult cuGraphAddMemAllocNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
+                                std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *params) {
+    return add(result, graph, after, count, [&] { return allocate_work(params); });
+}
+
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params) {
+    return with_work<device::AllocateWork>(node, [&](device::AllocateWork &work, GraphNode &) {
+        api::require_non_null(params);
+        *params = work.described;
+    });
+}
+
+CUresult cuGraphAddMemFreeNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
+                               std::size_t count, CUdeviceptr address) {
+    return add(result, graph, after, count, [&] { return free_work(address); });
+}
+
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address) {
+    return with_work<device::FreeWork>(node, [&](device::FreeWork &work, GraphNode &) {
+        api::require_non_null(address);
+        *address = work.memory->address();
+    });
 }
 
 // Any type.

@@ -1,5 +1,6 @@
 // memory.cpp -- allocation of device, host and managed memory.
 #include "api/call.h"
+#include "device/graph_memory.h"
 #include "device/registry.h"
 
 #include <climits>
@@ -77,6 +78,8 @@ CUresult cuMemFree(CUdeviceptr address) {
         const Allocation allocation = find(address);
         device::require(allocation.address == address, CUDA_ERROR_INVALID_VALUE);
         wait_for_users(allocation, context);
+        if (allocation.kind == MemoryKind::Graph)
+            return device::require(device::GraphMemory::end_use(address), CUDA_ERROR_INVALID_VALUE);
         // Also frees what cuMemAllocAsync gave, but not, say, a module's variables.
         const bool other =
             allocation.kind == MemoryKind::Managed || allocation.kind == MemoryKind::Pool;

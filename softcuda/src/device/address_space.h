@@ -37,6 +37,7 @@ enum class MemoryKind {
     Heap,       ///< what malloc() in kernels hands out
     Array,      ///< texels of a CUDA array
     Mapped,     ///< physical memory at an address of the client's choice: cuMemMap
+    Graph,      ///< of a graph's node
     Shared,     ///< another process's memory: cuIpcOpenMemHandle
 };
 

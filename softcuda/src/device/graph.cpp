@@ -68,6 +68,8 @@ CUgraphNodeType type_of(const GraphWork &work) noexcept {
                                                   : CU_GRAPH_NODE_TYPE_WAIT_EVENT;
                           },
                           [](const ChildWork &) { return CU_GRAPH_NODE_TYPE_GRAPH; },
+                          [](const AllocateWork &) { return CU_GRAPH_NODE_TYPE_MEM_ALLOC; },
+                          [](const FreeWork &) { return CU_GRAPH_NODE_TYPE_MEM_FREE; },
                       },
                       work);
 }
@@ -124,7 +126,7 @@ std::vector<GraphNode *> Graph::sorted() const {
 }
 
 std::shared_ptr<Graph> Graph::clone() const {
-    auto made = std::make_shared<Graph>();
+    auto made = std::make_shared<Graph>(references);
     std::map<const GraphNode *, GraphNode *> clones;
     for (GraphNode *node : sorted()) {
         std::vector<GraphNode *> dependencies;
@@ -155,7 +157,7 @@ std::vector<GraphExec::Step> GraphExec::steps_of(const Graph &graph) {
 }
 
 GraphExec::GraphExec(const Graph &graph, std::uint64_t flags)
-    : flags_(flags), steps_(steps_of(graph)) {}
+    : flags_(flags), references_(graph.references), steps_(steps_of(graph)) {}
 
 void GraphExec::launch(Stream &stream) {
     std::lock_guard lock(mutex_);
@@ -176,6 +178,15 @@ void GraphExec::launch(Stream &stream) {
                            work.records ? work.event->record(stream) : work.event->hold(stream);
                        },
                        [&](const ChildWork &) { step.child->launch(stream); },
+                       [&](const AllocateWork &work) {
+                           enqueue_action(
+                               stream, [memory = work.memory] { GraphMemory::begin_use(memory); });
+                       },
+                       [&](const FreeWork &work) {
+                           enqueue_action(stream, [memory = work.memory] {
+                               GraphMemory::end_use(memory->address());
+                           });
+                       },
                    },
                    step.work);
     }

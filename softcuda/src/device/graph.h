@@ -6,11 +6,14 @@
 
 #include "device/copy.h"
 #include "device/event.h"
+#include "device/graph_memory.h"
 #include "device/launch.h"
 #include "device/module.h"
+#include "device/user_object.h"
 
 #include <cstdint>
 #include <cuda.h>
+#include <map>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -26,8 +29,9 @@ struct KernelWork {
     KernelWork(std::shared_ptr<Function> function, const LaunchRequest &request);
 
     std::shared_ptr<Function> function;
-    LaunchRequest shape;               ///< without arguments
-    std::vector<std::byte> parameters; ///< packed
+    LaunchRequest shape;                              ///< without arguments
+    std::vector<std::byte> parameters;                ///< packed
+    std::map<int, CUlaunchAttributeValue> attributes; ///< those that are about speed only
     /// Where each parameter lies in `parameters`, as cuGraphKernelNodeGetParams gives it.
     [[nodiscard]] std::vector<void *> pointers() const;
 };
@@ -49,10 +53,17 @@ struct EventWork {
 struct ChildWork {
     std::shared_ptr<Graph> graph;
 };
+struct AllocateWork {
+    CUDA_MEM_ALLOC_NODE_PARAMS described{};
+    std::shared_ptr<GraphMemory> memory;
+};
+struct FreeWork {
+    std::shared_ptr<GraphMemory> memory;
+};
 struct EmptyWork {};
 
-using GraphWork =
-    std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork, ChildWork>;
+using GraphWork = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork,
+                               ChildWork, AllocateWork, FreeWork>;
 
 [[nodiscard]] CUgraphNodeType type_of(const GraphWork &work) noexcept;
 
@@ -81,6 +92,7 @@ class GraphNode {
 class Graph : public std::enable_shared_from_this<Graph> {
   public:
     Graph() = default;
+    explicit Graph(const UserReferences &kept) : references(kept) {}
     Graph(const Graph &) = delete;
     ~Graph();
 
@@ -95,6 +107,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
     /// circle.
     [[nodiscard]] std::vector<GraphNode *> sorted() const;
     [[nodiscard]] std::shared_ptr<Graph> clone() const;
+
+    UserReferences references; ///< objects of the client's that it keeps
 
   private:
     std::vector<std::shared_ptr<GraphNode>> nodes_; ///< the registry knows them, too
@@ -133,6 +147,7 @@ class GraphExec {
 
     std::mutex mutex_;
     std::uint64_t flags_;
+    UserReferences references_;
     std::vector<Step> steps_;
 };
 

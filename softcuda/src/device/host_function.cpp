@@ -60,7 +60,14 @@ void enqueue_host_function(Stream &stream, std::function<void(CUresult)> functio
 
 void Action::start() noexcept {
     action_();
+    action_ = nullptr; // streams keep their last command, but not what it had
     System::get().timeline().finish(*this);
+}
+
+void enqueue_action(Stream &stream, std::function<void()> action) {
+    auto command = std::make_shared<Action>(stream.context(), std::move(action));
+    if (System::get().timeline().append(stream, command))
+        command->start();
 }
 
 } // namespace softcuda::device

@@ -65,4 +65,7 @@ class Action final : public Command {
     std::function<void()> action_;
 };
 
+/// Puts it into a stream.
+void enqueue_action(Stream &stream, std::function<void()> action);
+
 } // namespace softcuda::device

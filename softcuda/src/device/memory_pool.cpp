@@ -1,14 +1,46 @@
 // memory_pool.cpp -- stream-ordered allocation.
 #include "device/memory_pool.h"
 
+#include "device/capture.h"
 #include "device/context.h"
 #include "device/error.h"
+#include "device/graph_memory.h"
+#include "device/host_function.h"
 #include "device/registry.h"
 #include "device/system.h"
 
 namespace softcuda::device {
 
+namespace {
+
+/// A node of the graph that the stream captures. Its address, or 0 where it captures none.
+std::uint64_t capture_allocation(Stream &stream, Device &device, std::uint64_t bytes) {
+    if (!capture::any() || capture::state(stream).status == CU_STREAM_CAPTURE_STATUS_NONE)
+        return 0;
+    AllocateWork work;
+    work.memory = GraphMemory::make(device, stream.context(), bytes);
+    work.described.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    work.described.poolProps.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                                         .id = device.ordinal()};
+    work.described.bytesize = bytes;
+    const std::uint64_t address = work.described.dptr = work.memory->address();
+    require(capture::add(stream, std::move(work)), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    return address;
+}
+
+/// Whether `memory` is freed by a node of the graph that the stream captures.
+bool capture_free(Stream &stream, const std::shared_ptr<GraphMemory> &memory) {
+    if (!capture::any() || capture::state(stream).status == CU_STREAM_CAPTURE_STATUS_NONE)
+        return false;
+    require(memory != nullptr, CUDA_ERROR_INVALID_VALUE); // not a graph's
+    return capture::add(stream, FreeWork{memory});
+}
+
+} // namespace
+
 std::uint64_t MemoryPool::allocate(Stream &stream, std::uint64_t bytes) {
+    if (const std::uint64_t captured = capture_allocation(stream, device_, bytes))
+        return captured;
     const std::uint64_t address = System::get().memory().allocate({.size = bytes,
                                                                    .kind = MemoryKind::Pool,
                                                                    .device = &device_,
@@ -23,6 +55,12 @@ std::uint64_t MemoryPool::allocate(Stream &stream, std::uint64_t bytes) {
 }
 
 void MemoryPool::free(Stream &stream, std::uint64_t address) {
+    const std::shared_ptr<GraphMemory> graph_memory = GraphMemory::find(address);
+    if (capture_free(stream, graph_memory))
+        return;
+    if (graph_memory)
+        return enqueue_action(stream,
+                              [graph_memory] { GraphMemory::end_use(graph_memory->address()); });
     System &system = System::get();
     const std::optional<Allocation> allocation = system.memory().find(address);
     require(allocation && allocation->address == address && allocation->kind == MemoryKind::Pool,

@@ -1,0 +1,97 @@
+// graph_memory.cpp -- who has what of it.
+#include "device/graph_memory.h"
+
+#include "device/error.h"
+#include "device/system.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace softcuda::device {
+namespace {
+
+struct Table {
+    std::mutex mutex;
+    std::map<std::uint64_t, std::weak_ptr<GraphMemory>> known;
+    std::map<std::uint64_t, std::shared_ptr<GraphMemory>> in_use;
+    GraphMemory::Statistics statistics;
+};
+
+/// Never destroyed: clients' own destructors may still free graphs.
+Table &table() {
+    static auto *const instance = new Table;
+    return *instance;
+}
+
+void add(std::uint64_t &now, std::uint64_t &high, std::uint64_t bytes) {
+    now += bytes;
+    high = std::max(high, now);
+}
+
+} // namespace
+
+std::shared_ptr<GraphMemory> GraphMemory::make(Device &device, Context &context,
+                                               std::uint64_t bytes) {
+    const std::uint64_t address = System::get().memory().allocate(
+        {.size = bytes, .kind = MemoryKind::Graph, .device = &device, .context = &context});
+    std::shared_ptr<GraphMemory> made(new GraphMemory(address, bytes));
+    std::lock_guard lock(table().mutex);
+    table().known[address] = made;
+    add(table().statistics.reserved, table().statistics.reserved_high, bytes);
+    return made;
+}
+
+GraphMemory::~GraphMemory() {
+    {
+        std::lock_guard lock(table().mutex);
+        table().known.erase(address_);
+        table().statistics.reserved -= bytes_;
+    }
+    try {
+        System::get().memory().free(address_, MemoryKind::Graph);
+    } catch (const Error &) {
+        // it went with its context
+    }
+}
+
+std::shared_ptr<GraphMemory> GraphMemory::find(std::uint64_t address) {
+    std::lock_guard lock(table().mutex);
+    const auto position = table().known.find(address);
+    return position == table().known.end() ? nullptr : position->second.lock();
+}
+
+void GraphMemory::begin_use(const std::shared_ptr<GraphMemory> &memory) {
+    std::lock_guard lock(table().mutex);
+    if (table().in_use.emplace(memory->address_, memory).second)
+        add(table().statistics.used, table().statistics.used_high, memory->bytes_);
+}
+
+bool GraphMemory::end_use(std::uint64_t address) {
+    std::shared_ptr<GraphMemory> last; // ends outside the lock
+    std::lock_guard lock(table().mutex);
+    const auto position = table().in_use.find(address);
+    if (position == table().in_use.end())
+        return false;
+    last = std::move(position->second);
+    table().in_use.erase(position);
+    table().statistics.used -= last->bytes_;
+    return true;
+}
+
+GraphMemory::Statistics GraphMemory::statistics() {
+    std::lock_guard lock(table().mutex);
+    return table().statistics;
+}
+
+void GraphMemory::reset_used_high() {
+    std::lock_guard lock(table().mutex);
+    table().statistics.used_high = table().statistics.used;
+}
+
+void GraphMemory::reset_reserved_high() {
+    std::lock_guard lock(table().mutex);
+    table().statistics.reserved_high = table().statistics.reserved;
+}
+
+} // namespace softcuda::device

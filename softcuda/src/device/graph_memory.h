@@ -1,0 +1,49 @@
+// graph_memory.h -- memory whose address belongs to a graph.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace softcuda::device {
+
+class Context;
+class Device;
+
+/// What a node of a graph allocates: always the same address, at each launch. It is in use from
+/// the launch of that node to that of a node that frees it, or to the client's cuMemFree. The
+/// memory goes when it is not in use and no graph has it any more. Any thread may call any
+/// function.
+class GraphMemory {
+  public:
+    /// Throws Error(out of memory, invalid value).
+    static std::shared_ptr<GraphMemory> make(Device &device, Context &context, std::uint64_t bytes);
+    GraphMemory(const GraphMemory &) = delete;
+    GraphMemory &operator=(const GraphMemory &) = delete;
+    ~GraphMemory();
+
+    [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+    /// The memory that starts at an address, or null.
+    [[nodiscard]] static std::shared_ptr<GraphMemory> find(std::uint64_t address);
+
+    static void begin_use(const std::shared_ptr<GraphMemory> &memory);
+    /// False where it was not in use.
+    static bool end_use(std::uint64_t address);
+
+    /// Bytes that are in use, or reserved for graphs, and the most of it since reset_high().
+    struct Statistics {
+        std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
+    };
+    [[nodiscard]] static Statistics statistics();
+    static void reset_used_high();
+    static void reset_reserved_high();
+
+  private:
+    GraphMemory(std::uint64_t address, std::uint64_t bytes) noexcept
+        : address_(address), bytes_(bytes) {}
+
+    std::uint64_t address_, bytes_;
+};
+
+} // namespace softcuda::device

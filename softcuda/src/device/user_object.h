@@ -1,0 +1,45 @@
+// user_object.h -- what a client wants to keep as long as graphs need it.
+#pragma once
+
+#include <atomic>
+#include <cuda.h>
+#include <map>
+#include <memory>
+
+namespace softcuda::device {
+
+/// Something of the client's, with a count of references. Any thread may call any function.
+class UserObject {
+  public:
+    UserObject(void *object, CUhostFn destroy, unsigned count) noexcept
+        : object_(object), destroy_(destroy), count_(count) {}
+
+    void retain(unsigned count) noexcept { count_ += count; }
+    /// Calls the client's function when the last reference goes. Throws Error(invalid value) for
+    /// more references than there are.
+    void release(unsigned count);
+
+  private:
+    void *object_;
+    CUhostFn destroy_;
+    std::atomic<unsigned> count_;
+};
+
+/// The references that a graph has. A copy has references of its own. Not synchronised.
+class UserReferences {
+  public:
+    UserReferences() = default;
+    UserReferences(const UserReferences &other);
+    UserReferences &operator=(const UserReferences &) = delete;
+    ~UserReferences();
+
+    /// Takes over references that somebody had.
+    void adopt(const std::shared_ptr<UserObject> &object, unsigned count);
+    /// Throws Error(invalid value) where it has not as many.
+    void release(const std::shared_ptr<UserObject> &object, unsigned count);
+
+  private:
+    std::map<std::shared_ptr<UserObject>, unsigned> counts_;
+};
+
+} // namespace softcuda::device

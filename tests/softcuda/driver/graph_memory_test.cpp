@@ -1,0 +1,171 @@
+// graph_memory_test.cpp -- what graphs keep: memory, objects of the client's, attributes.
+#include "driver_test.h"
+
+namespace {
+
+class GraphMemoryTest : public DriverTest {
+  protected:
+    static CUDA_MEM_ALLOC_NODE_PARAMS wanted(std::size_t bytes) {
+        CUDA_MEM_ALLOC_NODE_PARAMS params{};
+        params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+        params.poolProps.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+        params.bytesize = bytes;
+        return params;
+    }
+
+    static cuuint64_t used() {
+        cuuint64_t value = 99;
+        EXPECT_EQ(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &value),
+                  CUDA_SUCCESS);
+        return value;
+    }
+    static cuuint64_t reserved() {
+        cuuint64_t value = 99;
+        EXPECT_EQ(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &value),
+                  CUDA_SUCCESS);
+        return value;
+    }
+
+    static CUgraph new_graph() {
+        CUgraph graph = nullptr;
+        EXPECT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+        return graph;
+    }
+};
+
+TEST_F(GraphMemoryTest, AnAllocationIsCaptured) {
+    const CUdeviceptr out = allocate(64), other = allocate(64);
+    CUstream stream = nullptr;
+    ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), CUDA_SUCCESS);
+    CUdeviceptr scratch = 0;
+    ASSERT_EQ(cuMemAllocAsync(&scratch, 64, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemsetD32Async(scratch, 6, 16, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemcpyDtoDAsync(out, scratch, 64, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemFreeAsync(scratch, stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFreeAsync(other, stream), CUDA_ERROR_INVALID_VALUE); // not the graph's
+    CUgraph graph = nullptr;
+    ASSERT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+    std::size_t count = 0;
+    ASSERT_EQ(cuGraphGetNodes(graph, nullptr, &count), CUDA_SUCCESS);
+    EXPECT_EQ(count, 4U);
+    CUgraphExec exec = nullptr;
+    ASSERT_EQ(cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        ASSERT_EQ(cuMemsetD32(out, 0, 16), CUDA_SUCCESS);
+        ASSERT_EQ(cuGraphLaunch(exec, stream), CUDA_SUCCESS);
+        ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+        EXPECT_EQ(read_words(out, 16), std::vector<std::int32_t>(16, 6));
+    }
+    EXPECT_EQ(used(), 0U);
+    EXPECT_EQ(reserved(), 64U);
+    EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+    EXPECT_EQ(reserved(), 0U);
+    EXPECT_EQ(cuMemcpyDtoH(&count, scratch, 4), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(GraphMemoryTest, MemoryOutlivesItsGraphUntilItIsFreed) {
+    CUgraph graph = new_graph();
+    CUDA_MEM_ALLOC_NODE_PARAMS params = wanted(400), found{};
+    CUgraphNode node = nullptr, fill = nullptr;
+    ASSERT_EQ(cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &params), CUDA_SUCCESS);
+    ASSERT_NE(params.dptr, 0U);
+    ASSERT_EQ(cuGraphMemAllocNodeGetParams(node, &found), CUDA_SUCCESS);
+    EXPECT_EQ(found.dptr, params.dptr);
+    EXPECT_EQ(found.bytesize, 400U);
+    CUDA_MEMSET_NODE_PARAMS memset{};
+    memset.dst = params.dptr;
+    memset.value = 3;
+    memset.elementSize = 4;
+    memset.width = 100;
+    memset.height = 1;
+    ASSERT_EQ(cuGraphAddMemsetNode(&fill, graph, &node, 1, &memset, context_), CUDA_SUCCESS);
+    CUgraphExec exec = nullptr;
+    ASSERT_EQ(cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree(params.dptr), CUDA_ERROR_INVALID_VALUE); // not in use yet
+    ASSERT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    EXPECT_EQ(used(), 400U);
+    EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(params.dptr + 396, 1)[0], 3);
+    EXPECT_EQ(cuMemFree(params.dptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree(params.dptr), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(used() + reserved(), 0U);
+}
+
+TEST_F(GraphMemoryTest, ANodeFreesWhatAnotherAllocated) {
+    CUgraph graph = new_graph();
+    CUgraphNodeParams params{};
+    params.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    params.alloc.poolProps = wanted(0).poolProps;
+    params.alloc.bytesize = 128;
+    CUgraphNode node = nullptr, end = nullptr;
+    ASSERT_EQ(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddMemFreeNode(&end, graph, &node, 1, params.alloc.dptr), CUDA_SUCCESS);
+    CUdeviceptr address = 0;
+    ASSERT_EQ(cuGraphMemFreeNodeGetParams(end, &address), CUDA_SUCCESS);
+    EXPECT_EQ(address, params.alloc.dptr);
+    CUgraphNodeType type{};
+    ASSERT_EQ(cuGraphNodeGetType(end, &type), CUDA_SUCCESS);
+    EXPECT_EQ(type, CU_GRAPH_NODE_TYPE_MEM_FREE);
+    EXPECT_EQ(cuGraphAddMemFreeNode(&end, graph, &node, 1, allocate(4)), CUDA_ERROR_INVALID_VALUE);
+    params.alloc.bytesize = 0;
+    EXPECT_EQ(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
+TEST_F(GraphMemoryTest, AnObjectLivesAsLongAsGraphsNeedIt) {
+    int destroyed = 0;
+    const CUhostFn count = [](void *counter) { ++*static_cast<int *>(counter); };
+    CUuserObject object = nullptr;
+    EXPECT_EQ(cuUserObjectCreate(&object, &destroyed, count, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    ASSERT_EQ(cuUserObjectCreate(&object, &destroyed, count, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+              CUDA_SUCCESS);
+    CUgraph graph = new_graph();
+    ASSERT_EQ(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphRetainUserObject(graph, object, 2, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphReleaseUserObject(graph, object, 1), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphReleaseUserObject(graph, object, 3), CUDA_ERROR_INVALID_VALUE);
+    CUgraphExec exec = nullptr;
+    ASSERT_EQ(cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    EXPECT_EQ(destroyed, 0);
+    EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+    EXPECT_EQ(destroyed, 1);
+    EXPECT_EQ(cuUserObjectRelease(object, 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(GraphMemoryTest, AttributesOfKernelNodes) {
+    CUgraph graph = new_graph();
+    CUdeviceptr list = allocate(64);
+    int value = 1;
+    void *arguments[] = {&list, &value};
+    CUDA_KERNEL_NODE_PARAMS params{};
+    params.func = function("append");
+    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+    params.kernelParams = arguments;
+    CUgraphNode first = nullptr, second = nullptr, empty = nullptr;
+    ASSERT_EQ(cuGraphAddKernelNode(&first, graph, nullptr, 0, &params), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddKernelNode(&second, graph, nullptr, 0, &params), CUDA_SUCCESS);
+    CUkernelNodeAttrValue attribute{};
+    attribute.priority = -2;
+    ASSERT_EQ(cuGraphKernelNodeSetAttribute(first, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute),
+              CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphKernelNodeCopyAttributes(second, first), CUDA_SUCCESS);
+    attribute.priority = 0;
+    ASSERT_EQ(cuGraphKernelNodeGetAttribute(second, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute),
+              CUDA_SUCCESS);
+    EXPECT_EQ(attribute.priority, -2);
+    ASSERT_EQ(cuGraphKernelNodeGetAttribute(second, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &attribute),
+              CUDA_SUCCESS);
+    EXPECT_EQ(attribute.cooperative, 0);
+    ASSERT_EQ(cuGraphAddEmptyNode(&empty, graph, nullptr, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphKernelNodeGetAttribute(empty, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute),
+              CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
+} // namespace

@@ -81,9 +81,14 @@ std::optional<Operand> numpy_scalar(PyObject *value) {
     return Operand(Scalar::from_bytes(type, known->scalar.value(value)));
 }
 
-/// A numpy array of no dimension is a number with a type.
+/// A numpy array of no dimension is a number with a type, and so is a scalar of a type that numpy
+/// does not know itself: ml_dtypes.bfloat16.
 std::optional<Operand> array_of_one(nb::handle object) {
-    if (!is_numpy_array(object) || nb::cast<int>(object.attr("ndim")) != 0)
+    static PyObject *generic =
+        nb::object(nb::module_::import_("numpy").attr("generic")).release().ptr();
+    if (!is_numpy_array(object) && PyObject_IsInstance(object.ptr(), generic) != 1)
+        return {};
+    if (nb::cast<int>(object.attr("ndim")) != 0)
         return {};
     const DType type = dtype_of(nb::object(object.attr("dtype")));
     if (type.is_opaque())

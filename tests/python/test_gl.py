@@ -54,3 +54,25 @@ def test_autoinit(run_program):
         """
     )
     assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_old_mapping_passes_calls_on():
+    """BufferObjectMapping says in PyCUDA 0.94's words what a RegisteredMapping says."""
+
+    class Mapping:
+        ended = False
+
+        def device_ptr_and_size(self):
+            return 0x1000, 64
+
+        def unmap(self):
+            self.ended = True
+
+    mapping = Mapping()
+    old = gl.BufferObjectMapping(mapping)
+    assert (old.device_ptr(), old.size()) == (0x1000, 64)
+    old.unmap()
+    assert mapping.ended
+    assert {"unmap", "device_ptr_and_size", "array"} <= set(dir(gl.RegisteredMapping))
+    with pytest.raises(TypeError):  # only map() makes one
+        gl.RegisteredMapping()

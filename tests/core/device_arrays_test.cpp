@@ -1,0 +1,194 @@
+// device_arrays_test.cpp -- arrays and their operations, from C++ alone.
+#include "device_fixture.h"
+
+#include <pycuda/array.h>
+#include <pycuda/array_gather.h>
+#include <pycuda/array_operation.h>
+#include <pycuda/array_reduction.h>
+#include <pycuda/copy.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+namespace pycuda {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+using Numbers = std::vector<std::int64_t>;
+
+template <class T> ScalarType type_of() {
+    if constexpr (std::is_same_v<T, float>)
+        return ScalarType::Float32;
+    else if constexpr (std::is_same_v<T, double>)
+        return ScalarType::Float64;
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+        return ScalarType::Int64;
+    else if constexpr (std::is_same_v<T, std::int8_t>)
+        return ScalarType::Int8;
+    else if constexpr (std::is_same_v<T, std::uint16_t>)
+        return ScalarType::UInt16;
+    else
+        return ScalarType::UInt8;
+}
+
+class DeviceArrays : public OnDevice {
+  protected:
+    template <class T>
+    Array array(const std::vector<T> &values, const Numbers &shape,
+                ScalarType type = type_of<T>()) {
+        Array made = Array::empty(ArrayContext::current(), shape, type);
+        copy_to_device(made.address(), values.data(), made.bytes());
+        return made;
+    }
+    Array ramp(const Numbers &shape) {
+        std::vector<float> values(of(shape).size());
+        std::iota(values.begin(), values.end(), 0.0f);
+        return array(values, shape);
+    }
+    static Layout of(const Numbers &shape) { return Layout::contiguous(shape, 4); }
+
+    /// The elements in C order, whatever the layout.
+    template <class T> std::vector<T> values(const Array &from) {
+        Array dense = Array::empty(ArrayContext::current(), from.shape(), from.dtype());
+        assign(dense, from);
+        std::vector<T> result(dense.size());
+        if (dense.size() != 0)
+            copy_to_host(result.data(), dense.address(), dense.bytes());
+        return result;
+    }
+    static Array transposed(const Array &x) {
+        return x.view(x.address(), x.layout().transposed(std::array{1, 0}));
+    }
+    static Array apply_to(Operation operation, std::initializer_list<Operand> operands,
+                          const ApplyOptions &options = {}) {
+        return apply(operation, {operands.begin(), operands.size()}, options);
+    }
+    static Array reduce_one(Reduction reduction, const Array &x,
+                            const ReduceOptions &options = {}) {
+        const Array *inputs[] = {&x};
+        return reduce(reduction, inputs, options);
+    }
+};
+
+TEST_F(DeviceArrays, AddWithBroadcastingAndNumbers) {
+    const Array x = ramp({2, 3}), row = ramp({3});
+    EXPECT_THAT(values<float>(apply_to(Operation::Add, {x, row})), ElementsAre(0, 2, 4, 3, 5, 7));
+    const Array twice = apply_to(Operation::Multiply, {x, Scalar::weak(2.0)});
+    EXPECT_EQ(twice.scalar_type(), ScalarType::Float32); // a Python number gives way
+    EXPECT_THAT(values<float>(twice), ElementsAre(0, 2, 4, 6, 8, 10));
+    const Array wide = apply_to(Operation::Multiply, {x, Scalar::of(2.0, ScalarType::Float64)});
+    EXPECT_EQ(wide.scalar_type(), ScalarType::Float64);
+}
+
+TEST_F(DeviceArrays, KeepTheOrderOfAxes) {
+    const Array t = transposed(ramp({2, 3}));
+    EXPECT_THAT(values<float>(t), ElementsAre(0, 3, 1, 4, 2, 5));
+    const Array negative = apply_to(Operation::Negative, {t});
+    EXPECT_TRUE(negative.is_f_contiguous());
+    EXPECT_THAT(values<float>(negative), ElementsAre(0, -3, -1, -4, -2, -5));
+}
+
+TEST_F(DeviceArrays, MixTypes) {
+    const Array a = array<std::int8_t>({-1, 100}, {2});
+    const Array b = array<std::uint8_t>({255, 100}, {2});
+    const Array sum = apply_to(Operation::Add, {a, b});
+    EXPECT_EQ(sum.scalar_type(), ScalarType::Int16);
+    const Array quotient = apply_to(Operation::Divide, {a, b});
+    EXPECT_EQ(quotient.scalar_type(), ScalarType::Float64);
+    EXPECT_THAT(values<double>(quotient), ElementsAre(-1.0 / 255, 1.0));
+}
+
+TEST_F(DeviceArrays, WriteWhereTheMaskIsTrue) {
+    const Array x = ramp({4}), out = array<float>({9, 9, 9, 9}, {4});
+    const Array mask = array<std::uint8_t>({1, 0, 0, 1}, {4}, ScalarType::Bool);
+    ApplyOptions options;
+    options.out = &out;
+    options.where = &mask;
+    apply_to(Operation::Square, {x}, options);
+    EXPECT_THAT(values<float>(out), ElementsAre(0, 9, 9, 9));
+}
+
+TEST_F(DeviceArrays, OverlapIsAsIfTheInputWereCopied) {
+    const Array x = ramp({6});
+    const Array later = x.view(
+        x.address() + 4, Layout(std::array<std::int64_t, 1>{5}, std::array<std::int64_t, 1>{4}));
+    const Array earlier =
+        x.view(x.address(), Layout(std::array<std::int64_t, 1>{5}, std::array<std::int64_t, 1>{4}));
+    assign(later, earlier);
+    EXPECT_THAT(values<float>(x), ElementsAre(0, 0, 1, 2, 3, 4));
+}
+
+TEST_F(DeviceArrays, ReduceOverAxes) {
+    const Array x = ramp({2, 3, 4});
+    ReduceOptions options;
+    options.axes = 0b101;
+    EXPECT_THAT(values<float>(reduce_one(Reduction::Sum, x, options)), ElementsAre(60, 92, 124));
+    options.keep_axes = true;
+    const Array kept = reduce_one(Reduction::Max, x, options);
+    EXPECT_THAT(kept.shape(), ElementsAre(1, 3, 1));
+    EXPECT_THAT(values<float>(kept), ElementsAre(15, 19, 23));
+    EXPECT_THAT(values<std::int64_t>(reduce_one(Reduction::ArgMax, x)), ElementsAre(23));
+}
+
+TEST_F(DeviceArrays, LongSumsAreAccurateAndTheSameAgain) {
+    const std::size_t count = 1 << 20;
+    const Array x = array(std::vector<float>(count, 0.1f), {static_cast<std::int64_t>(count)});
+    const float first = values<float>(reduce_one(Reduction::Sum, x))[0];
+    EXPECT_NEAR(first, 0.1f * static_cast<double>(count), 0.05); // one after the other: 600 off
+    for (int again = 0; again < 5; ++again)
+        EXPECT_EQ(values<float>(reduce_one(Reduction::Sum, x))[0], first);
+}
+
+TEST_F(DeviceArrays, GatherAndScatter) {
+    const Array x = ramp({5});
+    const Array offsets = array<std::int64_t>({16, 0, 8}, {3});
+    const std::int64_t three[] = {3}, none[] = {0};
+    const Array base = x.view(x.address(), Layout(three, none));
+    const Array taken = Array::empty(ArrayContext::current(), three, ScalarType::Float32);
+    gather(taken, base, offsets);
+    EXPECT_THAT(values<float>(taken), ElementsAre(4, 0, 2));
+    scatter(base, offsets, array<float>({7, 8, 9}, {3}));
+    EXPECT_THAT(values<float>(x), ElementsAre(8, 1, 9, 3, 7));
+}
+
+TEST_F(DeviceArrays, NextOfSixteenBits) {
+    const std::uint16_t one = 0x3c00, largest = 0x7bff, smallest = 1, zero = 0, below = 0xbc00;
+    const Array from =
+        array<std::uint16_t>({one, largest, zero, smallest, below}, {5}, ScalarType::Float16);
+    const Array up = apply_to(Operation::Nextafter, {from, Scalar::weak(INFINITY)});
+    EXPECT_EQ(up.scalar_type(), ScalarType::Float16);
+    EXPECT_THAT(values<std::uint16_t>(up),
+                ElementsAreArray({0x3c01, 0x7c00, 0x0001, 0x0002, 0xbbff}));
+}
+
+TEST_F(DeviceArrays, WithoutElements) {
+    const Array none = Array::empty(ArrayContext::current(), Numbers{0, 3}, ScalarType::Float32);
+    EXPECT_EQ(apply_to(Operation::Exp, {none}).size(), 0u);
+    ReduceOptions rows;
+    rows.axes = 1;
+    EXPECT_THAT(values<float>(reduce_one(Reduction::Sum, none, rows)), ElementsAre(0, 0, 0));
+    EXPECT_THROW(reduce_one(Reduction::Min, none), std::invalid_argument);
+}
+
+TEST_F(DeviceArrays, SayWhatDoesNotFit) {
+    const Array x = ramp({2, 3}), y = ramp({4}), bytes = array<std::int8_t>({1}, {1});
+    EXPECT_THAT(message_of<std::invalid_argument>([&] { apply_to(Operation::Add, {x, y}); }),
+                HasSubstr("(2, 3)"));
+    EXPECT_THROW(apply_to(Operation::BitwiseAnd, {x, x}), UnsupportedTypes);
+    EXPECT_THROW(apply_to(Operation::Add, {bytes, Scalar::weak(std::int64_t{1000})}),
+                 ScalarOverflow);
+    ApplyOptions options;
+    options.out = &bytes;
+    EXPECT_THAT(message_of<UnsupportedTypes>([&] { apply_to(Operation::Sqrt, {y}, options); }),
+                HasSubstr("float32"));
+}
+
+} // namespace
+} // namespace pycuda

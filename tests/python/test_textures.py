@@ -247,6 +247,39 @@ def test_texture_and_surface_objects(texture_module):
         cuda.TextureObject(cuda.to_device(IMAGE))
 
 
+def test_gradients_choose_the_level(texture_module):
+    module = texture_module("""
+        __global__ void read(cudaTextureObject_t image, float *out)
+        {
+            const float steps[] = {1, 2, 4, 8, 64};
+            float step = steps[threadIdx.x];
+            float2 across = make_float2(step / 16, 0), down = make_float2(0, step / 32);
+            out[threadIdx.x] = tex2DGrad<float>(image, 0.3f, 0.6f, across, down);
+            // As long a way, but down; the longer one counts.
+            out[5 + threadIdx.x] = tex2DGrad<float>(
+                image, 0.3f, 0.6f, make_float2(0, 0), make_float2(0, step / 8));
+            out[10 + threadIdx.x] = tex2DLod<float>(image, 0.3f, 0.6f, threadIdx.x);
+        }
+    """)
+    d = cuda.ArrayDescriptor3D()
+    d.width, d.height, d.num_channels = 16, 8, 1
+    d.format = cuda.array_format.FLOAT
+    mipmap = cuda.MipmappedArray(d, 4)
+    for number in range(4):
+        level = mipmap.get_level(number)
+        copy = cuda.Memcpy2D()
+        values = np.full((8 >> number, 16 >> number), number * 10, np.float32)
+        copy.set_src_host(values)
+        copy.set_dst_array(level)
+        copy.width_in_bytes = copy.src_pitch = values.shape[1] * 4
+        copy.height = values.shape[0]
+        copy(aligned=True)
+    texture = cuda.TextureObject(mipmap, normalized_coordinates=True)
+    out = np.zeros(15, np.float32)
+    module.get_function("read")(texture, cuda.Out(out), block=(5, 1, 1))
+    assert out.tolist() == [0, 10, 20, 30, 30] * 2 + [0, 10, 20, 30, 30]
+
+
 def test_reference_of_what_is_no_texture(device):
     module = SourceModule(
         "__device__ int number; __global__ void f(int *p) { *p = number; }"

@@ -4,8 +4,9 @@
     tools/random_kernels.py RUNNER LIBRARY [--count N] [--seed S] [--keep FOLDER]
 
 RUNNER is the program softcuda_run_tests, LIBRARY libsoftcuda.so; both are in build/release. Each
-kernel mixes arithmetic, branches and loops by data, shared and local memory, barriers, shuffles,
-votes and atomics, so that its results do not depend on the order in which threads run. The same
+kernel mixes arithmetic, branches, switches and loops by data, calls, shared and local memory,
+barriers, shuffles, votes and atomics, so that its results do not depend on the order in which
+threads run. The same
 seed makes the same kernels. Exits with 1, and says which kernels differ, where any do.
 """
 
@@ -29,13 +30,15 @@ HEADER = """// Made by tools/random_kernels.py, seed {seed}.
 // ARGS: in out sums
 // COMPARE: out sums
 .version 7.8
-.target sm_75
+.target sm_80
 .address_size 64
-.visible .entry k(.param .u64 in, .param .u64 out, .param .u64 sums) {{
+{functions}.visible .entry k(.param .u64 in, .param .u64 out, .param .u64 sums) {{
     .reg .pred %p, %q, %c<32>;
     .reg .b32 %r<{registers}>, %n<32>, %t, %a, %b, %threads, %index;
     .reg .f32 %f, %g;
-    .reg .b64 %in, %out, %sums, %d;
+    .reg .f64 %x, %y;
+    .reg .b16 %h;
+    .reg .b64 %in, %out, %sums, %d, %w;
     .shared .align 4 .b32 cells[256];
     .shared .align 4 .b32 counts[16];
     .local .align 4 .b32 own[8];
@@ -57,8 +60,45 @@ HEADER = """// Made by tools/random_kernels.py, seed {seed}.
     mov.u32 %b, counts;
     add.u32 %a, %a, %b;
     st.shared.u32 [%a], 0;
+    mov.u64 %w, 1;
     bar.sync 0;
 """
+
+# With `again` it calls itself as often as its second argument says.
+FUNCTIONS = """.func (.param .b32 result) mix(.param .b32 a, .param .b32 n)
+{{
+    .reg .pred %p;
+    .reg .b32 %a, %n, %i;
+    ld.param.b32 %a, [a];
+    ld.param.b32 %n, [n];
+    and.b32 %n, %n, 7;
+    setp.eq.u32 %p, %n, 0;
+    @%p bra DONE;
+    mov.u32 %i, 0;
+MORE:
+    mad.lo.u32 %a, %a, 1664525, %n;
+    setp.eq.u32 %p, %a, 77;
+    @%p bra DONE;
+    add.u32 %i, %i, 1;
+    setp.lt.u32 %p, %i, %n;
+    @%p bra MORE;
+    {again}
+DONE:
+    st.param.b32 [result], %a;
+    ret;
+}}
+"""
+AGAIN = """sub.u32 %n, %n, 1;
+    {
+    .param .b32 x;
+    .param .b32 y;
+    .param .b32 z;
+    st.param.b32 [x], %a;
+    st.param.b32 [y], %n;
+    call (z), mix, (x, y);
+    ld.param.b32 %i, [z];
+    }
+    xor.b32 %a, %a, %i;"""
 
 ARITHMETIC = [
     "add.u32 {d}, {a}, {b};",
@@ -80,6 +120,25 @@ ARITHMETIC = [
     "cvt.rn.f32.s32 %f, {a}; cvt.rn.f32.u32 %g, {b}; fma.rn.f32 %f, %f, %g, %g; mov.b32 {d}, %f;",
     "mov.b32 %f, {a}; mov.b32 %g, {b}; add.rn.f32 %f, %f, %g; mov.b32 {d}, %f;",
     "div.u32 {d}, {a}, 7;",
+    "rem.s32 {d}, {a}, {b};",
+    "mul.wide.s32 %w, {a}, {b}; shr.s64 %w, %w, {k}; cvt.u32.u64 {d}, %w;",
+    "mad.wide.u32 %w, {a}, {b}, %w; cvt.u32.u64 {d}, %w;",
+    "add.cc.u32 {d}, {a}, {b}; addc.u32 {c}, {c}, {k};",
+    "setp.lt.u32 %p, {a}, {b}; @%p add.u32 {d}, {d}, {c};",
+    "setp.ge.s32 %p|%q, {a}, {b}; @%q xor.b32 {d}, {a}, {c}; @!%p sub.u32 {c}, {d}, {b};",
+    "bfe.s32 {d}, {a}, {k}, 11;",
+    "bfi.b32 {d}, {a}, {b}, {k}, 9;",
+    "lop3.b32 {d}, {a}, {b}, {c}, 0x{k}9;",
+    "clz.b32 {d}, {a};",
+    "brev.b32 {d}, {a};",
+    "dp4a.s32.u32 {d}, {a}, {b}, {c};",
+    "cvt.rn.f32.s32 %f, {a}; sqrt.rn.f32 %g, %f; div.rn.f32 %f, %f, %g; mov.b32 {d}, %f;",
+    "cvt.rn.f32.s32 %f, {a}; mul.rn.f32 %f, %f, 0f30000000; sin.approx.f32 %g, %f;"
+    " ex2.approx.ftz.f32 %f, %g; mov.b32 {d}, %f;",
+    "cvt.rn.f32.u32 %f, {a}; rsqrt.approx.f32 %f, %f; lg2.approx.f32 %g, %f; mov.b32 {d}, %g;",
+    "cvt.rn.f64.s32 %x, {a}; cvt.rn.f64.u32 %y, {b}; fma.rn.f64 %x, %x, %y, %x;"
+    " div.rn.f64 %x, %x, 0d4010000000000000; cvt.rzi.s32.f64 {d}, %x;",
+    "mov.b16 %h, 0x3c0{k}; mov.b32 {d}, {{%h, %h}}; fma.rn.f16x2 {d}, {d}, {a}, {b};",
 ]
 
 
@@ -93,6 +152,8 @@ class Kernel:
         self.lines: list[str] = []
         self.labels = 0
         self.nested = 0
+        self.loops: list[tuple[str, str] | None] = []  # labels of continue and break
+        again = AGAIN if self.random.random() < 0.15 else ""
         x, y, z = self.block
         self.header = HEADER.format(
             seed=seed,
@@ -104,6 +165,7 @@ class Kernel:
             threads=self.threads,
             size=self.threads * 3,
             registers=REGISTERS,
+            functions=FUNCTIONS.format(again=again),
         )
 
     def emit(self, text: str) -> None:
@@ -156,7 +218,12 @@ class Kernel:
         else:
             self.emit(f"mov.u32 {counter}, {rounds};")
         self.lines.append(start + ":")
+        jumps = (self.label(), self.label()) if rounds.startswith("%") else None
+        self.loops.append(jumps)
         body(depth + 1)
+        self.loops.pop()
+        if jumps:
+            self.lines.append(jumps[0] + ":")
         if rounds.startswith("%") and self.random.random() < 0.3:
             end = self.label()
             self.emit(f"setp.eq.u32 %p, {self.register()}, 12345;")
@@ -165,7 +232,36 @@ class Kernel:
             self.lines.append(end + ":")
         else:
             self.end_loop(counter, predicate, start)
+        if jumps:
+            self.lines.append(jumps[1] + ":")
         self.nested -= 1
+
+    def jump(self) -> None:
+        """Some threads go on with the innermost loop's next round, or leave it."""
+        self.emit(f"and.b32 %a, {self.register()}, {self.random.choice([3, 12, 56])};")
+        self.emit("setp.eq.u32 %p, %a, 0;")
+        self.emit(f"@%p bra {self.random.choice(self.loops[-1])};")
+
+    def switch(self, depth: int) -> None:
+        ways = [self.label() for _ in range(self.random.randrange(2, 5))]
+        targets, end = self.label(), self.label()
+        order = [self.random.choice(ways) for _ in range(4)]
+        self.emit(f"and.b32 %a, {self.register()}, 3;")
+        self.lines.append(f"{targets}: .branchtargets {', '.join(order)};")
+        self.emit(f"brx.idx %a, {targets};")
+        for way in ways:
+            self.lines.append(way + ":")
+            self.divergent(depth + 2)
+            if self.random.random() < 0.7:  # else it falls through
+                self.emit(f"bra {end};")
+        self.lines.append(end + ":")
+
+    def call(self) -> None:
+        self.emit("{ .param .b32 x; .param .b32 y; .param .b32 z;")
+        self.emit(f"st.param.b32 [x], {self.register()};")
+        self.emit(f"st.param.b32 [y], {self.register()};")
+        self.emit("call (z), mix, (x, y);")
+        self.emit(f"ld.param.b32 {self.register()}, [z]; }}")
 
     def end_loop(self, counter: str, predicate: str, start: str) -> None:
         self.emit(f"sub.u32 {counter}, {counter}, 1;")
@@ -198,8 +294,14 @@ class Kernel:
             kind = self.random.random()
             if kind < 0.55 or depth > 3:
                 self.arithmetic()
-            elif kind < 0.7:
+            elif kind < 0.66:
                 self.memory()
+            elif kind < 0.68:
+                self.call()
+            elif kind < 0.72 and self.loops and self.loops[-1]:
+                self.jump()
+            elif kind < 0.75:
+                self.switch(depth)
             elif kind < 0.88:
                 self.branch(depth)
             else:
@@ -207,9 +309,11 @@ class Kernel:
 
     def exchange(self) -> None:
         """What all threads of the block do together."""
-        kind = self.random.randrange(4)
+        kind = self.random.randrange(5)
         a, d = self.register(), self.register()
-        if kind == 0:
+        if kind == 4 and self.threads % 32 == 0:
+            self.exchange_in_parts()
+        elif kind == 0:
             self.emit("shl.b32 %a, %t, 2; mov.u32 %b, cells; add.u32 %a, %a, %b;")
             self.emit(f"st.shared.u32 [%a], {a};")
             self.emit("bar.sync 0;")
@@ -222,7 +326,13 @@ class Kernel:
             self.emit("bar.sync 0;")
         elif kind == 1:
             self.emit(f"and.b32 %a, {a}, 4; setp.ne.u32 %p, %a, 0;")
-            self.emit("bar.red.popc.u32 %a, 0, %p;")
+            if self.random.random() < 0.5:
+                self.emit("bar.red.popc.u32 %a, 0, %p;")
+            else:
+                self.emit(
+                    f"bar.red.{self.random.choice(['and', 'or'])}.pred %q, 0, %p;"
+                )
+                self.emit("selp.u32 %a, 5, 9, %q;")
             self.emit(f"add.u32 {d}, {d}, %a;")
         elif self.threads % 32 == 0 and kind == 2:
             mode = self.random.choice(["bfly", "up", "down", "idx"])
@@ -234,6 +344,36 @@ class Kernel:
             self.emit(f"and.b32 %a, {a}, 2; setp.ne.u32 %p, %a, 0;")
             self.emit("vote.sync.ballot.b32 %a, %p, 0xffffffff;")
             self.emit(f"xor.b32 {d}, {d}, %a;")
+
+    def exchange_in_parts(self) -> None:
+        """The lanes of a warp part, and those on each way exchange values."""
+        predicate, other, end = self.condition(), self.label(), self.label()
+        members = f"%n{self.nested}"
+        self.emit(f"vote.sync.ballot.b32 {members}, {predicate}, 0xffffffff;")
+        self.emit(f"@{predicate} bra {other};")
+        self.emit(f"not.b32 {members}, {members};")
+        self.exchange_among(members)
+        self.emit(f"bra {end};")
+        self.lines.append(other + ":")
+        self.arithmetic()
+        self.exchange_among(members)
+        self.lines.append(end + ":")
+        self.nested -= 1
+
+    def exchange_among(self, members: str) -> None:
+        a, d = self.register(), self.register()
+        kind = self.random.randrange(4)
+        if kind == 0:
+            op = self.random.choice(["add.u32", "min.s32", "xor.b32"])
+            self.emit(f"redux.sync.{op} {d}, {a}, {members};")
+        elif kind == 1:
+            self.emit(f"and.b32 %a, {a}, 3; match.any.sync.b32 {d}, %a, {members};")
+        elif kind == 2:
+            self.emit(
+                f"setp.gt.s32 %p, {a}, {d}; vote.sync.ballot.b32 {d}, %p, {members};"
+            )
+        else:
+            self.emit(f"bar.warp.sync {members};")
 
     def uniform(self, depth: int) -> None:
         for _ in range(self.random.randrange(2, 6)):

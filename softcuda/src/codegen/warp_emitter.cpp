@@ -143,6 +143,8 @@ void WarpEmitter::leave_divergent(const ir::Block *block) {
     std::span<ir::Block *const> targets = block->successors();
     llvm::Value *condition = full(end.operand(0));
     llvm::Value *rest = mask_;
+    // The entries of a switch may share targets, each of which gets its lanes at once.
+    llvm::SmallVector<std::pair<const ir::Block *, llvm::Value *>, 4> edges;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         llvm::Value *taken;
         if (end.is(Opcode::Branch))
@@ -154,9 +156,16 @@ void WarpEmitter::leave_divergent(const ir::Block *block) {
         llvm::Value *edge = b.CreateAnd(mask_, taken, "edge");
         if (end.is(Opcode::Switch))
             rest = b.CreateAnd(rest, b.CreateNot(taken));
-        if (!transform::only_exits(targets[i]))
-            pass_edge(block, targets[i], edge);
+        if (transform::only_exits(targets[i]))
+            continue;
+        auto known = llvm::find_if(edges, [&](auto &each) { return each.first == targets[i]; });
+        if (known == edges.end())
+            edges.emplace_back(targets[i], edge);
+        else
+            known->second = b.CreateOr(known->second, edge);
     }
+    for (auto &[target, edge] : edges)
+        pass_edge(block, target, edge);
     go_to(kernel.plan.schedule.of(block).next[0]);
 }
 

@@ -5,7 +5,8 @@
 XORWOW and MRG32k3a follow cuRAND's definitions: seeds, subsequences, skipping ahead, and the conversion to
 uniform numbers. Each of ``block_count * generators_per_block`` generators has a subsequence of its own;
 element ``i`` of an array comes from generator ``i`` modulo their number. Normal and Poisson numbers have
-cuRAND's distributions, not its sequences.
+cuRAND's distributions, not its sequences. The Sobol generators give each generator a dimension of its
+own; their direction numbers are described in ``_sobol_directions.py``.
 """
 
 from __future__ import annotations
@@ -18,13 +19,39 @@ import numpy as np
 from pycuda import _driver, _skip_ahead, driver
 from pycuda import random as _philox
 from pycuda._c_types import dtype_to_ctype
+from pycuda._quasi_random import (
+    ScrambledSobol32RandomNumberGenerator,
+    ScrambledSobol64RandomNumberGenerator,
+    Sobol32RandomNumberGenerator,
+    Sobol64RandomNumberGenerator,
+    direction_vector_set,
+    generate_direction_vectors,
+    generate_scramble_constants32,
+    generate_scramble_constants64,
+)
+from pycuda._quasi_random import _get_direction_vectors as _get_direction_vectors
+from pycuda._quasi_random import (
+    _get_scramble_constants32 as _get_scramble_constants32,
+)
+from pycuda._quasi_random import (
+    _get_scramble_constants64 as _get_scramble_constants64,
+)
+from pycuda._random_filling import RandomFilling, checked_code
 from pycuda.compiler import SourceModule
 from pycuda.gpuarray import GPUArray, to_gpu
 from pycuda.tools import context_dependent_memoize
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",
+    "ScrambledSobol32RandomNumberGenerator",
+    "ScrambledSobol64RandomNumberGenerator",
+    "Sobol32RandomNumberGenerator",
+    "Sobol64RandomNumberGenerator",
     "XORWOWRandomNumberGenerator",
+    "direction_vector_set",
+    "generate_direction_vectors",
+    "generate_scramble_constants32",
+    "generate_scramble_constants64",
     "get_curand_version",
     "rand",
     "seed_getter_uniform",
@@ -160,7 +187,7 @@ def _module(state_type: str) -> SourceModule:
     return SourceModule(source, no_extern_c=True)
 
 
-class _PseudoRandomNumberGenerator:
+class _PseudoRandomNumberGenerator(RandomFilling):
     """What the generators with seeds have in common."""
 
     generator_bits = 32
@@ -205,15 +232,8 @@ class _PseudoRandomNumberGenerator:
     _skip: Callable
     _skip_sequences: Callable
 
-    # Filling
-
     def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
-        code = data.dtype.char if data.dtype.char in codes else None
-        if code is None or not data.flags.forc:
-            raise NotImplementedError(
-                f"{kind} numbers fill arrays without gaps of "
-                f"{', '.join(str(np.dtype(c)) for c in codes)}, not one of {data.dtype}"
-            )
+        code = checked_code(kind, codes, data)
         n = int(np.prod(data.shape))
         if n == 0:
             return
@@ -228,57 +248,6 @@ class _PseudoRandomNumberGenerator:
             grid=(self.block_count, 1),
             stream=stream,
         )
-
-    def fill_uniform(self, data: GPUArray, stream=None) -> None:
-        """Fill with (0, 1] of float32 or float64, or all values of int32 or uint32."""
-        self._run("uniform", "fdiI", data, stream)
-
-    def fill_normal(self, data: GPUArray, stream=None) -> None:
-        """Fill with normal numbers of float32 or float64, mean 0, standard deviation 1."""
-        self._run("normal", "fd", data, stream)
-
-    def fill_log_normal(
-        self, data: GPUArray, mean: float, stddev: float, stream=None
-    ) -> None:
-        """Fill with numbers of float32 or float64 whose logarithm is normal."""
-        self._run("log_normal", "fd", data, stream, mean, stddev)
-
-    def fill_poisson(
-        self, data: GPUArray, lambda_value: float | None = None, stream=None
-    ) -> None:
-        """Fill uint32 with Poisson numbers of mean ``lambda_value``.
-
-        With None, each element of data (float32, float64 or uint32) is the mean of the number
-        that replaces it.
-        """
-        if lambda_value is None:
-            self._run("poisson", "fdI", data, stream)
-        else:
-            self._run("poisson", "I", data, stream, lambda_value, 1)
-
-    def gen_uniform(self, shape, dtype, stream=None) -> GPUArray:
-        """A new array, filled by :meth:`fill_uniform`."""
-        result = GPUArray(shape, dtype)
-        self.fill_uniform(result, stream)
-        return result
-
-    def gen_normal(self, shape, dtype, stream=None) -> GPUArray:
-        """A new array, filled by :meth:`fill_normal`."""
-        result = GPUArray(shape, dtype)
-        self.fill_normal(result, stream)
-        return result
-
-    def gen_log_normal(self, shape, dtype, mean, stddev, stream=None) -> GPUArray:
-        """A new array, filled by :meth:`fill_log_normal`."""
-        result = GPUArray(shape, dtype)
-        self.fill_log_normal(result, mean, stddev, stream)
-        return result
-
-    def gen_poisson(self, shape, dtype, lambda_value, stream=None) -> GPUArray:
-        """A new array, filled by :meth:`fill_poisson`."""
-        result = GPUArray(shape, dtype)
-        self.fill_poisson(result, lambda_value, stream)
-        return result
 
     # Skipping ahead, all generators of all blocks
 

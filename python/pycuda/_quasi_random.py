@@ -1,0 +1,298 @@
+"""Sobol generators with PyCUDA's names; see pycuda.curandom.
+
+Each of ``block_count * generators_per_block`` generators has a dimension of its own, that of its
+row of direction numbers. Element ``i`` of an array comes from generator ``i`` modulo their number. A
+generator's state is the position in its sequence alone, so that skipping ahead is an addition.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+
+from pycuda import _sobol_directions as _directions
+from pycuda import driver
+from pycuda._array_creation import to_gpu
+from pycuda._c_types import dtype_to_ctype
+from pycuda._random_filling import RandomFilling, checked_code
+from pycuda.compiler import SourceModule
+from pycuda.gpuarray import GPUArray
+from pycuda.tools import context_dependent_memoize
+
+
+class direction_vector_set(enum.IntEnum):
+    """Which direction numbers."""
+
+    VECTOR_32 = 101
+    SCRAMBLED_VECTOR_32 = 102
+    VECTOR_64 = 103
+    SCRAMBLED_VECTOR_64 = 104
+
+
+def _numbers_of(direction, count: int) -> np.ndarray:
+    direction = direction_vector_set(direction)
+    bits = 64 if direction.name.endswith("64") else 32
+    scrambled = direction.name.startswith("SCRAMBLED")
+    make = _directions.scrambled_directions if scrambled else _directions.directions
+    return make(count, bits)
+
+
+def _fill_host(dst: np.ndarray, values: np.ndarray, count: int) -> None:
+    if dst.nbytes != values.nbytes:
+        raise ValueError(
+            f"dst has {dst.nbytes} bytes, {count} of these numbers have {values.nbytes}"
+        )
+    dst.reshape(-1).view(values.dtype)[:] = values.reshape(-1)
+
+
+def _get_direction_vectors(direction, dst: np.ndarray, count: int) -> None:
+    """Fill a host array with the direction numbers of ``count`` dimensions."""
+    _fill_host(dst, _numbers_of(direction, count), count)
+
+
+def _get_scramble_constants32(dst: np.ndarray, count: int) -> None:
+    """Fill a host array with the constants of ``count`` dimensions, 32 bits each."""
+    _fill_host(dst, _directions.scramble_constants(count, 32), count)
+
+
+def _get_scramble_constants64(dst: np.ndarray, count: int) -> None:
+    """Fill a host array with the constants of ``count`` dimensions, 64 bits each."""
+    _fill_host(dst, _directions.scramble_constants(count, 64), count)
+
+
+def generate_direction_vectors(
+    count: int, direction=direction_vector_set.VECTOR_32
+) -> GPUArray:
+    """(count, 32) of uint32 or (count, 64) of uint64; dimensions repeat after 20000.
+
+    >>> generate_direction_vectors(2, direction_vector_set.SCRAMBLED_VECTOR_32)
+    """
+    return to_gpu(_numbers_of(direction, count))
+
+
+def generate_scramble_constants32(count: int) -> GPUArray:
+    """Where scrambled sequences of 32 bits start, for ``count`` dimensions."""
+    return to_gpu(_directions.scramble_constants(count, 32))
+
+
+def generate_scramble_constants64(count: int) -> GPUArray:
+    """Where scrambled sequences of 64 bits start, for ``count`` dimensions."""
+    return to_gpu(_directions.scramble_constants(count, 64))
+
+
+# Position n of a sequence is the exclusive or of the direction numbers at the bits of n's Gray code;
+# from n to n + 1 one of them changes, that at n's lowest zero bit.
+_SOURCE = """
+typedef %(word)s Word;
+constexpr int bits = 8 * sizeof(Word);
+
+__device__ float uniform(Word x, float)
+{ return (unsigned)(x >> (bits - 32)) * 0x1p-32f + 0x1p-33f; }
+__device__ double uniform(Word x, double)
+{ return bits == 64 ? (x >> (bits - 53)) * 0x1p-53 + 0x1p-54 : x * 0x1p-32 + 0x1p-33; }
+// (0, 1): 1 would be an infinite normal number.
+__device__ float inner(Word x, float) { return fminf(uniform(x, 0.0f), 1 - 0x1p-24f); }
+__device__ double inner(Word x, double) { return fmin(uniform(x, 0.0), 1 - 0x1p-53); }
+__device__ float normal(Word x, float) { return normcdfinvf(inner(x, 0.0f)); }
+__device__ double normal(Word x, double) { return normcdfinv(inner(x, 0.0)); }
+
+// The distribution function turned around; for large means, that of a normal number.
+__device__ double poisson(Word x, double mean)
+{
+    if (!(mean > 0)) return 0;
+    const double u = inner(x, 0.0);
+    if (mean > 500) return fmax(0.0, floor(mean + sqrt(mean) * normcdfinv(u) + 0.5));
+    double part = exp(-mean), sum = part, k = 0;
+    while (sum < u && part > 0) {
+        ++k;
+        part *= mean / k;
+        sum += part;
+    }
+    return k;
+}
+
+template <class T, class Make>
+__device__ void each(unsigned long long *positions, const Word *vectors, const Word *constants,
+                     T *out, unsigned long long n, unsigned generators, const Make &make)
+{
+    const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
+    if (own >= generators) return;
+    const Word *v = vectors + (unsigned long long)own * bits;
+    unsigned long long position = positions[own];
+    const unsigned long long gray = position ^ position >> 1;
+    Word x = constants ? constants[own] : 0;
+    for (int bit = 0; bit < bits; ++bit)
+        if (gray >> bit & 1) x ^= v[bit];
+    for (unsigned long long i = own; i < n; i += generators) {
+        out[i] = make(x, out[i]);
+        const int zero = __ffsll(~position) - 1;
+        if (zero >= 0 && zero < bits) x ^= v[zero];
+        ++position;
+    }
+    positions[own] = position;
+}
+%(kernels)s
+"""
+_KERNEL = """
+extern "C" __global__ void %(kind)s_%(code)s(unsigned long long *p, const Word *v, const Word *c,
+    %(type)s *d, unsigned long long n, unsigned g, double a, double b)
+{ typedef %(type)s T; each(p, v, c, d, n, g, [=](Word x, T old) -> T { return %(value)s; }); }
+"""
+_VALUES = {
+    ("uniform", "fd"): "uniform(x, T())",
+    ("uniform", "iI"): "(T)(x >> (bits - 32))",
+    ("normal", "fd"): "normal(x, T())",
+    ("log_normal", "fd"): "exp((T)a + (T)b * normal(x, T()))",
+    ("poisson", "fdI"): "(T)poisson(x, b != 0 ? a : (double)old)",
+}
+_WIDE_VALUES = {("uniform", "lL"): "(T)x"}
+
+
+@context_dependent_memoize
+def _module(bits: int) -> SourceModule:
+    values = {**_VALUES, **(_WIDE_VALUES if bits == 64 else {})}
+    kernels = "".join(
+        _KERNEL
+        % {
+            "kind": kind,
+            "code": code,
+            "type": dtype_to_ctype(np.dtype(code)),
+            "value": value,
+        }
+        for (kind, codes), value in values.items()
+        for code in codes
+    )
+    word = "unsigned long long" if bits == 64 else "unsigned"
+    return SourceModule(_SOURCE % {"word": word, "kernels": kernels}, no_extern_c=True)
+
+
+class _SobolRandomNumberGenerator(RandomFilling):
+    """What the Sobol generators have in common."""
+
+    generators_per_block = 256
+    generator_bits: int
+    has_box_muller = False
+    state_type = "unsigned long long"
+    _scrambled: bool
+
+    def __init__(self, dir_vector=None, offset: int = 0) -> None:
+        self._prepare(dir_vector, None, offset)
+
+    def _prepare(self, dir_vector, scramble_vector, offset: int) -> None:
+        self.block_count = driver.Context.get_device().get_attribute(
+            driver.device_attribute.MULTIPROCESSOR_COUNT
+        )
+        self.generators = self.block_count * self.generators_per_block
+        if offset < 0:
+            raise ValueError(f"offset must not be negative, but is {offset}")
+        name = f"{'SCRAMBLED_' if self._scrambled else ''}VECTOR_{self.generator_bits}"
+        if dir_vector is None:
+            dir_vector = generate_direction_vectors(
+                self.generators, direction_vector_set[name]
+            )
+        self._check(dir_vector, (self.generators, self.generator_bits), "dir_vector")
+        self._vectors = dir_vector
+        self._constants = scramble_vector
+        self._positions = to_gpu(np.full(self.generators, offset, np.uint64))
+        self.module = _module(self.generator_bits)
+
+    def _check(self, array, shape, what: str) -> None:
+        size = self.generator_bits // 8
+        if not (
+            isinstance(array, GPUArray)
+            and array.dtype.kind in "iu"
+            and array.dtype.itemsize == size
+            and array.shape == shape
+            and array.flags.c_contiguous
+        ):
+            raise TypeError(
+                f"{what} must be GPUArray of integers of right length: {shape} of "
+                f"{self.generator_bits} bits"
+            )
+
+    @property
+    def state(self) -> int:
+        """The address of the generators' positions on the device."""
+        return self._positions.ptr
+
+    def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
+        code = checked_code(kind, codes, data)
+        n = int(np.prod(data.shape))
+        if n == 0:
+            return
+        self.module.get_function(f"{kind}_{code}")(
+            self._positions, self._vectors,
+            np.uintp(0) if self._constants is None else self._constants,
+            data, np.uint64(n), np.uint32(self.generators), float(a), float(b),
+            block=(self.generators_per_block, 1, 1), grid=(self.block_count, 1), stream=stream,
+        )  # fmt: skip
+
+    def call_skip_ahead(self, i: int, stream=None) -> None:
+        """Move each generator ``i`` numbers ahead."""
+        if i < 0:
+            raise ValueError("generators skip ahead only, by no negative number")
+        self._move(np.uint64(i), stream)
+
+    def call_skip_ahead_array(self, i: GPUArray, stream=None) -> None:
+        """Move generator ``k`` ``i[k]`` numbers ahead."""
+        if i.shape != (self.generators,):
+            raise ValueError(
+                f"there are {self.generators} generators, and counts of shape {i.shape}"
+            )
+        if i.dtype.kind == "i" and bool((i < 0).any()):
+            raise ValueError("generators skip ahead only, by no negative number")
+        self._move(i.astype(np.uint64), stream)
+
+    def _move(self, count, stream) -> None:
+        if stream is not None:
+            stream.synchronize()
+        self._positions += count
+
+
+class Sobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
+    """Sobol sequences of 32 bits, one dimension for each generator.
+
+    dir_vector: direction numbers, as :func:`generate_direction_vectors` makes them, a row for each
+        generator.
+    offset: how many numbers each generator skips.
+
+    >>> Sobol32RandomNumberGenerator().gen_normal((100,), numpy.float32)
+    """
+
+    generator_bits = 32
+    _scrambled = False
+
+
+class Sobol64RandomNumberGenerator(_SobolRandomNumberGenerator):
+    """Sobol sequences of 64 bits; fills int64 and uint64 as well."""
+
+    generator_bits = 64
+    _scrambled = False
+    _uniform_types = "fdiIlL"
+
+
+class _ScrambledSobolRandomNumberGenerator(_SobolRandomNumberGenerator):
+    _scrambled = True
+
+    def __init__(self, dir_vector=None, scramble_vector=None, offset: int = 0) -> None:
+        self._prepare(dir_vector, None, offset)
+        if scramble_vector is None:
+            scramble_vector = to_gpu(
+                _directions.scramble_constants(self.generators, self.generator_bits)
+            )
+        self._check(scramble_vector, (self.generators,), "scramble_vector")
+        self._constants = scramble_vector
+
+
+class ScrambledSobol32RandomNumberGenerator(_ScrambledSobolRandomNumberGenerator):
+    """Scrambled Sobol sequences of 32 bits: ``scramble_vector`` is what each one starts with."""
+
+    generator_bits = 32
+
+
+class ScrambledSobol64RandomNumberGenerator(_ScrambledSobolRandomNumberGenerator):
+    """Scrambled Sobol sequences of 64 bits; fills int64 and uint64 as well."""
+
+    generator_bits = 64
+    _uniform_types = "fdiIlL"

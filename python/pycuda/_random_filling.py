@@ -1,0 +1,78 @@
+"""What all generators of curandom have in common: filling arrays and making new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pycuda.gpuarray import GPUArray
+
+
+def checked_code(kind: str, codes: str, data: GPUArray) -> str:
+    """The type's letter; NotImplementedError for types and layouts that are not filled."""
+    code = data.dtype.char if data.dtype.char in codes else None
+    if code is None or not data.flags.forc:
+        raise NotImplementedError(
+            f"{kind} numbers fill arrays without gaps of "
+            f"{', '.join(str(np.dtype(c)) for c in codes)}, not one of {data.dtype}"
+        )
+    return code
+
+
+class RandomFilling:
+    """fill_*() and gen_*() on top of ``_run(kind, types, data, stream, a, b)``."""
+
+    _run: Callable
+    _uniform_types = "fdiI"
+
+    def fill_uniform(self, data: GPUArray, stream=None) -> None:
+        """Fill with (0, 1] of float32 or float64, or all values of integers of the generator's bits."""
+        self._run("uniform", self._uniform_types, data, stream)
+
+    def fill_normal(self, data: GPUArray, stream=None) -> None:
+        """Fill with normal numbers of float32 or float64, mean 0, standard deviation 1."""
+        self._run("normal", "fd", data, stream)
+
+    def fill_log_normal(
+        self, data: GPUArray, mean: float, stddev: float, stream=None
+    ) -> None:
+        """Fill with numbers of float32 or float64 whose logarithm is normal."""
+        self._run("log_normal", "fd", data, stream, mean, stddev)
+
+    def fill_poisson(
+        self, data: GPUArray, lambda_value: float | None = None, stream=None
+    ) -> None:
+        """Fill uint32 with Poisson numbers of mean ``lambda_value``.
+
+        With None, each element of data (float32, float64 or uint32) is the mean of the number
+        that replaces it.
+        """
+        if lambda_value is None:
+            self._run("poisson", "fdI", data, stream)
+        else:
+            self._run("poisson", "I", data, stream, lambda_value, 1)
+
+    def gen_uniform(self, shape, dtype, stream=None) -> GPUArray:
+        """A new array, filled by :meth:`fill_uniform`."""
+        result = GPUArray(shape, dtype)
+        self.fill_uniform(result, stream)
+        return result
+
+    def gen_normal(self, shape, dtype, stream=None) -> GPUArray:
+        """A new array, filled by :meth:`fill_normal`."""
+        result = GPUArray(shape, dtype)
+        self.fill_normal(result, stream)
+        return result
+
+    def gen_log_normal(self, shape, dtype, mean, stddev, stream=None) -> GPUArray:
+        """A new array, filled by :meth:`fill_log_normal`."""
+        result = GPUArray(shape, dtype)
+        self.fill_log_normal(result, mean, stddev, stream)
+        return result
+
+    def gen_poisson(self, shape, dtype, lambda_value, stream=None) -> GPUArray:
+        """A new array, filled by :meth:`fill_poisson`."""
+        result = GPUArray(shape, dtype)
+        self.fill_poisson(result, lambda_value, stream)
+        return result

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import os
 
 from pycuda._driver import ArrayBase, _array_is_dense
@@ -48,9 +49,8 @@ def is_device_aware() -> bool:
         )
     if choice != "auto":
         return choice == "device"
-    from mpi4py import MPI
-
-    library = ctypes.CDLL(MPI.__file__)  # and what it is linked with
+    # An extension module: with it come the symbols of the MPI that it is linked with.
+    library = ctypes.CDLL(importlib.import_module("mpi4py.MPI").__file__)
     try:
         return bool(library.MPIX_Query_cuda_support())
     except AttributeError:

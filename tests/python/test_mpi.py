@@ -81,7 +81,8 @@ def test_two_processes(device, tmp_path, monkeypatch):
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert sorted(done.stdout.split("\n"))[1:] == ["rank 0 done", "rank 1 done"]
+    # mpirun passes on what comes from both in any order, also within a line.
+    assert done.stdout.count("done") == 2, done.stdout
 
 
 class Recorder:

@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 
+import pycuda
 import pycuda.autoinit  # noqa: F401
 import pycuda.driver as cuda
 from pycuda import gpuarray
@@ -38,6 +39,8 @@ def best(rounds, calls, run, wait):
 
 class Ours:
     name = "pycuda"
+    sort = staticmethod(gpuarray.sort)
+    cumsum = staticmethod(gpuarray.cumsum)
     wait = staticmethod(cuda.Context.synchronize)
     exp = staticmethod(gpuarray.exp)
     dot = staticmethod(gpuarray.dot)
@@ -60,6 +63,8 @@ def cupy_library():
 
     class CuPy:
         name = "CuPy"
+        sort = staticmethod(cupy.sort)
+        cumsum = staticmethod(cupy.cumsum)
         wait = staticmethod(cupy.cuda.runtime.deviceSynchronize)
         exp = staticmethod(cupy.exp)
         dot = staticmethod(cupy.dot)
@@ -78,6 +83,15 @@ def torch_library():
 
     class Torch:
         name = "torch"
+
+        @staticmethod
+        def sort(x):
+            return torch.sort(x).values
+
+        @staticmethod
+        def cumsum(x):
+            return torch.cumsum(x, 0)
+
         wait = staticmethod(torch.cuda.synchronize)
         exp = staticmethod(torch.exp)
         dot = staticmethod(torch.dot)
@@ -124,6 +138,8 @@ def small(library):
     check(library, 2 * x + y, 3 * host + 1)
     check(library, x.sum(), host.sum())
 
+    fused = pycuda.fuse(lambda x, y: 2 * x + y) if library is Ours else None
+
     def in_place():
         nonlocal z
         z += y
@@ -131,6 +147,7 @@ def small(library):
     operations = {
         "x + y": lambda: x + y,
         "2 * x + y": lambda: 2 * x + y,
+        "2 * x + y, fused": (lambda: fused(x, y)) if fused else None,
         "x += y": in_place,
         "exp(x)": lambda: library.exp(x),
         "sum(x)": lambda: x.sum(),
@@ -140,7 +157,7 @@ def small(library):
     rows = {}
     for name, run in operations.items():
         calls = 200 if "back" in name or QUICK else 2000
-        rows[name] = best(5, calls, run, library.wait) * 1e6
+        rows[name] = best(5, calls, run, library.wait) * 1e6 if run else float("nan")
     return rows
 
 
@@ -168,6 +185,26 @@ def large(library):
     }
 
 
+def algorithms(library):
+    """Sorts of 64 M keys in Gkeys/s, sums up to each element in GB/s, products in TFLOP/s."""
+    count, side = LARGE // 4, 8192 if LARGE > 1 << 24 else 1024
+    host = np.random.default_rng(0).random(count, dtype=np.float32)
+    x, ones = library.array(host), library.array(np.ones(LARGE, np.float32))
+    whole = library.array(host.view(np.int32))
+    square = library.array(host[: side * side].reshape(side, side))
+    check(library, library.sort(x), np.sort(host))
+    check(library, library.cumsum(ones)[: 1 << 20], np.arange(1, (1 << 20) + 1))
+    part = square[:64]
+    check(library, part @ square, library.host(part) @ library.host(square))
+    wait = library.wait
+    return {
+        "sort float32 (Gkeys/s)": count / best(3, 5, lambda: library.sort(x), wait) / 1e9,
+        "sort int32 (Gkeys/s)": count / best(3, 5, lambda: library.sort(whole), wait) / 1e9,
+        "cumsum (GB/s)": 8 * LARGE / best(3, 5, lambda: library.cumsum(ones), wait) / 1e9,
+        "a @ b float32 (TFLOP/s)": 2 * side**3 / best(3, 5, lambda: square @ square, wait) / 1e12,
+    }  # fmt: skip
+
+
 def show(title, columns):
     names = list(columns)
     print(f"\n{title}\n| | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
@@ -186,6 +223,7 @@ def main():
     for library in found:
         columns[library.name] = large(library)
     show(f"GB/s, {4 * LARGE / 2**20:.0f} MiB arrays", columns)
+    show("algorithms", {library.name: algorithms(library) for library in found})
 
 
 main()

@@ -871,8 +871,12 @@ class Device:
     def count() -> int:
         """How many devices there are."""
 
-    def name(self) -> str: ...
-    def pci_bus_id(self) -> str: ...
+    def name(self) -> str:
+        """The device's name, as its maker prints it."""
+
+    def pci_bus_id(self) -> str:
+        """Where it is plugged in: "0000:01:00.0"."""
+
     def uuid(self) -> bytes:
         """The 16 bytes that name this device anywhere."""
 
@@ -882,7 +886,9 @@ class Device:
     def total_memory(self) -> int:
         """In bytes."""
 
-    def get_attribute(self, attribute: int) -> int: ...
+    def get_attribute(self, attribute: int) -> int:
+        """The value of a device_attribute. LogicError for a number that is none."""
+
     def get_attributes(self) -> dict[device_attribute, int]:
         """All attributes that the driver knows, by member of device_attribute."""
 
@@ -895,7 +901,9 @@ class Device:
         The context that torch, CuPy and the CUDA runtime use; not made current.
         """
 
-    def can_access_peer(self, device: Device) -> bool: ...
+    def can_access_peer(self, device: Device) -> bool:
+        """Whether kernels of this device can reach memory of the other one."""
+
     @property
     def handle(self) -> int:
         """The driver's number of this device."""
@@ -915,7 +923,9 @@ class Context:
         """
 
     @staticmethod
-    def get_device() -> Device: ...
+    def get_device() -> Device:
+        """The Device of the current context. LogicError where there is none."""
+
     @staticmethod
     def synchronize() -> None:
         """Wait for all work in the current context."""
@@ -944,24 +954,44 @@ class Context:
         """Give the context up. A second time is an error."""
 
     @staticmethod
-    def get_limit(limit: int) -> int: ...
+    def get_limit(limit: int) -> int:
+        """A `limit` of the current context, in bytes where it is one of memory."""
+
     @staticmethod
-    def set_limit(limit: int, value: int) -> None: ...
+    def set_limit(limit: int, value: int) -> None:
+        """Set a `limit` of the current context; the driver may round it."""
+
     @staticmethod
-    def get_cache_config() -> func_cache: ...
+    def get_cache_config() -> func_cache:
+        """How the current context divides memory between L1 and shared memory."""
+
     @staticmethod
-    def set_cache_config(cache_config: int) -> None: ...
+    def set_cache_config(cache_config: int) -> None:
+        """
+        Set how the current context divides memory between L1 and shared memory: func_cache.
+        """
+
     @staticmethod
-    def get_shared_config() -> shared_config: ...
+    def get_shared_config() -> shared_config:
+        """The width of the banks of shared memory."""
+
     @staticmethod
-    def set_shared_config(shared_config: int) -> None: ...
+    def set_shared_config(shared_config: int) -> None:
+        """
+        Set the width of the banks of shared memory; devices of today have one.
+        """
+
     @staticmethod
     def enable_peer_access(peer: Context, flags: int = 0) -> None:
         """Let kernels and copies of the current context reach memory of `peer`."""
 
     @staticmethod
-    def disable_peer_access(peer: Context) -> None: ...
-    def get_api_version(self) -> int: ...
+    def disable_peer_access(peer: Context) -> None:
+        """Undo enable_peer_access(). LogicError where it was not enabled."""
+
+    def get_api_version(self) -> int:
+        """The version of the driver API that the context was made for: 3020."""
+
     @property
     def handle(self) -> int:
         """The CUcontext, as an int."""
@@ -1000,9 +1030,13 @@ class Stream:
         """The CUstream, as an int."""
 
     @property
-    def priority(self) -> int: ...
+    def priority(self) -> int:
+        """Lower numbers are more urgent; 0 is the default."""
+
     @property
-    def flags(self) -> int: ...
+    def flags(self) -> int:
+        """Of stream_flags."""
+
     def __enter__(self) -> Stream: ...
     def __exit__(self, *args) -> None: ...
     def close(self) -> None:
@@ -1034,7 +1068,11 @@ class Event:
         """64 bytes for Event.from_ipc_handle in another process."""
 
     @staticmethod
-    def from_ipc_handle(handle: object) -> Event: ...
+    def from_ipc_handle(handle: object) -> Event:
+        """
+        The event of another process, from its ipc_handle(). LogicError where it is gone.
+        """
+
     def close(self) -> None:
         """Give it back now."""
 
@@ -1042,7 +1080,8 @@ class Event:
     def __exit__(self, *args) -> None: ...
     def __repr__(self) -> str: ...
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The CUevent, as an int."""
 
 class DeviceAllocation:
     """Memory on the device."""
@@ -1068,8 +1107,13 @@ class ManagedAllocation(DeviceAllocation):
     """
 
     def __init__(self, bytes: int, mem_flags: int = 1) -> None: ...
-    def get_device_pointer(self) -> int: ...
-    def attach(self, mem_flags: int, stream: object | None = None) -> None: ...
+    def get_device_pointer(self) -> int:
+        """The address for kernels, the same as on the host."""
+
+    def attach(self, mem_flags: int, stream: object | None = None) -> None:
+        """
+        Tell which stream uses the memory (mem_attach_flags), so that the host may use it while other streams run.
+        """
 
 ManagedAllocationOrStub: TypeAlias = ManagedAllocation
 
@@ -1080,13 +1124,17 @@ class PointerHolderBase:
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        pass
+        """
+        A memoryview of `size` bytes from `offset` on; for memory that the host can reach.
+        """
 
 class IPCMemoryHandle:
     """Memory that another process shares."""
 
     def __init__(self, handle: object, flags: int = 1) -> None: ...
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the memory here; it lives on in the process that shares it."""
+
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
@@ -1101,7 +1149,10 @@ def mem_alloc_pitch(
 def mem_get_address_range(devptr: object) -> tuple[int, int]:
     """(base, size) of the allocation that an address lies in."""
 
-def mem_get_ipc_handle(devptr: object) -> bytearray: ...
+def mem_get_ipc_handle(devptr: object) -> bytearray:
+    """
+    64 bytes that IPCMemoryHandle in another process opens. `devptr` begins an allocation.
+    """
 
 class HostPointer:
     """Host memory that the device knows of."""
@@ -1110,8 +1161,12 @@ class PagelockedHostAllocation(HostPointer):
     """Host memory that the device copies from and to directly."""
 
     def __init__(self, bytes: int, mem_flags: int = 0) -> None: ...
-    def free(self) -> None: ...
-    def get_flags(self) -> int: ...
+    def free(self) -> None:
+        """Give the memory back now. Arrays over it must not be used any more."""
+
+    def get_flags(self) -> int:
+        """The host_alloc_flags that it was made with."""
+
     def get_device_pointer(self) -> int:
         """The address for kernels; needs host_alloc_flags.DEVICEMAP."""
 
@@ -1121,7 +1176,8 @@ class AlignedHostAllocation(HostPointer):
     """Host memory that starts at a multiple of `alignment`."""
 
     def __init__(self, bytes: int, alignment: int = 4096) -> None: ...
-    def free(self) -> None: ...
+    def free(self) -> None:
+        """Give the memory back now. Arrays over it must not be used any more."""
 
 class RegisteredHostMemory(HostPointer):
     """Memory of a host array, pinned while this lives."""
@@ -1131,8 +1187,11 @@ class RegisteredHostMemory(HostPointer):
     def base(self) -> object:
         """The array whose memory it is."""
 
-    def unregister(self) -> None: ...
-    def get_device_pointer(self) -> int: ...
+    def unregister(self) -> None:
+        """Unpin the array's memory now. A second time is an error."""
+
+    def get_device_pointer(self) -> int:
+        """The address for kernels; needs mem_host_register_flags.DEVICEMAP."""
 
 class PooledDeviceAllocation:
     """A block of a DeviceMemoryPool."""
@@ -1154,7 +1213,9 @@ class PooledDeviceAllocation:
 class PooledHostAllocation:
     """A block of a PageLockedMemoryPool."""
 
-    def free(self) -> None: ...
+    def free(self) -> None:
+        """Give the block back to the pool now. A second time is an error."""
+
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
 
@@ -1167,20 +1228,38 @@ class DeviceMemoryPool:
     """Device memory of the current context, kept for reuse."""
 
     def __init__(self) -> None: ...
-    def allocate(self, size: int) -> PooledDeviceAllocation: ...
-    def __call__(self, size: int) -> PooledDeviceAllocation: ...
+    def allocate(self, size: int) -> PooledDeviceAllocation:
+        """
+        A PooledDeviceAllocation of `size` bytes. MemoryError where there is none left.
+        """
+
+    def __call__(self, size: int) -> PooledDeviceAllocation:
+        """The same as allocate()."""
+
     @property
-    def held_blocks(self) -> int: ...
+    def held_blocks(self) -> int:
+        """How many blocks wait for reuse."""
+
     @property
-    def active_blocks(self) -> int: ...
+    def active_blocks(self) -> int:
+        """How many blocks are in use."""
+
     @property
-    def managed_bytes(self) -> int: ...
+    def managed_bytes(self) -> int:
+        """Bytes that the pool has of the driver, in use or not."""
+
     @property
-    def active_bytes(self) -> int: ...
+    def active_bytes(self) -> int:
+        """Bytes in use, as they were asked for."""
+
     @staticmethod
-    def bin_number(size: int) -> int: ...
+    def bin_number(size: int) -> int:
+        """The bin for blocks of `size` bytes."""
+
     @staticmethod
-    def alloc_size(bin: int) -> int: ...
+    def alloc_size(bin: int) -> int:
+        """Bytes of the blocks in a bin."""
+
     def free_held(self) -> None:
         """Give the waiting blocks back to the driver."""
 
@@ -1196,16 +1275,24 @@ def memcpy_htod(dest: object, src: object) -> None:
 def memcpy_dtoh(dest: object, src: object) -> None:
     """Fill the host array `dest` from the device."""
 
-def memcpy_htod_async(
-    dest: object, src: object, stream: object | None = None
-) -> None: ...
-def memcpy_dtoh_async(
-    dest: object, src: object, stream: object | None = None
-) -> None: ...
-def memcpy_dtod(dest: object, src: object, size: int) -> None: ...
+def memcpy_htod_async(dest: object, src: object, stream: object | None = None) -> None:
+    """
+    memcpy_htod() in a stream; `src` is kept alive until it is done, and should be page-locked.
+    """
+
+def memcpy_dtoh_async(dest: object, src: object, stream: object | None = None) -> None:
+    """
+    memcpy_dtoh() in a stream; `dest` is kept alive until it is done, and should be page-locked.
+    """
+
+def memcpy_dtod(dest: object, src: object, size: int) -> None:
+    """Copy `size` bytes on the device."""
+
 def memcpy_dtod_async(
     dest: object, src: object, size: int, stream: object | None = None
-) -> None: ...
+) -> None:
+    """memcpy_dtod() in a stream."""
+
 def memcpy_peer(
     dest: object,
     src: object,
@@ -1222,25 +1309,33 @@ def memcpy_peer_async(
     dest_context: object | None = None,
     src_context: object | None = None,
     stream: object | None = None,
-) -> None: ...
+) -> None:
+    """memcpy_peer() in a stream."""
+
 def memset_d8(dest: object, data: int, size: int) -> None:
     """Set `size` elements to `data`."""
 
 def memset_d8_async(
     dest: object, data: int, size: int, stream: object | None = None
-) -> None: ...
+) -> None:
+    """Set `size` elements to `data`, in a stream."""
+
 def memset_d16(dest: object, data: int, size: int) -> None:
     """Set `size` elements to `data`."""
 
 def memset_d16_async(
     dest: object, data: int, size: int, stream: object | None = None
-) -> None: ...
+) -> None:
+    """Set `size` elements to `data`, in a stream."""
+
 def memset_d32(dest: object, data: int, size: int) -> None:
     """Set `size` elements to `data`."""
 
 def memset_d32_async(
     dest: object, data: int, size: int, stream: object | None = None
-) -> None: ...
+) -> None:
+    """Set `size` elements to `data`, in a stream."""
+
 def memset_d2d8(dest: object, pitch: int, data: int, width: int, height: int) -> None:
     """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`."""
 
@@ -1251,7 +1346,11 @@ def memset_d2d8_async(
     width: int,
     height: int,
     stream: object | None = None,
-) -> None: ...
+) -> None:
+    """
+    Set `height` rows of `width` elements, `pitch` bytes apart, to `data`, in a stream.
+    """
+
 def memset_d2d16(dest: object, pitch: int, data: int, width: int, height: int) -> None:
     """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`."""
 
@@ -1262,7 +1361,11 @@ def memset_d2d16_async(
     width: int,
     height: int,
     stream: object | None = None,
-) -> None: ...
+) -> None:
+    """
+    Set `height` rows of `width` elements, `pitch` bytes apart, to `data`, in a stream.
+    """
+
 def memset_d2d32(dest: object, pitch: int, data: int, width: int, height: int) -> None:
     """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`."""
 
@@ -1273,7 +1376,10 @@ def memset_d2d32_async(
     width: int,
     height: int,
     stream: object | None = None,
-) -> None: ...
+) -> None:
+    """
+    Set `height` rows of `width` elements, `pitch` bytes apart, to `data`, in a stream.
+    """
 
 class ArrayDescriptor:
     """The extent and format of a one- or two-dimensional Array."""
@@ -1352,10 +1458,16 @@ class Array:
     def free(self) -> None:
         """Give it back now. A second time is an error."""
 
-    def get_descriptor(self) -> ArrayDescriptor: ...
-    def get_descriptor_3d(self) -> ArrayDescriptor3D: ...
+    def get_descriptor(self) -> ArrayDescriptor:
+        """Width, height, format and channels as an ArrayDescriptor."""
+
+    def get_descriptor_3d(self) -> ArrayDescriptor3D:
+        """The same with depth and flags, as an ArrayDescriptor3D."""
+
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The CUarray, as an int."""
+
     def __repr__(self) -> str: ...
 
 class MipmappedArray:
@@ -1363,12 +1475,15 @@ class MipmappedArray:
 
     def __init__(self, descriptor: ArrayDescriptor3D, levels: int) -> None: ...
     @property
-    def levels(self) -> int: ...
+    def levels(self) -> int:
+        """How many versions there are, the array itself included."""
+
     def get_level(self, level: int) -> Array:
         """The Array of one level; level 0 is the largest."""
 
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The CUmipmappedArray, as an int."""
 
 def memcpy_dtoa(ary: object, index: int, src: object, len: int) -> None:
     """Copy `len` bytes of the device into a one-dimensional array."""
@@ -1398,51 +1513,75 @@ class Memcpy2D:
 
     def __init__(self) -> None: ...
     @property
-    def src_x_in_bytes(self) -> int: ...
+    def src_x_in_bytes(self) -> int:
+        """Bytes in each row before what is copied."""
+
     @src_x_in_bytes.setter
     def src_x_in_bytes(self, arg: int, /) -> None: ...
     @property
-    def src_y(self) -> int: ...
+    def src_y(self) -> int:
+        """Rows before what is copied."""
+
     @src_y.setter
     def src_y(self, arg: int, /) -> None: ...
     @property
-    def src_memory_type(self) -> object: ...
+    def src_memory_type(self) -> object:
+        """Of memory_type; set_src_*() and set_dst_*() set it."""
+
     @src_memory_type.setter
     def src_memory_type(self, arg: int, /) -> None: ...
     @property
-    def src_device(self) -> int: ...
+    def src_device(self) -> int:
+        """The address on the device that is copied from."""
+
     @src_device.setter
     def src_device(self, arg: int, /) -> None: ...
     @property
-    def src_pitch(self) -> int: ...
+    def src_pitch(self) -> int:
+        """Bytes from one row of the source to the next."""
+
     @src_pitch.setter
     def src_pitch(self, arg: int, /) -> None: ...
     @property
-    def dst_x_in_bytes(self) -> int: ...
+    def dst_x_in_bytes(self) -> int:
+        """Bytes in each row before where it is copied to."""
+
     @dst_x_in_bytes.setter
     def dst_x_in_bytes(self, arg: int, /) -> None: ...
     @property
-    def dst_y(self) -> int: ...
+    def dst_y(self) -> int:
+        """Rows before where it is copied to."""
+
     @dst_y.setter
     def dst_y(self, arg: int, /) -> None: ...
     @property
-    def dst_memory_type(self) -> object: ...
+    def dst_memory_type(self) -> object:
+        """Of memory_type; set_src_*() and set_dst_*() set it."""
+
     @dst_memory_type.setter
     def dst_memory_type(self, arg: int, /) -> None: ...
     @property
-    def dst_device(self) -> int: ...
+    def dst_device(self) -> int:
+        """The address on the device that is copied to."""
+
     @dst_device.setter
     def dst_device(self, arg: int, /) -> None: ...
     @property
-    def dst_pitch(self) -> int: ...
+    def dst_pitch(self) -> int:
+        """Bytes from one row of the destination to the next."""
+
     @dst_pitch.setter
     def dst_pitch(self, arg: int, /) -> None: ...
     @property
-    def width_in_bytes(self) -> int: ...
+    def width_in_bytes(self) -> int:
+        """Bytes that are copied of each row."""
+
     @width_in_bytes.setter
     def width_in_bytes(self, arg: int, /) -> None: ...
     @property
-    def height(self) -> int: ...
+    def height(self) -> int:
+        """Rows that are copied."""
+
     @height.setter
     def height(self, arg: int, /) -> None: ...
     def set_src_host(self, buffer: object) -> None:
@@ -1479,79 +1618,117 @@ class Memcpy3D:
 
     def __init__(self) -> None: ...
     @property
-    def src_x_in_bytes(self) -> int: ...
+    def src_x_in_bytes(self) -> int:
+        """Bytes in each row before what is copied."""
+
     @src_x_in_bytes.setter
     def src_x_in_bytes(self, arg: int, /) -> None: ...
     @property
-    def src_y(self) -> int: ...
+    def src_y(self) -> int:
+        """Rows before what is copied."""
+
     @src_y.setter
     def src_y(self, arg: int, /) -> None: ...
     @property
-    def src_memory_type(self) -> object: ...
+    def src_memory_type(self) -> object:
+        """Of memory_type; set_src_*() and set_dst_*() set it."""
+
     @src_memory_type.setter
     def src_memory_type(self, arg: int, /) -> None: ...
     @property
-    def src_device(self) -> int: ...
+    def src_device(self) -> int:
+        """The address on the device that is copied from."""
+
     @src_device.setter
     def src_device(self, arg: int, /) -> None: ...
     @property
-    def src_pitch(self) -> int: ...
+    def src_pitch(self) -> int:
+        """Bytes from one row of the source to the next."""
+
     @src_pitch.setter
     def src_pitch(self, arg: int, /) -> None: ...
     @property
-    def dst_x_in_bytes(self) -> int: ...
+    def dst_x_in_bytes(self) -> int:
+        """Bytes in each row before where it is copied to."""
+
     @dst_x_in_bytes.setter
     def dst_x_in_bytes(self, arg: int, /) -> None: ...
     @property
-    def dst_y(self) -> int: ...
+    def dst_y(self) -> int:
+        """Rows before where it is copied to."""
+
     @dst_y.setter
     def dst_y(self, arg: int, /) -> None: ...
     @property
-    def dst_memory_type(self) -> object: ...
+    def dst_memory_type(self) -> object:
+        """Of memory_type; set_src_*() and set_dst_*() set it."""
+
     @dst_memory_type.setter
     def dst_memory_type(self, arg: int, /) -> None: ...
     @property
-    def dst_device(self) -> int: ...
+    def dst_device(self) -> int:
+        """The address on the device that is copied to."""
+
     @dst_device.setter
     def dst_device(self, arg: int, /) -> None: ...
     @property
-    def dst_pitch(self) -> int: ...
+    def dst_pitch(self) -> int:
+        """Bytes from one row of the destination to the next."""
+
     @dst_pitch.setter
     def dst_pitch(self, arg: int, /) -> None: ...
     @property
-    def width_in_bytes(self) -> int: ...
+    def width_in_bytes(self) -> int:
+        """Bytes that are copied of each row."""
+
     @width_in_bytes.setter
     def width_in_bytes(self, arg: int, /) -> None: ...
     @property
-    def height(self) -> int: ...
+    def height(self) -> int:
+        """Rows that are copied."""
+
     @height.setter
     def height(self, arg: int, /) -> None: ...
     @property
-    def src_z(self) -> int: ...
+    def src_z(self) -> int:
+        """Slices before what is copied."""
+
     @src_z.setter
     def src_z(self, arg: int, /) -> None: ...
     @property
-    def src_lod(self) -> int: ...
+    def src_lod(self) -> int:
+        """Not used; 0."""
+
     @src_lod.setter
     def src_lod(self, arg: int, /) -> None: ...
     @property
-    def src_height(self) -> int: ...
+    def src_height(self) -> int:
+        """Rows of one slice of the source."""
+
     @src_height.setter
     def src_height(self, arg: int, /) -> None: ...
     @property
-    def dst_z(self) -> int: ...
+    def dst_z(self) -> int:
+        """Slices before where it is copied to."""
+
     @dst_z.setter
     def dst_z(self, arg: int, /) -> None: ...
     @property
-    def dst_lod(self) -> int: ...
+    def dst_lod(self) -> int:
+        """Not used; 0."""
+
     @dst_lod.setter
     def dst_lod(self, arg: int, /) -> None: ...
     @property
-    def dst_height(self) -> int: ...
+    def dst_height(self) -> int:
+        """Rows of one slice of the destination."""
+
     @dst_height.setter
     def dst_height(self, arg: int, /) -> None: ...
     @property
-    def depth(self) -> int: ...
+    def depth(self) -> int:
+        """Slices that are copied."""
+
     @depth.setter
     def depth(self, arg: int, /) -> None: ...
     def set_src_host(self, buffer: object) -> None:
@@ -1586,79 +1763,117 @@ class Memcpy3DPeer:
 
     def __init__(self) -> None: ...
     @property
-    def src_x_in_bytes(self) -> int: ...
+    def src_x_in_bytes(self) -> int:
+        """Bytes in each row before what is copied."""
+
     @src_x_in_bytes.setter
     def src_x_in_bytes(self, arg: int, /) -> None: ...
     @property
-    def src_y(self) -> int: ...
+    def src_y(self) -> int:
+        """Rows before what is copied."""
+
     @src_y.setter
     def src_y(self, arg: int, /) -> None: ...
     @property
-    def src_memory_type(self) -> object: ...
+    def src_memory_type(self) -> object:
+        """Of memory_type; set_src_*() and set_dst_*() set it."""
+
     @src_memory_type.setter
     def src_memory_type(self, arg: int, /) -> None: ...
     @property
-    def src_device(self) -> int: ...
+    def src_device(self) -> int:
+        """The address on the device that is copied from."""
+
     @src_device.setter
     def src_device(self, arg: int, /) -> None: ...
     @property
-    def src_pitch(self) -> int: ...
+    def src_pitch(self) -> int:
+        """Bytes from one row of the source to the next."""
+
     @src_pitch.setter
     def src_pitch(self, arg: int, /) -> None: ...
     @property
-    def dst_x_in_bytes(self) -> int: ...
+    def dst_x_in_bytes(self) -> int:
+        """Bytes in each row before where it is copied to."""
+
     @dst_x_in_bytes.setter
     def dst_x_in_bytes(self, arg: int, /) -> None: ...
     @property
-    def dst_y(self) -> int: ...
+    def dst_y(self) -> int:
+        """Rows before where it is copied to."""
+
     @dst_y.setter
     def dst_y(self, arg: int, /) -> None: ...
     @property
-    def dst_memory_type(self) -> object: ...
+    def dst_memory_type(self) -> object:
+        """Of memory_type; set_src_*() and set_dst_*() set it."""
+
     @dst_memory_type.setter
     def dst_memory_type(self, arg: int, /) -> None: ...
     @property
-    def dst_device(self) -> int: ...
+    def dst_device(self) -> int:
+        """The address on the device that is copied to."""
+
     @dst_device.setter
     def dst_device(self, arg: int, /) -> None: ...
     @property
-    def dst_pitch(self) -> int: ...
+    def dst_pitch(self) -> int:
+        """Bytes from one row of the destination to the next."""
+
     @dst_pitch.setter
     def dst_pitch(self, arg: int, /) -> None: ...
     @property
-    def width_in_bytes(self) -> int: ...
+    def width_in_bytes(self) -> int:
+        """Bytes that are copied of each row."""
+
     @width_in_bytes.setter
     def width_in_bytes(self, arg: int, /) -> None: ...
     @property
-    def height(self) -> int: ...
+    def height(self) -> int:
+        """Rows that are copied."""
+
     @height.setter
     def height(self, arg: int, /) -> None: ...
     @property
-    def src_z(self) -> int: ...
+    def src_z(self) -> int:
+        """Slices before what is copied."""
+
     @src_z.setter
     def src_z(self, arg: int, /) -> None: ...
     @property
-    def src_lod(self) -> int: ...
+    def src_lod(self) -> int:
+        """Not used; 0."""
+
     @src_lod.setter
     def src_lod(self, arg: int, /) -> None: ...
     @property
-    def src_height(self) -> int: ...
+    def src_height(self) -> int:
+        """Rows of one slice of the source."""
+
     @src_height.setter
     def src_height(self, arg: int, /) -> None: ...
     @property
-    def dst_z(self) -> int: ...
+    def dst_z(self) -> int:
+        """Slices before where it is copied to."""
+
     @dst_z.setter
     def dst_z(self, arg: int, /) -> None: ...
     @property
-    def dst_lod(self) -> int: ...
+    def dst_lod(self) -> int:
+        """Not used; 0."""
+
     @dst_lod.setter
     def dst_lod(self, arg: int, /) -> None: ...
     @property
-    def dst_height(self) -> int: ...
+    def dst_height(self) -> int:
+        """Rows of one slice of the destination."""
+
     @dst_height.setter
     def dst_height(self, arg: int, /) -> None: ...
     @property
-    def depth(self) -> int: ...
+    def depth(self) -> int:
+        """Slices that are copied."""
+
     @depth.setter
     def depth(self, arg: int, /) -> None: ...
     def set_src_host(self, buffer: object) -> None:
@@ -1685,8 +1900,12 @@ class Memcpy3DPeer:
     def set_dst_unified(self, buffer: object) -> None:
         """Copy to memory whose place the driver finds out."""
 
-    def set_src_context(self, context: Context) -> None: ...
-    def set_dst_context(self, context: Context) -> None: ...
+    def set_src_context(self, context: Context) -> None:
+        """The context that is copied from; at first the current one."""
+
+    def set_dst_context(self, context: Context) -> None:
+        """The context that is copied to; at first the current one."""
+
     def __call__(self, stream: object | None = None) -> None:
         """Copy now, or with a stream, in it."""
 
@@ -1743,15 +1962,29 @@ class Function:
         cluster: int | tuple[int, ...] | None = None,
         priority: int = 0,
         programmatic: bool = False,
-    ) -> float | None: ...
-    def prepare(self, arg_types: object, texrefs: list = []) -> Function: ...
+    ) -> float | None:
+        """Call self as a function."""
+
+    def prepare(self, arg_types: object, texrefs: list = []) -> Function:
+        """
+        prepare(arg_types, texrefs=[]) -> self
+
+        Tell the arguments' types once: a format of the struct module, or numpy types, with "P" for pointers.
+        """
+
     def prepared_call(
         self,
         grid: tuple[int, ...],
         block: tuple[int, ...],
         *args: object,
         shared_size: int = 0,
-    ) -> None: ...
+    ) -> None:
+        """
+        prepared_call(grid, block, *args, shared_size=0)
+
+        Launch with the types that prepare() told.
+        """
+
     def prepared_async_call(
         self,
         grid: tuple[int, ...],
@@ -1759,14 +1992,26 @@ class Function:
         stream: Stream | None,
         *args: object,
         shared_size: int = 0,
-    ) -> None: ...
+    ) -> None:
+        """
+        prepared_async_call(grid, block, stream, *args, shared_size=0)
+
+        The same in a stream; None is the default stream.
+        """
+
     def prepared_timed_call(
         self,
         grid: tuple[int, ...],
         block: tuple[int, ...],
         *args: object,
         shared_size: int = 0,
-    ) -> Callable[[], float]: ...
+    ) -> Callable[[], float]:
+        """
+        prepared_timed_call(grid, block, *args, shared_size=0)
+
+        Returns a function that waits for the kernel and returns the seconds it took.
+        """
+
     def bind(
         self,
         *args: object,
@@ -1774,15 +2019,56 @@ class Function:
         grid: int | tuple[int, ...] | list[int] = (1, 1),
         stream: Stream | None = None,
         shared: int = 0,
-    ) -> BoundLaunch: ...
-    def get_attribute(self, attribute: int, /) -> int: ...
-    def set_attribute(self, attribute: int, value: int, /) -> None: ...
-    def set_cache_config(self, cache_config: int, /) -> None: ...
-    def set_shared_config(self, shared_config: int, /) -> None: ...
-    def max_active_blocks(self, threads: int, shared: int = 0, /) -> int: ...
+    ) -> BoundLaunch:
+        """
+        bind(*args, block, grid=(1, 1), stream=None, shared=0) -> BoundLaunch
+
+        Check and pack the arguments once; calling the result launches with them at the least cost.
+        """
+
+    def get_attribute(self, attribute: int, /) -> int:
+        """
+        get_attribute(function_attribute) -> int
+
+        The value of a function_attribute.
+        """
+
+    def set_attribute(self, attribute: int, value: int, /) -> None:
+        """
+        set_attribute(function_attribute, value)
+
+        Set one of the attributes that can be set, such as MAX_DYNAMIC_SHARED_SIZE_BYTES.
+        """
+
+    def set_cache_config(self, cache_config: int, /) -> None:
+        """
+        set_cache_config(func_cache)
+
+        How to divide memory between L1 and shared memory.
+        """
+
+    def set_shared_config(self, shared_config: int, /) -> None:
+        """
+        set_shared_config(shared_config)
+
+        The width of the banks of shared memory; devices of today have one.
+        """
+
+    def max_active_blocks(self, threads: int, shared: int = 0, /) -> int:
+        """
+        max_active_blocks(threads, shared=0) -> int
+
+        Blocks of this many threads that run on a multiprocessor at once.
+        """
+
     def suggest_block_size(
         self, shared: int = 0, most_threads: int = 0, /
-    ) -> tuple[int, int]: ...
+    ) -> tuple[int, int]:
+        """
+        suggest_block_size(shared=0, most_threads=0) -> (threads, blocks)
+
+        The block that keeps the device busiest, and how many of them fill it.
+        """
 
     param_set_texref: types.MethodDescriptorType = ...
 
@@ -1882,7 +2168,8 @@ class BoundLaunch:
     def __repr__(self, /):
         """Return repr(self)."""
 
-    def __call__(self, *, stream: Stream | None = None) -> None: ...
+    def __call__(self, *, stream: Stream | None = None) -> None:
+        """Call self as a function."""
 
     function: Function
 
@@ -1949,10 +2236,14 @@ class Linker:
         `options` are pairs of jit_option and int; `message_handler(success, info, error)` is called with the linker's words.
         """
 
-    def add_data(
-        self, data: object, input_type: int, name: str = "unknown"
-    ) -> None: ...
-    def add_file(self, filename: str, input_type: int) -> None: ...
+    def add_data(self, data: object, input_type: int, name: str = "unknown") -> None:
+        """
+        Add a piece of code: bytes, and what they are (jit_input_type). LogicError for what the driver cannot read.
+        """
+
+    def add_file(self, filename: str, input_type: int) -> None:
+        """Add a file, such as a library of the toolkit."""
+
     def link_module(self) -> Module:
         """The Module of all that was added; once only."""
 
@@ -1966,7 +2257,9 @@ class Graph:
     def instantiate(self) -> ExecutableGraph:
         """An ExecutableGraph of the work as it is now."""
 
-    def clone(self) -> Graph: ...
+    def clone(self) -> Graph:
+        """A Graph of the same work, which changes on its own."""
+
     def __len__(self) -> int: ...
     def add_empty(self, dependencies: Sequence[GraphNode] = []) -> GraphNode:
         """A node that does nothing but wait for others."""
@@ -1999,7 +2292,8 @@ class Graph:
         """Draw it for Graphviz."""
 
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The CUgraph, as an int."""
 
 class ExecutableGraph:
     """A Graph made ready to run."""
@@ -2019,7 +2313,9 @@ def begin_capture(stream: Stream, mode: int = 1) -> None:
 def end_capture(stream: Stream) -> Graph:
     """The Graph of what was recorded since begin_capture()."""
 
-def is_capturing(stream: Stream) -> bool: ...
+def is_capturing(stream: Stream) -> bool:
+    """Whether what is put into the stream is recorded and not done."""
+
 def mem_alloc_async(bytes: int, stream: object | None = None) -> DeviceAllocation:
     """
     Device memory that may be used in the stream from here on. Its free() waits; mem_free_async() does not.
@@ -2054,11 +2350,17 @@ class DriverMemoryPool:
     @release_threshold.setter
     def release_threshold(self, arg: int, /) -> None: ...
     @property
-    def reserved_bytes(self) -> int: ...
+    def reserved_bytes(self) -> int:
+        """Bytes that the pool has of the device, in use or not."""
+
     @property
-    def used_bytes(self) -> int: ...
+    def used_bytes(self) -> int:
+        """Bytes in use."""
+
     @property
-    def most_used_bytes(self) -> int: ...
+    def most_used_bytes(self) -> int:
+        """The most bytes that were in use at once."""
+
     def trim(self, keep: int = 0) -> None:
         """Give memory that is not used back to the device, but for `keep` bytes."""
 
@@ -2266,22 +2568,40 @@ class TextureReference:
     def set_address_2d(self, devptr: object, descr: object, pitch: int) -> None:
         """Read rows of memory that start `pitch` bytes apart."""
 
-    def set_format(self, format: int, num_components: int) -> None: ...
-    def set_address_mode(self, dim: int, mode: int) -> None: ...
-    def set_filter_mode(self, mode: int) -> None: ...
+    def set_format(self, format: int, num_components: int) -> None:
+        """
+        Elements and channels of memory that is bound: array_format, and 1, 2 or 4.
+        """
+
+    def set_address_mode(self, dim: int, mode: int) -> None:
+        """What reading outside gives, for one dimension: address_mode."""
+
+    def set_filter_mode(self, mode: int) -> None:
+        """POINT reads one element, LINEAR mixes neighbours: filter_mode."""
+
     def set_flags(self, flags: int) -> None:
         """
         TRSF_NORMALIZED_COORDINATES and TRSF_READ_AS_INTEGER; the latter goes by the declared type.
         """
 
-    def get_address(self) -> int: ...
-    def get_array(self) -> object: ...
-    def get_address_mode(self, dim: int) -> object: ...
-    def get_filter_mode(self) -> object: ...
+    def get_address(self) -> int:
+        """The address that is bound. LogicError where none is."""
+
+    def get_array(self) -> object:
+        """The Array that is bound. LogicError where none is."""
+
+    def get_address_mode(self, dim: int) -> object:
+        """The address_mode of one dimension."""
+
+    def get_filter_mode(self) -> object:
+        """The filter_mode."""
+
     def get_format(self) -> tuple:
         """(array_format, channels)"""
 
-    def get_flags(self) -> int: ...
+    def get_flags(self) -> int:
+        """The TRSF_ flags that are set."""
+
     @property
     def handle(self) -> int:
         """The texture object; 0 while unbound."""
@@ -2289,8 +2609,13 @@ class TextureReference:
 class SurfaceReference:
     """A surface that a kernel's source declares as a variable."""
 
-    def set_array(self, array: object, flags: int = 0) -> None: ...
-    def get_array(self) -> object: ...
+    def set_array(self, array: object, flags: int = 0) -> None:
+        """
+        Read and write this Array, which was made with array3d_flags.SURFACE_LDST.
+        """
+
+    def get_array(self) -> object:
+        """The Array that is bound. LogicError where none is."""
 
 class TextureObject:
     """
@@ -2316,7 +2641,11 @@ class TextureObject:
         """
 
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """
+        The CUtexObject, as an int: what a kernel takes as cudaTextureObject_t.
+        """
+
     def __index__(self) -> int: ...
     def close(self) -> None:
         """Give it back now."""
@@ -2328,7 +2657,11 @@ class SurfaceObject:
 
     def __init__(self, array: object) -> None: ...
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """
+        The CUsurfObject, as an int: what a kernel takes as cudaSurfaceObject_t.
+        """
+
     def __index__(self) -> int: ...
     def close(self) -> None:
         """Give it back now."""
@@ -2341,23 +2674,32 @@ class CompileResult:
         """A cubin, a fatbin, or PTX text, as bytes."""
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """What the image is: "cubin", "ptx", "fatbin" or "ltoir"."""
+
     @property
-    def arch(self) -> str: ...
+    def arch(self) -> str:
+        """What it is for: "sm_86" or "compute_86"."""
+
     @property
     def log(self) -> str:
         """Warnings and ptxas's output."""
 
     @property
-    def command_line(self) -> list[str]: ...
+    def command_line(self) -> list[str]:
+        """The compiler and its arguments."""
+
     @property
-    def origin(self) -> str: ...
+    def origin(self) -> str:
+        """Where it came from: "compiler", "memory cache" or "disk cache"."""
+
     @property
     def lowered_names(self) -> dict[str, str]:
         """For each name expression, its name in the image."""
 
     @property
-    def kept_in(self) -> str: ...
+    def kept_in(self) -> str:
+        """With keep, the folder of the compiler's files; else empty."""
 
 def compile_source(
     source: str,

@@ -144,6 +144,7 @@ class In(ArgumentHandler):
     """A host array that the kernel reads: copied to the device before the launch."""
 
     def pre_call(self, stream: _driver.Stream | None) -> None:
+        """Copies the array to its stand-in on the device."""
         memcpy_htod(self.get_device_alloc(), self.array)
 
 
@@ -151,6 +152,7 @@ class Out(ArgumentHandler):
     """A host array that the kernel writes: copied from the device after the launch."""
 
     def post_call(self, stream: _driver.Stream | None) -> None:
+        """Copies the stand-in back to the array, when the stream is done."""
         if stream is not None:
             stream.synchronize()
         memcpy_dtoh(self.array, self.get_device_alloc())

@@ -70,6 +70,24 @@ void pack_record(nb::handle record, Packing &packing) {
                              " bytes");
 }
 
+/// A scalar of a type that numpy itself does not have: bfloat16 and others of ml_dtypes.
+bool is_foreign_scalar(nb::handle value) {
+    if (!nb::hasattr(value, "tobytes"))
+        return false;
+    static PyObject *const generic =
+        nb::object(nb::module_::import_("numpy").attr("generic")).release().ptr();
+    return PyObject_IsInstance(value.ptr(), generic) == 1;
+}
+
+void pack_foreign_scalar(nb::handle value, Packing &packing) {
+    const nb::bytes bytes = nb::cast<nb::bytes>(nb::object(value.attr("tobytes")()));
+    const bool is_bfloat16 = name_of_type(value).ends_with("bfloat16");
+    const ValueKind kind = is_bfloat16 ? ValueKind::BFloat16 : ValueKind::Bytes;
+    if (!packing.block.try_push(bytes.data(), bytes.size(), kind))
+        packing.block.reject("a " + name_of_type(value) + " (" + std::to_string(bytes.size()) +
+                             " bytes)");
+}
+
 /// Subclasses of what the table holds.
 bool try_subclass(PyObject *value, Packing &packing) {
     if (PyLong_Check(value))
@@ -106,6 +124,8 @@ void pack_other(PyObject *value, Packing &packing) {
         return pack_numpy_array(value, packing);
     if (is_numpy_record(value))
         return pack_record(value, packing);
+    if (is_foreign_scalar(value))
+        return pack_foreign_scalar(value, packing);
     if (nb::isinstance<DeviceMemory>(value) || nb::isinstance<PooledMemory>(value))
         return packing.block.push_pointer(device_address(value, "argument"));
     if (is_handler(value))

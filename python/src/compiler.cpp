@@ -98,14 +98,19 @@ nb::dict lowered_names(const CompileResult &result) {
 void bind_compiler(nb::module_ &module) {
     nb::class_<CompileResult>(module, "CompileResult", "Device code and how it came about.")
         .def_prop_ro("image", image_of, "A cubin, a fatbin, or PTX text, as bytes.")
-        .def_prop_ro("kind", [](const CompileResult &result) { return name_of(result.kind); })
-        .def_ro("arch", &CompileResult::arch)
+        .def_prop_ro(
+            "kind", [](const CompileResult &result) { return name_of(result.kind); },
+            "What the image is: \"cubin\", \"ptx\", \"fatbin\" or \"ltoir\".")
+        .def_ro("arch", &CompileResult::arch, "What it is for: \"sm_86\" or \"compute_86\".")
         .def_ro("log", &CompileResult::log, "Warnings and ptxas's output.")
-        .def_ro("command_line", &CompileResult::command_line)
-        .def_prop_ro("origin", [](const CompileResult &result) { return name_of(result.origin); })
+        .def_ro("command_line", &CompileResult::command_line, "The compiler and its arguments.")
+        .def_prop_ro(
+            "origin", [](const CompileResult &result) { return name_of(result.origin); },
+            "Where it came from: \"compiler\", \"memory cache\" or \"disk cache\".")
         .def_prop_ro("lowered_names", lowered_names,
                      "For each name expression, its name in the image.")
-        .def_ro("kept_in", &CompileResult::kept_in);
+        .def_ro("kept_in", &CompileResult::kept_in,
+                "With keep, the folder of the compiler's files; else empty.");
 
     module.def("compile_source", compile_source, nb::arg("source"), nb::arg("nvcc"),
                nb::arg("options"), nb::arg("keep"), nb::arg("no_extern_c"), nb::arg("arch"),

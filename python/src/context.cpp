@@ -75,7 +75,9 @@ void bind_context(nb::module_ &module) {
                         "What a program does on one device lives in a context.")
         .def_static("get_current", &Context::current,
                     "The context that is current in this thread, whoever made it so, or None.")
-        .def_static("get_device", [] { return Context::require_current().device(); })
+        .def_static(
+            "get_device", [] { return Context::require_current().device(); },
+            "The Device of the current context. LogicError where there is none.")
         .def_static("synchronize", synchronize, "Wait for all work in the current context.")
         .def_static("from_handle", from_handle, nb::arg("handle"),
                     "A CUcontext of other code, which keeps it alive.")
@@ -93,12 +95,19 @@ void bind_context(nb::module_ &module) {
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
         .def("detach", &Context::detach, "Give the context up. A second time is an error.")
-        .def_static("get_limit", get_limit, nb::arg("limit"))
-        .def_static("set_limit", set_limit, nb::arg("limit"), nb::arg("value"))
-        .def_static("get_cache_config", get_cache_config)
-        .def_static("set_cache_config", set_cache_config, nb::arg("cache_config"))
-        .def_static("get_shared_config", get_shared_config)
-        .def_static("set_shared_config", set_shared_config, nb::arg("shared_config"))
+        .def_static("get_limit", get_limit, nb::arg("limit"),
+                    "A `limit` of the current context, in bytes where it is one of memory.")
+        .def_static("set_limit", set_limit, nb::arg("limit"), nb::arg("value"),
+                    "Set a `limit` of the current context; the driver may round it.")
+        .def_static("get_cache_config", get_cache_config,
+                    "How the current context divides memory between L1 and shared memory.")
+        .def_static(
+            "set_cache_config", set_cache_config, nb::arg("cache_config"),
+            "Set how the current context divides memory between L1 and shared memory: func_cache.")
+        .def_static("get_shared_config", get_shared_config,
+                    "The width of the banks of shared memory.")
+        .def_static("set_shared_config", set_shared_config, nb::arg("shared_config"),
+                    "Set the width of the banks of shared memory; devices of today have one.")
         .def_static(
             "enable_peer_access",
             [](const Context &peer, unsigned flags) {
@@ -109,8 +118,9 @@ void bind_context(nb::module_ &module) {
         .def_static(
             "disable_peer_access",
             [](const Context &peer) { Context::require_current().disable_peer_access(peer); },
-            nb::arg("peer"))
-        .def("get_api_version", &Context::api_version)
+            nb::arg("peer"), "Undo enable_peer_access(). LogicError where it was not enabled.")
+        .def("get_api_version", &Context::api_version,
+             "The version of the driver API that the context was made for: 3020.")
         .def_prop_ro("handle", handle_of, "The CUcontext, as an int.")
         .def_prop_ro("is_attached", &Context::attached, "False after detach().")
         .def("__hash__", [](const Context &context) { return std::hash<Context>{}(context); })

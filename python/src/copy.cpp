@@ -99,18 +99,24 @@ void bind_copy(nb::module_ &module) {
     module.def("memcpy_dtoh", memcpy_dtoh, nb::arg("dest"), nb::arg("src"),
                "Fill the host array `dest` from the device.");
     module.def("memcpy_htod_async", memcpy_htod_async, nb::arg("dest"), nb::arg("src"),
-               nb::arg("stream") = nb::none());
+               nb::arg("stream") = nb::none(),
+               "memcpy_htod() in a stream; `src` is kept alive until it is done, and should be "
+               "page-locked.");
     module.def("memcpy_dtoh_async", memcpy_dtoh_async, nb::arg("dest"), nb::arg("src"),
-               nb::arg("stream") = nb::none());
-    module.def("memcpy_dtod", memcpy_dtod, nb::arg("dest"), nb::arg("src"), nb::arg("size"));
+               nb::arg("stream") = nb::none(),
+               "memcpy_dtoh() in a stream; `dest` is kept alive until it is done, and should be "
+               "page-locked.");
+    module.def("memcpy_dtod", memcpy_dtod, nb::arg("dest"), nb::arg("src"), nb::arg("size"),
+               "Copy `size` bytes on the device.");
     module.def("memcpy_dtod_async", memcpy_dtod_async, nb::arg("dest"), nb::arg("src"),
-               nb::arg("size"), nb::arg("stream") = nb::none());
+               nb::arg("size"), nb::arg("stream") = nb::none(), "memcpy_dtod() in a stream.");
     module.def("memcpy_peer", memcpy_peer, nb::arg("dest"), nb::arg("src"), nb::arg("size"),
                nb::arg("dest_context") = nb::none(), nb::arg("src_context") = nb::none(),
                "Copy between contexts; None is the current one.");
     module.def("memcpy_peer_async", memcpy_peer_async, nb::arg("dest"), nb::arg("src"),
                nb::arg("size"), nb::arg("dest_context") = nb::none(),
-               nb::arg("src_context") = nb::none(), nb::arg("stream") = nb::none());
+               nb::arg("src_context") = nb::none(), nb::arg("stream") = nb::none(),
+               "memcpy_peer() in a stream.");
 }
 
 } // namespace pycuda::python

@@ -153,11 +153,16 @@ void bind_cuda_array(nb::module_ &module) {
             },
             nb::arg("descriptor"))
         .def("free", &CudaArray::free, "Give it back now. A second time is an error.")
-        .def("get_descriptor", [](const CudaArray &a) { return Descriptor{a.description()}; })
-        .def("get_descriptor_3d",
-             [](const CudaArray &a) { return Descriptor3D{a.description_3d()}; })
-        .def_prop_ro("handle",
-                     [](const CudaArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); })
+        .def(
+            "get_descriptor", [](const CudaArray &a) { return Descriptor{a.description()}; },
+            "Width, height, format and channels as an ArrayDescriptor.")
+        .def(
+            "get_descriptor_3d",
+            [](const CudaArray &a) { return Descriptor3D{a.description_3d()}; },
+            "The same with depth and flags, as an ArrayDescriptor3D.")
+        .def_prop_ro(
+            "handle", [](const CudaArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
+            "The CUarray, as an int.")
         .def("__repr__", represent);
 
     nb::class_<MipmappedArray>(module, "MipmappedArray", nb::is_weak_referenceable(),
@@ -168,12 +173,14 @@ void bind_cuda_array(nb::module_ &module) {
                 new (self) MipmappedArray(descriptor.value, levels);
             },
             nb::arg("descriptor"), nb::arg("levels"))
-        .def_prop_ro("levels", &MipmappedArray::levels)
+        .def_prop_ro("levels", &MipmappedArray::levels,
+                     "How many versions there are, the array itself included.")
         .def("get_level", &MipmappedArray::level, nb::arg("level"), nb::keep_alive<0, 1>(),
              "The Array of one level; level 0 is the largest.")
-        .def_prop_ro("handle", [](const MipmappedArray &a) {
-            return reinterpret_cast<std::uintptr_t>(a.get());
-        });
+        .def_prop_ro(
+            "handle",
+            [](const MipmappedArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
+            "The CUmipmappedArray, as an int.");
     bind_copies(module);
 }
 

@@ -88,12 +88,13 @@ void bind_device(nb::module_ &module) {
         .def(nb::init<int>(), nb::arg("ordinal"))
         .def(nb::init<const std::string &>(), nb::arg("pci_bus_id"))
         .def_static("count", &Device::count, "How many devices there are.")
-        .def("name", &Device::name)
-        .def("pci_bus_id", &Device::pci_bus_id)
+        .def("name", &Device::name, "The device's name, as its maker prints it.")
+        .def("pci_bus_id", &Device::pci_bus_id, "Where it is plugged in: \"0000:01:00.0\".")
         .def("uuid", uuid, "The 16 bytes that name this device anywhere.")
         .def("compute_capability", compute_capability, "(major, minor)")
         .def("total_memory", &Device::total_memory, "In bytes.")
-        .def("get_attribute", get_attribute, nb::arg("attribute"))
+        .def("get_attribute", get_attribute, nb::arg("attribute"),
+             "The value of a device_attribute. LogicError for a number that is none.")
         .def("get_attributes", get_attributes,
              "All attributes that the driver knows, by member of device_attribute.")
         .def("__getattr__", attribute_by_name, nb::arg("name"))
@@ -101,7 +102,8 @@ void bind_device(nb::module_ &module) {
              "A new context on this device, made current.")
         .def("retain_primary_context", retain_primary_context,
              "The context that torch, CuPy and the CUDA runtime use; not made current.")
-        .def("can_access_peer", &Device::can_access_peer, nb::arg("device"))
+        .def("can_access_peer", &Device::can_access_peer, nb::arg("device"),
+             "Whether kernels of this device can reach memory of the other one.")
         .def_prop_ro("handle", &Device::get, "The driver's number of this device.")
         .def("__hash__", [](const Device &device) { return std::hash<Device>{}(device); })
         .def(

@@ -141,13 +141,16 @@ void bind_allocation(nb::module_ &module) {
                 allocate_or_collect([&] { return new (self) ManagedAllocation(bytes, flags); });
             },
             nb::arg("bytes"), nb::arg("mem_flags") = unsigned{CU_MEM_ATTACH_GLOBAL})
-        .def("get_device_pointer", &ManagedAllocation::get)
+        .def("get_device_pointer", &ManagedAllocation::get,
+             "The address for kernels, the same as on the host.")
         .def(
             "attach",
             [](const ManagedAllocation &memory, unsigned flags, nb::handle stream) {
                 memory.attach(flags, stream_ref(stream));
             },
-            nb::arg("mem_flags"), nb::arg("stream") = nb::none());
+            nb::arg("mem_flags"), nb::arg("stream") = nb::none(),
+            "Tell which stream uses the memory (mem_attach_flags), so that the host may use it "
+            "while other streams run.");
     module.attr("ManagedAllocationOrStub") = module.attr("ManagedAllocation");
 }
 
@@ -167,12 +170,14 @@ void bind_device_memory(nb::module_ &module) {
             [](nb::handle self, std::size_t size, std::size_t offset) {
                 return view_of(pointer_of(self), size, offset);
             },
-            nb::arg("size"), nb::arg("offset") = 0);
+            nb::arg("size"), nb::arg("offset") = 0,
+            "A memoryview of `size` bytes from `offset` on; for memory that the host can reach.");
 
     nb::class_<IpcMemory>(module, "IPCMemoryHandle", "Memory that another process shares.")
         .def(nb::init<nb::handle, unsigned>(), nb::arg("handle"),
              nb::arg("flags") = unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS})
-        .def("close", &IpcMemory::close)
+        .def("close", &IpcMemory::close,
+             "Close the memory here; it lives on in the process that shares it.")
         .def("__int__", &IpcMemory::get)
         .def("__index__", &IpcMemory::get);
 
@@ -182,7 +187,9 @@ void bind_device_memory(nb::module_ &module) {
                "(memory, pitch): rows of `width` bytes that start `pitch` bytes apart.");
     module.def("mem_get_address_range", mem_get_address_range, nb::arg("devptr"),
                "(base, size) of the allocation that an address lies in.");
-    module.def("mem_get_ipc_handle", mem_get_ipc_handle, nb::arg("devptr"));
+    module.def(
+        "mem_get_ipc_handle", mem_get_ipc_handle, nb::arg("devptr"),
+        "64 bytes that IPCMemoryHandle in another process opens. `devptr` begins an allocation.");
 }
 
 } // namespace pycuda::python

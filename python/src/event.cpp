@@ -71,14 +71,17 @@ void bind_event(nb::module_ &module) {
         .def("time_since", time_since, nb::arg("event"), "Milliseconds from `event` to this one.")
         .def("time_till", time_till, nb::arg("event"), "Milliseconds from this event to `event`.")
         .def("ipc_handle", ipc_handle, "64 bytes for Event.from_ipc_handle in another process.")
-        .def_static("from_ipc_handle", from_ipc_handle, nb::arg("handle"))
+        .def_static(
+            "from_ipc_handle", from_ipc_handle, nb::arg("handle"),
+            "The event of another process, from its ipc_handle(). LogicError where it is gone.")
         .def("close", &Event::close, "Give it back now.")
         .def("__enter__", [](nb::object self) { return self; })
         .def("__exit__", [](Event &event, nb::args) { event.close(); })
         .def("__repr__", represent)
-        .def_prop_ro("handle", [](const Event &event) {
-            return reinterpret_cast<std::uintptr_t>(event.get());
-        });
+        .def_prop_ro(
+            "handle",
+            [](const Event &event) { return reinterpret_cast<std::uintptr_t>(event.get()); },
+            "The CUevent, as an int.");
 }
 
 } // namespace pycuda::python

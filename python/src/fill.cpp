@@ -49,7 +49,8 @@ void bind_line(nb::module_ &module, const std::string &name) {
                    nb::gil_scoped_release release;
                    FillAsync(to, value, size, queue);
                },
-               nb::arg("dest"), nb::arg("data"), nb::arg("size"), nb::arg("stream") = nb::none());
+               nb::arg("dest"), nb::arg("data"), nb::arg("size"), nb::arg("stream") = nb::none(),
+               "Set `size` elements to `data`, in a stream.");
 }
 
 template <class Element, FillRows<Element> Fill, FillRowsAsync<Element> FillAsync>
@@ -65,17 +66,19 @@ void bind_rows(nb::module_ &module, const std::string &name) {
         },
         nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"), nb::arg("height"),
         "Set `height` rows of `width` elements, `pitch` bytes apart, to `data`.");
-    module.def((name + "_async").c_str(),
-               [](nb::handle dest, std::size_t pitch, long long data, std::size_t width,
-                  std::size_t height, nb::handle stream) {
-                   Rows rows{device_address(dest, "dest"), pitch, width, height};
-                   Element value = element_of<Element>(data);
-                   StreamRef queue = stream_ref(stream);
-                   nb::gil_scoped_release release;
-                   FillAsync(rows, value, queue);
-               },
-               nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"),
-               nb::arg("height"), nb::arg("stream") = nb::none());
+    module.def(
+        (name + "_async").c_str(),
+        [](nb::handle dest, std::size_t pitch, long long data, std::size_t width,
+           std::size_t height, nb::handle stream) {
+            Rows rows{device_address(dest, "dest"), pitch, width, height};
+            Element value = element_of<Element>(data);
+            StreamRef queue = stream_ref(stream);
+            nb::gil_scoped_release release;
+            FillAsync(rows, value, queue);
+        },
+        nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"), nb::arg("height"),
+        nb::arg("stream") = nb::none(),
+        "Set `height` rows of `width` elements, `pitch` bytes apart, to `data`, in a stream.");
 }
 
 } // namespace

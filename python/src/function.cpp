@@ -169,19 +169,27 @@ const PyMethodDef own_methods[] = {
      "prepare(arg_types, texrefs=[]) -> self\n\nTell the arguments' types once: a format of the "
      "struct module, or numpy types, with \"P\" for pointers."},
     {"prepared_call", method(function_prepared_call), with_keywords,
-     "prepared_call(grid, block, *args, shared_size=0)"},
+     "prepared_call(grid, block, *args, shared_size=0)\n\nLaunch with the types that prepare() "
+     "told."},
     {"prepared_async_call", method(function_prepared_async_call), with_keywords,
-     "prepared_async_call(grid, block, stream, *args, shared_size=0)"},
+     "prepared_async_call(grid, block, stream, *args, shared_size=0)\n\nThe same in a stream; None "
+     "is the default stream."},
     {"prepared_timed_call", method(function_prepared_timed_call), with_keywords,
      "prepared_timed_call(grid, block, *args, shared_size=0)\n\nReturns a function that waits for "
      "the kernel and returns the seconds it took."},
     {"bind", method(function_bind), with_keywords,
      "bind(*args, block, grid=(1, 1), stream=None, shared=0) -> BoundLaunch\n\nCheck and pack the "
      "arguments once; calling the result launches with them at the least cost."},
-    {"get_attribute", get_attribute, METH_O, "get_attribute(function_attribute) -> int"},
-    {"set_attribute", set_attribute, METH_VARARGS, "set_attribute(function_attribute, value)"},
-    {"set_cache_config", set_cache_config, METH_O, "set_cache_config(func_cache)"},
-    {"set_shared_config", set_shared_config, METH_O, "set_shared_config(shared_config)"},
+    {"get_attribute", get_attribute, METH_O,
+     "get_attribute(function_attribute) -> int\n\nThe value of a function_attribute."},
+    {"set_attribute", set_attribute, METH_VARARGS,
+     "set_attribute(function_attribute, value)\n\nSet one of the attributes that can be set, such "
+     "as MAX_DYNAMIC_SHARED_SIZE_BYTES."},
+    {"set_cache_config", set_cache_config, METH_O,
+     "set_cache_config(func_cache)\n\nHow to divide memory between L1 and shared memory."},
+    {"set_shared_config", set_shared_config, METH_O,
+     "set_shared_config(shared_config)\n\nThe width of the banks of shared memory; devices of "
+     "today have one."},
     {"max_active_blocks", active_blocks, METH_VARARGS,
      "max_active_blocks(threads, shared=0) -> int\n\nBlocks of this many threads that run on a "
      "multiprocessor at once."},

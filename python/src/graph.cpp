@@ -83,7 +83,8 @@ void bind_graph(nb::module_ &module) {
         .def(
             "instantiate", [](const Graph &graph) { return ExecutableGraph(graph); },
             nb::keep_alive<0, 1>(), "An ExecutableGraph of the work as it is now.")
-        .def("clone", &Graph::clone, nb::keep_alive<0, 1>())
+        .def("clone", &Graph::clone, nb::keep_alive<0, 1>(),
+             "A Graph of the same work, which changes on its own.")
         .def("__len__", &Graph::node_count)
         .def(
             "add_empty",
@@ -99,9 +100,10 @@ void bind_graph(nb::module_ &module) {
              nb::arg("element_size") = 1, nb::arg("dependencies") = none,
              "Sets `count` elements of 1, 2 or 4 bytes.")
         .def("write_dot", &Graph::write_dot, nb::arg("path"), "Draw it for Graphviz.")
-        .def_prop_ro("handle", [](const Graph &graph) {
-            return reinterpret_cast<std::uintptr_t>(graph.get());
-        });
+        .def_prop_ro(
+            "handle",
+            [](const Graph &graph) { return reinterpret_cast<std::uintptr_t>(graph.get()); },
+            "The CUgraph, as an int.");
 
     nb::class_<ExecutableGraph>(module, "ExecutableGraph", nb::is_weak_referenceable(),
                                 "A Graph made ready to run.")
@@ -125,7 +127,8 @@ void bind_graph(nb::module_ &module) {
                "From now on, work put into the stream is recorded and not done.");
     module.def("end_capture", end_capture, nb::arg("stream"),
                "The Graph of what was recorded since begin_capture().");
-    module.def("is_capturing", is_capturing, nb::arg("stream"));
+    module.def("is_capturing", is_capturing, nb::arg("stream"),
+               "Whether what is put into the stream is recorded and not done.");
 }
 
 } // namespace pycuda::python

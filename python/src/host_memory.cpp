@@ -61,8 +61,9 @@ void bind_host_memory(nb::module_ &module) {
                     [&] { return new (self) PinnedAllocation(at_least_one(bytes), flags); });
             },
             nb::arg("bytes"), nb::arg("mem_flags") = 0)
-        .def("free", &PinnedAllocation::free)
-        .def("get_flags", &PinnedAllocation::flags)
+        .def("free", &PinnedAllocation::free,
+             "Give the memory back now. Arrays over it must not be used any more.")
+        .def("get_flags", &PinnedAllocation::flags, "The host_alloc_flags that it was made with.")
         .def("get_device_pointer", &PinnedAllocation::device_pointer,
              "The address for kernels; needs host_alloc_flags.DEVICEMAP.");
     module.attr("HostAllocation") = module.attr("PagelockedHostAllocation");
@@ -76,15 +77,18 @@ void bind_host_memory(nb::module_ &module) {
                 new (self) AlignedAllocation(at_least_one(bytes), alignment);
             },
             nb::arg("bytes"), nb::arg("alignment") = 4096)
-        .def("free", &AlignedAllocation::free);
+        .def("free", &AlignedAllocation::free,
+             "Give the memory back now. Arrays over it must not be used any more.");
 
     nb::class_<RegisteredMemory, HostPointer>(
         module, "RegisteredHostMemory", buffer_export<RegisteredMemory>(),
         nb::is_weak_referenceable(), "Memory of a host array, pinned while this lives.")
         .def(nb::init<nb::object, unsigned>(), nb::arg("ary"), nb::arg("flags") = 0)
         .def_prop_ro("base", &RegisteredMemory::base, "The array whose memory it is.")
-        .def("unregister", &RegisteredMemory::unregister)
-        .def("get_device_pointer", &RegisteredMemory::device_pointer);
+        .def("unregister", &RegisteredMemory::unregister,
+             "Unpin the array's memory now. A second time is an error.")
+        .def("get_device_pointer", &RegisteredMemory::device_pointer,
+             "The address for kernels; needs mem_host_register_flags.DEVICEMAP.");
 }
 
 } // namespace pycuda::python

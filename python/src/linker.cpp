@@ -252,8 +252,11 @@ void bind_linker(nb::module_ &module) {
             "`options` are pairs of jit_option and int; `message_handler(success, info, error)` "
             "is called with the linker's words.")
         .def("add_data", &Linker::add_data, nb::arg("data"), nb::arg("input_type"),
-             nb::arg("name") = "unknown")
-        .def("add_file", &Linker::add_file, nb::arg("filename"), nb::arg("input_type"))
+             nb::arg("name") = "unknown",
+             "Add a piece of code: bytes, and what they are (jit_input_type). LogicError for what "
+             "the driver cannot read.")
+        .def("add_file", &Linker::add_file, nb::arg("filename"), nb::arg("input_type"),
+             "Add a file, such as a library of the toolkit.")
         .def("link_module", &Linker::link_module, "The Module of all that was added; once only.");
 }
 

@@ -48,12 +48,21 @@ PooledHostMemory allocate_on_host(PinnedPool &self, std::size_t bytes) {
 }
 
 template <class Pool> void bind_pool(nb::class_<Pool> &cls) {
-    cls.def_prop_ro("held_blocks", [](Pool &p) { return p.pool.statistics().held_blocks; })
-        .def_prop_ro("active_blocks", [](Pool &p) { return p.pool.statistics().active_blocks; })
-        .def_prop_ro("managed_bytes", [](Pool &p) { return p.pool.statistics().managed_bytes; })
-        .def_prop_ro("active_bytes", [](Pool &p) { return p.pool.statistics().active_bytes; })
-        .def_static("bin_number", &pool_bin_number, nb::arg("size"))
-        .def_static("alloc_size", &pool_block_size, nb::arg("bin"))
+    cls.def_prop_ro(
+           "held_blocks", [](Pool &p) { return p.pool.statistics().held_blocks; },
+           "How many blocks wait for reuse.")
+        .def_prop_ro(
+            "active_blocks", [](Pool &p) { return p.pool.statistics().active_blocks; },
+            "How many blocks are in use.")
+        .def_prop_ro(
+            "managed_bytes", [](Pool &p) { return p.pool.statistics().managed_bytes; },
+            "Bytes that the pool has of the driver, in use or not.")
+        .def_prop_ro(
+            "active_bytes", [](Pool &p) { return p.pool.statistics().active_bytes; },
+            "Bytes in use, as they were asked for.")
+        .def_static("bin_number", &pool_bin_number, nb::arg("size"),
+                    "The bin for blocks of `size` bytes.")
+        .def_static("alloc_size", &pool_block_size, nb::arg("bin"), "Bytes of the blocks in a bin.")
         .def(
             "free_held", [](Pool &p) { p.pool.free_held(); },
             "Give the waiting blocks back to the driver.")
@@ -84,7 +93,9 @@ void bind_memory_pool(nb::module_ &module) {
 
     nb::class_<PooledHostMemory>(module, "PooledHostAllocation", buffer_export<PooledHostMemory>(),
                                  nb::is_weak_referenceable(), "A block of a PageLockedMemoryPool.")
-        .def("free", [](PooledHostMemory &block) { block.memory.free(); })
+        .def(
+            "free", [](PooledHostMemory &block) { block.memory.free(); },
+            "Give the block back to the pool now. A second time is an error.")
         .def("__len__", &PooledHostMemory::size)
         .def("__bool__", [](const PooledHostMemory &) { return true; });
 
@@ -98,8 +109,9 @@ void bind_memory_pool(nb::module_ &module) {
     nb::class_<DevicePool> device_pool(module, "DeviceMemoryPool", nb::is_weak_referenceable(),
                                        "Device memory of the current context, kept for reuse.");
     device_pool.def("__init__", [](DevicePool *self) { make_pool(self, MemoryPool::device()); })
-        .def("allocate", allocate_on_device, nb::arg("size"))
-        .def("__call__", allocate_on_device, nb::arg("size"));
+        .def("allocate", allocate_on_device, nb::arg("size"),
+             "A PooledDeviceAllocation of `size` bytes. MemoryError where there is none left.")
+        .def("__call__", allocate_on_device, nb::arg("size"), "The same as allocate().");
     bind_pool(device_pool);
 
     nb::class_<PinnedPool> pinned_pool(module, "_PageLockedMemoryPool",

@@ -68,8 +68,9 @@ void bind_stream(nb::module_ &module) {
         .def("wait_for_event", &Stream::wait, nb::arg("event"),
              "Work put in after this waits for `event`.")
         .def_prop_ro("handle", handle_of, "The CUstream, as an int.")
-        .def_prop_ro("priority", &Stream::priority)
-        .def_prop_ro("flags", &Stream::flags)
+        .def_prop_ro("priority", &Stream::priority,
+                     "Lower numbers are more urgent; 0 is the default.")
+        .def_prop_ro("flags", &Stream::flags, "Of stream_flags.")
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
         .def("close", &Stream::close, "Give it back now. Work in it is still done.")

@@ -126,9 +126,12 @@ void bind_stream_memory(nb::module_ &module) {
                 pool.set(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, bytes);
             },
             "Bytes that are kept for reuse when the device is waited for.")
-        .def_prop_ro("reserved_bytes", pool_attribute<CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT>)
-        .def_prop_ro("used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_CURRENT>)
-        .def_prop_ro("most_used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_HIGH>)
+        .def_prop_ro("reserved_bytes", pool_attribute<CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT>,
+                     "Bytes that the pool has of the device, in use or not.")
+        .def_prop_ro("used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_CURRENT>,
+                     "Bytes in use.")
+        .def_prop_ro("most_used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_HIGH>,
+                     "The most bytes that were in use at once.")
         .def("trim", &DriverPool::trim, nb::arg("keep") = 0,
              "Give memory that is not used back to the device, but for `keep` bytes.");
 }

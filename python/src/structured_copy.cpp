@@ -36,10 +36,11 @@ using CopyPeer = StructuredCopy<CUDA_MEMCPY3D_PEER>;
 // Attributes
 
 template <class Copy, class Value>
-void bind_field(nb::class_<Copy> &type, const char *name, Value Copy::Described::*member) {
+void bind_field(nb::class_<Copy> &type, const char *name, Value Copy::Described::*member,
+                const char *doc) {
     type.def_prop_rw(
         name, [member](const Copy &copy) { return copy.what.*member; },
-        [member](Copy &copy, Value value) { copy.what.*member = value; });
+        [member](Copy &copy, Value value) { copy.what.*member = value; }, doc);
 }
 
 template <class Copy>
@@ -51,35 +52,41 @@ void bind_memory_type(nb::class_<Copy> &type, const char *name,
             return nb::module_::import_("pycuda._driver")
                 .attr("memory_type")(static_cast<int>(copy.what.*member));
         },
-        [member](Copy &copy, int value) { copy.what.*member = CUmemorytype(value); });
+        [member](Copy &copy, int value) { copy.what.*member = CUmemorytype(value); },
+        "Of memory_type; set_src_*() and set_dst_*() set it.");
 }
 
 template <class Copy> void bind_fields(nb::class_<Copy> &type) {
     using What = typename Copy::Described;
-    bind_field(type, "src_x_in_bytes", &What::srcXInBytes);
-    bind_field(type, "src_y", &What::srcY);
+    bind_field(type, "src_x_in_bytes", &What::srcXInBytes,
+               "Bytes in each row before what is copied.");
+    bind_field(type, "src_y", &What::srcY, "Rows before what is copied.");
     bind_memory_type(type, "src_memory_type", &What::srcMemoryType);
-    bind_field(type, "src_device", &What::srcDevice);
-    bind_field(type, "src_pitch", &What::srcPitch);
-    bind_field(type, "dst_x_in_bytes", &What::dstXInBytes);
-    bind_field(type, "dst_y", &What::dstY);
+    bind_field(type, "src_device", &What::srcDevice,
+               "The address on the device that is copied from.");
+    bind_field(type, "src_pitch", &What::srcPitch, "Bytes from one row of the source to the next.");
+    bind_field(type, "dst_x_in_bytes", &What::dstXInBytes,
+               "Bytes in each row before where it is copied to.");
+    bind_field(type, "dst_y", &What::dstY, "Rows before where it is copied to.");
     bind_memory_type(type, "dst_memory_type", &What::dstMemoryType);
-    bind_field(type, "dst_device", &What::dstDevice);
-    bind_field(type, "dst_pitch", &What::dstPitch);
-    bind_field(type, "width_in_bytes", &What::WidthInBytes);
-    bind_field(type, "height", &What::Height);
+    bind_field(type, "dst_device", &What::dstDevice,
+               "The address on the device that is copied to.");
+    bind_field(type, "dst_pitch", &What::dstPitch,
+               "Bytes from one row of the destination to the next.");
+    bind_field(type, "width_in_bytes", &What::WidthInBytes, "Bytes that are copied of each row.");
+    bind_field(type, "height", &What::Height, "Rows that are copied.");
 }
 
 template <class Copy> void bind_fields_3d(nb::class_<Copy> &type) {
     using What = typename Copy::Described;
     bind_fields(type);
-    bind_field(type, "src_z", &What::srcZ);
-    bind_field(type, "src_lod", &What::srcLOD);
-    bind_field(type, "src_height", &What::srcHeight);
-    bind_field(type, "dst_z", &What::dstZ);
-    bind_field(type, "dst_lod", &What::dstLOD);
-    bind_field(type, "dst_height", &What::dstHeight);
-    bind_field(type, "depth", &What::Depth);
+    bind_field(type, "src_z", &What::srcZ, "Slices before what is copied.");
+    bind_field(type, "src_lod", &What::srcLOD, "Not used; 0.");
+    bind_field(type, "src_height", &What::srcHeight, "Rows of one slice of the source.");
+    bind_field(type, "dst_z", &What::dstZ, "Slices before where it is copied to.");
+    bind_field(type, "dst_lod", &What::dstLOD, "Not used; 0.");
+    bind_field(type, "dst_height", &What::dstHeight, "Rows of one slice of the destination.");
+    bind_field(type, "depth", &What::Depth, "Slices that are copied.");
 }
 
 // Where from and where to
@@ -245,11 +252,13 @@ void bind_structured_copy(nb::module_ &module) {
         .def(
             "set_src_context",
             [](CopyPeer &copy, const Context &context) { copy.what.srcContext = context.get(); },
-            nb::arg("context"), nb::keep_alive<1, 2>())
+            nb::arg("context"), nb::keep_alive<1, 2>(),
+            "The context that is copied from; at first the current one.")
         .def(
             "set_dst_context",
             [](CopyPeer &copy, const Context &context) { copy.what.dstContext = context.get(); },
-            nb::arg("context"), nb::keep_alive<1, 2>())
+            nb::arg("context"), nb::keep_alive<1, 2>(),
+            "The context that is copied to; at first the current one.")
         .def("__call__", call_peer, nb::arg("stream") = nb::none(),
              "Copy now, or with a stream, in it.");
 }

@@ -356,26 +356,33 @@ void bind_references(nb::module_ &module) {
              nb::arg("descr"), nb::arg("pitch"),
              "Read rows of memory that start `pitch` bytes apart.")
         .def("set_format", &TextureReference::set_format, nb::arg("format"),
-             nb::arg("num_components"))
+             nb::arg("num_components"),
+             "Elements and channels of memory that is bound: array_format, and 1, 2 or 4.")
         .def("set_address_mode", &TextureReference::set_address_mode, nb::arg("dim"),
-             nb::arg("mode"))
-        .def("set_filter_mode", &TextureReference::set_filter_mode, nb::arg("mode"))
+             nb::arg("mode"), "What reading outside gives, for one dimension: address_mode.")
+        .def("set_filter_mode", &TextureReference::set_filter_mode, nb::arg("mode"),
+             "POINT reads one element, LINEAR mixes neighbours: filter_mode.")
         .def("set_flags", &TextureReference::set_flags, nb::arg("flags"),
              "TRSF_NORMALIZED_COORDINATES and TRSF_READ_AS_INTEGER; the latter goes by the "
              "declared type.")
-        .def("get_address", &TextureReference::address)
-        .def("get_array", &TextureReference::array)
-        .def("get_address_mode", &TextureReference::address_mode, nb::arg("dim"))
-        .def("get_filter_mode", &TextureReference::filter_mode)
+        .def("get_address", &TextureReference::address,
+             "The address that is bound. LogicError where none is.")
+        .def("get_array", &TextureReference::array,
+             "The Array that is bound. LogicError where none is.")
+        .def("get_address_mode", &TextureReference::address_mode, nb::arg("dim"),
+             "The address_mode of one dimension.")
+        .def("get_filter_mode", &TextureReference::filter_mode, "The filter_mode.")
         .def("get_format", &TextureReference::format, "(array_format, channels)")
-        .def("get_flags", &TextureReference::flags)
+        .def("get_flags", &TextureReference::flags, "The TRSF_ flags that are set.")
         .def_prop_ro("handle", &TextureReference::handle, "The texture object; 0 while unbound.");
 
     nb::class_<SurfaceReference>(module, "SurfaceReference", nb::dynamic_attr(),
                                  nb::is_weak_referenceable(),
                                  "A surface that a kernel's source declares as a variable.")
-        .def("set_array", &SurfaceReference::set_array, nb::arg("array"), nb::arg("flags") = 0)
-        .def("get_array", &SurfaceReference::array);
+        .def("set_array", &SurfaceReference::set_array, nb::arg("array"), nb::arg("flags") = 0,
+             "Read and write this Array, which was made with array3d_flags.SURFACE_LDST.")
+        .def("get_array", &SurfaceReference::array,
+             "The Array that is bound. LogicError where none is.");
 }
 
 } // namespace
@@ -420,7 +427,8 @@ void bind_texture(nb::module_ &module) {
              "`address_mode` is one for all dimensions or a sequence. `normalized_float` reads "
              "integers as 0 to 1 or -1 to 1. `size` (bytes), `format` and `num_channels` describe "
              "device memory.")
-        .def_prop_ro("handle", &TextureObject::get)
+        .def_prop_ro("handle", &TextureObject::get,
+                     "The CUtexObject, as an int: what a kernel takes as cudaTextureObject_t.")
         .def("__index__", &TextureObject::get)
         .def("close", &TextureObject::close, "Give it back now.");
 
@@ -433,7 +441,8 @@ void bind_texture(nb::module_ &module) {
                 new (self) SurfaceObject(cuda_array_of(array, "array"));
             },
             nb::arg("array"), nb::keep_alive<1, 2>())
-        .def_prop_ro("handle", &SurfaceObject::get)
+        .def_prop_ro("handle", &SurfaceObject::get,
+                     "The CUsurfObject, as an int: what a kernel takes as cudaSurfaceObject_t.")
         .def("__index__", &SurfaceObject::get)
         .def("close", &SurfaceObject::close, "Give it back now.");
     register_as_argument<TextureObject>();

@@ -105,6 +105,93 @@ def test_half(device, kernels):
     assert bits.view(np.float16)[0] == 1.5
 
 
+SMALL_FLOATS = """
+    #include <cuda_fp16.h>
+    #include <cuda_bf16.h>
+    __global__ void from_half(float *out, __half h, half2 pair)
+    { out[0] = h; out[1] = __low2float(pair); out[2] = __high2float(pair); }
+    __global__ void from_bfloat16(float *out, char before, __nv_bfloat16 b)
+    { out[0] = b; out[1] = before; }
+"""
+
+
+@pytest.fixture(scope="module")
+def small_floats(primary_context):
+    with primary_context:
+        return SourceModule(SMALL_FLOATS)
+
+
+def test_half_by_type(device, small_floats):
+    function = small_floats.get_function("from_half")
+    pair = np.array((2.5, -3), np.dtype("f2,f2"))
+    for value in (np.float16(1.5), 1.5, np.float16(1.5).view(np.uint16)):
+        out = np.zeros(3, np.float32)
+        function(cuda.Out(out), value, pair, block=1)
+        assert out.tolist() == [1.5, 2.5, -3]
+
+
+def test_bfloat16(device, small_floats):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    function = small_floats.get_function("from_bfloat16")
+    for value in (ml_dtypes.bfloat16(-1.5), -1.5):
+        out = np.zeros(2, np.float32)
+        function(cuda.Out(out), 7, value, block=1)
+        assert out.tolist() == [-1.5, 7]
+    with pytest.raises(
+        cuda.ArgumentError, match="expected __nv_bfloat16.*numpy.float16"
+    ):
+        function(cuda.Out(out), 7, np.float16(1), block=1)
+    half = small_floats.get_function("from_half")
+    with pytest.raises(cuda.ArgumentError, match="expected __half.*bfloat16"):
+        half(cuda.Out(out), ml_dtypes.bfloat16(1), None, block=1)
+
+
+def test_numbers_of_one_byte(device):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    function = SourceModule(
+        "__global__ void store(unsigned char *out, unsigned char bits) { *out = bits; }"
+    ).get_function("store")
+    value = ml_dtypes.float8_e4m3fn(1.25)
+    out = np.zeros(1, np.uint8)
+    function(cuda.Out(out), value, block=1)
+    assert out[0] == np.array(value).view(np.uint8)
+
+
+NESTED = np.dtype(
+    [
+        ("tag", "i1"),
+        ("corners", [("at", "f4", (3,)), ("id", "i2")], (2,)),
+        ("matrix", "f8", (2, 2)),
+        ("last", "i1"),
+    ],
+    align=True,
+)
+
+
+def test_structs_with_arrays_and_structs_inside(device):
+    """numpy's align=True lays records out as the compiler does, inner arrays included."""
+    function = SourceModule("""
+        struct Corner { float at[3]; short id; };
+        struct Nested { signed char tag; Corner corners[2]; double matrix[2][2]; char last; };
+        __global__ void sum(double *out, char before, Nested n, int *after)
+        {
+            out[0] = n.tag + n.last; out[1] = n.corners[1].at[2] + n.corners[0].id;
+            out[2] = n.matrix[1][0]; out[3] = after == 0; out[4] = sizeof(Nested);
+        }
+    """).get_function("sum")
+    value = np.zeros((), NESTED)
+    value["tag"], value["last"] = 1, 2
+    value["corners"]["at"] = [[1, 2, 3], [4, 5, 6]]
+    value["corners"]["id"] = 10, 20
+    value["matrix"] = [[1, 2], [3.5, 4]]
+    out = np.zeros(5)
+    function(cuda.Out(out), 9, value, None, block=1)
+    assert out.tolist() == [3, 16, 3.5, 1, NESTED.itemsize]
+    with pytest.raises(cuda.ArgumentError, match="argument 2.*bytes"):
+        packed = np.zeros((), np.dtype([("tag", "i1"), ("matrix", "f8", (2, 2))]))
+        function(cuda.Out(out), 9, packed, None, block=1)
+
+
 MIXED = np.dtype([("c", "i1"), ("d", "f8"), ("s", "i2")], align=True)
 
 

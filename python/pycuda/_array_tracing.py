@@ -101,8 +101,10 @@ class Traced:
         trace = self._trace
         if self._number < len(trace.dtypes):
             return trace.dtypes[self._number]
-        program = _driver._Fusion(len(trace.dtypes), trace.steps, [self._number])
-        return program.result_types(trace.dtypes, trace.constants)[0]
+        program = _driver._Fusion(
+            len(trace.dtypes), trace.steps, [self._number], trace.constants
+        )
+        return program.result_types(trace.dtypes)[0]
 
     def astype(self, dtype, stream=None, copy: bool = True) -> Traced:
         """The value converted to another type."""

@@ -59,12 +59,22 @@ class _Plan:
             trace.add("copy", v) if v._number < len(arrays) else v for v in values
         ]
         self.program = _driver._Fusion(
-            len(arrays), trace.steps, [v._number for v in values]
+            len(arrays), trace.steps, [v._number for v in values], trace.constants
         )
-        self.constants = trace.constants
+        self.plain = self.single and self.finish == [None]
+        # Where the arrays are, if all arguments were given by position.
+        self.places = [i for i, one in enumerate(args) if isinstance(one, ArrayBase)]
 
-    def run(self, arrays, stream):
-        results = self.program.run(arrays, self.constants, stream)
+    def run(self, args, kwargs, stream):
+        if len(self.places) != len(args):
+            args = [args[i] for i in self.places]
+        if kwargs:
+            named = [one for one in kwargs.values() if isinstance(one, ArrayBase)]
+            args = [*args, *named]
+        if self.plain:
+            return self.program.run(args, stream)
+        results = self.program.run(args, stream)
+        results = [results] if len(self.finish) == 1 else list(results)
         for place, reduced in enumerate(self.finish):
             if reduced is not None:
                 keywords = dict(reduced.kwargs)
@@ -104,10 +114,7 @@ class FusedFunction:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
             self._plans[key] = plan
-        arrays = [one for one in args if isinstance(one, ArrayBase)]
-        if kwargs:
-            arrays += [one for one in kwargs.values() if isinstance(one, ArrayBase)]
-        return plan.run(arrays, stream)
+        return plan.run(args, kwargs, stream)
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)

@@ -89,20 +89,6 @@ nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handl
 
 // Fusion: steps are (operation, operands, dtype of the result or None).
 
-void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int> &results) {
-    std::vector<FusedStep> program;
-    for (nb::handle entry : steps) {
-        nb::tuple step = nb::borrow<nb::tuple>(entry);
-        const auto name = nb::cast<std::string>(nb::object(step[0]));
-        const std::optional<Operation> operation = find_operation(name);
-        if (!operation)
-            throw_value_error("there is no operation \"" + name + "\"");
-        program.push_back({*operation, nb::cast<std::vector<int>>(nb::object(step[1])),
-                           type_of(nb::object(step[2]))});
-    }
-    new (self) Fusion(inputs, std::move(program), results);
-}
-
 std::vector<Scalar> scalars_of(nb::list constants) {
     std::vector<Scalar> scalars;
     for (nb::handle constant : constants) {
@@ -114,22 +100,44 @@ std::vector<Scalar> scalars_of(nb::list constants) {
     return scalars;
 }
 
-nb::list fusion_run(const Fusion &self, nb::list arrays, nb::list constants, nb::handle stream) {
-    std::vector<const Array *> inputs;
-    for (nb::handle array : arrays)
-        inputs.push_back(&require_array(array, "what a fused function is called with"));
-    nb::list results;
-    for (Array &result : self.run(inputs, scalars_of(constants), queue_of(stream)))
-        results.append(wrap_array(std::move(result), Py_TYPE(nb::object(arrays[0]).ptr())));
-    return results;
+void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int> &results,
+                 nb::list constants) {
+    std::vector<FusedStep> program;
+    for (nb::handle entry : steps) {
+        nb::tuple step = nb::borrow<nb::tuple>(entry);
+        const auto name = nb::cast<std::string>(nb::object(step[0]));
+        const std::optional<Operation> operation = find_operation(name);
+        if (!operation)
+            throw_value_error("there is no operation \"" + name + "\"");
+        program.push_back({*operation, nb::cast<std::vector<int>>(nb::object(step[1])),
+                           type_of(nb::object(step[2]))});
+    }
+    new (self) Fusion(inputs, std::move(program), results, scalars_of(constants));
 }
 
-nb::list fusion_types(const Fusion &self, nb::list dtypes, nb::list constants) {
+/// An array, or a tuple of them where there are several.
+nb::object fusion_run(const Fusion &self, nb::sequence arrays, nb::handle stream) {
+    std::vector<const Array *> inputs;
+    PyTypeObject *type = nullptr;
+    for (nb::handle array : arrays) {
+        inputs.push_back(&require_array(array, "what a fused function is called with"));
+        type = type == nullptr ? Py_TYPE(array.ptr()) : type;
+    }
+    std::vector<Array> results = self.run(inputs, queue_of(stream));
+    if (results.size() == 1)
+        return wrap_array(std::move(results[0]), type);
+    nb::list list;
+    for (Array &result : results)
+        list.append(wrap_array(std::move(result), type));
+    return nb::tuple(list);
+}
+
+nb::list fusion_types(const Fusion &self, nb::list dtypes) {
     std::vector<ScalarType> types;
     for (nb::handle dtype : dtypes)
         types.push_back(dtype_of(dtype).scalar());
     nb::list results;
-    for (ScalarType type : self.result_types(types, scalars_of(constants)))
+    for (ScalarType type : self.result_types(types))
         results.append(numpy_dtype(type));
     return results;
 }
@@ -138,10 +146,10 @@ nb::list fusion_types(const Fusion &self, nb::list dtypes, nb::list constants) {
 
 void bind_array_algorithms(nb::module_ &module) {
     nb::class_<Fusion>(module, "_Fusion", "Several elementwise operations in one kernel.")
-        .def("__init__", fusion_init, nb::arg("inputs"), nb::arg("steps"), nb::arg("results"))
-        .def("run", fusion_run, nb::arg("arrays"), nb::arg("constants"),
-             nb::arg("stream").none() = nb::none())
-        .def("result_types", fusion_types, nb::arg("dtypes"), nb::arg("constants"));
+        .def("__init__", fusion_init, nb::arg("inputs"), nb::arg("steps"), nb::arg("results"),
+             nb::arg("constants"))
+        .def("run", fusion_run, nb::arg("arrays"), nb::arg("stream").none() = nb::none())
+        .def("result_types", fusion_types, nb::arg("dtypes"));
     module.def("_array_scan", array_scan, nb::arg("name"), nb::arg("array"), nb::arg("axis"),
                nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none());
     module.def("_array_sort", array_sort, nb::arg("array"), nb::arg("axis"),

@@ -2,8 +2,8 @@
 //
 //     // z = exp(2 * x) + y: values 0 and 1 are x and y, constant 0 is 2
 //     Fusion fusion(2, {{Operation::Multiply, {Fusion::constant(0), 0}}, {Operation::Exp, {2}},
-//                       {Operation::Add, {3, 1}}}, {4});
-//     Array z = fusion.run({&x, &y}, {{Scalar::weak(2.0)}}).front();
+//                       {Operation::Add, {3, 1}}}, {4}, {Scalar::weak(2.0)});
+//     Array z = fusion.run(std::array{&x, &y}).front();
 #pragma once
 
 #include <pycuda/array.h>
@@ -12,6 +12,8 @@
 #include <pycuda/scalar.h>
 #include <pycuda/stream.h>
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,34 +42,38 @@ class Fusion {
     static constexpr int constant(int number) noexcept { return ~number; }
 
     /// Throws std::invalid_argument for operands that are not there and for no results.
-    Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> results);
+    Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> results,
+           std::vector<Scalar> constants = {});
 
     /// New arrays, one for each result. The inputs broadcast to one shape, which each result must
     /// have by its own operands alone. Throws std::invalid_argument otherwise, UnsupportedTypes,
     /// ScalarOverflow.
-    std::vector<Array> run(std::span<const Array *const> inputs, std::span<const Scalar> constants,
-                           StreamRef stream = {}) const;
+    std::vector<Array> run(std::span<const Array *const> inputs, StreamRef stream = {}) const;
 
     /// The types of the results for inputs of these types.
-    std::vector<ScalarType> result_types(std::span<const ScalarType> inputs,
-                                         std::span<const Scalar> constants) const;
+    std::vector<ScalarType> result_types(std::span<const ScalarType> inputs) const;
 
   private:
     struct Typed;
+    struct Known;
     std::string source(const Typed &program, const detail::FusionReach &reach) const;
     std::vector<Array> allocate(const Typed &program, std::span<const Array *const> inputs,
                                 StreamRef stream) const;
     void check_shapes(std::span<const Array *const> inputs, const Layout &shape) const;
     void launch(const Function &kernel, const Typed &program, const detail::FusionReach &reach,
                 std::span<const Array> results, std::span<const Array *const> inputs,
-                std::span<const Scalar> constants, StreamRef stream) const;
-    Typed typed(std::span<const ScalarType> inputs, std::span<const Scalar> constants) const;
+                StreamRef stream) const;
+    Typed typed(std::span<const ScalarType> inputs) const;
+    const Typed &known_types(std::span<const ScalarType> types) const;
+    const Function &kernel(const Typed &program, const detail::FusionReach &reach) const;
 
     int inputs_;
     std::vector<FusedStep> steps_;
     std::vector<int> results_;
+    std::vector<Scalar> constants_;
     std::vector<std::uint64_t> depends_on_; ///< of each value: bit k for input k
     std::string text_;                      ///< tells programs apart
+    std::shared_ptr<Known> known_;
 };
 
 } // namespace pycuda

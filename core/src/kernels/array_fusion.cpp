@@ -17,12 +17,16 @@
 #include <pycuda/launch.h>
 
 #include <algorithm>
+#include <array>
+#include <deque>
+#include <mutex>
 #include <stdexcept>
 
 namespace pycuda {
 namespace {
 
 constexpr unsigned block = 256;
+constexpr int max_inputs = 48;
 
 VariantCache &kernels() {
     static auto *cache = new VariantCache; // never destroyed: arrays may be alive until the end
@@ -43,7 +47,7 @@ struct UsedConstant {
 struct detail::FusionReach {
     bool contiguous = true;
     int length = 1;            ///< elements in one access
-    std::vector<bool> single;  ///< of each input: one element for all
+    std::uint64_t single = 0;  ///< of each input: one element for all
     std::vector<Layout> walks; ///< results, then inputs, merged; of strided kernels
     int axes = 0;
 };
@@ -53,6 +57,20 @@ struct Fusion::Typed {
     std::vector<ScalarType> values;
     std::vector<OperationVariant> variants; ///< of the steps
     std::vector<UsedConstant> constants;
+
+    /// Kernels that have run.
+    struct Found {
+        CUcontext context;
+        std::uint64_t reach;
+        const Function *kernel;
+    };
+    mutable std::vector<Found> found = {};
+};
+
+/// For the types that it was called with.
+struct Fusion::Known {
+    std::mutex mutex;
+    std::deque<Typed> programs;
 };
 
 namespace {
@@ -125,7 +143,7 @@ std::string contiguous_body(int inputs, std::size_t constants, std::size_t resul
     std::string load, stores, store_one, declare;
     for (int k = 0; k < inputs; ++k) {
         const std::string name = std::to_string(k);
-        if (reach.single[static_cast<std::size_t>(k)])
+        if ((reach.single >> k & 1))
             declare += "    const I" + name + " s" + name + " = *in" + name + ";\n";
         else
             load += "        const auto p" + name + " = *reinterpret_cast<const Pack<I" + name +
@@ -139,12 +157,11 @@ std::string contiguous_body(int inputs, std::size_t constants, std::size_t resul
         store_one += "        out" + name + "[i] = results.r" + name + ";\n";
     }
     auto from_pack = [&](int k) {
-        return reach.single[static_cast<std::size_t>(k)] ? "s" + std::to_string(k)
-                                                         : "p" + std::to_string(k) + ".v[k]";
+        return (reach.single >> k & 1) ? "s" + std::to_string(k)
+                                       : "p" + std::to_string(k) + ".v[k]";
     };
     auto from_memory = [&](int k) {
-        return reach.single[static_cast<std::size_t>(k)] ? "s" + std::to_string(k)
-                                                         : "in" + std::to_string(k) + "[i]";
+        return (reach.single >> k & 1) ? "s" + std::to_string(k) : "in" + std::to_string(k) + "[i]";
     };
     std::string unpack;
     for (std::size_t k = 0; k < results; ++k)
@@ -203,26 +220,35 @@ bool lies_like(const Array &array, const Array &result) {
             (array.is_f_contiguous() && result.is_f_contiguous()));
 }
 
+/// Elements in one access of 16 bytes, as far as all arrays are aligned for it.
+int access_length(std::span<const Array> results, std::span<const Array *const> inputs,
+                  std::uint64_t single) {
+    std::size_t widest = 1;
+    std::uint64_t misaligned = 0;
+    auto each = [&](auto &&visit) {
+        for (const Array &result : results)
+            visit(result);
+        for (std::size_t k = 0; k < inputs.size(); ++k)
+            if (!(single >> k & 1))
+                visit(*inputs[k]);
+    };
+    each([&](const Array &array) { widest = std::max(widest, array.item_size()); });
+    const std::size_t length = 16 / widest;
+    each([&](const Array &array) { misaligned |= array.address() % (length * array.item_size()); });
+    return misaligned ? 1 : static_cast<int>(length);
+}
+
 Reach find_reach(std::span<const Array> results, std::span<const Array *const> inputs) {
     Reach reach;
-    std::size_t widest = 1;
-    std::vector<const Array *> walkers;
-    for (const Array &result : results)
-        walkers.push_back(&result);
-    for (const Array *input : inputs) {
-        reach.single.push_back(input->size() == 1);
-        reach.contiguous &= reach.single.back() || lies_like(*input, results[0]);
-        if (!reach.single.back())
-            walkers.push_back(input);
+    reach.contiguous = results[0].is_contiguous();
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+        if (inputs[k]->size() == 1)
+            reach.single |= std::uint64_t{1} << k;
+        else
+            reach.contiguous = reach.contiguous && lies_like(*inputs[k], results[0]);
     }
-    reach.contiguous &= results[0].is_contiguous();
     if (reach.contiguous) {
-        for (const Array *walker : walkers)
-            widest = std::max(widest, walker->item_size());
-        reach.length = static_cast<int>(16 / widest);
-        for (const Array *walker : walkers)
-            if (walker->address() % (static_cast<std::size_t>(reach.length) * walker->item_size()))
-                reach.length = 1;
+        reach.length = access_length(results, inputs, reach.single);
         return reach;
     }
     for (const Array &result : results)
@@ -237,24 +263,24 @@ Reach find_reach(std::span<const Array> results, std::span<const Array *const> i
     return reach;
 }
 
-std::string reach_text(const Reach &reach) {
-    std::string text =
-        reach.contiguous ? "v" + std::to_string(reach.length) : "s" + std::to_string(reach.axes);
-    if (reach.contiguous)
-        for (bool single : reach.single)
-            text += single ? '1' : '.';
-    return text;
+/// What a kernel depends on of it.
+std::uint64_t reach_key(const Reach &reach) {
+    if (!reach.contiguous)
+        return static_cast<std::uint64_t>(reach.axes);
+    return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(reach.length) << 56 | reach.single;
 }
 
 } // namespace
 
-Fusion::Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> results)
-    : inputs_(inputs), steps_(std::move(steps)), results_(std::move(results)) {
+Fusion::Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> results,
+               std::vector<Scalar> constants)
+    : inputs_(inputs), steps_(std::move(steps)), results_(std::move(results)),
+      constants_(std::move(constants)), known_(std::make_shared<Known>()) {
     if (inputs_ < 1 || results_.empty())
         throw std::invalid_argument("a fusion needs at least one array and one result");
     int values = inputs_;
-    if (inputs_ > 64)
-        throw std::invalid_argument("a fusion takes at most 64 arrays, not " +
+    if (inputs_ > max_inputs)
+        throw std::invalid_argument("a fusion takes at most 48 arrays, not " +
                                     std::to_string(inputs_));
     text_ = std::to_string(inputs_);
     for (int k = 0; k < inputs_; ++k)
@@ -267,9 +293,10 @@ Fusion::Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> result
         text_ += ";" + std::to_string(static_cast<int>(step.operation));
         std::uint64_t depends = 0;
         for (int operand : step.operands) {
-            if (operand >= values)
+            if (operand >= values || ~operand >= static_cast<int>(constants_.size()))
                 throw std::invalid_argument("a step of a fusion uses value " +
-                                            std::to_string(operand) + " before it is there");
+                                            std::to_string(operand) +
+                                            " or a constant that is not there");
             if (operand >= 0)
                 depends |= depends_on_[static_cast<std::size_t>(operand)];
             text_ += "," + (operand < 0 ? std::string("c") : std::to_string(operand));
@@ -286,8 +313,7 @@ Fusion::Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> result
     }
 }
 
-Fusion::Typed Fusion::typed(std::span<const ScalarType> inputs,
-                            std::span<const Scalar> constants) const {
+Fusion::Typed Fusion::typed(std::span<const ScalarType> inputs) const {
     if (static_cast<int>(inputs.size()) != inputs_)
         throw std::invalid_argument("this fusion takes " + std::to_string(inputs_) +
                                     " arrays, not " + std::to_string(inputs.size()));
@@ -299,7 +325,7 @@ Fusion::Typed Fusion::typed(std::span<const ScalarType> inputs,
         std::vector<Operand> operands;
         for (int operand : step.operands) {
             if (operand < 0) {
-                operands.emplace_back(constants[static_cast<std::size_t>(~operand)]);
+                operands.emplace_back(constants_[static_cast<std::size_t>(~operand)]);
                 continue;
             }
             const ScalarType type = program.values[static_cast<std::size_t>(operand)];
@@ -324,9 +350,8 @@ Fusion::Typed Fusion::typed(std::span<const ScalarType> inputs,
     return program;
 }
 
-std::vector<ScalarType> Fusion::result_types(std::span<const ScalarType> inputs,
-                                             std::span<const Scalar> constants) const {
-    const Typed program = typed(inputs, constants);
+std::vector<ScalarType> Fusion::result_types(std::span<const ScalarType> inputs) const {
+    const Typed program = typed(inputs);
     std::vector<ScalarType> types;
     for (int result : results_)
         types.push_back(program.values[static_cast<std::size_t>(result)]);
@@ -369,8 +394,11 @@ std::string Fusion::source(const Typed &program, const detail::FusionReach &reac
 
 std::vector<Array> Fusion::allocate(const Typed &program, std::span<const Array *const> inputs,
                                     StreamRef stream) const {
-    const Layout shape = common_shape(inputs);
-    check_shapes(inputs, shape);
+    const bool alike = std::ranges::all_of(
+        inputs, [&](const Array *a) { return a->layout().same_shape(inputs[0]->layout()); });
+    const Layout shape = alike ? inputs[0]->layout() : common_shape(inputs);
+    if (!alike)
+        check_shapes(inputs, shape);
     const auto like =
         std::ranges::find_if(inputs, [&](const Array *a) { return a->layout().same_shape(shape); });
     const bool all_c =
@@ -403,41 +431,67 @@ void Fusion::check_shapes(std::span<const Array *const> inputs, const Layout &sh
     }
 }
 
-std::vector<Array> Fusion::run(std::span<const Array *const> arrays,
-                               std::span<const Scalar> constants, StreamRef stream) const {
-    std::vector<Array> copies;
-    std::vector<const Array *> inputs;
-    copies.reserve(arrays.size());
-    std::vector<ScalarType> types;
-    for (const Array *array : arrays) {
-        if (array->dtype().is_opaque())
-            throw UnsupportedTypes("elements of " + array->dtype().name() + " cannot be fused");
-        types.push_back(array->scalar_type());
-        if (!array->is_aligned())
-            array = &copies.emplace_back(aligned(*array, stream));
-        inputs.push_back(array);
+const Fusion::Typed &Fusion::known_types(std::span<const ScalarType> types) const {
+    std::lock_guard lock(known_->mutex);
+    for (const Typed &program : known_->programs)
+        if (std::ranges::equal(types, std::span(program.values).first(types.size())))
+            return program;
+    return known_->programs.emplace_back(typed(types));
+}
+
+const Function &Fusion::kernel(const Typed &program, const Reach &reach) const {
+    const CUcontext context = require_context_handle();
+    const std::uint64_t reach_number = reach_key(reach);
+    {
+        std::lock_guard lock(known_->mutex);
+        for (const Typed::Found &found : program.found)
+            if (found.context == context && found.reach == reach_number &&
+                found.kernel->context().usable())
+                return *found.kernel;
     }
-    const Typed program = typed(types, constants);
+    std::string key = text_ + "|" + std::to_string(reach_number);
+    for (ScalarType type : std::span(program.values).first(static_cast<std::size_t>(inputs_)))
+        key += "," + std::to_string(static_cast<int>(type));
+    for (const UsedConstant &used : program.constants)
+        key += ":" + std::to_string(static_cast<int>(used.type));
+    const KernelVariant &made = kernels().get(key, {.options = {"--fmad=false"}}, [&]() {
+        return KernelSource{source(program, reach), {"run"}};
+    });
+    std::lock_guard lock(known_->mutex);
+    program.found.push_back({context, reach_number, &made.functions.front()});
+    return made.functions.front();
+}
+
+std::vector<Array> Fusion::run(std::span<const Array *const> arrays, StreamRef stream) const {
+    if (static_cast<int>(arrays.size()) != inputs_)
+        throw std::invalid_argument("this fusion takes " + std::to_string(inputs_) +
+                                    " arrays, not " + std::to_string(arrays.size()));
+    std::vector<Array> copies;
+    std::array<const Array *, max_inputs> placed;
+    std::array<ScalarType, max_inputs> types;
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+        if (arrays[k]->dtype().is_opaque())
+            throw UnsupportedTypes("elements of " + arrays[k]->dtype().name() + " cannot be fused");
+        types[k] = arrays[k]->scalar_type();
+        placed[k] = arrays[k];
+        if (!arrays[k]->is_aligned()) {
+            copies.reserve(arrays.size());
+            placed[k] = &copies.emplace_back(aligned(*arrays[k], stream));
+        }
+    }
+    const std::span<const Array *const> inputs(placed.data(), arrays.size());
+    const Typed &program = known_types({types.data(), arrays.size()});
     std::vector<Array> results = allocate(program, inputs, stream);
     if (results[0].size() == 0)
         return results;
-
     const Reach reach = find_reach(results, inputs);
-    std::string key = text_ + "|" + reach_text(reach);
-    for (ScalarType type : types)
-        key += "," + std::to_string(static_cast<int>(type));
-    for (const UsedConstant &used : program.constants)
-        key += "," + std::to_string(static_cast<int>(used.type));
-    const KernelVariant &kernel =
-        kernels().get(key, {.options = {"--fmad=false"}},
-                      [&]() -> KernelSource { return {source(program, reach), {"run"}}; });
-    launch(kernel.functions.front(), program, reach, results, inputs, constants, stream);
+    launch(kernel(program, reach), program, reach, results, inputs, stream);
     return results;
 }
 
 void Fusion::launch(const Function &kernel, const Typed &program, const detail::FusionReach &reach,
                     std::span<const Array> results, std::span<const Array *const> inputs,
-                    std::span<const Scalar> constants, StreamRef stream) const {
+                    StreamRef stream) const {
     if (!reach.contiguous && reach.walks.size() * static_cast<std::size_t>(reach.axes + 2) > 400)
         throw std::invalid_argument(std::to_string(reach.walks.size()) + " arrays of " +
                                     std::to_string(reach.axes) +
@@ -449,7 +503,7 @@ void Fusion::launch(const Function &kernel, const Typed &program, const detail::
         arguments.add(input->address());
     for (const UsedConstant &used : program.constants) {
         alignas(16) std::byte value[16];
-        constants[static_cast<std::size_t>(used.number)].write(used.type, value);
+        constants_[static_cast<std::size_t>(used.number)].write(used.type, value);
         const std::size_t size = item_size(used.type);
         arguments.add(value, size, is_complex(used.type) ? size / 2 : size);
     }

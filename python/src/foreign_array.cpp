@@ -152,6 +152,33 @@ bool is_torch_tensor(nb::handle type) {
            nb::hasattr(type, "is_cuda");
 }
 
+// CuPy
+
+/// CuPy's array interface is a dictionary made for each look; its parts are there without one.
+void pack_cupy_array(const ArgumentType &, PyObject *value, Packing &packing) {
+    static PyObject *const data = intern("data");
+    static PyObject *const ptr = intern("ptr");
+    static PyObject *const dtype = intern("dtype");
+    static PyObject *const current_stream =
+        nb::object(nb::module_::import_("cupy").attr("cuda").attr("get_current_stream"))
+            .release()
+            .ptr();
+    check_elements(packing.function, packing.block.count(), attribute(value, dtype));
+    push_address(unsigned_integer(attribute(attribute(value, data), ptr)), value, packing);
+    nb::object stream = nb::steal(PyObject_CallNoArgs(current_stream));
+    if (!stream.is_valid())
+        throw nb::python_error();
+    order_after(reinterpret_cast<CUstream>(unsigned_integer(attribute(stream, ptr))), packing);
+}
+
+/// cupy.ndarray itself: what derives from it may mean something else by `data`.
+bool is_cupy_array(nb::handle type) {
+    nb::object module = optional_attribute(type, "__module__");
+    nb::object name = optional_attribute(type, "__qualname__");
+    return module.is_valid() && name.is_valid() && module.equal(nb::str("cupy")) &&
+           name.equal(nb::str("ndarray"));
+}
+
 // __cuda_array_interface__
 
 /// The stream that the array was produced in; 0 where the interface names none.
@@ -217,6 +244,8 @@ std::optional<ArgumentType> recognise_foreign_array(PyTypeObject *python_type) {
         found.pack = pack_by_exchange;
     else if (is_torch_tensor(type))
         found.pack = pack_torch_tensor;
+    else if (is_cupy_array(type))
+        found.pack = pack_cupy_array;
     else if (nb::hasattr(type, "__cuda_array_interface__"))
         found.pack = pack_by_interface;
     else if (nb::hasattr(type, "__dlpack__") && nb::hasattr(type, "__dlpack_device__"))

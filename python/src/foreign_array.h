@@ -5,7 +5,8 @@
 //
 //     __dlpack_c_exchange_api__    a C function of the type: no object of Python is made
 //     torch.Tensor.data_ptr()      torch before it had that; its array interface is slow
-//     __cuda_array_interface__     CuPy, Numba, JAX, RAPIDS
+//     cupy.ndarray.data.ptr        as slow
+//     __cuda_array_interface__     Numba, JAX, RAPIDS
 //     __dlpack__                   the rest
 #pragma once
 

@@ -291,6 +291,60 @@ def test_tensor_of_a_torch_without_the_exchange(device, twice):
         twice(Tensor(cuda.mem_alloc(16), is_cuda=False), block=(4, 1, 1))
 
 
+CUPY_PROGRAM = """
+    import sys, types
+    import numpy as np
+    import pycuda.autoinit, pycuda.driver as cuda
+    from pycuda.compiler import SourceModule
+
+    # The type of CuPy's arrays and its current stream, as they are seen from here.
+    class Stream:
+        ptr = 0
+
+    class ndarray:
+        dtype = np.dtype(np.float32)
+        def __init__(self, memory):
+            self.data = types.SimpleNamespace(ptr=int(memory))
+        @property
+        def __cuda_array_interface__(self):
+            raise AssertionError("the slow way")
+
+    ndarray.__module__, ndarray.__qualname__ = "cupy", "ndarray"
+    sys.modules["cupy"] = cupy = types.ModuleType("cupy")
+    cupy.cuda = types.SimpleNamespace(get_current_stream=Stream)
+
+    module = SourceModule('''
+        __global__ void slowly_one(float *a)
+        {
+            long long start = clock64();
+            while (clock64() - start < 20000000) { }
+            a[threadIdx.x] = 1;
+        }
+        __global__ void twice(float *a) { a[threadIdx.x] *= 2; }
+    ''')
+    twice = module.get_function("twice")
+    memory = cuda.to_device(np.arange(4, dtype=np.float32))
+    for _ in range(2):  # the second time its type is known
+        twice(ndarray(memory), block=(4, 1, 1))
+    assert cuda.from_device(memory, 4, np.float32).tolist() == [0, 4, 8, 12]
+
+    flags = cuda.stream_flags.NON_BLOCKING
+    producer, consumer = cuda.Stream(flags), cuda.Stream(flags)
+    Stream.ptr = producer.handle
+    module.get_function("slowly_one")(memory, block=(4, 1, 1), stream=producer)
+    twice(ndarray(memory), block=(4, 1, 1), stream=consumer)
+    consumer.synchronize()
+    assert cuda.from_device(memory, 4, np.float32).tolist() == [2] * 4
+    print("ok")
+"""
+
+
+def test_cupy_array_without_its_dictionary(run_program):
+    """In a process of its own: that of CuPy's functions is looked up once."""
+    done = run_program(CUPY_PROGRAM)
+    assert (done.stdout, done.stderr) == ("ok\n", "")
+
+
 def test_cupy(device, twice):
     cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
     if not has_gpu(cupy):

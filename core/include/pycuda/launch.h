@@ -8,6 +8,7 @@
 #include <pycuda/function.h>
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
+#include <pycuda/pending_work.h>
 #include <pycuda/staging.h>
 #include <pycuda/stream.h>
 
@@ -54,6 +55,7 @@ inline void launch_packed(const Function &function, const LaunchConfig &config, 
     CUresult result = driver().cuLaunchKernel.status(
         function.get(), config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
         config.block.z, config.shared_bytes, config.stream.get(), nullptr, extra);
+    detail::note_launch();
     if (result != CUDA_SUCCESS) [[unlikely]]
         detail::throw_launch_error(function, config, result);
     if (detail::launch_blocking) [[unlikely]]

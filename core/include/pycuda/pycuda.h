@@ -28,6 +28,7 @@
 #include <pycuda/memory_pool.h>
 #include <pycuda/module.h>
 #include <pycuda/parameter.h>
+#include <pycuda/pending_work.h>
 #include <pycuda/reduction_kernel.h>
 #include <pycuda/scan_kernel.h>
 #include <pycuda/staging.h>

@@ -4,6 +4,7 @@
 #include "memory/freed.h"
 
 #include <pycuda/driver.h>
+#include <pycuda/pending_work.h>
 
 namespace pycuda {
 namespace {
@@ -11,8 +12,13 @@ namespace {
 /// A copy on the default stream would wait inside the driver for the kernels before it, where
 /// nobody can interrupt it; so wait for them first.
 void wait_for_default_stream(const KeepWaiting &keep_waiting) {
-    if (keep_waiting && driver().cuStreamQuery.status(nullptr) == CUDA_ERROR_NOT_READY)
-        synchronize(StreamRef(), keep_waiting);
+    if (!keep_waiting || !detail::kernels_may_run.load(std::memory_order_relaxed))
+        return;
+    detail::kernels_may_run.store(false, std::memory_order_relaxed); // a launch sets it again
+    if (driver().cuStreamQuery.status(nullptr) != CUDA_ERROR_NOT_READY)
+        return;
+    detail::kernels_may_run.store(true, std::memory_order_relaxed); // until a wait succeeds
+    synchronize(StreamRef(), keep_waiting);
 }
 
 } // namespace

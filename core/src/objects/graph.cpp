@@ -2,6 +2,7 @@
 #include <pycuda/graph.h>
 
 #include <pycuda/driver.h>
+#include <pycuda/pending_work.h>
 
 namespace pycuda {
 
@@ -99,6 +100,7 @@ ExecutableGraph::ExecutableGraph(const Graph &graph)
 
 void ExecutableGraph::launch(StreamRef stream) const {
     driver().cuGraphLaunch(get(), stream.get());
+    detail::note_launch();
 }
 
 void ExecutableGraph::upload(StreamRef stream) const {

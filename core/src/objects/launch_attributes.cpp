@@ -2,6 +2,7 @@
 #include <pycuda/launch_attributes.h>
 
 #include <pycuda/driver.h>
+#include <pycuda/pending_work.h>
 
 #include <array>
 
@@ -59,6 +60,7 @@ void launch_packed(const Function &function, const LaunchConfig &config,
                      CU_LAUNCH_PARAM_END};
     const CUresult result =
         driver().cuLaunchKernelEx.status(&launch, function.get(), nullptr, extra);
+    detail::note_launch();
     if (result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
         throw Error(
             "cuLaunchKernelEx", result,

@@ -1,0 +1,19 @@
+// pending_work.h -- whether kernels of ours may still run, without a question to the driver.
+#pragma once
+
+#include <atomic>
+
+namespace pycuda::detail {
+
+/// True from a launch until a wait has seen the default stream idle. A copy that finds it false
+/// spares itself the question whether it will have to wait. Kernels of other libraries do not set
+/// it: a copy that waits for one of those cannot be interrupted.
+inline std::atomic<bool> kernels_may_run{true};
+
+/// To be called at each launch. Costs a load: the line of memory stays shared by all threads.
+inline void note_launch() noexcept {
+    if (!kernels_may_run.load(std::memory_order_relaxed))
+        kernels_may_run.store(true, std::memory_order_relaxed);
+}
+
+} // namespace pycuda::detail

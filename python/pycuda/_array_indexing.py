@@ -230,7 +230,10 @@ def _assign_where(ary, mask, value) -> None:
 
 def places_of(array) -> tuple:
     """The indices of the elements that are not zero: an array of int64 for each axis."""
-    return tuple(to_gpu(places) for places in array.get().nonzero())
+    if array.ndim == 0 or array.dtype.kind == "V" and array.dtype.fields:
+        return tuple(to_gpu(places) for places in array.get().nonzero())
+    rows = _driver._array_nonzero(array)
+    return tuple(rows[axis] for axis in range(array.ndim))
 
 
 def check_bounds(array, axis: int, extent: int) -> None:
@@ -254,10 +257,11 @@ class _AdvancedIndex:
 
     def __init__(self, ary, items: tuple) -> None:
         basic, arrays = [], []  # arrays: (axis of the view, array of int64)
+        self.inside = []  # the arrays whose indices need no check: they come from masks
         axis = 0  # of the view
         places = []
         for place, item in enumerate(
-            self._without_masks(_expand(ary, self._prepare(items)))
+            self._without_masks(_expand(ary, self._prepare(items)), ary.shape)
         ):
             if isinstance(item, ArrayBase):
                 arrays.append((axis, item))
@@ -290,15 +294,21 @@ class _AdvancedIndex:
             prepared.append(item)
         return tuple(prepared)
 
-    @staticmethod
-    def _without_masks(items: list) -> list:
-        result = []
+    def _without_masks(self, items: list, shape) -> list:
+        result, axis = [], 0
         for item in items:
+            start, axis = axis, axis + _axes_used(item)
             if not isinstance(item, ArrayBase):
                 result.append(item)
             elif item.dtype.kind == "b":
                 # How many elements are chosen decides the result's shape: the host must know.
-                result.extend(places_of(item))
+                if item.shape != shape[start:axis]:
+                    raise IndexError(
+                        f"a mask of shape {item.shape} does not fit axes of {shape[start:axis]}"
+                    )
+                places = places_of(item)
+                self.inside.extend(places)
+                result.extend(places)
             elif item.dtype.kind in "iu":
                 result.append(item.astype(np.int64, copy=False))
             else:
@@ -319,9 +329,10 @@ class _AdvancedIndex:
         total = None
         for axis, array in self.arrays:
             extent, stride = self.view.shape[axis], self.view.strides[axis]
-            check_bounds(array, axis, extent)
-            wrapped = _driver._array_apply("where", array < 0, array + extent, array)
-            part = wrapped * np.int64(stride)
+            if not any(array is one for one in self.inside):
+                check_bounds(array, axis, extent)
+                array = _driver._array_apply("where", array < 0, array + extent, array)
+            part = array * np.int64(stride)
             total = part if total is None else total + part
         total = broadcast_to(total, self.shape)
         return (

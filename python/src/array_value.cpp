@@ -9,6 +9,7 @@
 #include "python_object.h"
 
 #include <pycuda/array_gather.h>
+#include <pycuda/array_nonzero.h>
 #include <pycuda/array_reduction.h>
 
 #include <nanobind/stl/string.h>
@@ -270,6 +271,9 @@ void bind_array_operations(nb::module_ &module) {
     module.def("_array_scatter", [](nb::handle base, nb::handle offsets, nb::handle in) {
         scatter(require_array(base, "base"), require_array(offsets, "offsets"),
                 require_array(in, "in"));
+    });
+    module.def("_array_nonzero", [](nb::handle array) {
+        return wrap_array(nonzero(require_array(array, "the array")), Py_TYPE(array.ptr()));
     });
     module.def("_array_assign", array_assign, nb::arg("to"), nb::arg("source"),
                nb::arg("stream") = nb::none());

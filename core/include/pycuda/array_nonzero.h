@@ -1,0 +1,14 @@
+// array_nonzero.h -- the places of the elements that are not zero.
+#pragma once
+
+#include <pycuda/array.h>
+#include <pycuda/stream.h>
+
+namespace pycuda {
+
+/// The indices of all elements that are not zero, in C order: an array of int64 with a row for each
+/// axis of `array` (which has at least one) and a column for each place. Waits for the device,
+/// since the result's shape is the number of places. Throws UnsupportedTypes for structs.
+Array nonzero(const Array &array, StreamRef stream = {});
+
+} // namespace pycuda

@@ -1,0 +1,72 @@
+"""Places of elements that are not zero, and masks as indices."""
+
+import numpy as np
+import pytest
+
+from pycuda import gpuarray
+
+pytestmark = pytest.mark.usefixtures("device")
+
+
+def agree(places, expected):
+    assert len(places) == len(expected)
+    for one, other in zip(places, expected, strict=True):
+        assert one.dtype == np.int64
+        np.testing.assert_array_equal(one.get(), other)
+
+
+@pytest.mark.parametrize("size", [1, 31, 33, 256, 4095, 4096, 4097, 70001])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+def test_sizes(size, share):
+    mask = np.random.default_rng(size).random(size) < share
+    agree(np.nonzero(gpuarray.to_gpu(mask)), np.nonzero(mask))
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f2", "f4", "f8", "c8", "bfloat16"])
+def test_types(dtype):
+    if dtype == "bfloat16":
+        dtype = pytest.importorskip("ml_dtypes").bfloat16
+    a = (np.arange(300).reshape(3, 100) % 7 % 3).astype(dtype)
+    if a.dtype.kind == "f":
+        a[0, :3] = [-0.0, np.nan, np.inf]
+    agree(np.nonzero(gpuarray.to_gpu(a)), np.nonzero(a))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: a,
+        lambda a: a.T,
+        lambda a: a[::-1, 1:, ::3],
+        lambda a: a[:0],
+        lambda a: a[1, 2],
+        lambda a: a[:, None],
+    ],
+)
+def test_views(view):
+    a = np.arange(5 * 7 * 300).reshape(5, 7, 300) % 5 // 3
+    agree(np.nonzero(view(gpuarray.to_gpu(a))), np.nonzero(view(a)))
+
+
+def test_masks():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = gpuarray.to_gpu(a)
+    for mask in (a > 5, a[:, :, 0] > 3, np.array([False, True])):
+        expected = a[mask]
+        np.testing.assert_array_equal(x[mask].get(), expected)
+        np.testing.assert_array_equal(x[gpuarray.to_gpu(mask)].get(), expected)
+    np.testing.assert_array_equal(
+        x[:, np.array([True, False, True]), 1].get(),
+        a[:, np.array([True, False, True]), 1],
+    )
+    x[x > 5] = x[x > 5] * 2
+    np.testing.assert_array_equal(x.get(), np.where(a > 5, 2 * a, a))
+
+
+def test_masks_must_fit():
+    x = gpuarray.to_gpu(np.arange(24.0).reshape(2, 3, 4))
+    for mask in (np.ones(3, bool), np.ones((2, 4), bool), np.ones((1, 3, 4), bool)):
+        with pytest.raises(IndexError, match="does not fit"):
+            x[mask]
+    with pytest.raises(IndexError, match="does not fit"):
+        x[:, np.ones(2, bool)]

@@ -60,6 +60,10 @@ HEADER = """// Made by tools/random_kernels.py, seed {seed}.
     mov.u32 %b, counts;
     add.u32 %a, %a, %b;
     st.shared.u32 [%a], 0;
+    shl.b32 %a, %t, 2;
+    mov.u32 %b, cells;
+    add.u32 %a, %a, %b;
+    st.shared.u32 [%a], %t;
     mov.u64 %w, 1;
     bar.sync 0;
 """
@@ -152,6 +156,7 @@ class Kernel:
         self.lines: list[str] = []
         self.labels = 0
         self.nested = 0
+        self.all_threads = True  # none has ended
         self.loops: list[tuple[str, str] | None] = []  # labels of continue and break
         again = AGAIN if self.random.random() < 0.15 else ""
         x, y, z = self.block
@@ -309,7 +314,7 @@ class Kernel:
 
     def exchange(self) -> None:
         """What all threads of the block do together."""
-        kind = self.random.randrange(5)
+        kind = self.random.randrange(5 if self.all_threads else 2)
         a, d = self.register(), self.register()
         if kind == 4 and self.threads % 32 == 0:
             self.exchange_in_parts()
@@ -375,15 +380,50 @@ class Kernel:
         else:
             self.emit(f"bar.warp.sync {members};")
 
+    def block_branch(self, depth: int) -> None:
+        """A branch of all threads of a block, by what only memory knows."""
+        self.nested += 1
+        predicate, other, end = f"%c{self.nested}", self.label(), self.label()
+        self.emit("mov.u32 %a, %ctaid.x; mul.wide.u32 %d, %a, 4;")
+        self.emit("add.u64 %d, %in, %d; ld.global.u32 %a, [%d];")
+        self.emit(f"and.b32 %a, %a, {self.random.choice([1, 2, 4, 256])};")
+        self.emit(f"setp.ne.u32 {predicate}, %a, 0;")
+        self.emit(f"@{predicate} bra {other};")
+        self.uniform(depth + 1)
+        self.emit(f"bra {end};")
+        self.lines.append(other + ":")
+        if self.random.random() < 0.7:
+            self.uniform(depth + 1)
+        self.lines.append(end + ":")
+        self.nested -= 1
+
+    def end_some(self) -> None:
+        """Some threads end. The others' barriers do not wait for them."""
+        self.store_result()
+        self.emit(f"and.b32 %a, {self.register()}, {self.random.choice([1, 6, 32])};")
+        self.emit("setp.eq.u32 %p, %a, 0;")
+        self.emit("@%p exit;")
+        self.all_threads = False
+        self.uniform(1)
+
     def uniform(self, depth: int) -> None:
         for _ in range(self.random.randrange(2, 6)):
             kind = self.random.random()
             if kind < 0.35:
                 self.exchange()
+            elif kind < 0.42 and depth < 2:
+                self.block_branch(depth)
             elif kind < 0.5 and depth < 2:
                 self.loop(depth, self.uniform, str(self.random.randrange(1, 4)))
             else:
                 self.divergent(depth)
+
+    def store_result(self) -> None:
+        """A number of all registers, and of what %a holds."""
+        for n in range(REGISTERS):
+            self.emit(f"mad.lo.u32 %a, %a, 31, %r{n};")
+        self.emit("mul.wide.u32 %d, %index, 4; add.u64 %d, %out, %d;")
+        self.emit("st.global.u32 [%d], %a;")
 
     def text(self) -> str:
         for n in range(REGISTERS):
@@ -393,11 +433,10 @@ class Kernel:
         for n in range(8):
             self.emit(f"st.local.u32 [own+{4 * n}], %r{n % REGISTERS};")
         self.uniform(0)
+        if self.random.random() < 0.25:
+            self.end_some()
         self.emit("bar.sync 0; ld.shared.u32 %a, [counts+20];")
-        for n in range(REGISTERS):
-            self.emit(f"mad.lo.u32 %a, %a, 31, %r{n};")
-        self.emit("mul.wide.u32 %d, %index, 4; add.u64 %d, %out, %d;")
-        self.emit("st.global.u32 [%d], %a;")
+        self.store_result()
         self.emit("ret;")
         return self.header + "\n".join(self.lines) + "\n}\n"
 

@@ -44,7 +44,25 @@ TierChoice find_obstacle(const ir::Function &function, const analysis::LaunchSha
     return {};
 }
 
+// A lane that ends in a function leaves the caller's lanes, which only this tier can do at any
+// time.
+const ir::Instruction *call_that_ends(const ir::Function &function, const TierRequest &request) {
+    for (const ir::Block *block : function.blocks)
+        for (const ir::Instruction *i : block->instructions)
+            if (i->is(ir::Opcode::Call) && request.may_end_in(i->attributes.symbol))
+                return i;
+    return nullptr;
+}
+
 } // namespace
+
+bool ends_threads(const ir::Function &function) {
+    return std::ranges::any_of(function.blocks, [](const ir::Block *block) {
+        std::size_t count = block->instructions.size();
+        return block->terminator()->is(ir::Opcode::Exit) &&
+               !(count > 1 && block->instructions[count - 2]->is(ir::Opcode::Trap));
+    });
+}
 
 TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,
                        const analysis::LoopForest &loops, const transform::Schedule &schedule,
@@ -53,11 +71,15 @@ TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape
     if (function.kernel && schedule.parted_barrier)
         needed = {Tier::Lanes, "a barrier to which the lanes of a warp come one by one",
                   schedule.parted_barrier};
+    if (const ir::Instruction *call = call_that_ends(function, request))
+        needed = {Tier::Lanes, "a call of a function in which threads end", call};
+    if (!function.kernel && ends_threads(function))
+        needed = {Tier::Lanes, "threads end in it", nullptr};
     if (!loops.reducible())
         needed = {Tier::Lanes, "a loop with several entries", nullptr};
     if (request.wanted && *request.wanted >= needed.tier)
         return {*request.wanted, "asked for", needed.cause};
-    if (needed.tier != Tier::Lanes && function.kernel && waits.lane_cause)
+    if (needed.tier != Tier::Lanes && waits.lane_cause)
         needed = {Tier::Lanes, "lanes of a warp that wait for each other", waits.lane_cause};
     if (needed.tier == Tier::Regions && waits.cause)
         needed = {Tier::Fibers, "a loop that waits for another thread", waits.cause};

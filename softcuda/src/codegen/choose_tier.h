@@ -11,7 +11,9 @@
 #include "transform/find_waits.h"
 #include "transform/schedule.h"
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,7 +23,16 @@ namespace softcuda::codegen {
 struct TierRequest {
     bool cooperative = false;       ///< all blocks of the grid are to be resident together
     std::optional<rt::Tier> wanted; ///< taken where the kernel can run in it
+    /// Functions of the module, by number, in which threads may end.
+    std::span<const std::uint32_t> ending{};
+
+    [[nodiscard]] bool may_end_in(std::uint32_t function) const {
+        return std::find(ending.begin(), ending.end(), function) != ending.end();
+    }
 };
+
+/// Whether threads end in the function itself, other than by a trap.
+[[nodiscard]] bool ends_threads(const ir::Function &function);
 
 struct TierChoice {
     rt::Tier tier = rt::Tier::Regions;

@@ -22,14 +22,24 @@ llvm::Value *in_area(WarpEmitter &w, llvm::Value *area, std::size_t number) {
     return w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), area, number * kAreaBytes);
 }
 
+// Behind the results: the lanes that ended in the function.
+llvm::Value *ended_in(WarpEmitter &w, llvm::Value *area, const ir::Function &function) {
+    return in_area(w, area, function.arguments.size() + function.returns.size());
+}
+
 } // namespace
 
 void emit_call(WarpEmitter &w, const ir::Instruction &i) {
     const Invariants &known = w.kernel.invariants;
     llvm::AllocaInst *area = w.kernel.stack_slot(
-        llvm::ArrayType::get(w.b.getInt8Ty(), kAreaBytes * (i.operands.size() + i.results.size())),
+        llvm::ArrayType::get(w.b.getInt8Ty(),
+                             kAreaBytes * (i.operands.size() + i.results.size() + 1)),
         "call");
     area->setAlignment(kAreaAlign);
+    llvm::Value *ended = in_area(w, area, i.operands.size() + i.results.size());
+    const bool may_end = w.kernel.plan.may_end_in(i.attributes.symbol);
+    if (may_end)
+        w.b.CreateStore(w.i32(0), ended);
     std::size_t number = 0;
     for (const ir::Value *argument : i.operands)
         w.b.CreateAlignedStore(w.full(argument), in_area(w, area, number++), kAreaAlign);
@@ -42,6 +52,18 @@ void emit_call(WarpEmitter &w, const ir::Instruction &i) {
     for (const ir::Value *result : i.results)
         w.define_full(result,
                       w.b.CreateLoad(w.type(result->type, kLanes), in_area(w, area, number++)));
+    if (!may_end)
+        return;
+    llvm::Value *gone = w.b.CreateLoad(w.b.getInt32Ty(), ended);
+    if (!w.kernel.plan.function.kernel)
+        emit_end(w, gone);
+    w.drop_lanes(gone);
+}
+
+// The caller finds out which lanes have ended when the others are back.
+void emit_end(WarpEmitter &w, llvm::Value *lanes) {
+    llvm::Value *at = ended_in(w, w.kernel.invariants.call_area, w.kernel.plan.function);
+    w.b.CreateStore(w.b.CreateOr(w.b.CreateLoad(w.b.getInt32Ty(), at), lanes), at);
 }
 
 Lanes take_argument(WarpEmitter &w, std::size_t number) {

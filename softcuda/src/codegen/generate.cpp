@@ -34,6 +34,31 @@ void require_same_shared(const ir::Function &callee, const ir::Function &kernel)
                           *callee.entry()->instructions.front());
 }
 
+// Functions in which threads end, or that call one.
+std::vector<std::uint32_t> find_ending(std::span<const Callee> callees) {
+    std::vector<std::uint32_t> ending;
+    auto known = [&](std::uint32_t symbol) {
+        return std::ranges::find(ending, symbol) != ending.end();
+    };
+    auto calls_one = [&](const ir::Function &function) {
+        for (const ir::Block *block : function.blocks)
+            for (const ir::Instruction *i : block->instructions)
+                if (i->is(ir::Opcode::Call) && known(i->attributes.symbol))
+                    return true;
+        return false;
+    };
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const Callee &callee : callees)
+            if (!known(callee.symbol) &&
+                (ends_threads(*callee.function) || calls_one(*callee.function))) {
+                ending.push_back(callee.symbol);
+                changed = true;
+            }
+    }
+    return ending;
+}
+
 std::uint64_t count_instructions(const ir::Function &function) {
     std::uint64_t count = 0;
     for (const ir::Block *block : function.blocks)
@@ -47,7 +72,10 @@ GeneratedKernel generate(const ir::Function &function, std::span<const Callee> c
                          const analysis::LaunchShape &launch, const TierRequest &request,
                          std::span<const std::string> files, const jit::Target &target,
                          const Dump &dump) {
-    KernelPlan plan(function, launch, request, files);
+    const std::vector<std::uint32_t> ending = find_ending(callees);
+    TierRequest asked = request;
+    asked.ending = ending;
+    KernelPlan plan(function, launch, asked, files);
     dump("tier", [&] { return describe(plan); });
     llvm::LLVMContext context;
     llvm::Module module(function.name, context);
@@ -56,7 +84,7 @@ GeneratedKernel generate(const ir::Function &function, std::span<const Callee> c
     emitter.emit(kEntryName);
     for (const Callee &callee : callees) {
         require_same_shared(*callee.function, function);
-        KernelPlan its_plan(*callee.function, launch, {}, files);
+        KernelPlan its_plan(*callee.function, launch, {.wanted = {}, .ending = ending}, files);
         its_plan.local_stride = plan.local_stride;
         KernelEmitter(module, its_plan, target).emit_function(callee.symbol);
     }

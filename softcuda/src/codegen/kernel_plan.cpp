@@ -40,7 +40,7 @@ KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &
       waits(transform::find_waits(kernel, divergence, loops, schedule)),
       tier(choose_tier(kernel, shape, loops, schedule, waits, request)),
       local_stride(local_memory_of(kernel)), frame_bytes(round_to_16(kernel.local_bytes)),
-      outlives_block(find_outliving(kernel)) {
+      ending(request.ending.begin(), request.ending.end()), outlives_block(find_outliving(kernel)) {
     if (tier.tier != rt::Tier::Lanes)
         return;
     divergence =
@@ -52,6 +52,10 @@ std::string KernelPlan::place(const ir::Instruction &instruction) const {
     const ir::Location &at = instruction.location;
     const std::string file = at.file < files.size() ? files[at.file] : "kernel";
     return file + ":" + std::to_string(at.line);
+}
+
+bool KernelPlan::may_end_in(std::uint32_t symbol) const {
+    return std::ranges::find(ending, symbol) != ending.end();
 }
 
 bool KernelPlan::yields_behind(const ir::Block *block) const {

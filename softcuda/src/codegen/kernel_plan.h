@@ -46,10 +46,13 @@ struct KernelPlan {
     TierChoice tier;
     std::uint64_t local_stride; ///< bytes of local memory of a thread, those it calls included
     std::uint64_t frame_bytes;  ///< of those the function's own variables
-    std::vector<bool> outlives_block; ///< by Value::id: used outside its block, or by a phi
+    std::vector<std::uint32_t> ending; ///< TierRequest::ending
+    std::vector<bool> outlives_block;  ///< by Value::id: used outside its block, or by a phi
 
     /// `file:line` of an instruction.
     [[nodiscard]] std::string place(const ir::Instruction &instruction) const;
+    /// True if lanes that call the function may not come back.
+    [[nodiscard]] bool may_end_in(std::uint32_t symbol) const;
     /// True for the source of a back edge on which a warp of the fiber tier gives way to others.
     [[nodiscard]] bool yields_behind(const ir::Block *block) const;
 };

@@ -104,6 +104,8 @@ void WarpEmitter::emit_lanes() {
     const std::vector<ir::Block *> order = ir::reverse_postorder(kernel.plan.function);
     number_places(order);
     make_lane_state(0);
+    if (!kernel.plan.function.kernel)
+        enter_function();
     llvm::BasicBlock *dispatch = new_block("dispatch");
     dispatch_ = dispatch;
     b.CreateBr(dispatch);
@@ -163,11 +165,23 @@ void WarpEmitter::wait_for_members(const ir::Instruction &exchange, std::uint32_
     fetch_from_here();
 }
 
+void WarpEmitter::drop_lanes(llvm::Value *bits) {
+    mask_ = b.CreateAnd(mask_, b.CreateNot(mask_from_bits(bits)));
+    llvm::BasicBlock *left = new_block("left");
+    b.CreateCondBr(any(mask_), left, dispatch_);
+    b.SetInsertPoint(left);
+    fetch_from_here();
+}
+
 void WarpEmitter::leave_lanes(const ir::Block *block) {
     const ir::Instruction &end = *block->terminator();
     std::span<ir::Block *const> targets = block->successors();
     llvm::Value *condition = targets.size() > 1 ? full(end.operand(0)) : nullptr;
     llvm::Value *rest = mask_;
+    if (end.is(Opcode::Return))
+        emit_results(*this, end);
+    if (end.is(Opcode::Exit) && !kernel.plan.function.kernel)
+        emit_end(*this, mask_bits());
     for (std::size_t i = 0; i < targets.size(); ++i) {
         llvm::Value *edge = rest; // the last way takes who is left
         if (i + 1 < targets.size()) {

@@ -26,13 +26,6 @@ std::string reason_against(const ir::Instruction &i) {
 
 namespace {
 
-// Behind a trap nothing runs.
-bool ends_thread(const ir::Block &block) {
-    std::size_t count = block.instructions.size();
-    return block.terminator()->is(Opcode::Exit) &&
-           !(count > 1 && block.instructions[count - 2]->is(Opcode::Trap));
-}
-
 // Called functions' local memory begins at the same place for all lanes; what lanes took by alloca
 // ends at different ones.
 const ir::Instruction *call_above_stack(const ir::Function &function) {
@@ -54,10 +47,6 @@ std::optional<UnsupportedInstruction> find_unsupported(const ir::Function &funct
                                       "a call of a recursive function in one that uses `alloca` is "
                                       "not supported by the software device yet"};
     for (const ir::Block *block : function.blocks) {
-        if (!function.kernel && ends_thread(*block))
-            return UnsupportedInstruction{block->terminator(),
-                                          "`exit` in a recursive function is not supported by the "
-                                          "software device yet"};
         for (const ir::Instruction *i : block->instructions)
             if (std::string reason = reason_against(*i); !reason.empty())
                 return UnsupportedInstruction{

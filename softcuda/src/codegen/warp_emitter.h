@@ -54,6 +54,8 @@ class WarpEmitter {
     [[nodiscard]] llvm::Value *bits_of(llvm::Value *lanes_mask); ///< <n x i1> -> iN
     [[nodiscard]] llvm::Value *mask_from_bits(llvm::Value *bits, unsigned lanes = kLanes);
 
+    /// In the lane tier: goes on without some lanes, given as bits, if any are left.
+    void drop_lanes(llvm::Value *bits);
     /// The rt::LaneState of the warp, in the lane tier.
     [[nodiscard]] llvm::Value *lane_state() const { return lane_state_; }
 

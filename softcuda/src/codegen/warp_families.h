@@ -30,6 +30,8 @@ llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i);
 void emit_yield(WarpEmitter &w);
 void emit_printf(WarpEmitter &w, const ir::Instruction &i); // emit_call.cpp
 void emit_assertfail(WarpEmitter &w, const ir::Instruction &i);
+/// In a function: lanes that end there, as bits.
+void emit_end(WarpEmitter &w, llvm::Value *lanes);
 void emit_alloca(WarpEmitter &w, const ir::Instruction &i);
 void emit_malloc(WarpEmitter &w, const ir::Instruction &i);
 void emit_free(WarpEmitter &w, const ir::Instruction &i);

@@ -1,9 +1,12 @@
 """Many threads at once, and the GIL that waits must not hold."""
 
+import gc
+import queue
 import threading
 import time
 
 import numpy as np
+import pytest
 
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
@@ -66,3 +69,56 @@ def test_other_threads_run_while_one_waits(device):
     done.set()
     counter.join()
     assert len(counted) > 20
+
+
+def test_threads_allocate_launch_and_free(device, primary_context):
+    """Objects of one thread are used and freed by others, with errors and new types in between."""
+    twice = SourceModule(
+        "__global__ void twice(float *a, int n) { a[threadIdx.x] *= n; }"
+    )
+    pool = cuda.DeviceMemoryPool()
+    handed_on, failures = queue.SimpleQueue(), []
+    ones = np.ones(32, np.float32)
+
+    def work(number):
+        class Own:  # a type that no thread has packed before
+            def __init__(self, memory):
+                self.memory = memory
+
+            @property
+            def __cuda_array_interface__(self):
+                place = (int(self.memory), False)
+                return {"data": place, "typestr": "<f4", "shape": (32,), "version": 3}
+
+        try:
+            with primary_context:
+                function = twice.get_function("twice")
+                stream = cuda.Stream()
+                for turn in range(40):
+                    memory = (pool.allocate if turn % 2 else cuda.mem_alloc)(128)
+                    cuda.memcpy_htod(memory, ones)
+                    function(Own(memory), 2, block=(32, 1, 1), stream=stream)
+                    function(memory, np.int32(3), block=(32, 1, 1), stream=stream)
+                    with pytest.raises(cuda.ArgumentError):
+                        function(memory, "many", block=(32, 1, 1))
+                    stream.synchronize()
+                    handed_on.put(memory)
+                    mine = handed_on.get()
+                    assert (cuda.from_device(mine, 32, np.float32) == 6).all()
+                    if turn % 3:
+                        mine.free()
+                inout = np.ones(32, np.float32)
+                function(cuda.InOut(inout), number, block=(32, 1, 1))
+                assert (inout == number).all()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures[0]
+    del threads
+    gc.collect()
+    assert pool.active_blocks == 0

@@ -1,0 +1,132 @@
+"""The headers for kernels: pycuda-complex.hpp and pycuda-helpers.hpp, and what they cost."""
+
+import time
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda import compiler
+from pycuda.compiler import SourceModule
+
+UNARY = {
+    **{
+        name: getattr(np, name)
+        for name in "sqrt exp log log10 sin cos tan sinh cosh tanh conj".split()
+    },
+    "-": np.negative,
+    "+": np.positive,
+}
+PAIRS = {
+    "a + b": np.add,
+    "a - b": np.subtract,
+    "a * b": np.multiply,
+    "a / b": np.divide,
+    "pow(a, b)": np.power,
+    "a + b.real()": lambda a, b: a + b.real,
+    "b.real() - a": lambda a, b: b.real - a,
+    "b.real() * a": lambda a, b: b.real * a,
+    "b.real() / a": lambda a, b: b.real / a,
+    "pow(a, b.real())": lambda a, b: a**b.real,
+    "pow(b.real(), a)": lambda a, b: b.real**a,
+    "pow(a, 3)": lambda a, b: a**3,
+}
+A = np.array([1 + 2j, -0.5 + 0.25j, 0.75 - 1.5j, 2.0 + 0.125j])
+B = np.array([0.5 - 1j, 2 + 1j, 1.25 + 0.5j, 3 - 0.5j])
+
+
+def run(real, body, *arrays, results=1):
+    """What ``body`` puts into ``out`` for each element of complex arrays ``a``, ``b``."""
+    names = "ab"[: len(arrays)]
+    parameters = ", ".join(f"const Z *{name}_" for name in names)
+    loads = " ".join(f"Z {name} = {name}_[i];" for name in names)
+    kernel = SourceModule(f"""
+        #include <pycuda-complex.hpp>
+        typedef pycuda::complex<{real}> Z;
+        using namespace pycuda;
+        __global__ void f(Z *out, {parameters}) {{ int i = threadIdx.x; {loads} {body} }}
+    """).get_function("f")
+    dtype = np.complex64 if real == "float" else np.complex128
+    out = np.zeros(results * len(A), dtype)
+    kernel(
+        cuda.Out(out), *(cuda.In(x.astype(dtype)) for x in arrays), block=(len(A), 1, 1)
+    )
+    return out.reshape(results, -1)
+
+
+def close(seen, wanted, real):
+    tolerance = 3e-5 if real == "float" else 1e-13
+    np.testing.assert_allclose(seen, wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_functions_of_one_complex_number(device, real):
+    body = " ".join(f"out[{n} * blockDim.x + i] = {f}(a);" for n, f in enumerate(UNARY))
+    seen = run(real, body, A, results=len(UNARY))
+    for row, function in zip(seen, UNARY.values(), strict=True):
+        with np.errstate(all="raise"):
+            close(row, function(A), real)
+
+
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_arithmetic_and_powers(device, real):
+    body = " ".join(f"out[{n} * blockDim.x + i] = {f};" for n, f in enumerate(PAIRS))
+    seen = run(real, body, A, B, results=len(PAIRS))
+    for row, function in zip(seen, PAIRS.values(), strict=True):
+        close(row, function(A, B), real)
+
+
+def test_parts_of_complex_numbers(device):
+    body = """
+        Z z(real(a), imag(b)); z += b; z -= Z(1, 2); z *= 2; z /= Z(0, 1);
+        out[i] = z;
+        out[blockDim.x + i] = Z(abs(a), arg(a));
+        out[2 * blockDim.x + i] = Z(norm(a), a == a && a != b ? 1 : 0);
+        out[3 * blockDim.x + i] = polar(abs(a), arg(a));
+        Z set = a; set.real(7); set.imag(-7);
+        out[4 * blockDim.x + i] = set;
+    """
+    seen = run("double", body, A, B, results=5)
+    close(seen[0], 2 * (A.real + 1j * B.imag + B - (1 + 2j)) / 1j, "double")
+    close(seen[1], abs(A) + 1j * np.angle(A), "double")
+    close(seen[2], abs(A) ** 2 + 1j, "double")
+    close(seen[3], A, "double")
+    close(seen[4], np.full(4, 7 - 7j), "double")
+
+
+def test_division_does_not_overflow_in_between(device):
+    large = np.full(4, 1e30 + 1e30j)
+    close(run("float", "out[i] = a / b;", large, large)[0], np.ones(4), "float")
+
+
+def test_conversions_between_the_complex_types(device):
+    kernel = SourceModule("""
+        #include <pycuda-complex.hpp>
+        __global__ void f(double *out, pycuda::complex<float> z)
+        {
+            pycuda::complex<double> wide = z;
+            pycuda::complex<float> narrow(wide);
+            out[0] = wide._M_re; out[1] = narrow._M_im; out[2] = sizeof(z); out[3] = alignof(decltype(z));
+        }
+    """).get_function("f")
+    out = np.zeros(4)
+    kernel(cuda.Out(out), np.complex64(1.5 - 2j), block=1)
+    assert out.tolist() == [1.5, -2, 8, 4]
+
+
+def milliseconds(source):
+    """The least of some compilations."""
+    times = []
+    for turn in range(6):
+        start = time.perf_counter()
+        compiler.compile(source + f"\n// {turn}", arch="sm_86", cache_dir=False)
+        times.append(1e3 * (time.perf_counter() - start))
+    return min(times)
+
+
+@pytest.mark.parametrize("header", ["pycuda-complex.hpp", "pycuda-helpers.hpp"])
+def test_headers_cost_little_to_compile(device, header):
+    """Less than 60 ms with all; beyond an empty kernel, less than 40 on a machine that is busy."""
+    empty = "__global__ void nop() {}"
+    with_header = milliseconds(f"#include <{header}>\n{empty}")
+    assert with_header < 60 or with_header - milliseconds(empty) < 40

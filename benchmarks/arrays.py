@@ -1,12 +1,14 @@
 """Arrays: ours beside CuPy's and torch's on one GPU, in one run.
 
-    ./run benchmarks/arrays.py [--quick]
+    [PYCUDA_BENCH_VARIANTS=1] ./run benchmarks/arrays.py [--quick]
 
 Small arrays: microseconds of host time for each call, kernels queued, of the best of several
 rounds. Large ones: bytes that must be read and written, by the time between two waits for the
 device. Each result is compared with numpy's before it is timed.
 """
 
+import functools
+import os
 import sys
 import time
 
@@ -15,7 +17,7 @@ import numpy as np
 import pycuda
 import pycuda.autoinit  # noqa: F401
 import pycuda.driver as cuda
-from pycuda import gpuarray
+from pycuda import _driver, gpuarray
 
 QUICK = "--quick" in sys.argv
 SMALL = 1024
@@ -205,6 +207,33 @@ def algorithms(library):
     }  # fmt: skip
 
 
+def variants():
+    """With PYCUDA_BENCH_VARIANTS=1: sorts and scans of 64 M and 256 M float32 by other tiles."""
+    x = gpuarray.to_gpu(np.random.default_rng(0).random(LARGE // 4, dtype=np.float32))
+    ones = gpuarray.to_gpu(np.ones(LARGE, np.float32))
+    wait = Ours.wait
+    rows = {}
+    for items in (8, 12, 16, 20, 24):
+        run = functools.partial(_driver._array_sort, x, 0, way="blocks", items=items)
+        check(Ours, run()[:: LARGE // 4096], np.sort(x.get())[:: LARGE // 4096])
+        rows[f"sort, {items} keys each (Gkeys/s)"] = (
+            x.size / best(3, 5, run, wait) / 1e9
+        )
+        pairs = functools.partial(
+            _driver._array_argsort, x, 0, way="blocks", items=items
+        )
+        rows[f"argsort, {items} keys each (Gkeys/s)"] = (
+            x.size / best(3, 5, pairs, wait) / 1e9
+        )
+    for count in (2, 3, 4, 6, 8, 12):
+        run = functools.partial(_driver._array_scan, "sum", ones, 0, rows=count)
+        check(Ours, run()[: 1 << 20], np.arange(1, (1 << 20) + 1))
+        rows[f"cumsum, {count} vectors each (GB/s)"] = (
+            8 * LARGE / best(3, 5, run, wait) / 1e9
+        )
+    return rows
+
+
 def show(title, columns):
     names = list(columns)
     print(f"\n{title}\n| | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
@@ -223,6 +252,8 @@ def main():
     for library in found:
         columns[library.name] = large(library)
     show(f"GB/s, {4 * LARGE / 2**20:.0f} MiB arrays", columns)
+    if os.environ.get("PYCUDA_BENCH_VARIANTS"):
+        show("variants", {"pycuda": variants()})
     show("algorithms", {library.name: algorithms(library) for library in found})
 
 

@@ -30,12 +30,13 @@ std::optional<ScalarType> type_of(nb::handle dtype) {
 }
 
 nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::handle dtype,
-                      nb::handle stream) {
+                      nb::handle stream, unsigned rows) {
     const std::optional<Scan> kind = find_scan(name);
     if (!kind)
         throw_value_error("there is no scan \"" + name + "\"");
     const Array &in = require_array(self, "the array to scan");
-    return wrap_array(scan(*kind, in, axis, type_of(dtype), queue_of(stream)), Py_TYPE(self.ptr()));
+    return wrap_array(scan(*kind, in, axis, type_of(dtype), queue_of(stream), rows),
+                      Py_TYPE(self.ptr()));
 }
 
 SortWay way_named(const std::string &way) {
@@ -47,25 +48,27 @@ SortWay way_named(const std::string &way) {
 }
 
 nb::object array_sort(nb::handle self, int axis, bool descending, nb::handle stream,
-                      const std::string &way) {
+                      const std::string &way, unsigned items) {
     const Array &in = require_array(self, "the array to sort");
     return wrap_array(sort(in, axis,
                            {.descending = descending,
                             .order = nullptr,
                             .stream = queue_of(stream),
-                            .way = way_named(way)}),
+                            .way = way_named(way),
+                            .items = items}),
                       Py_TYPE(self.ptr()));
 }
 
 nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle order,
-                         nb::handle stream, const std::string &way) {
+                         nb::handle stream, const std::string &way, unsigned items) {
     const Array &in = require_array(self, "the array to sort");
     const Array *first = order.is_none() ? nullptr : &require_array(order, "the order");
     return wrap_array(argsort(in, axis,
                               {.descending = descending,
                                .order = first,
                                .stream = queue_of(stream),
-                               .way = way_named(way)}),
+                               .way = way_named(way),
+                               .items = items}),
                       Py_TYPE(self.ptr()));
 }
 
@@ -151,13 +154,13 @@ void bind_array_algorithms(nb::module_ &module) {
         .def("run", fusion_run, nb::arg("arrays"), nb::arg("stream").none() = nb::none())
         .def("result_types", fusion_types, nb::arg("dtypes"));
     module.def("_array_scan", array_scan, nb::arg("name"), nb::arg("array"), nb::arg("axis"),
-               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none());
+               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(), nb::arg("rows") = 0);
     module.def("_array_sort", array_sort, nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false, nb::arg("stream") = nb::none(),
-               nb::arg("way") = "chosen");
+               nb::arg("way") = "chosen", nb::arg("items") = 0);
     module.def("_array_argsort", array_argsort, nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false, nb::arg("order") = nb::none(),
-               nb::arg("stream") = nb::none(), nb::arg("way") = "chosen");
+               nb::arg("stream") = nb::none(), nb::arg("way") = "chosen", nb::arg("items") = 0);
     module.def("_array_product", array_product, nb::arg("a"), nb::arg("b"),
                nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
                nb::arg("own") = false);

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
-from pycuda import gpuarray
+from pycuda import _driver, gpuarray
 
 pytestmark = pytest.mark.usefixtures("device")
 TYPES = "?bBhHiIqQefdFD"
@@ -36,6 +36,15 @@ def test_types(dtype):
 )  # fmt: skip
 def test_shapes(shape, axis):
     check_sums(small_numbers(shape, np.int32), axis)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 16])
+def test_other_tiles(rows):
+    x = small_numbers(70_001, np.float32)
+    got = _driver._array_scan("sum", gpuarray.to_gpu(x), 0, rows=rows)
+    np.testing.assert_array_equal(got.get(), x.cumsum())
+    with pytest.raises(ValueError, match="17 rows of a tile are too many"):
+        _driver._array_scan("sum", got, 0, rows=17)
 
 
 def test_strided_views():

@@ -70,6 +70,21 @@ def test_rows_that_are_cut(dtype):
     same_values(gpuarray.argsort(gpuarray.to_gpu(x)), np.argsort(x, kind="stable"))
 
 
+@pytest.mark.parametrize("items", [1, 5, 24])
+def test_other_tiles(items):
+    x = keys(9000, "f4")
+    on_device = gpuarray.to_gpu(x)
+    same_values(
+        _driver._array_sort(on_device, 0, way="blocks", items=items), np.sort(x)
+    )
+    expected = np.argsort(x, kind="stable")
+    same_values(
+        _driver._array_argsort(on_device, 0, way="blocks", items=items), expected
+    )
+    with pytest.raises(ValueError, match="25 keys for each thread are too many"):
+        _driver._array_sort(on_device, 0, items=25)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("dtype", ["f4", "u8"])

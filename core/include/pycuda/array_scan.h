@@ -19,9 +19,10 @@ std::optional<Scan> find_scan(std::string_view name) noexcept;
 
 /// Element i of the result is elements 0 to i along `axis` joined. Sums and products of small
 /// integers are of 64 bits, as NumPy's; `dtype` is the type to compute in instead. 16-bit floats
-/// are joined in float32. The order of operations follows from the shape and layout alone. Throws
-/// std::invalid_argument for an axis that is not there, UnsupportedTypes for structs.
+/// are joined in float32. `rows` (1 to 16; 0: chosen) is how many vectors a thread of a long scan
+/// takes, to find the best on a device. The order of operations follows from the shape and layout
+/// alone. Throws std::invalid_argument for an axis that is not there, UnsupportedTypes for structs.
 Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype = {},
-           StreamRef stream = {});
+           StreamRef stream = {}, unsigned rows = 0);
 
 } // namespace pycuda

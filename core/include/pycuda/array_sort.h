@@ -24,6 +24,8 @@ struct SortOptions {
     const Array *order = nullptr;
     StreamRef stream = {};
     SortWay way = SortWay::Chosen;
+    /// To find the best one on a device: keys of a thread in a pass by blocks. 0: chosen.
+    unsigned items = 0;
 };
 
 /// A new array with the elements sorted along `axis`: bool, integers and floats. NaN is greater

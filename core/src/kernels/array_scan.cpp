@@ -56,7 +56,10 @@ struct Scanning {
         const std::size_t widest = std::max(item_size(stored), item_size(type));
         return static_cast<unsigned>(std::clamp<std::size_t>(16 / widest, 1, 8));
     }
-    unsigned tile_rows() const noexcept { return item_size(type) <= 4 ? 8 : 4; }
+    unsigned wanted_rows = 0;
+    unsigned tile_rows() const noexcept {
+        return wanted_rows != 0 ? wanted_rows : item_size(type) <= 4 ? 8 : 4;
+    }
     std::int64_t tile() const noexcept { return std::int64_t{block} * tile_rows() * neighbours(); }
 
     KernelKey key() const noexcept {
@@ -66,7 +69,8 @@ struct Scanning {
                                    {static_cast<unsigned>(type), 4},
                                    {static_cast<unsigned>(way), 2},
                                    {vectors, 1},
-                                   {static_cast<unsigned>(axes), 6}})
+                                   {static_cast<unsigned>(axes), 6},
+                                   {wanted_rows, 5}})
             key = key << bits | value;
         return key;
     }
@@ -123,8 +127,9 @@ bool can_use_vectors(const Scanning &work, const Array &in, const Array &out) {
     return true;
 }
 
-Scanning plan(Scan kind, const Array &in, const Array &out, int axis) {
+Scanning plan(Scan kind, const Array &in, const Array &out, int axis, unsigned rows) {
     Scanning work{.kind = kind, .stored = in.scalar_type(), .type = out.scalar_type()};
+    work.wanted_rows = rows;
     const std::array arrays = {&in, &out};
     for (std::size_t k = 0; k < 2; ++k)
         for (int i = 0; i < in.dimensions(); ++i)
@@ -228,8 +233,11 @@ std::optional<Scan> find_scan(std::string_view name) noexcept {
     return {};
 }
 
-Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype,
-           StreamRef stream) {
+Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype, StreamRef stream,
+           unsigned rows) {
+    if (rows > 16)
+        throw std::invalid_argument(std::to_string(rows) +
+                                    " rows of a tile are too many; at most 16");
     if (axis < 0 || axis >= in.dimensions())
         throw std::invalid_argument("axis " + std::to_string(axis) +
                                     " is out of bounds for an array of " +
@@ -237,13 +245,13 @@ Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype
     if (in.dtype().is_opaque())
         throw UnsupportedTypes("a running sum is not defined for elements of " + in.dtype().name());
     if (!in.is_aligned())
-        return scan(kind, aligned(in, stream), axis, dtype, stream);
+        return scan(kind, aligned(in, stream), axis, dtype, stream, rows);
     const ScalarType type = dtype ? *dtype : result_type(kind, in.scalar_type());
     const std::shared_ptr<ArrayContext> &context =
         in.memory() ? in.context() : ArrayContext::current();
     const Array out = Array::with_layout(context, in.layout().dense(item_size(type)), type, stream);
     if (in.size() != 0)
-        run(plan(kind, in, out, axis), in, out, stream);
+        run(plan(kind, in, out, axis, rows), in, out, stream);
     return out;
 }
 

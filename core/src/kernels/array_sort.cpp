@@ -79,7 +79,7 @@ Array count_digits(Sorting &work) {
 void sort_by_passes(Sorting &work) {
     const auto passes = static_cast<std::int32_t>(item_size(work.type()));
     const bool wide = work.length >= longest_narrow;
-    const unsigned items = items_of(work.type(), work.pairs, wide);
+    const unsigned items = work.items != 0 ? work.items : items_of(work.type(), work.pairs, wide);
     const std::int64_t tiles = divide_up(work.length, std::int64_t{items} * threads);
     const std::int64_t index_size = wide ? 8 : 4, count = work.rows * work.length;
     const Array counts = count_digits(work);
@@ -168,6 +168,11 @@ void check(const Array &in, int axis, const SortOptions &options) {
                                     std::to_string(in.dimensions()) + " dimensions");
     if (in.dtype().is_opaque() || is_complex(in.scalar_type()))
         throw UnsupportedTypes("sorting is not defined for elements of " + in.dtype().name());
+    const unsigned most = in.item_size() == 8 ? 16 : 24; // what shared memory has room for
+    if (options.items > most)
+        throw std::invalid_argument(std::to_string(options.items) +
+                                    " keys for each thread are too many; at most " +
+                                    std::to_string(most));
     if (options.order == nullptr)
         return;
     if (options.order->scalar_type() != ScalarType::Int64)
@@ -198,6 +203,7 @@ Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &option
                  length,
                  options.descending ? ~std::uint64_t{0} : 0,
                  options.stream,
+                 options.items,
                  {}};
     if (options.way == SortWay::Serial ||
         (options.way == SortWay::Chosen && driver().image_kind() == ImageKind::Ptx))

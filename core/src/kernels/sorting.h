@@ -62,6 +62,7 @@ struct Sorting {
     std::int64_t length;
     std::uint64_t flip;
     StreamRef stream;
+    unsigned items;          ///< of a thread in a pass; 0: chosen
     std::vector<Array> used; ///< until the stream is done
 
     ScalarType type() const noexcept { return keys.scalar_type(); }

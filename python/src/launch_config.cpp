@@ -7,7 +7,11 @@
 
 #include <nanobind/stl/string.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace pycuda::python {
 namespace {
@@ -97,6 +101,46 @@ Dim3 read_tuple(PyObject *tuple, const char *what) {
     return extent;
 }
 
+bool holds_plain_ints(PyObject *tuple) {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i)
+        if (!PyLong_CheckExact(PyTuple_GetItem(tuple, i)))
+            return false;
+    return true;
+}
+
+/// Tuples of ints that were read lately. A program launches with the same objects again and again,
+/// as a literal (256, 1, 1) is one; nothing can change what they say. Used with the GIL held.
+class KnownExtents {
+  public:
+    const Dim3 *find(PyObject *tuple) const noexcept {
+        const Entry &entry = entries_[slot_of(tuple)];
+        return entry.tuple == tuple ? &entry.extent : nullptr;
+    }
+
+    void remember(PyObject *tuple, const Dim3 &extent) {
+        if (!holds_plain_ints(tuple))
+            return;
+        Entry &entry = entries_[slot_of(tuple)];
+        Py_INCREF(tuple); // so that its address stays its own
+        PyObject *forgotten = std::exchange(entry.tuple, tuple);
+        entry.extent = extent;
+        Py_XDECREF(forgotten);
+    }
+
+  private:
+    struct Entry {
+        PyObject *tuple = nullptr;
+        Dim3 extent;
+    };
+    static constexpr std::size_t count = 16;
+    static std::size_t slot_of(PyObject *tuple) noexcept {
+        return (reinterpret_cast<std::uintptr_t>(tuple) >> 4) * 0x9e3779b97f4a7c15u >> 60;
+    }
+    std::array<Entry, count> entries_;
+};
+
+constinit KnownExtents known_extents;
+
 [[noreturn]] void reject_keyword(PyObject *name) {
     throw_value_error("extra keyword arguments: " + nb::cast<std::string>(nb::handle(name)));
 }
@@ -104,8 +148,13 @@ Dim3 read_tuple(PyObject *tuple, const char *what) {
 } // namespace
 
 Dim3 read_extent(PyObject *value, const char *what) {
-    if (PyTuple_CheckExact(value)) [[likely]]
-        return read_tuple(value, what);
+    if (const Dim3 *known = known_extents.find(value)) [[likely]]
+        return *known;
+    if (PyTuple_CheckExact(value)) {
+        const Dim3 extent = read_tuple(value, what);
+        known_extents.remember(value, extent);
+        return extent;
+    }
     if (PyLong_CheckExact(value))
         return {read_number(value, what), 1, 1};
     if (!PySequence_Check(value) || PyUnicode_Check(value))

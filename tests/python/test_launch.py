@@ -244,3 +244,22 @@ def test_wrong_prepared_calls(device, module):
     axpy.prepare("PPdi")  # not what the kernel takes
     with pytest.raises(cuda.ArgumentError, match="argument 2: expected float"):
         axpy.prepared_call((1, 1), (1, 1, 1), 0, 0, 0.0, 0)
+
+
+def test_extents_are_those_of_each_call(device):
+    """Tuples that were read before are known again: each must keep its own meaning."""
+    tell = SourceModule("""
+        __global__ void tell(int *out)
+        { out[0] = gridDim.x; out[1] = gridDim.y; out[2] = blockDim.x; out[3] = blockDim.z; }
+    """).get_function("tell")
+    tell.prepare("P")
+    out = cuda.mem_alloc(16)
+    for _ in range(2):
+        for n in range(1, 41):
+            grid, block = (n, 41 - n), (n, 1, 1 + n % 3)
+            tell(out, grid=grid, block=block)
+            assert cuda.from_device(out, 4, np.int32).tolist() == [*grid, n, block[2]]
+            tell.prepared_call(block, grid, out)  # the same tuples, the other way round
+            assert cuda.from_device(out, 4, np.int32).tolist() == [n, 1, n, 1]
+    with pytest.raises(cuda.LogicError, match="too many block dimensions"):
+        tell(out, block=(1, 1, 1, 1))

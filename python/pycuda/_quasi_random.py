@@ -7,8 +7,6 @@ generator's state is the position in its sequence alone, so that skipping ahead 
 
 from __future__ import annotations
 
-import enum
-
 import numpy as np
 
 from pycuda import _sobol_directions as _directions
@@ -17,17 +15,9 @@ from pycuda._array_creation import to_gpu
 from pycuda._c_types import dtype_to_ctype
 from pycuda._random_filling import RandomFilling, checked_code
 from pycuda.compiler import SourceModule
+from pycuda.driver import direction_vector_set
 from pycuda.gpuarray import GPUArray
 from pycuda.tools import context_dependent_memoize
-
-
-class direction_vector_set(enum.IntEnum):
-    """Which direction numbers."""
-
-    VECTOR_32 = 101
-    SCRAMBLED_VECTOR_32 = 102
-    VECTOR_64 = 103
-    SCRAMBLED_VECTOR_64 = 104
 
 
 def _numbers_of(direction, count: int) -> np.ndarray:
@@ -189,7 +179,7 @@ class _SobolRandomNumberGenerator(RandomFilling):
         name = f"{'SCRAMBLED_' if self._scrambled else ''}VECTOR_{self.generator_bits}"
         if dir_vector is None:
             dir_vector = generate_direction_vectors(
-                self.generators, direction_vector_set[name]
+                self.generators, getattr(direction_vector_set, name)
             )
         self._check(dir_vector, (self.generators, self.generator_bits), "dir_vector")
         self._vectors = dir_vector

@@ -105,6 +105,7 @@ class FusedFunction:
         self._plans: dict = {}
 
     def __call__(self, *args, stream=None, **kwargs):
+        """What the function returns, computed by one kernel, in ``stream``."""
         key = tuple([_kind(one) for one in args])
         if kwargs:
             key += tuple((name, _kind(one)) for name, one in kwargs.items())

@@ -65,7 +65,9 @@ def test_sequence(cls):
     words = sequence(generator, 40)
     wide, scrambled = generator.generator_bits == 64, "Scrambled" in cls.__name__
     name = f"{'SCRAMBLED_' if scrambled else ''}VECTOR_{generator.generator_bits}"
-    v = curandom.generate_direction_vectors(generator.generators, vectors[name]).get()
+    v = curandom.generate_direction_vectors(
+        generator.generators, getattr(vectors, name)
+    ).get()
     x = np.zeros(generator.generators, v.dtype)
     if scrambled:
         make = curandom.generate_scramble_constants64 if wide else curandom.generate_scramble_constants32  # fmt: skip

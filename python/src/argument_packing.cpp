@@ -103,6 +103,21 @@ bool is_handler(nb::handle value) {
     return nb::hasattr(value, "get_device_alloc") && nb::hasattr(value, "pre_call");
 }
 
+/// Compares what the handler's array holds with what the kernel's pointer points to.
+void check_elements_of_handler(nb::handle handler, std::size_t index, Packing &packing) {
+    static PyObject *const array_name = PyUnicode_InternFromString("array");
+    static PyObject *const dtype_name = PyUnicode_InternFromString("dtype");
+    const nb::object array = nb::steal(PyObject_GetAttr(handler.ptr(), array_name));
+    if (!array.is_valid())
+        throw nb::python_error();
+    const nb::object dtype = nb::steal(PyObject_GetAttr(array.ptr(), dtype_name));
+    if (dtype.is_valid())
+        return check_elements(packing.function, index, dtype);
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+        throw nb::python_error();
+    PyErr_Clear(); // a bytearray, or the like
+}
+
 } // namespace
 
 void pack_handler(const ArgumentType &type, PyObject *value, Packing &packing) {
@@ -110,10 +125,7 @@ void pack_handler(const ArgumentType &type, PyObject *value, Packing &packing) {
     const CUdeviceptr address = packing.staged.add(value, type.direction);
     const Parameter *wanted = packing.block.next_parameter();
     if (wanted && wanted->element_size != 0)
-        if (nb::object dtype =
-                optional_attribute(nb::object(nb::handle(value).attr("array")), "dtype");
-            dtype.is_valid())
-            check_elements(packing.function, index, dtype);
+        check_elements_of_handler(value, index, packing);
     packing.block.push_pointer(address);
 }
 

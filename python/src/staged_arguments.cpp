@@ -25,16 +25,36 @@ nb::object allocate(std::size_t bytes, StreamRef queue) {
     });
 }
 
+/// Names whose look-up makes no object.
+PyObject *intern(const char *name) { return PyUnicode_InternFromString(name); }
+
+PyObject *array_name() {
+    static PyObject *const name = intern("array");
+    return name;
+}
+PyObject *dev_alloc_name() {
+    static PyObject *const name = intern("dev_alloc");
+    return name;
+}
+
+nb::object attribute(nb::handle object, PyObject *name) {
+    nb::object found = nb::steal(PyObject_GetAttr(object.ptr(), name));
+    if (!found.is_valid())
+        throw nb::python_error();
+    return found;
+}
+
 /// The stand-in on the device, kept in the handler for its next call. An array of no elements has
 /// none, as a kernel must not touch it.
 CUdeviceptr stand_in(nb::handle handler, std::size_t bytes, StreamRef queue) {
-    nb::object allocation = handler.attr("dev_alloc");
+    nb::object allocation = attribute(handler, dev_alloc_name());
     if (!allocation.is_none())
         return device_address(allocation, "dev_alloc");
     if (bytes == 0)
         return 0;
     allocation = allocate(bytes, queue);
-    handler.attr("dev_alloc") = allocation;
+    if (PyObject_SetAttr(handler.ptr(), dev_alloc_name(), allocation.ptr()) != 0)
+        throw nb::python_error();
     return device_address(allocation, "dev_alloc");
 }
 
@@ -63,7 +83,7 @@ template <class Body> void naming_kernel(const Function &function, Body &&body) 
 } // namespace
 
 CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
-    nb::object array = handler.attr("array");
+    const nb::object array = attribute(handler, array_name());
     HostBuffer buffer = direction & Out ? HostBuffer::to_write(array, "the array of Out or InOut")
                                         : HostBuffer::to_read(array, "the array of In");
     const CUdeviceptr address = stand_in(handler, buffer.size(), queue_);

@@ -34,8 +34,8 @@ Value *SsaBuilder::look_up(std::uint32_t variable, Block *block) {
             Instruction *phi = make_phi(variable, block);
             here.incomplete.push_back({variable, phi});
             value = phi->result();
-        } else if (block->predecessors.empty()) {
-            value = undefined(types_[variable]);
+        } else if (block->predecessors.empty() || passed.size() > function_.blocks.size()) {
+            value = undefined(types_[variable]); // nothing leads here, or a loop that nothing enters
         } else if (block->predecessors.size() == 1) {
             block = block->predecessors[0];
         } else {

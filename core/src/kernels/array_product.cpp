@@ -240,11 +240,13 @@ Array matrix_product(const Array &a, const Array &b, const ProductOptions &optio
                options.stream);
         return product.out;
     }
-    if (options.way == ProductWay::Chosen && cublas_takes(product.type))
-        multiply_by_blas(product);
-    else if (std::min(product.rows, product.columns) <= narrow &&
-             product.batch[0].dimensions() + 3 <= Layout::max_dimensions)
+    const bool by_blas = options.way == ProductWay::Chosen && cublas_takes(product.type);
+    // A vector goes by reductions even so: they read the matrix at the memory's speed.
+    if (std::min(product.rows, product.columns) <= (by_blas ? 1 : narrow) &&
+        product.batch[0].dimensions() + 3 <= Layout::max_dimensions)
         multiply_by_reductions(product);
+    else if (by_blas)
+        multiply_by_blas(product);
     else
         multiply_by_tiles(product);
     note_use(product);

@@ -7,7 +7,7 @@
 #include "analysis/lockstep.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 namespace softcuda::analysis {
 
@@ -40,14 +40,14 @@ bool ends_with_barrier(const ir::Block &block) {
     });
 }
 
-class Lockstep {
+class Search {
   public:
-    Lockstep(const ir::Function &function, const DominatorTree &post_dominators)
+    Search(const ir::Function &function, const DominatorTree &post_dominators)
         : function_(function), post_dominators_(post_dominators),
           differs_(function.value_count(), false), split_(function.blocks.size(), false),
           decided_by_split_(function.blocks.size(), false) {}
 
-    bool holds() {
+    Lockstep run() {
         for (bool changed = true; changed;) {
             changed = false;
             for (const ir::Block *block : function_.blocks) {
@@ -55,10 +55,11 @@ class Lockstep {
                     changed |= update(*i);
                 changed |= update_branch(*block);
                 if (broken_)
-                    return false;
+                    return {};
             }
         }
-        return true;
+        differs_.flip();
+        return {.holds = true, .same = std::move(differs_)};
     }
 
   private:
@@ -133,8 +134,8 @@ class Lockstep {
 
 } // namespace
 
-bool is_lockstep(const ir::Function &function, const DominatorTree &post_dominators) {
-    return Lockstep(function, post_dominators).holds();
+Lockstep find_lockstep(const ir::Function &function, const DominatorTree &post_dominators) {
+    return Search(function, post_dominators).run();
 }
 
 } // namespace softcuda::analysis

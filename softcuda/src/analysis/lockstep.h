@@ -4,13 +4,23 @@
 #include "analysis/cfg.h"
 #include "ir/ir.h"
 
+#include <vector>
+
 namespace softcuda::analysis {
 
-/// True if no branch that threads of a block may take differently has a block-wide barrier on one
-/// of its ways: then all warps always wait at the same barrier, and nobody has to ask which.
-///
-///     for (int t = 0; t < n; ++t) { ... __syncthreads(); }      n is a parameter: in lockstep
-///     if (i >= n) return;  ...  __syncthreads();                i differs: not
-[[nodiscard]] bool is_lockstep(const ir::Function &function, const DominatorTree &post_dominators);
+struct Lockstep {
+    /// True if no branch that threads of a block may take differently has a block-wide barrier on
+    /// one of its ways: then all warps always wait at the same barrier, and nobody has to ask
+    /// which.
+    ///
+    ///     for (int t = 0; t < n; ++t) { ... __syncthreads(); }    n is a parameter: in lockstep
+    ///     if (i >= n) return;  ...  __syncthreads();              i differs: not
+    bool holds = false;
+    /// By Value::id, if it holds: values that are the same for all threads of a block.
+    std::vector<bool> same;
+};
+
+[[nodiscard]] Lockstep find_lockstep(const ir::Function &function,
+                                     const DominatorTree &post_dominators);
 
 } // namespace softcuda::analysis

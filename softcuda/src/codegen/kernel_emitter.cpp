@@ -2,7 +2,7 @@
 
 #include "codegen/kernel_emitter.h"
 
-#include "analysis/lockstep.h"
+#include "analysis/coordinates.h"
 #include "codegen/warp_emitter.h"
 #include "rt/kernel_abi.h"
 
@@ -52,7 +52,8 @@ void KernelEmitter::find_regions() {
             masks.uses.push_back({block, mask_id(owner)});
     }
     live_in_ = find_live_in(plan.function, masks);
-    lockstep_ = analysis::is_lockstep(plan.function, plan.post_dominators);
+    lockstep_ = analysis::find_lockstep(plan.function, plan.post_dominators);
+    recomputed_ = analysis::find_coordinate_functions(plan.function);
 }
 
 bool KernelEmitter::is_barrier_end(const ir::Block *block) const {
@@ -317,7 +318,7 @@ void KernelEmitter::emit_block_range() {
 }
 
 void KernelEmitter::emit_block(llvm::BasicBlock *next_block) {
-    if (has_regions() && lockstep_)
+    if (has_regions() && lockstep_.holds)
         emit_in_lockstep(next_block);
     else if (has_regions())
         emit_generations(next_block);
@@ -337,6 +338,38 @@ void KernelEmitter::publish_barrier_sum() {
     builder.CreateStore(builder.getInt32(0), sum);
 }
 
+bool KernelEmitter::is_kept_for_block(const ir::Value *value) const {
+    return lockstep_.holds && lockstep_.same[value->id] && plan.divergence.of(value).uniform();
+}
+
+BlockSlot &KernelEmitter::block_slot(const ir::Value *value) {
+    BlockSlot &slot = block_slots_[value->id];
+    if (!slot.now) {
+        llvm::Type *type = scalar_type(context, value->type);
+        slot = {.now = stack_slot(type, "now"), .next = stack_slot(type, "next")};
+    }
+    return slot;
+}
+
+llvm::Value *KernelEmitter::load_for_block(const ir::Value *value) {
+    llvm::AllocaInst *now = block_slot(value).now;
+    return builder.CreateLoad(now->getAllocatedType(), now);
+}
+
+void KernelEmitter::store_for_block(const ir::Value *value, llvm::Value *scalar) {
+    builder.CreateStore(scalar, block_slot(value).next);
+    stored_for_block_.insert(value->id);
+}
+
+// Where all warps have passed: what any of them has said, which is what all have said.
+void KernelEmitter::publish_block_values() {
+    for (std::uint32_t id : stored_for_block_) {
+        const BlockSlot &slot = block_slots_.at(id);
+        builder.CreateStore(builder.CreateLoad(slot.next->getAllocatedType(), slot.next), slot.now);
+    }
+    stored_for_block_.clear();
+}
+
 // Each region is a loop over all warps; each of them says where the block goes on, all the same.
 // Where a region has only one successor LLVM finds that out and jumps.
 void KernelEmitter::emit_in_lockstep(llvm::BasicBlock *next_block) {
@@ -353,6 +386,7 @@ void KernelEmitter::emit_in_lockstep(llvm::BasicBlock *next_block) {
         emit_warps(r, barrier);
         builder.SetInsertPoint(barrier);
         publish_barrier_sum();
+        publish_block_values();
         llvm::SwitchInst *choice = builder.CreateSwitch(
             builder.CreateLoad(builder.getInt32Ty(), next_region_), next_block);
         for (unsigned to = 1; to < regions_.size(); ++to)
@@ -479,7 +513,7 @@ void KernelEmitter::emit_warp(unsigned region, llvm::Value *warp, llvm::Constant
         WarpEmitter(*this, region, warp, active, after).emit([](unsigned) {});
         return;
     }
-    if (lockstep_) {
+    if (lockstep_.holds) {
         WarpEmitter(*this, region, warp, active, after).emit([&](unsigned behind) {
             builder.CreateStore(builder.getInt32(behind), next_region_);
             builder.CreateBr(after);

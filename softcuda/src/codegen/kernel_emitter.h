@@ -21,11 +21,13 @@
 #pragma once
 
 #include "analysis/liveness.h"
+#include "analysis/lockstep.h"
 #include "codegen/kernel_plan.h"
 #include "jit/llvm.h"
 #include "jit/target.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,12 @@ struct Invariants {
 struct ScratchSlot {
     std::uint64_t offset; ///< of warp 0
     std::uint64_t stride; ///< bytes to the next warp
+};
+
+/// Places for a value that is the same for all warps: for those that read it in this region, and
+/// for those that read it in the next one. LLVM makes registers of them.
+struct BlockSlot {
+    llvm::AllocaInst *now = nullptr, *next = nullptr;
 };
 
 class KernelEmitter {
@@ -92,6 +100,14 @@ class KernelEmitter {
     [[nodiscard]] std::uint32_t scratch_mask_id(const ir::Block *owner) const;
     ScratchSlot scratch_slot(std::uint32_t id, std::uint64_t bytes);
     llvm::Value *scratch_address(ScratchSlot slot, llvm::Value *warp);
+    /// True for values that each region computes again instead of finding them in the scratch.
+    [[nodiscard]] bool is_recomputed(const ir::Value *value) const {
+        return recomputed_[value->id];
+    }
+    /// True for values that are kept once for all warps.
+    [[nodiscard]] bool is_kept_for_block(const ir::Value *value) const;
+    [[nodiscard]] llvm::Value *load_for_block(const ir::Value *value);
+    void store_for_block(const ir::Value *value, llvm::Value *scalar);
     /// Says that an access is to a value in the scratch memory, where kernels' own accesses never
     /// go.
     llvm::Instruction *mark_scratch(llvm::Instruction *access);
@@ -127,6 +143,8 @@ class KernelEmitter {
     void emit_generations(llvm::BasicBlock *next_block);
     void emit_in_lockstep(llvm::BasicBlock *next_block);
     void publish_barrier_sum();
+    BlockSlot &block_slot(const ir::Value *value);
+    void publish_block_values();
     /// Runs `region` for all warps, or for those whose next region it is; then goes on to `after`.
     void emit_warps(unsigned region, llvm::BasicBlock *after);
     [[nodiscard]] llvm::Constant *all_lanes_active();
@@ -149,7 +167,10 @@ class KernelEmitter {
     analysis::PatternTable patterns_;
     llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region
     llvm::MDNode *scratch_scope_ = nullptr;               ///< list of one alias scope
-    bool lockstep_ = false;                   ///< all warps are always in the same region
+    analysis::Lockstep lockstep_;             ///< if it holds, all warps are in the same region
+    std::vector<bool> recomputed_;            ///< by Value::id
+    std::map<std::uint32_t, BlockSlot> block_slots_;
+    std::set<std::uint32_t> stored_for_block_; ///< by the region that is being emitted
     llvm::AllocaInst *next_region_ = nullptr; ///< in lockstep: where the block goes on
     llvm::AllocaInst *following_ = nullptr;   ///< bits of the regions that some warp goes on with
 };

@@ -4,6 +4,8 @@
 
 #include "codegen/warp_families.h"
 
+#include <utility>
+
 namespace softcuda::codegen {
 
 using ir::Opcode;
@@ -11,7 +13,7 @@ using ir::Opcode;
 WarpEmitter::WarpEmitter(KernelEmitter &owner, unsigned region, llvm::Value *warp_number,
                          llvm::Value *active, llvm::BasicBlock *done)
     : kernel(owner), context(owner.context), b(owner.builder), warp(warp_number), region_(region),
-      active_(active), done_(done), in_scratch_(owner.plan.function.value_count(), false) {}
+      active_(active), done_(done), carried_in_(owner.plan.function.value_count(), false) {}
 
 void WarpEmitter::emit(const BarrierExit &at_barrier) {
     if (kernel.has_lanes())
@@ -219,14 +221,8 @@ void WarpEmitter::end_region(const ir::Block *behind) {
             for (const ir::Value *value : i->results) {
                 if (i == barrier || !live[value->id] || is_rematerialized(value))
                     continue; // the barrier's result is there when all warps have arrived
-                if (in_scratch_[value->id])
-                    continue; // still there
-                Lanes kept = lanes(value);
-                scratch_store(kernel.scratch_id(value, 0), kept.base);
-                if (kept.shape.checked) {
-                    scratch_store(kernel.scratch_id(value, 1), kept.wrapped);
-                    scratch_store(kernel.scratch_id(value, 2), kept.correction);
-                }
+                if (!carried_in_[value->id]) // else it is there already
+                    keep(value);
             }
         if (live[kernel.mask_id(block)] && block != kernel.plan.function.entry())
             scratch_store(kernel.scratch_mask_id(block), owner_mask(block));
@@ -249,9 +245,9 @@ void WarpEmitter::enter_region(const ir::Block *first) {
                 if (i == barrier || !live[value->id] || is_rematerialized(value))
                     continue;
                 if (redefined[block->id])
-                    store(value, scratch_load(value));
+                    store(value, fetch(value));
                 else
-                    in_scratch_[value->id] = true;
+                    carried_in_[value->id] = true;
             }
         if (live[kernel.mask_id(block)] && block != kernel.plan.function.entry())
             b.CreateStore(scratch_load(kernel.scratch_mask_id(block), mask_type), mask_slot(block));
@@ -286,14 +282,42 @@ std::vector<bool> WarpEmitter::blocks_of_region() const {
     return found;
 }
 
-Lanes WarpEmitter::scratch_load(const ir::Value *value) {
+void WarpEmitter::keep(const ir::Value *value) {
+    if (kernel.is_recomputed(value))
+        return;
+    const Lanes kept = lanes(value);
+    if (kernel.is_kept_for_block(value)) {
+        kernel.store_for_block(value, kept.base);
+        return;
+    }
+    scratch_store(kernel.scratch_id(value, 0), kept.base);
+    if (kept.shape.checked) {
+        scratch_store(kernel.scratch_id(value, 1), kept.wrapped);
+        scratch_store(kernel.scratch_id(value, 2), kept.correction);
+    }
+}
+
+Lanes WarpEmitter::fetch(const ir::Value *value) {
+    if (kernel.is_recomputed(value))
+        return recompute(value);
     Lanes kept{.shape = shape(value)};
+    if (kernel.is_kept_for_block(value)) {
+        kept.base = kernel.load_for_block(value);
+        return kept;
+    }
     kept.base = scratch_load(kernel.scratch_id(value, 0), type(value->type, kept.shape.groups));
     if (kept.shape.checked) {
         kept.wrapped = scratch_load(kernel.scratch_id(value, 1), b.getInt1Ty());
         kept.correction = scratch_load(kernel.scratch_id(value, 2), type(value->type, kLanes));
     }
     return kept;
+}
+
+Lanes WarpEmitter::recompute(const ir::Value *value) {
+    const bool outer = std::exchange(recomputing_, true);
+    emit_instruction(*value->definition);
+    recomputing_ = outer;
+    return here_.at(value->id);
 }
 
 void WarpEmitter::scratch_store(std::uint32_t id, llvm::Value *value) {

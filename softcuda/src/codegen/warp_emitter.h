@@ -113,8 +113,11 @@ class WarpEmitter {
     void fetch_from_here();
     /// By Block::id: what a warp may run in this region.
     [[nodiscard]] std::vector<bool> blocks_of_region() const;
+    /// Keeps a value for the regions behind a barrier, and finds it there again.
+    void keep(const ir::Value *value);
+    Lanes fetch(const ir::Value *value);
+    Lanes recompute(const ir::Value *value);
     void scratch_store(std::uint32_t id, llvm::Value *value);
-    Lanes scratch_load(const ir::Value *value);
     llvm::Value *scratch_load(std::uint32_t id, llvm::Type *type);
 
     unsigned region_;
@@ -128,7 +131,6 @@ class WarpEmitter {
     llvm::Instruction *fetch_after_ = nullptr;
     llvm::Value *mask_ = nullptr;
     std::unordered_map<std::uint32_t, Lanes> here_;          ///< values of the present block
-    std::unordered_map<std::uint32_t, Lanes> region_values_; ///< special registers of this warp
     std::unordered_map<std::uint32_t, Slot> slots_;
     std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
     std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
@@ -140,7 +142,8 @@ class WarpEmitter {
     std::map<const ir::Instruction *, std::uint32_t> place_of_exchange_;
     llvm::Value *lane_state_ = nullptr, *waiting_ = nullptr;
     llvm::BasicBlock *dispatch_ = nullptr;
-    std::vector<bool> in_scratch_; ///< values that this region only reads: fetched from the scratch
+    std::vector<bool> carried_in_; ///< values from behind a barrier that this region only reads
+    bool recomputing_ = false;     ///< what is emitted is there already, for other regions
 };
 
 /// True for values that are made again where they are needed instead of being kept: constants of

@@ -69,7 +69,7 @@ void WarpEmitter::define(const ir::Value *value, llvm::Value *base) {
 
 void WarpEmitter::define(const ir::Value *value, const Lanes &result) {
     here_[value->id] = result;
-    if (!kernel.plan.outlives_block[value->id])
+    if (recomputing_ || !kernel.plan.outlives_block[value->id])
         return;
     Lanes kept = result;
     if (kernel.has_lanes() && result.shape.divergent())
@@ -131,8 +131,8 @@ void WarpEmitter::fetch_from_here() {
 }
 
 Lanes WarpEmitter::load(const ir::Value *value) {
-    if (in_scratch_[value->id])
-        return scratch_load(value);
+    if (carried_in_[value->id] || (recomputing_ && kernel.is_recomputed(value)))
+        return fetch(value);
     Slot &at = slot(value);
     Lanes found{.shape = shape(value)};
     found.base = b.CreateLoad(at.base->getAllocatedType(), at.base);

@@ -7,9 +7,10 @@ namespace softcuda::codegen {
 
 /// The addresses that the lanes of a warp access, in the host's address space.
 struct Address {
-    Lanes lanes;      ///< i64
-    bool needs_check; ///< may be anywhere: compare with the arena before the access
-    unsigned bytes;   ///< that one lane accesses
+    Lanes lanes;                   ///< i64
+    bool needs_check;              ///< may be anywhere: compare with the arena before the access
+    unsigned bytes;                ///< that one lane accesses
+    llvm::Value *window = nullptr; ///< what `lanes` count from, a pointer; null: from zero
 };
 
 /// The address operand of a load, store or atomic plus its offset attribute.
@@ -24,6 +25,9 @@ struct Address {
 
 /// <32 x i64>: the exact address of each lane.
 [[nodiscard]] llvm::Value *all_addresses(WarpEmitter &w, const Address &address);
+
+/// <32 x ptr>, in the form that hardware gathers want: offsets from one pointer where possible.
+[[nodiscard]] llvm::Value *all_pointers(WarpEmitter &w, const Address &address);
 
 /// i1: some group's first lane is out of the arena or misaligned. Groups without active lanes may
 /// raise it in vain. Null where no check is needed.

@@ -49,21 +49,18 @@ Lanes add_thread_frames(WarpEmitter &w, const Lanes &offset) {
     return result;
 }
 
-// 32-bit offsets are unsigned; of 64-bit ones only the low half counts.
+// Offsets have 32 bits; of 64-bit ones only the low half counts, and a wrap when they were widened
+// is a multiple of 2^32. They are signed here, which is what hardware gathers want: memory is
+// reserved on both sides of a window (seat.h).
 Lanes window_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
     unsigned groups = value.shape.groups;
-    llvm::Value *base = value.base;
-    Lanes result{.shape = value.shape};
-    if (value.shape.checked) { // give up the pattern: exact lanes
-        base = all_lanes(w.b, value);
-        groups = kLanes;
-        result.shape = analysis::Shape{.groups = kLanes};
-    }
-    base = w.b.CreateTrunc(base, with_lanes(w.b.getInt32Ty(), groups));
-    base = w.b.CreateZExt(base, with_lanes(w.b.getInt64Ty(), groups));
-    result.base = extra == 0
-                      ? base
-                      : w.b.CreateAdd(base, llvm::ConstantInt::getSigned(base->getType(), extra));
+    Lanes result{.base = w.b.CreateTrunc(value.base, with_lanes(w.b.getInt32Ty(), groups)),
+                 .shape = value.shape};
+    result.shape.checked = false;
+    result.base = w.b.CreateSExt(result.base, with_lanes(w.b.getInt64Ty(), groups));
+    if (extra != 0)
+        result.base =
+            w.b.CreateAdd(result.base, llvm::ConstantInt::getSigned(result.base->getType(), extra));
     return result;
 }
 
@@ -74,13 +71,12 @@ Lanes add_uniform(WarpEmitter &w, Lanes lanes, llvm::Value *addend) {
 
 bool is_window(Space space) { return space == Space::Shared || space == Space::Local; }
 
+// Of shared memory, the offset.
 Lanes host_address(WarpEmitter &w, const ir::Value *value, Space space, std::int64_t extra) {
     Lanes address = w.lanes(value);
     if (is_window(space)) {
         Lanes offset = window_offset(w, address, extra);
-        return space == Space::Local
-                   ? add_thread_frames(w, offset)
-                   : add_uniform(w, offset, integer_of(w, w.kernel.invariants.shared));
+        return space == Space::Local ? add_thread_frames(w, offset) : offset;
     }
     if (!address.base->getType()->getScalarType()->isIntegerTy(64))
         address = Lanes{
@@ -162,7 +158,8 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
     Space space = i.attributes.space;
     return {.lanes = host_address(w, i.operand(0), space, i.attributes.offset),
             .needs_check = !is_window(space) && space != Space::Param,
-            .bytes = bytes};
+            .bytes = bytes,
+            .window = space == Space::Shared ? w.kernel.invariants.shared : nullptr};
 }
 
 bool is_contiguous(const Address &address) {
@@ -196,14 +193,28 @@ Address regrouped(WarpEmitter &w, const Address &address) {
 }
 
 llvm::Value *all_addresses(WarpEmitter &w, const Address &address) {
-    return all_lanes(w.b, address.lanes);
+    llvm::Value *all = all_lanes(w.b, address.lanes);
+    if (!address.window)
+        return all;
+    return w.b.CreateAdd(all, repeat(w.b, integer_of(w, address.window), 1, kLanes));
+}
+
+llvm::Value *all_pointers(WarpEmitter &w, const Address &address) {
+    const analysis::Shape &shape = address.lanes.shape;
+    if (shape.groups == 1 && shape.offsets && !shape.checked)
+        return w.b.CreateGEP(w.b.getInt8Ty(), group_pointer(w, address, 0),
+                             offset_vector(w.b.getInt64Ty(), shape));
+    llvm::Value *all = all_lanes(w.b, address.lanes);
+    return address.window ? w.b.CreateGEP(w.b.getInt8Ty(), address.window, all)
+                          : w.b.CreateIntToPtr(all, with_lanes(w.b.getPtrTy(), kLanes));
 }
 
 llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned group) {
     llvm::Value *base = address.lanes.base;
     if (address.lanes.shape.groups > 1)
         base = w.b.CreateExtractElement(base, group);
-    return w.b.CreateIntToPtr(base, w.b.getPtrTy());
+    return address.window ? w.b.CreateGEP(w.b.getInt8Ty(), address.window, base)
+                          : w.b.CreateIntToPtr(base, w.b.getPtrTy());
 }
 
 llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {
@@ -247,6 +258,8 @@ void emit_to_generic(WarpEmitter &w, const ir::Instruction &i) {
         return;
     }
     Lanes host = host_address(w, i.operand(0), space, 0);
+    if (space == Space::Shared)
+        host = add_uniform(w, host, integer_of(w, w.kernel.invariants.shared));
     unsigned groups = w.shape(result).groups;
     w.define(result, groups == kLanes ? all_lanes(w.b, host) : first_lanes(w.b, host, groups));
 }

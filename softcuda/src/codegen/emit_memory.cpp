@@ -11,6 +11,7 @@
 
 #include "codegen/address.h"
 #include "codegen/elementwise.h"
+#include "codegen/stretch.h"
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
 
@@ -168,18 +169,12 @@ Values load_grouped(WarpEmitter &w, const Address &address, const Element &eleme
     return whole;
 }
 
-// A vector of pointers. Offsets from one base keep the form that hardware gathers want.
+// The places of each lane's element `extra` bytes behind the first.
 llvm::Value *pointers(WarpEmitter &w, const Address &address, unsigned extra) {
-    const analysis::Shape &shape = address.lanes.shape;
-    if (shape.groups == 1 && shape.offsets && !shape.checked) {
-        llvm::Value *base = w.b.CreateIntToPtr(address.lanes.base, w.b.getPtrTy());
-        base = w.b.CreateConstGEP1_64(w.b.getInt8Ty(), base, extra);
-        return w.b.CreateGEP(w.b.getInt8Ty(), base, offset_vector(w.b.getInt64Ty(), shape));
-    }
-    llvm::Value *all = all_addresses(w, address);
-    if (extra != 0)
-        all = w.b.CreateAdd(all, llvm::ConstantInt::get(all->getType(), extra));
-    return w.b.CreateIntToPtr(all, with_lanes(w.b.getPtrTy(), kLanes));
+    llvm::Value *all = all_pointers(w, address);
+    return extra == 0 ? all
+                      : w.b.CreateGEP(w.b.getInt8Ty(), all,
+                                      llvm::ConstantInt::get(w.b.getInt64Ty(), extra));
 }
 
 Values gather(WarpEmitter &w, const Address &address, const Element &element) {
@@ -219,36 +214,41 @@ void store_contiguous(WarpEmitter &w, const Address &address, const Element &ele
     }
 }
 
-// Are the lanes that matter at lane 0's place plus their number times the access's size?
-llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address) {
-    llvm::Value *all = all_addresses(w, address);
-    llvm::Value *first = w.b.CreateExtractElement(all, std::uint64_t{0});
+analysis::LanePattern adjacent_places(unsigned bytes) {
     analysis::LanePattern pattern;
     for (unsigned lane = 0; lane < kLanes; ++lane)
-        pattern[lane] = std::int64_t{address.bytes} * lane;
+        pattern[lane] = std::int64_t{bytes} * lane;
+    return pattern;
+}
+
+// Are the lanes that matter at lane 0's place plus their number times the access's size?
+llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address) {
+    llvm::Value *all = all_lanes(w.b, address.lanes);
+    if (address.window) // its offsets have 32 bits
+        all = w.b.CreateTrunc(all, with_lanes(w.b.getInt32Ty(), kLanes));
+    llvm::Value *first = w.b.CreateExtractElement(all, std::uint64_t{0});
+    const analysis::LanePattern pattern = adjacent_places(address.bytes);
     analysis::Shape shape{.groups = 1, .offsets = &pattern};
     llvm::Value *wanted =
-        w.b.CreateAdd(w.b.CreateVectorSplat(kLanes, first), offset_vector(w.b.getInt64Ty(), shape));
+        w.b.CreateAdd(w.b.CreateVectorSplat(kLanes, first), offset_vector(first->getType(), shape));
     llvm::Value *differs = w.b.CreateAnd(w.b.CreateICmpNE(all, wanted), w.mask());
     return w.b.CreateNot(w.any(differs));
 }
 
 Address as_contiguous(WarpEmitter &w, const Address &address) {
-    analysis::LanePattern pattern;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        pattern[lane] = std::int64_t{address.bytes} * lane;
     Address result = address;
-    llvm::Value *all = all_addresses(w, address);
+    llvm::Value *all = all_lanes(w.b, address.lanes);
     result.lanes =
         Lanes{.base = w.b.CreateExtractElement(all, std::uint64_t{0}),
-              .shape = analysis::Shape{.groups = 1, .offsets = w.kernel.pattern(pattern)}};
+              .shape = analysis::Shape{
+                  .groups = 1, .offsets = w.kernel.pattern(adjacent_places(address.bytes))}};
     return result;
 }
 
 Address as_divergent(WarpEmitter &w, const Address &address) {
     Address result = address;
     result.lanes =
-        Lanes{.base = all_addresses(w, address), .shape = analysis::Shape{.groups = kLanes}};
+        Lanes{.base = all_lanes(w.b, address.lanes), .shape = analysis::Shape{.groups = kLanes}};
     return result;
 }
 
@@ -284,60 +284,28 @@ Values either(WarpEmitter &w, llvm::Value *condition, Then then, Otherwise other
 }
 
 // How lanes that do not all access one place are accessed.
-enum class Way : std::uint8_t { Contiguous, Grouped, Scattered };
+enum class Way : std::uint8_t { Contiguous, Grouped, Close, Scattered };
 
 struct Plan {
     Way way;
     Address checked;  ///< in the shape in which the addresses are checked
     Address accessed; ///< and accessed
+    Stretches stretches = {};
 };
 
 // For an address whose pattern holds.
-Plan plan_access(WarpEmitter &w, const Address &address, bool groups_allowed) {
+Plan plan_access(WarpEmitter &w, const Address &address, const Element &element,
+                 rt::Access access) {
+    const bool is_load = access == rt::Access::Load;
     Address close = regrouped(w, address);
     if (is_contiguous(close))
         return {Way::Contiguous, close, close};
-    if (groups_allowed && is_grouped(close))
+    if (is_load && is_grouped(close))
         return {Way::Grouped, close, close};
+    if (element.count == 1)
+        if (auto stretches = find_stretches(w, address, element.bytes, !is_load))
+            return {Way::Close, address, address, std::move(*stretches)};
     return {Way::Scattered, address.needs_check ? as_divergent(w, address) : address, address};
-}
-
-Values load_planned(WarpEmitter &w, const Plan &plan, const Element &element) {
-    const Address &address = plan.accessed;
-    switch (plan.way) {
-    case Way::Contiguous:
-        return load_contiguous(w, address, element);
-    case Way::Grouped:
-        return load_grouped(w, address, element);
-    case Way::Scattered:
-        break;
-    }
-    if (!address.lanes.shape.divergent())
-        return gather(w, address, element);
-    return either(
-        w, turns_out_contiguous(w, address),
-        [&] { return load_contiguous(w, as_contiguous(w, address), element); },
-        [&] { return gather(w, address, element); });
-}
-
-Values store_planned(WarpEmitter &w, const Plan &plan, const Element &element,
-                     const Values &values) {
-    const Address &address = plan.accessed;
-    auto scattered = [&] {
-        scatter(w, address, element, values);
-        return Values{};
-    };
-    auto contiguous = [&](const Address &at) {
-        store_contiguous(w, at, element, values);
-        return Values{};
-    };
-    if (plan.way == Way::Contiguous)
-        return contiguous(address);
-    if (!address.lanes.shape.divergent())
-        return scattered();
-    return either(
-        w, turns_out_contiguous(w, address), [&] { return contiguous(as_contiguous(w, address)); },
-        scattered);
 }
 
 // An access lane by lane in the runtime, at the exact addresses: checked there as well. `buffer`
@@ -381,14 +349,90 @@ Values store_slowly(WarpEmitter &w, const Address &address, const Element &eleme
     return {};
 }
 
+// Shared memory that is not there is a mistake, inactive lanes elsewhere are not.
+Values load_close(WarpEmitter &w, const Plan &plan, const Element &element) {
+    const Address &address = plan.accessed;
+    llvm::Value *whole = may_access_stretches(w, address, plan.stretches);
+    return either(
+        w, w.b.CreateNot(whole),
+        [&] {
+            return address.window ? load_slowly(w, address, element) : gather(w, address, element);
+        },
+        [&] { return Values{load_stretches(w, address, plan.stretches, element.type)}; },
+        address.window ? Likely::No : Likely::Unknown);
+}
+
+void store_close(WarpEmitter &w, const Plan &plan, const Element &element, const Values &values) {
+    const Address &address = plan.accessed;
+    llvm::Value *whole = may_access_stretches(w, address, plan.stretches);
+    either(
+        w, w.b.CreateNot(whole),
+        [&] {
+            if (address.window)
+                store_slowly(w, address, element, values);
+            else
+                scatter(w, address, element, values);
+            return Values{};
+        },
+        [&] {
+            store_stretches(w, address, plan.stretches, values[0]);
+            return Values{};
+        },
+        address.window ? Likely::No : Likely::Unknown);
+}
+
+Values load_planned(WarpEmitter &w, const Plan &plan, const Element &element) {
+    const Address &address = plan.accessed;
+    switch (plan.way) {
+    case Way::Contiguous:
+        return load_contiguous(w, address, element);
+    case Way::Grouped:
+        return load_grouped(w, address, element);
+    case Way::Close:
+        return load_close(w, plan, element);
+    case Way::Scattered:
+        break;
+    }
+    if (!address.lanes.shape.divergent())
+        return gather(w, address, element);
+    return either(
+        w, turns_out_contiguous(w, address),
+        [&] { return load_contiguous(w, as_contiguous(w, address), element); },
+        [&] { return gather(w, address, element); });
+}
+
+Values store_planned(WarpEmitter &w, const Plan &plan, const Element &element,
+                     const Values &values) {
+    const Address &address = plan.accessed;
+    auto scattered = [&] {
+        scatter(w, address, element, values);
+        return Values{};
+    };
+    auto contiguous = [&](const Address &at) {
+        store_contiguous(w, at, element, values);
+        return Values{};
+    };
+    if (plan.way == Way::Contiguous)
+        return contiguous(address);
+    if (plan.way == Way::Close) {
+        store_close(w, plan, element, values);
+        return {};
+    }
+    if (!address.lanes.shape.divergent())
+        return scattered();
+    return either(
+        w, turns_out_contiguous(w, address), [&] { return contiguous(as_contiguous(w, address)); },
+        scattered);
+}
+
 // Where the pattern of the addresses was found by widening an index that may have wrapped, one
 // branch asks for that and for addresses out of the arena.
 template <typename Planned, typename Slowly>
-Values access_all_lanes(WarpEmitter &w, const Address &address, rt::Access access,
-                        bool groups_allowed, Planned planned, Slowly slowly) {
+Values access_all_lanes(WarpEmitter &w, const Address &address, const Element &element,
+                        rt::Access access, Planned planned, Slowly slowly) {
     Address plain = address;
     plain.lanes.shape.checked = false;
-    const Plan plan = plan_access(w, plain, groups_allowed);
+    const Plan plan = plan_access(w, plain, element, access);
     if (!address.lanes.shape.checked) {
         check_address(w, plan.checked, static_cast<unsigned>(access));
         return planned(plan);
@@ -401,7 +445,7 @@ Values access_all_lanes(WarpEmitter &w, const Address &address, rt::Access acces
 
 Values load_all_lanes(WarpEmitter &w, const Address &address, const Element &element) {
     return access_all_lanes(
-        w, address, rt::Access::Load, true,
+        w, address, element, rt::Access::Load,
         [&](const Plan &plan) { return load_planned(w, plan, element); },
         [&] { return load_slowly(w, address, element); });
 }
@@ -429,7 +473,7 @@ void store_uniform(WarpEmitter &w, const ir::Instruction &i, const Address &addr
 void store_all_lanes(WarpEmitter &w, const Address &address, const Element &element,
                      const Values &values) {
     access_all_lanes(
-        w, address, rt::Access::Store, false,
+        w, address, element, rt::Access::Store,
         [&](const Plan &plan) { return store_planned(w, plan, element, values); },
         [&] { return store_slowly(w, address, element, values); });
 }

@@ -167,12 +167,12 @@ class KernelEmitter {
     analysis::PatternTable patterns_;
     llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region
     llvm::MDNode *scratch_scope_ = nullptr;               ///< list of one alias scope
-    analysis::Lockstep lockstep_;             ///< if it holds, all warps are in the same region
-    std::vector<bool> recomputed_;            ///< by Value::id
+    analysis::Lockstep lockstep_;  ///< if it holds, all warps are in the same region
+    std::vector<bool> recomputed_; ///< by Value::id
     std::map<std::uint32_t, BlockSlot> block_slots_;
     std::set<std::uint32_t> stored_for_block_; ///< by the region that is being emitted
-    llvm::AllocaInst *next_region_ = nullptr; ///< in lockstep: where the block goes on
-    llvm::AllocaInst *following_ = nullptr;   ///< bits of the regions that some warp goes on with
+    llvm::AllocaInst *next_region_ = nullptr;  ///< in lockstep: where the block goes on
+    llvm::AllocaInst *following_ = nullptr;    ///< bits of the regions that some warp goes on with
 };
 
 } // namespace softcuda::codegen

@@ -130,7 +130,7 @@ class WarpEmitter {
     llvm::BasicBlock *fetch_block_ = nullptr;
     llvm::Instruction *fetch_after_ = nullptr;
     llvm::Value *mask_ = nullptr;
-    std::unordered_map<std::uint32_t, Lanes> here_;          ///< values of the present block
+    std::unordered_map<std::uint32_t, Lanes> here_; ///< values of the present block
     std::unordered_map<std::uint32_t, Slot> slots_;
     std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
     std::map<const ir::Block *, llvm::BasicBlock *> blocks_;

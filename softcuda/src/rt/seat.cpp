@@ -20,12 +20,12 @@ bool Window::provide(std::uint64_t bytes) noexcept {
         return false;
     try {
         if (!range_)
-            range_ = std::make_unique<ReservedRange>(kBytes + kSlack);
+            range_ = std::make_unique<ReservedRange>(kBelow + kBytes + kSlack);
     } catch (const std::bad_alloc &) {
         return false;
     }
     const std::uint64_t wanted = round_up(bytes, page_size());
-    if (wanted > 0 && !range_->open(range_->begin(), wanted))
+    if (wanted > 0 && !range_->open(begin(), wanted))
         return false;
     open_ = wanted;
     return true;

@@ -21,20 +21,24 @@ struct BlockMemory {
     std::uint64_t scratch = 0;
 };
 
-/// A window of addresses for 32-bit offsets: as much as was asked for is open, the rest faults.
+/// A window of addresses for signed 32-bit offsets: as much as was asked for is open, from offset 0
+/// on; the rest faults.
 class Window {
   public:
     /// Makes the first `bytes` accessible. False when there is no memory for it.
     [[nodiscard]] bool provide(std::uint64_t bytes) noexcept;
-    [[nodiscard]] std::byte *begin() const noexcept { return range_ ? range_->begin() : nullptr; }
+    [[nodiscard]] std::byte *begin() const noexcept {
+        return range_ ? range_->begin() + kBelow : nullptr;
+    }
 
     /// Whether `address` lies in a window that starts at `begin`.
     static bool contains(const std::byte *begin, std::uint64_t address) noexcept {
-        return begin && address - reinterpret_cast<std::uint64_t>(begin) < kBytes;
+        return begin && address - reinterpret_cast<std::uint64_t>(begin) + kBelow < kBelow + kBytes;
     }
 
   private:
     static constexpr std::uint64_t kBytes = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t kBelow = (std::uint64_t{1} << 31) + (64 << 10);
     std::unique_ptr<ReservedRange> range_;
     std::uint64_t open_ = 0;
 };

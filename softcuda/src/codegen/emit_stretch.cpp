@@ -1,0 +1,262 @@
+// emit_stretch.cpp -- wide accesses to memory, and the permutations between places and lanes.
+
+#include "codegen/stretch.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace softcuda::codegen {
+
+namespace {
+
+using Vectors = llvm::SmallVector<llvm::Value *, 8>;
+
+/// A stretch this many times as long as its lanes takes as long as single accesses.
+constexpr unsigned kMostTimes = 4;
+
+/// Element `position` of vector `number` of a list of vectors.
+struct Position {
+    unsigned number, position;
+};
+
+/// The vectors of memory that make up a stretch: all of the widest registers' size, the last one
+/// moved to the front where it would reach over the end.
+class Cut {
+  public:
+    Cut(const WarpEmitter &w, const Stretch &stretch, unsigned bytes)
+        : length_(stretch.length),
+          width_(std::min(w.kernel.target.vector_bits() / 8 / bytes, stretch.length)) {}
+
+    [[nodiscard]] unsigned width() const { return width_; }
+    [[nodiscard]] unsigned count() const { return (length_ + width_ - 1) / width_; }
+    [[nodiscard]] unsigned begin(unsigned vector) const {
+        return std::min(vector * width_, length_ - width_);
+    }
+    [[nodiscard]] Position find(unsigned index) const {
+        const unsigned vector = std::min(index / width_, count() - 1);
+        return {vector, index - begin(vector)};
+    }
+
+  private:
+    unsigned length_, width_;
+};
+
+/// <from.size() x T> with element i from vectors[from[i]]; nothing asks for those without a source.
+/// Made two vectors at a time, which is what processors permute.
+llvm::Value *pick(WarpEmitter &w, llvm::ArrayRef<llvm::Value *> vectors,
+                  llvm::ArrayRef<std::optional<Position>> from) {
+    llvm::Value *made = nullptr;
+    llvm::SmallVector<bool, kLanes> done(from.size(), false);
+    for (unsigned v = 0; v < vectors.size(); ++v) {
+        llvm::SmallVector<int, kLanes> mask(from.size(), -1);
+        bool used = false;
+        for (std::size_t i = 0; i < from.size(); ++i)
+            if (from[i] && from[i]->number == v) {
+                mask[i] = static_cast<int>(from[i]->position);
+                used = true;
+            }
+        if (!used)
+            continue;
+        llvm::Value *mine = w.b.CreateShuffleVector(vectors[v], mask);
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            const bool now = mask[i] >= 0;
+            mask[i] = now ? static_cast<int>(from.size() + i) : done[i] ? static_cast<int>(i) : -1;
+            done[i] = done[i] || now;
+        }
+        made = made ? w.b.CreateShuffleVector(made, mine, mask) : mine;
+    }
+    return made;
+}
+
+llvm::Value *place(WarpEmitter &w, const Address &address, unsigned group, std::int64_t offset) {
+    return w.b.CreateGEP(w.b.getInt8Ty(), group_pointer(w, address, group),
+                         llvm::ConstantInt::getSigned(w.b.getInt64Ty(), offset));
+}
+
+llvm::Value *place(WarpEmitter &w, const Address &address, unsigned group, const Stretch &stretch,
+                   const Cut &cut, unsigned vector) {
+    return place(w, address, group,
+                 stretch.first + std::int64_t{cut.begin(vector)} * address.bytes);
+}
+
+Vectors load_vectors(WarpEmitter &w, const Address &address, unsigned group, const Stretch &stretch,
+                     llvm::Type *element) {
+    const Cut cut(w, stretch, address.bytes);
+    Vectors vectors;
+    for (unsigned v = 0; v < cut.count(); ++v)
+        vectors.push_back(w.b.CreateAlignedLoad(llvm::FixedVectorType::get(element, cut.width()),
+                                                place(w, address, group, stretch, cut, v),
+                                                llvm::Align(1)));
+    return vectors;
+}
+
+llvm::SmallVector<std::optional<Position>, kLanes>
+places_of_lanes(const WarpEmitter &w, const Address &address, const Stretch &stretch) {
+    const Cut cut(w, stretch, address.bytes);
+    llvm::SmallVector<std::optional<Position>, kLanes> places;
+    for (unsigned index : stretch.index)
+        places.push_back(cut.find(index));
+    return places;
+}
+
+/// For each element of a vector of the stretch, the lane of its group that accesses it.
+llvm::SmallVector<std::optional<Position>, kLanes>
+lanes_of_places(const Stretch &stretch, const Cut &cut, unsigned vector) {
+    llvm::SmallVector<std::optional<Position>, kLanes> lanes(cut.width());
+    for (unsigned lane = 0; lane < stretch.index.size(); ++lane) {
+        const unsigned index = stretch.index[lane], begin = cut.begin(vector);
+        if (index >= begin && index < begin + cut.width())
+            lanes[index - begin] = Position{0, lane};
+    }
+    return lanes;
+}
+
+llvm::Value *group_lanes(WarpEmitter &w, llvm::Value *values, unsigned group, unsigned size) {
+    llvm::SmallVector<int, kLanes> lanes;
+    for (unsigned lane = 0; lane < size; ++lane)
+        lanes.push_back(static_cast<int>(group * size + lane));
+    return w.b.CreateShuffleVector(values, lanes);
+}
+
+llvm::Value *concatenate(WarpEmitter &w, const Vectors &groups) {
+    std::vector<llvm::Value *> parts(groups.begin(), groups.end());
+    while (parts.size() > 1) {
+        std::vector<llvm::Value *> next;
+        for (std::size_t p = 0; p < parts.size(); p += 2) {
+            const unsigned width =
+                llvm::cast<llvm::FixedVectorType>(parts[p]->getType())->getNumElements();
+            llvm::SmallVector<int, kLanes> lanes;
+            for (unsigned lane = 0; lane < 2 * width; ++lane)
+                lanes.push_back(static_cast<int>(lane));
+            next.push_back(w.b.CreateShuffleVector(parts[p], parts[p + 1], lanes));
+        }
+        parts = std::move(next);
+    }
+    return parts.front();
+}
+
+/// Of memory that other threads may write: only the lanes' own places, all of them.
+void store_between(WarpEmitter &w, const Address &address, unsigned group, const Stretch &stretch,
+                   llvm::Value *values) {
+    const Cut cut(w, stretch, address.bytes);
+    for (unsigned v = 0; v < cut.count(); ++v) {
+        const auto lanes = lanes_of_places(stretch, cut, v);
+        llvm::SmallVector<llvm::Constant *, kLanes> mask;
+        for (const auto &lane : lanes)
+            mask.push_back(w.b.getInt1(lane.has_value()));
+        w.b.CreateMaskedStore(pick(w, {values}, lanes), place(w, address, group, stretch, cut, v),
+                              llvm::Align(1), llvm::ConstantVector::get(mask));
+    }
+}
+
+void store_over(WarpEmitter &w, const Address &address, unsigned group, const Stretch &stretch,
+                const Vectors &old, llvm::Value *values) {
+    const Cut cut(w, stretch, address.bytes);
+    for (unsigned v = 0; v < cut.count(); ++v) {
+        const auto lanes = lanes_of_places(stretch, cut, v);
+        llvm::SmallVector<int, kLanes> both;
+        for (unsigned e = 0; e < cut.width(); ++e)
+            both.push_back(static_cast<int>(lanes[e] ? e : cut.width() + e));
+        llvm::Value *made = pick(w, {values}, lanes);
+        w.b.CreateAlignedStore(made ? w.b.CreateShuffleVector(made, old[v], both) : old[v],
+                               place(w, address, group, stretch, cut, v), llvm::Align(1));
+    }
+}
+
+std::optional<Stretch> find_stretch(const analysis::Shape &shape, unsigned group, unsigned bytes,
+                                    bool store) {
+    const unsigned size = shape.group_size();
+    std::int64_t low = 0, high = 0;
+    for (unsigned lane = group * size; lane < (group + 1) * size; ++lane) {
+        low = std::min(low, shape.offset(lane));
+        high = std::max(high, shape.offset(lane));
+    }
+    if ((high - low) / bytes >= kMostTimes * size)
+        return std::nullopt;
+    Stretch stretch{
+        .first = low, .length = static_cast<unsigned>((high - low) / bytes) + 1, .index = {}};
+    std::set<unsigned> seen;
+    for (unsigned lane = group * size; lane < (group + 1) * size; ++lane) {
+        const auto distance = static_cast<unsigned>(shape.offset(lane) - low);
+        if (distance % bytes != 0)
+            return std::nullopt;
+        stretch.index.push_back(distance / bytes);
+        if (!seen.insert(distance).second && store)
+            return std::nullopt;
+    }
+    return stretch;
+}
+
+} // namespace
+
+std::optional<Stretches> find_stretches(const WarpEmitter &w, const Address &address,
+                                        unsigned bytes, bool store) {
+    const analysis::Shape &shape = address.lanes.shape;
+    if (!w.kernel.target.has_avx2() || (bytes != 4 && bytes != 8) || shape.checked ||
+        shape.groups > 4 || !shape.offsets)
+        return std::nullopt;
+    Stretches stretches;
+    for (unsigned group = 0; group < shape.groups; ++group) {
+        std::optional<Stretch> stretch = find_stretch(shape, group, bytes, store);
+        if (!stretch)
+            return std::nullopt;
+        stretches.push_back(std::move(*stretch));
+    }
+    return stretches;
+}
+
+// Of shared memory: that the stretch lies in it; what its last page has beyond belongs to nobody.
+// Elsewhere: that every lane accesses its place, as between two places less than a page apart there
+// is no other page.
+llvm::Value *may_access_stretches(WarpEmitter &w, const Address &address,
+                                  const Stretches &stretches) {
+    if (!address.window)
+        return w.b.CreateICmpEQ(w.mask_bits(), w.i32(~0u));
+    llvm::Type *wide = w.b.getInt64Ty();
+    const std::uint64_t fixed = (w.kernel.plan.function.static_shared_bytes + 15) / 16 * 16;
+    llvm::Value *shared =
+        w.b.CreateAdd(w.b.CreateZExt(w.kernel.invariants.dynamic_shared, wide), w.i64(fixed));
+    llvm::Value *holds = w.b.getTrue();
+    for (unsigned group = 0; group < stretches.size(); ++group) {
+        const Stretch &stretch = stretches[group];
+        llvm::Value *first = address.lanes.base;
+        if (stretches.size() > 1)
+            first = w.b.CreateExtractElement(first, group);
+        first = w.b.CreateAdd(first, llvm::ConstantInt::getSigned(wide, stretch.first));
+        llvm::Value *last =
+            w.b.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, shared,
+                                      w.i64(std::uint64_t{stretch.length} * address.bytes));
+        holds = w.b.CreateAnd(holds, w.b.CreateICmpULE(first, last));
+    }
+    return holds;
+}
+
+llvm::Value *load_stretches(WarpEmitter &w, const Address &address, const Stretches &stretches,
+                            llvm::Type *element) {
+    Vectors groups;
+    for (unsigned group = 0; group < stretches.size(); ++group)
+        groups.push_back(pick(w, load_vectors(w, address, group, stretches[group], element),
+                              places_of_lanes(w, address, stretches[group])));
+    return concatenate(w, groups);
+}
+
+void store_stretches(WarpEmitter &w, const Address &address, const Stretches &stretches,
+                     llvm::Value *values) {
+    const unsigned size = address.lanes.shape.group_size();
+    for (unsigned group = 0; group < stretches.size(); ++group) {
+        const Stretch &stretch = stretches[group];
+        llvm::Value *mine = group_lanes(w, values, group, size);
+        if (!address.window) {
+            store_between(w, address, group, stretch, mine);
+            continue;
+        }
+        const Vectors old =
+            load_vectors(w, address, group, stretch, mine->getType()->getScalarType());
+        llvm::Value *active = group_lanes(w, w.mask(), group, size);
+        mine = w.b.CreateSelect(active, mine, pick(w, old, places_of_lanes(w, address, stretch)));
+        store_over(w, address, group, stretch, old, mine);
+    }
+}
+
+} // namespace softcuda::codegen

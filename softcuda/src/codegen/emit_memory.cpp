@@ -293,18 +293,31 @@ struct Plan {
     Stretches stretches = {};
 };
 
+// Whether lanes that are contiguous in groups should access their stretch all the same: where the
+// groups are small pieces of it, and in shared memory under a mask. What was stored under a mask
+// cannot be loaded before it has reached the cache; what was stored whole can.
+bool is_better_whole(WarpEmitter &w, const Address &address, const Address &grouped) {
+    if (address.window && !w.mask_is_full())
+        return true;
+    const unsigned bytes = grouped.lanes.shape.group_size() * grouped.bytes;
+    return grouped.lanes.shape.groups > address.lanes.shape.groups &&
+           bytes < w.kernel.target.vector_bits() / 8;
+}
+
 // For an address whose pattern holds.
 Plan plan_access(WarpEmitter &w, const Address &address, const Element &element,
                  rt::Access access) {
     const bool is_load = access == rt::Access::Load;
     Address close = regrouped(w, address);
+    auto stretches = find_stretches(w, address, element.bytes * element.count, !is_load);
+    if (element.count == 1 && stretches && is_better_whole(w, address, close))
+        return {Way::Close, address, address, std::move(*stretches)};
     if (is_contiguous(close))
         return {Way::Contiguous, close, close};
     if (is_load && is_grouped(close))
         return {Way::Grouped, close, close};
-    if (element.count == 1)
-        if (auto stretches = find_stretches(w, address, element.bytes, !is_load))
-            return {Way::Close, address, address, std::move(*stretches)};
+    if (element.count == 1 && stretches)
+        return {Way::Close, address, address, std::move(*stretches)};
     return {Way::Scattered, address.needs_check ? as_divergent(w, address) : address, address};
 }
 

@@ -80,6 +80,7 @@ class WarpEmitter {
     void arrive(const ir::Block *block);
     void emit_instruction(const ir::Instruction &i);
     void emit_elementwise_lanes(const ir::Instruction &i);
+    [[nodiscard]] llvm::Constant *known_comparison(const ir::Instruction &i) const;
     void carry_check(const ir::Instruction &i, Lanes &result);
     void check_widening(const ir::Instruction &i, Lanes &result);
     void leave(const ir::Block *block);

@@ -8,6 +8,7 @@
 #include "jit/optimize.h"
 
 #include "jit/llvm.h"
+#include "jit/sink_cold.h"
 #include "jit/target.h"
 
 #include <llvm/IR/LegacyPassManager.h>
@@ -47,6 +48,7 @@ llvm::FunctionPassManager scalar_passes() {
     passes.addPass(llvm::DSEPass());
     passes.addPass(llvm::InstCombinePass());
     passes.addPass(llvm::SinkingPass());
+    passes.addPass(SinkColdPass());
     passes.addPass(llvm::SimplifyCFGPass());
     passes.addPass(llvm::ADCEPass());
     return passes;

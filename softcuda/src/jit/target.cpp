@@ -6,6 +6,7 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 
@@ -20,12 +21,22 @@ namespace softcuda::jit {
 
 namespace {
 
+/// LLVM's tuning that has no other way in. This library has an LLVM of its own.
+void set_option(llvm::StringRef name, llvm::StringRef value) {
+    const auto found = llvm::cl::getRegisteredOptions().find(name);
+    if (found != llvm::cl::getRegisteredOptions().end())
+        found->second->addOccurrence(0, name, value);
+}
+
 void initialize_llvm() {
     static std::once_flag once;
     std::call_once(once, [] {
         llvm::InitializeNativeTarget();
         llvm::InitializeNativeTargetAsmPrinter();
         llvm::InitializeNativeTargetAsmParser(); // for inline assembly
+        // Many regions in one function, each with its constants: the register allocator looks too
+        // long for where to split their live ranges, and finds worse places.
+        set_option("grow-region-complexity-budget", "500");
     });
 }
 

@@ -1,0 +1,88 @@
+// sink_cold.cpp -- users come first, so that what only the moved need moves behind them.
+#include "jit/sink_cold.h"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/ProfDataUtils.h>
+
+namespace softcuda::jit {
+
+namespace {
+
+using Blocks = llvm::SmallPtrSet<llvm::BasicBlock *, 16>;
+
+/// A way is rare if the other is taken this many times as often.
+constexpr std::uint32_t kRare = 1000;
+
+Blocks find_cold(llvm::Function &function) {
+    Blocks cold;
+    for (llvm::BasicBlock &block : function) {
+        auto *branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+        std::uint64_t weights[2];
+        if (!branch || !branch->isConditional() ||
+            !llvm::extractBranchWeights(*branch, weights[0], weights[1]))
+            continue;
+        for (unsigned way = 0; way < 2; ++way)
+            if (weights[1 - way] / kRare > weights[way] &&
+                branch->getSuccessor(way)->getSinglePredecessor())
+                cold.insert(branch->getSuccessor(way));
+    }
+    return cold;
+}
+
+bool may_move(const llvm::Instruction &i) {
+    return !i.isTerminator() && !i.mayReadOrWriteMemory() && !i.mayHaveSideEffects() &&
+           !i.getType()->isVoidTy() && !llvm::isa<llvm::PHINode, llvm::AllocaInst>(i);
+}
+
+/// The cold blocks that use it; nothing if others do.
+Blocks cold_users(const llvm::Instruction &i, const Blocks &cold) {
+    Blocks users;
+    for (const llvm::User *user : i.users()) {
+        const auto *at = llvm::cast<llvm::Instruction>(user);
+        auto *block = const_cast<llvm::BasicBlock *>(at->getParent());
+        if (llvm::isa<llvm::PHINode>(at) || !cold.contains(block))
+            return {};
+        users.insert(block);
+    }
+    return users;
+}
+
+void move(llvm::Instruction &i, const Blocks &to) {
+    for (llvm::BasicBlock *block : to) {
+        llvm::Instruction *copy = i.clone();
+        copy->insertBefore(&*block->getFirstInsertionPt());
+        i.replaceUsesWithIf(copy, [&](const llvm::Use &use) {
+            return llvm::cast<llvm::Instruction>(use.getUser())->getParent() == block;
+        });
+    }
+    i.eraseFromParent();
+}
+
+} // namespace
+
+llvm::PreservedAnalyses SinkColdPass::run(llvm::Function &function,
+                                          llvm::FunctionAnalysisManager &) {
+    const Blocks cold = find_cold(function);
+    bool changed = false;
+    for (llvm::BasicBlock *block : llvm::post_order(&function)) {
+        if (cold.contains(block))
+            continue;
+        for (llvm::Instruction &i : llvm::make_early_inc_range(llvm::reverse(*block))) {
+            if (!may_move(i))
+                continue;
+            if (const Blocks users = cold_users(i, cold); !users.empty()) {
+                move(i, users);
+                changed = true;
+            }
+        }
+    }
+    if (!changed)
+        return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses kept;
+    kept.preserveSet<llvm::CFGAnalyses>();
+    return kept;
+}
+
+} // namespace softcuda::jit

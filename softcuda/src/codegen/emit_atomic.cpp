@@ -6,6 +6,8 @@
 #include "rt/kernel_abi.h"
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace softcuda::codegen {
 
@@ -221,9 +223,27 @@ llvm::Value *in_type(WarpEmitter &w, llvm::Value *value, llvm::Type *wanted) {
     return w.b.CreateBitCast(value, wanted);
 }
 
-llvm::Value *lane_element(WarpEmitter &w, llvm::Type *type, llvm::Value *array, llvm::Value *lane) {
-    return w.b.CreateLoad(type, w.b.CreateGEP(type, array, lane));
-}
+// A vector whose lanes are used one after the other, from memory. The loads are volatile: else LLVM
+// would take the vector apart in registers, which takes longer.
+class LaneArray {
+  public:
+    LaneArray(WarpEmitter &w, llvm::Value *vector)
+        : type_(vector->getType()->getScalarType()), array_(w.spill(vector)) {}
+
+    llvm::Value *load(WarpEmitter &w, llvm::Value *lane) const {
+        return w.b.CreateLoad(type_, w.b.CreateGEP(type_, array_, lane), /*isVolatile=*/true);
+    }
+    void store(WarpEmitter &w, llvm::Value *lane, llvm::Value *value) const {
+        w.b.CreateStore(value, w.b.CreateGEP(type_, array_, lane));
+    }
+    llvm::Value *whole(WarpEmitter &w) const {
+        return w.b.CreateLoad(with_lanes(type_, kLanes), array_);
+    }
+
+  private:
+    llvm::Type *type_;
+    llvm::Value *array_;
+};
 
 // All lanes hit one place and nobody wants the old value: add the lanes up first.
 bool emit_combined(WarpEmitter &w, const ir::Instruction &i, const Address &address) {
@@ -235,6 +255,78 @@ bool emit_combined(WarpEmitter &w, const ir::Instruction &i, const Address &addr
     check_address(w, address, static_cast<unsigned>(rt::Access::Atomic));
     read_modify_write(w, i, group_pointer(w, address, 0), in_type(w, sum, memory_type(w, i)));
     return true;
+}
+
+// What one lane at a time does.
+class LaneByLane {
+  public:
+    LaneByLane(WarpEmitter &w, const ir::Instruction &i, const Address &address)
+        : w_(w), i_(i), window_(address.window),
+          places_(w, window_ ? w.b.CreateTrunc(all_lanes(w.b, address.lanes),
+                                               with_lanes(w.b.getInt32Ty(), kLanes))
+                             : all_addresses(w, address)) {
+        for (std::size_t k = 1; k < i.operands.size(); ++k) {
+            const bool same = w.shape(i.operand(k)).uniform();
+            uniform_.push_back(same ? w.scalar(i.operand(k)) : nullptr);
+            operands_.push_back(
+                same ? std::nullopt
+                     : std::optional<LaneArray>(std::in_place, w, w.full(i.operand(k))));
+        }
+        if (i.results.empty())
+            return;
+        llvm::Type *type = w.type(i.result()->type, kLanes);
+        results_.emplace(w, llvm::Constant::getNullValue(type));
+    }
+
+    void emit(llvm::Value *lane) const {
+        llvm::Value *at = place(lane);
+        llvm::Value *old;
+        if (i_.attributes.atomic == AtomicOp::CompareSwap) {
+            llvm::Type *bits = w_.b.getIntNTy(ir::bits(i_.attributes.type));
+            old = compare_swap(w_, i_, at, in_type(w_, operand(0, lane), bits),
+                               in_type(w_, operand(1, lane), bits));
+        } else {
+            old = read_modify_write(w_, i_, at, in_type(w_, operand(0, lane), memory_type(w_, i_)));
+        }
+        if (results_)
+            results_->store(w_, lane, in_type(w_, old, w_.type(i_.result()->type)));
+    }
+
+    void define_result() const {
+        if (results_)
+            w_.define_full(i_.result(), results_->whole(w_));
+    }
+
+  private:
+    llvm::Value *place(llvm::Value *lane) const {
+        llvm::Value *number = places_.load(w_, lane);
+        if (!window_)
+            return w_.b.CreateIntToPtr(number, w_.b.getPtrTy());
+        return w_.b.CreateGEP(w_.b.getInt8Ty(), window_,
+                              w_.b.CreateSExt(number, w_.b.getInt64Ty()));
+    }
+    llvm::Value *operand(unsigned k, llvm::Value *lane) const {
+        return uniform_[k] ? uniform_[k] : operands_[k]->load(w_, lane);
+    }
+
+    WarpEmitter &w_;
+    const ir::Instruction &i_;
+    llvm::Value *window_;
+    LaneArray places_;
+    std::vector<llvm::Value *> uniform_; ///< by operand; null: in operands_
+    std::vector<std::optional<LaneArray>> operands_;
+    std::optional<LaneArray> results_;
+};
+
+// A loop over the lanes takes longer than what it does, where that needs no lock.
+bool is_worth_unrolling(const ir::Instruction &i) {
+    return !needs_lock(i) && i.attributes.atomic != AtomicOp::CompareSwap &&
+           i.attributes.atomic != AtomicOp::Exchange && i.attributes.atomic != AtomicOp::Arrive;
+}
+
+void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        lanes.emit(w.i32(lane));
 }
 
 } // namespace
@@ -254,34 +346,23 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
                                 .bytes = bytes}
                       : address,
                   static_cast<unsigned>(rt::Access::Atomic));
-    llvm::Type *type = memory_type(w, i);
-    llvm::Value *addresses = w.spill(all_addresses(w, address));
-    llvm::Type *register_type = w.type(i.operand(1)->type);
-    std::vector<llvm::Value *> operands;
-    for (std::size_t k = 1; k < i.operands.size(); ++k)
-        operands.push_back(w.spill(w.full(i.operand(k))));
-    llvm::Type *result_type = i.results.empty() ? nullptr : w.type(i.result()->type);
-    llvm::Value *results = nullptr;
-    if (result_type)
-        results = w.spill(llvm::Constant::getNullValue(with_lanes(result_type, kLanes)));
-    w.for_each_lane(w.mask_bits(), [&](llvm::Value *lane) {
-        llvm::Value *at =
-            w.b.CreateIntToPtr(lane_element(w, w.b.getInt64Ty(), addresses, lane), w.b.getPtrTy());
-        llvm::Value *value = in_type(w, lane_element(w, register_type, operands[0], lane), type);
-        llvm::Value *old;
-        if (i.attributes.atomic == AtomicOp::CompareSwap) {
-            llvm::Type *bits = w.b.getIntNTy(bytes * 8);
-            llvm::Value *desired = lane_element(w, register_type, operands[1], lane);
-            old = compare_swap(w, i, at, in_type(w, value, bits), in_type(w, desired, bits));
-        } else {
-            old = read_modify_write(w, i, at, value);
-        }
-        if (results)
-            w.b.CreateStore(in_type(w, old, result_type),
-                            w.b.CreateGEP(result_type, results, lane));
-    });
-    if (results)
-        w.define_full(i.result(), w.b.CreateLoad(with_lanes(result_type, kLanes), results));
+    const LaneByLane lanes(w, i, address);
+    auto one = [&](llvm::Value *lane) { lanes.emit(lane); };
+    if (!is_worth_unrolling(i)) {
+        w.for_each_lane(w.mask_bits(), one);
+    } else {
+        llvm::BasicBlock *all = w.new_block("all"), *some = w.new_block("some");
+        llvm::BasicBlock *done = w.new_block("done");
+        w.b.CreateCondBr(w.b.CreateICmpEQ(w.mask_bits(), w.i32(~0u)), all, some);
+        w.b.SetInsertPoint(all);
+        emit_all_lanes(w, lanes);
+        w.b.CreateBr(done);
+        w.b.SetInsertPoint(some);
+        w.for_each_lane(w.mask_bits(), one);
+        w.b.CreateBr(done);
+        w.b.SetInsertPoint(done);
+    }
+    lanes.define_result();
 }
 
 } // namespace softcuda::codegen

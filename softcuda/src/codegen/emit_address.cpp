@@ -119,9 +119,11 @@ void check_all(WarpEmitter &w, const Address &address, unsigned access) {
         w.kernel.runtime_function("scu_check_addresses", w.b.getVoidTy(),
                                   {w.b.getPtrTy(), w.b.getPtrTy(), w.b.getPtrTy(), w.b.getInt32Ty(),
                                    w.b.getInt32Ty(), w.b.getInt32Ty()});
-    touches_nothing(w.b.CreateCall(check, {w.kernel.invariants.worker, w.kernel.invariants.frame,
-                                           w.spill(all_addresses(w, address)), w.mask_bits(),
-                                           w.i32(address.bytes), w.i32(access)}));
+    llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
+    w.b.CreateStore(all, places);
+    touches_nothing(
+        w.b.CreateCall(check, {w.kernel.invariants.worker, w.kernel.invariants.frame, places,
+                               w.mask_bits(), w.i32(address.bytes), w.i32(access)}));
 }
 
 // An rt::LanePlaces.

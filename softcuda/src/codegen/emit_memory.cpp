@@ -11,6 +11,7 @@
 
 #include "codegen/address.h"
 #include "codegen/elementwise.h"
+#include "codegen/prefetch.h"
 #include "codegen/stretch.h"
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
@@ -328,14 +329,15 @@ void call_slow_access(WarpEmitter &w, const char *function, const Address &addre
     llvm::Type *pointer = w.b.getPtrTy(), *word = w.b.getInt32Ty();
     llvm::FunctionCallee callee = w.kernel.runtime_function(
         function, w.b.getVoidTy(), {pointer, pointer, pointer, word, word, word, pointer});
-    w.b.CreateCall(callee, {w.kernel.invariants.worker, w.kernel.invariants.frame,
-                            w.spill(all_addresses(w, address)), w.mask_bits(), w.i32(element.bytes),
-                            w.i32(element.count), buffer});
+    llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
+    w.b.CreateStore(all, places);
+    w.b.CreateCall(callee, {w.kernel.invariants.worker, w.kernel.invariants.frame, places,
+                            w.mask_bits(), w.i32(element.bytes), w.i32(element.count), buffer});
 }
 
 llvm::Value *slow_buffer(WarpEmitter &w, const Element &element) {
-    return w.kernel.stack_slot(
-        llvm::ArrayType::get(with_lanes(element.type, kLanes), element.count), "lanes");
+    return w.kernel.call_slot(
+        llvm::ArrayType::get(with_lanes(element.type, kLanes), element.count));
 }
 
 llvm::Value *buffer_place(WarpEmitter &w, llvm::Value *buffer, const Element &element, unsigned e) {
@@ -456,10 +458,15 @@ Values access_all_lanes(WarpEmitter &w, const Address &address, const Element &e
     return either(w, suspect, slowly, [&] { return planned(plan); }, Likely::No);
 }
 
-Values load_all_lanes(WarpEmitter &w, const Address &address, const Element &element) {
+Values load_all_lanes(WarpEmitter &w, const ir::Instruction &i, const Address &address,
+                      const Element &element) {
     return access_all_lanes(
         w, address, element, rt::Access::Load,
-        [&](const Plan &plan) { return load_planned(w, plan, element); },
+        [&](const Plan &plan) {
+            if (plan.way == Way::Contiguous)
+                emit_prefetch(w, i, plan.accessed);
+            return load_planned(w, plan, element);
+        },
         [&] { return load_slowly(w, address, element); });
 }
 
@@ -512,7 +519,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
         check_address(w, address, static_cast<unsigned>(rt::Access::Load));
         values = load_scalar(w, group_pointer(w, address, 0), element, i.attributes.invariant);
     } else {
-        values = load_all_lanes(w, address, element);
+        values = load_all_lanes(w, i, address, element);
     }
     for (unsigned e = 0; e < element.count; ++e) {
         const ir::Value *result = i.result(e);

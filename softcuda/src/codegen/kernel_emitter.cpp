@@ -106,30 +106,54 @@ llvm::Value *KernelEmitter::scratch_address(ScratchSlot slot, llvm::Value *warp)
 }
 
 llvm::Instruction *KernelEmitter::mark_scratch(llvm::Instruction *access) {
-    if (!scratch_scope_) {
-        llvm::MDBuilder metadata(context);
-        llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain("softcuda");
-        scratch_scope_ =
-            llvm::MDNode::get(context, {metadata.createAnonymousAliasScope(domain, "scratch")});
-    }
+    make_scopes();
     access->setMetadata(llvm::LLVMContext::MD_alias_scope, scratch_scope_);
     return access;
 }
 
-// What kernels load and store is never scratch memory, so values kept there need no reload.
-void KernelEmitter::separate_scratch() {
-    if (!scratch_scope_)
+void KernelEmitter::make_scopes() {
+    if (scratch_scope_)
         return;
+    llvm::MDBuilder metadata(context);
+    llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain("softcuda");
+    llvm::Metadata *scratch = metadata.createAnonymousAliasScope(domain, "scratch");
+    llvm::Metadata *worker = metadata.createAnonymousAliasScope(domain, "worker");
+    scratch_scope_ = llvm::MDNode::get(context, {scratch});
+    worker_scope_ = llvm::MDNode::get(context, {worker});
+    both_scopes_ = llvm::MDNode::get(context, {scratch, worker});
+}
+
+// What kernels load and store is neither scratch memory nor the worker's state, so values that came
+// from there need no reload. Calls of the runtime do read the worker's state.
+void KernelEmitter::separate_scopes() {
+    make_scopes();
+    auto is_access = [](const llvm::Instruction &i) {
+        if (llvm::isa<llvm::LoadInst, llvm::StoreInst>(i))
+            return true;
+        const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
+        return call && (call->getIntrinsicID() == llvm::Intrinsic::masked_load ||
+                        call->getIntrinsicID() == llvm::Intrinsic::masked_store ||
+                        call->getIntrinsicID() == llvm::Intrinsic::masked_gather ||
+                        call->getIntrinsicID() == llvm::Intrinsic::masked_scatter);
+    };
     for (llvm::BasicBlock &block : *function_)
         for (llvm::Instruction &i : block)
             if (i.mayReadOrWriteMemory() && !i.hasMetadata(llvm::LLVMContext::MD_alias_scope))
-                i.setMetadata(llvm::LLVMContext::MD_noalias, scratch_scope_);
+                i.setMetadata(llvm::LLVMContext::MD_noalias,
+                              is_access(i) ? both_scopes_ : scratch_scope_);
 }
 
 llvm::AllocaInst *KernelEmitter::stack_slot(llvm::Type *type, const llvm::Twine &name) {
     llvm::BasicBlock &entry = function_->getEntryBlock();
     llvm::IRBuilder<> at_entry(&entry, entry.begin());
     return at_entry.CreateAlloca(type, nullptr, name);
+}
+
+llvm::AllocaInst *KernelEmitter::call_slot(llvm::Type *type) {
+    llvm::AllocaInst *&slot = call_slots_[type];
+    if (!slot)
+        slot = stack_slot(type, "call");
+    return slot;
 }
 
 llvm::GlobalVariable *KernelEmitter::constant(llvm::Constant *value, const llvm::Twine &name) {
@@ -224,6 +248,7 @@ llvm::Function *KernelEmitter::new_function(const std::string &name,
 
 void KernelEmitter::begin_function(llvm::Function *function) {
     function_ = function;
+    call_slots_.clear();
     invariants.frame = function_->getArg(0);
     invariants.worker = function_->getArg(1);
 }
@@ -314,7 +339,7 @@ void KernelEmitter::emit_block_range() {
     builder.CreateCondBr(builder.CreateICmpULT(following, last), block, end);
     builder.SetInsertPoint(end);
     builder.CreateRetVoid();
-    separate_scratch();
+    separate_scopes();
 }
 
 void KernelEmitter::emit_block(llvm::BasicBlock *next_block) {
@@ -504,11 +529,30 @@ void KernelEmitter::emit_warp_range(unsigned region, llvm::Value *first, llvm::V
     builder.CreateCondBr(builder.CreateICmpULT(following, end), loop, after);
 }
 
+// Whoever reports a fault reads the number, at any time: the store must stay where it is, but
+// nothing that kernels load has to be loaded again for it, which a volatile store would mean.
+void KernelEmitter::announce_warp(llvm::Value *warp) {
+    llvm::Value *place = worker_member(offsetof(rt::WorkerState, warp_index));
+    if (!target.is_x86_64()) {
+        builder.CreateStore(warp, place, /*isVolatile=*/true);
+        return;
+    }
+    auto *type = llvm::FunctionType::get(builder.getVoidTy(),
+                                         {builder.getPtrTy(), builder.getInt32Ty()}, false);
+    llvm::CallInst *store = builder.CreateCall(
+        llvm::InlineAsm::get(type, "movl $1, $0", "=*m,r", /*hasSideEffects=*/true), {place, warp});
+    store->addParamAttr(
+        0, llvm::Attribute::get(context, llvm::Attribute::ElementType, builder.getInt32Ty()));
+    store->setMemoryEffects(llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));
+    store->addFnAttr(llvm::Attribute::NoUnwind);
+    store->addFnAttr(llvm::Attribute::WillReturn); // what follows may move before it
+    make_scopes();
+    store->setMetadata(llvm::LLVMContext::MD_alias_scope, worker_scope_);
+}
+
 void KernelEmitter::emit_warp(unsigned region, llvm::Value *warp, llvm::Constant *active,
                               llvm::BasicBlock *after) {
-    builder.CreateStore(warp,
-                        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker,
-                                                           offsetof(rt::WorkerState, warp_index)));
+    announce_warp(warp);
     if (!has_regions()) {
         WarpEmitter(*this, region, warp, active, after).emit([](unsigned) {});
         return;

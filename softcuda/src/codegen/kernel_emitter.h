@@ -100,9 +100,9 @@ class KernelEmitter {
     [[nodiscard]] std::uint32_t scratch_mask_id(const ir::Block *owner) const;
     ScratchSlot scratch_slot(std::uint32_t id, std::uint64_t bytes);
     llvm::Value *scratch_address(ScratchSlot slot, llvm::Value *warp);
-    /// True for values that each region computes again instead of finding them in the scratch.
+    /// True for values that are computed again in each region and each block that uses them.
     [[nodiscard]] bool is_recomputed(const ir::Value *value) const {
-        return recomputed_[value->id];
+        return has_regions() && recomputed_[value->id];
     }
     /// True for values that are kept once for all warps.
     [[nodiscard]] bool is_kept_for_block(const ir::Value *value) const;
@@ -113,6 +113,8 @@ class KernelEmitter {
     llvm::Instruction *mark_scratch(llvm::Instruction *access);
     /// Stack space that lives as long as the function runs.
     llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
+    /// Stack space for one call at a time: the same for all calls that need this type.
+    llvm::AllocaInst *call_slot(llvm::Type *type);
     /// A constant in memory, once for all equal ones.
     llvm::GlobalVariable *constant(llvm::Constant *value, const llvm::Twine &name);
     llvm::FunctionCallee runtime_function(llvm::StringRef name, llvm::Type *result,
@@ -153,7 +155,9 @@ class KernelEmitter {
                          llvm::Constant *active, llvm::BasicBlock *after);
     void emit_warp(unsigned region, llvm::Value *warp, llvm::Constant *active,
                    llvm::BasicBlock *after);
-    void separate_scratch();
+    void make_scopes();
+    void separate_scopes();
+    void announce_warp(llvm::Value *warp);
     llvm::Value *worker_member(std::size_t offset);
     llvm::Value *next_region_slot(llvm::Value *array, llvm::Value *warp);
     llvm::BasicBlock *new_block(const llvm::Twine &name);
@@ -163,10 +167,12 @@ class KernelEmitter {
     std::vector<std::vector<bool>> live_in_;
     std::map<std::uint32_t, ScratchSlot> slots_;
     std::map<llvm::Constant *, llvm::GlobalVariable *> constants_;
+    std::map<llvm::Type *, llvm::AllocaInst *> call_slots_;
     std::uint64_t scratch_bytes_ = 0;
     analysis::PatternTable patterns_;
     llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region
-    llvm::MDNode *scratch_scope_ = nullptr;               ///< list of one alias scope
+    // Lists of alias scopes:
+    llvm::MDNode *scratch_scope_ = nullptr, *worker_scope_ = nullptr, *both_scopes_ = nullptr;
     analysis::Lockstep lockstep_;  ///< if it holds, all warps are in the same region
     std::vector<bool> recomputed_; ///< by Value::id
     std::map<std::uint32_t, BlockSlot> block_slots_;

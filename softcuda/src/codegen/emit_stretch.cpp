@@ -2,6 +2,9 @@
 
 #include "codegen/stretch.h"
 
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/Support/KnownBits.h>
+
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -42,8 +45,9 @@ class Cut {
     unsigned length_, width_;
 };
 
-/// <from.size() x T> with element i from vectors[from[i]]; nothing asks for those without a source.
-/// Made two vectors at a time, which is what processors permute.
+/// <from.size() x T> with element i from vectors[from[i]]; nothing asks for those without a source,
+/// and null is returned where there is none at all. Made two vectors at a time, which is what
+/// processors permute.
 llvm::Value *pick(WarpEmitter &w, llvm::ArrayRef<llvm::Value *> vectors,
                   llvm::ArrayRef<std::optional<Position>> from) {
     llvm::Value *made = nullptr;
@@ -145,8 +149,9 @@ void store_between(WarpEmitter &w, const Address &address, unsigned group, const
         llvm::SmallVector<llvm::Constant *, kLanes> mask;
         for (const auto &lane : lanes)
             mask.push_back(w.b.getInt1(lane.has_value()));
-        w.b.CreateMaskedStore(pick(w, {values}, lanes), place(w, address, group, stretch, cut, v),
-                              llvm::Align(1), llvm::ConstantVector::get(mask));
+        if (llvm::Value *made = pick(w, {values}, lanes))
+            w.b.CreateMaskedStore(made, place(w, address, group, stretch, cut, v), llvm::Align(1),
+                                  llvm::ConstantVector::get(mask));
     }
 }
 
@@ -188,6 +193,28 @@ std::optional<Stretch> find_stretch(const analysis::Shape &shape, unsigned group
     return stretch;
 }
 
+/// Widens a stretch of shared memory to whole vectors at multiples of their size, if it is known
+/// how it lies to them. Neighbours' stretches then are the same vectors, and what was stored can be
+/// loaded again without waiting for the cache.
+void align_to_vectors(const WarpEmitter &w, const Address &address, Stretch &stretch) {
+    const unsigned size = w.kernel.target.vector_bits() / 8;
+    const llvm::KnownBits base =
+        llvm::computeKnownBits(address.lanes.base, w.kernel.module.getDataLayout());
+    const std::uint64_t low = size - 1;
+    if (((base.Zero | base.One).getZExtValue() & low) != low)
+        return;
+    const std::uint64_t lead =
+        (base.One.getZExtValue() + static_cast<std::uint64_t>(stretch.first)) & low;
+    if (lead % address.bytes != 0)
+        return;
+    const unsigned more = static_cast<unsigned>(lead) / address.bytes;
+    stretch.first -= static_cast<std::int64_t>(lead);
+    for (unsigned &index : stretch.index)
+        index += more;
+    const unsigned count = size / address.bytes;
+    stretch.length = (stretch.length + more + count - 1) / count * count;
+}
+
 } // namespace
 
 std::optional<Stretches> find_stretches(const WarpEmitter &w, const Address &address,
@@ -201,6 +228,8 @@ std::optional<Stretches> find_stretches(const WarpEmitter &w, const Address &add
         std::optional<Stretch> stretch = find_stretch(shape, group, bytes, store);
         if (!stretch)
             return std::nullopt;
+        if (address.window && shape.groups == 1)
+            align_to_vectors(w, address, *stretch);
         stretches.push_back(std::move(*stretch));
     }
     return stretches;
@@ -216,7 +245,8 @@ llvm::Value *may_access_stretches(WarpEmitter &w, const Address &address,
     llvm::Type *wide = w.b.getInt64Ty();
     const std::uint64_t fixed = (w.kernel.plan.function.static_shared_bytes + 15) / 16 * 16;
     llvm::Value *shared =
-        w.b.CreateAdd(w.b.CreateZExt(w.kernel.invariants.dynamic_shared, wide), w.i64(fixed));
+        w.b.CreateAdd(w.b.CreateZExt(w.kernel.invariants.dynamic_shared, wide), w.i64(fixed + 63));
+    shared = w.b.CreateAnd(shared, w.i64(~std::uint64_t{63})); // whole vectors
     llvm::Value *holds = w.b.getTrue();
     for (unsigned group = 0; group < stretches.size(); ++group) {
         const Stretch &stretch = stretches[group];

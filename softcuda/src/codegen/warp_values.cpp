@@ -40,6 +40,9 @@ Lanes WarpEmitter::lanes(const ir::Value *value) {
         b.SetInsertPoint(fetch_block_, fetch_after_ ? std::next(fetch_after_->getIterator())
                                                     : fetch_block_->begin());
     Lanes found = is_rematerialized(value) ? rematerialize(value) : load(value);
+    // What is fetched next may be made of this.
+    if (fetch_block_ && b.GetInsertPoint() != fetch_block_->begin())
+        fetch_after_ = &*std::prev(b.GetInsertPoint());
     return here_[value->id] = found;
 }
 
@@ -131,7 +134,9 @@ void WarpEmitter::fetch_from_here() {
 }
 
 Lanes WarpEmitter::load(const ir::Value *value) {
-    if (carried_in_[value->id] || (recomputing_ && kernel.is_recomputed(value)))
+    if (kernel.is_recomputed(value))
+        return recompute(value);
+    if (carried_in_[value->id])
         return fetch(value);
     Slot &at = slot(value);
     Lanes found{.shape = shape(value)};

@@ -35,7 +35,8 @@ Value *SsaBuilder::look_up(std::uint32_t variable, Block *block) {
             here.incomplete.push_back({variable, phi});
             value = phi->result();
         } else if (block->predecessors.empty() || passed.size() > function_.blocks.size()) {
-            value = undefined(types_[variable]); // nothing leads here, or a loop that nothing enters
+            // Nothing leads here, or a loop that nothing enters.
+            value = undefined(types_[variable]);
         } else if (block->predecessors.size() == 1) {
             block = block->predecessors[0];
         } else {

@@ -50,6 +50,10 @@ LINALG = {
 }
 
 
+# What the modules below lend each other; no function of numpy.
+_HELPERS = {"as_indices", "as_operand", "normalize_axes"}
+
+
 def public_functions(module: ModuleType) -> dict:
     """The functions that a module defines (or renames), by their names in it."""
     return {
@@ -57,6 +61,7 @@ def public_functions(module: ModuleType) -> dict:
         for name, value in vars(module).items()
         if inspect.isfunction(value)
         and not name.startswith("_")
+        and name not in _HELPERS
         and value.__module__ == module.__name__
     }
 
@@ -104,6 +109,9 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
 def asarray(a, dtype=None, order=None, *, device=None, copy=None):
     """The array itself where it lies on the device with that type, else a copy there."""
     return array(a, dtype, copy=copy)
+
+
+asanyarray = asarray
 
 
 def ascontiguousarray(a, dtype=None):

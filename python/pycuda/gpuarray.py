@@ -18,7 +18,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pycuda import _array_functions as _functions
 from pycuda import _array_selecting as _selecting
 from pycuda import _array_tracing as _tracing
 from pycuda import _driver
@@ -40,6 +39,164 @@ from pycuda._array_creation import to_gpu_async as to_gpu_async
 from pycuda._array_creation import zeros as zeros
 from pycuda._array_creation import zeros_like as zeros_like
 from pycuda._array_exchange import from_dlpack as from_dlpack
+
+# numpy's functions, with numpy's signatures. PyCUDA's own, below, have theirs.
+from pycuda._array_files import array2string as array2string
+from pycuda._array_files import array_repr as array_repr
+from pycuda._array_files import array_str as array_str
+from pycuda._array_files import load as load
+from pycuda._array_files import save as save
+from pycuda._array_files import savetxt as savetxt
+from pycuda._array_files import savez as savez
+from pycuda._array_files import savez_compressed as savez_compressed
+from pycuda._array_functions import array as array
+from pycuda._array_functions import asanyarray as asanyarray
+from pycuda._array_functions import asarray as asarray
+from pycuda._array_functions import ascontiguousarray as ascontiguousarray
+from pycuda._array_functions import asfortranarray as asfortranarray
+from pycuda._array_joining import append as append
+from pycuda._array_joining import block as block
+from pycuda._array_joining import column_stack as column_stack
+from pycuda._array_joining import concat as concat
+from pycuda._array_joining import concatenate as concatenate
+from pycuda._array_joining import delete as delete
+from pycuda._array_joining import dstack as dstack
+from pycuda._array_joining import hstack as hstack
+from pycuda._array_joining import insert as insert
+from pycuda._array_joining import pad as pad
+from pycuda._array_joining import repeat as repeat
+from pycuda._array_joining import resize as resize
+from pycuda._array_joining import roll as roll
+from pycuda._array_joining import row_stack as row_stack
+from pycuda._array_joining import stack as stack
+from pycuda._array_joining import tile as tile
+from pycuda._array_joining import vstack as vstack
+from pycuda._array_linalg import einsum as einsum
+from pycuda._array_linalg import inner as inner
+from pycuda._array_linalg import kron as kron
+from pycuda._array_linalg import matmul as matmul
+from pycuda._array_linalg import matrix_power as matrix_power
+from pycuda._array_linalg import tensordot as tensordot
+from pycuda._array_linalg import vecdot as vecdot
+from pycuda._array_numeric import allclose as allclose
+from pycuda._array_numeric import angle as angle
+from pycuda._array_numeric import apply_along_axis as apply_along_axis
+from pycuda._array_numeric import apply_over_axes as apply_over_axes
+from pycuda._array_numeric import around as around
+from pycuda._array_numeric import array_equal as array_equal
+from pycuda._array_numeric import array_equiv as array_equiv
+from pycuda._array_numeric import astype as astype
+from pycuda._array_numeric import clip as clip
+from pycuda._array_numeric import copy as copy
+from pycuda._array_numeric import cross as cross
+from pycuda._array_numeric import diff as diff
+from pycuda._array_numeric import ediff1d as ediff1d
+from pycuda._array_numeric import fix as fix
+from pycuda._array_numeric import geomspace as geomspace
+from pycuda._array_numeric import gradient as gradient
+from pycuda._array_numeric import isclose as isclose
+from pycuda._array_numeric import iscomplex as iscomplex
+from pycuda._array_numeric import isneginf as isneginf
+from pycuda._array_numeric import isposinf as isposinf
+from pycuda._array_numeric import isreal as isreal
+from pycuda._array_numeric import logspace as logspace
+from pycuda._array_numeric import nan_to_num as nan_to_num
+from pycuda._array_numeric import outer as outer
+from pycuda._array_numeric import polyval as polyval
+from pycuda._array_numeric import real_if_close as real_if_close
+from pycuda._array_numeric import round as round
+from pycuda._array_numeric import sinc as sinc
+from pycuda._array_numeric import trapezoid as trapezoid
+from pycuda._array_numeric import vander as vander
+from pycuda._array_scans import cumprod as cumprod
+from pycuda._array_scans import cumsum as cumsum
+from pycuda._array_scans import cumulative_prod as cumulative_prod
+from pycuda._array_scans import cumulative_sum as cumulative_sum
+from pycuda._array_selecting import argwhere as argwhere
+from pycuda._array_selecting import choose as choose
+from pycuda._array_selecting import compress as compress
+from pycuda._array_selecting import copyto as copyto
+from pycuda._array_selecting import diag as diag
+from pycuda._array_selecting import diag_indices_from as diag_indices_from
+from pycuda._array_selecting import diagflat as diagflat
+from pycuda._array_selecting import extract as extract
+from pycuda._array_selecting import fill_diagonal as fill_diagonal
+from pycuda._array_selecting import flatnonzero as flatnonzero
+from pycuda._array_selecting import indices as indices
+from pycuda._array_selecting import ix_ as ix_
+from pycuda._array_selecting import meshgrid as meshgrid
+from pycuda._array_selecting import nonzero as nonzero
+from pycuda._array_selecting import place as place
+from pycuda._array_selecting import put_along_axis as put_along_axis
+from pycuda._array_selecting import putmask as putmask
+from pycuda._array_selecting import ravel_multi_index as ravel_multi_index
+from pycuda._array_selecting import select as select
+from pycuda._array_selecting import take_along_axis as take_along_axis
+from pycuda._array_selecting import trace as trace
+from pycuda._array_selecting import tri as tri
+from pycuda._array_selecting import tril as tril
+from pycuda._array_selecting import tril_indices as tril_indices
+from pycuda._array_selecting import tril_indices_from as tril_indices_from
+from pycuda._array_selecting import triu as triu
+from pycuda._array_selecting import triu_indices as triu_indices
+from pycuda._array_selecting import triu_indices_from as triu_indices_from
+from pycuda._array_selecting import unravel_index as unravel_index
+from pycuda._array_shapes import array_split as array_split
+from pycuda._array_shapes import atleast_1d as atleast_1d
+from pycuda._array_shapes import atleast_2d as atleast_2d
+from pycuda._array_shapes import atleast_3d as atleast_3d
+from pycuda._array_shapes import broadcast_arrays as broadcast_arrays
+from pycuda._array_shapes import broadcast_to as broadcast_to
+from pycuda._array_shapes import diagonal as diagonal
+from pycuda._array_shapes import dsplit as dsplit
+from pycuda._array_shapes import expand_dims as expand_dims
+from pycuda._array_shapes import flip as flip
+from pycuda._array_shapes import fliplr as fliplr
+from pycuda._array_shapes import flipud as flipud
+from pycuda._array_shapes import hsplit as hsplit
+from pycuda._array_shapes import imag as imag
+from pycuda._array_shapes import iscomplexobj as iscomplexobj
+from pycuda._array_shapes import isrealobj as isrealobj
+from pycuda._array_shapes import matrix_transpose as matrix_transpose
+from pycuda._array_shapes import may_share_memory as may_share_memory
+from pycuda._array_shapes import moveaxis as moveaxis
+from pycuda._array_shapes import ndim as ndim
+from pycuda._array_shapes import permute_dims as permute_dims
+from pycuda._array_shapes import ravel as ravel
+from pycuda._array_shapes import real as real
+from pycuda._array_shapes import rollaxis as rollaxis
+from pycuda._array_shapes import rot90 as rot90
+from pycuda._array_shapes import shape as shape
+from pycuda._array_shapes import size as size
+from pycuda._array_shapes import split as split
+from pycuda._array_shapes import squeeze as squeeze
+from pycuda._array_shapes import swapaxes as swapaxes
+from pycuda._array_shapes import unstack as unstack
+from pycuda._array_shapes import vsplit as vsplit
+from pycuda._array_sorting import argpartition as argpartition
+from pycuda._array_sorting import argsort as argsort
+from pycuda._array_sorting import lexsort as lexsort
+from pycuda._array_sorting import partition as partition
+from pycuda._array_sorting import searchsorted as searchsorted
+from pycuda._array_sorting import sort as sort
+from pycuda._array_sorting import sort_complex as sort_complex
+from pycuda._array_sorting import topk as topk
+from pycuda._array_sorting import unique as unique
+from pycuda._array_sorting import unique_all as unique_all
+from pycuda._array_sorting import unique_counts as unique_counts
+from pycuda._array_sorting import unique_inverse as unique_inverse
+from pycuda._array_sorting import unique_values as unique_values
+from pycuda._array_statistics import average as average
+from pycuda._array_statistics import count_nonzero as count_nonzero
+from pycuda._array_statistics import nanargmax as nanargmax
+from pycuda._array_statistics import nanargmin as nanargmin
+from pycuda._array_statistics import nanmax as nanmax
+from pycuda._array_statistics import nanmean as nanmean
+from pycuda._array_statistics import nanmin as nanmin
+from pycuda._array_statistics import nanprod as nanprod
+from pycuda._array_statistics import nanstd as nanstd
+from pycuda._array_statistics import nansum as nansum
+from pycuda._array_statistics import nanvar as nanvar
 from pycuda._array_ufuncs import UFUNCS as _UFUNCS
 from pycuda._array_ufuncs import frexp as frexp
 from pycuda._array_ufuncs import modf as modf
@@ -53,15 +210,6 @@ _builtin_max = builtins.max
 # than PyCUDA's own `sum` does, but this module uses both.
 globals().update(
     {name: ufunc for name, ufunc in _UFUNCS.items() if name not in ("abs", "pow")}
-)
-
-# numpy's other functions, with numpy's signatures. PyCUDA's own functions, below, have theirs.
-globals().update(
-    {
-        name: function
-        for name, function in _functions.named_functions().items()
-        if name not in globals()
-    }
 )
 
 
@@ -216,9 +364,9 @@ def multi_take_put(
     """
     outs = _outputs(arrays, dest_indices, dest_shape, out)
     offsets = [0] * len(arrays) if src_offsets is None else src_offsets
-    for array, result, offset in zip(arrays, outs, offsets, strict=True):
+    for source, result, offset in zip(arrays, outs, offsets, strict=True):
         places = src_indices if not offset else src_indices.astype(np.int64) + offset
-        put(result, dest_indices, take(array, places))
+        put(result, dest_indices, take(source, places))
     return outs
 
 
@@ -227,8 +375,8 @@ def multi_put(
 ) -> list[GPUArray]:
     """For each array: ``out[dest_indices] = array``."""
     outs = _outputs(arrays, dest_indices, dest_shape, out)
-    for array, result in zip(arrays, outs, strict=True):
-        put(result, dest_indices, array)
+    for source, result in zip(arrays, outs, strict=True):
+        put(result, dest_indices, source)
     return outs
 
 

@@ -64,6 +64,8 @@ def test_softcuda_threads_sets_how_many_run_kernels(run_program):
             PYCUDA_DRIVER="softcuda",
             SOFTCUDA_THREADS=str(wanted),
         )
+        if "there is no libsoftcuda.so" in done.stderr:
+            pytest.skip("libsoftcuda.so is not built")
         assert done.stderr == ""
         return tuple(map(int, done.stdout.split()))
 

@@ -99,8 +99,7 @@ __device__ void scan_columns(const A *in, O *out, const ArrayScanGeometry &g, co
 template <class Op>
 __device__ void scan_warps(const A *in, O *out, const ArrayScanGeometry &g, const Op &op) {
     const int lane = threadIdx.x % 32;
-    const long long row =
-        static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
+    const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
     if (row >= g.rows)
         return;
     const ArrayScanElements<false> elements(in, out, g, row);

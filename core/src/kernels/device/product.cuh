@@ -40,8 +40,7 @@ __device__ __forceinline__ double multiply_add(double a, double b, double sum) {
 template <class From>
 __device__ __forceinline__ void load_part(T (&part)[product_step][product_tile], const char *from,
                                           long long along, long long deep, long long first,
-                                          long long length, long long depth_done,
-                                          long long depth) {
+                                          long long length, long long depth_done, long long depth) {
     const bool deep_first = deep == sizeof(From);
 #pragma unroll
     for (int i = 0; i < product_tile * product_step / 256; ++i) {
@@ -85,8 +84,7 @@ __device__ void matrix_product(const A *a, const B *b, O *out, const ProductGeom
             sum[i][j] = T(0);
     for (long long done = 0; done < g.inner; done += product_step) {
         load_part<A>(a_part, a_from, g.a_row, g.a_inner, first_row, g.rows, done, g.inner);
-        load_part<B>(b_part, b_from, g.b_column, g.b_inner, first_column, g.columns, done,
-                     g.inner);
+        load_part<B>(b_part, b_from, g.b_column, g.b_inner, first_column, g.columns, done, g.inner);
         __syncthreads();
 #pragma unroll
         for (int k = 0; k < product_step; ++k) {

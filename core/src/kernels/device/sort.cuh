@@ -50,8 +50,8 @@ struct SortGeometry {
     long long length, tiles;
     unsigned long long flip; ///< all ones: descending
     int pass;
-    int first, last;         ///< whether this pass reads, writes what the user has
-    int ordered;             ///< the first pass starts with an order that is given
+    int first, last; ///< whether this pass reads, writes what the user has
+    int ordered;     ///< the first pass starts with an order that is given
 };
 
 __device__ __forceinline__ int digit_of(U key, int pass) {
@@ -200,8 +200,8 @@ __device__ void sort_tile(const void *keys_in, void *keys_out, const void *value
     const long long number = static_cast<long long>(claimed);
     const long long row = g.tiles == 1 ? number : number / g.tiles, tile = number - row * g.tiles;
     const long long begin = tile * Shared::tile, origin = row * g.length;
-    const int valid = static_cast<int>(
-        g.length - begin < Shared::tile ? g.length - begin : Shared::tile);
+    const int valid =
+        static_cast<int>(g.length - begin < Shared::tile ? g.length - begin : Shared::tile);
     const int first = warp * (32 * Items) + lane;
 
     U key[Items];
@@ -265,8 +265,8 @@ __device__ void sort_tile(const void *keys_in, void *keys_out, const void *value
         else if (!g.first)
             value[i] = static_cast<const V *>(values_in)[from];
         else
-            value[i] = g.ordered ? V(static_cast<const long long *>(values_in)[from])
-                                 : V(begin + at);
+            value[i] =
+                g.ordered ? V(static_cast<const long long *>(values_in)[from]) : V(begin + at);
     }
     __syncthreads();
 #pragma unroll

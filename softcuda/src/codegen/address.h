@@ -11,10 +11,17 @@ struct Address {
     bool needs_check;              ///< may be anywhere: compare with the arena before the access
     unsigned bytes;                ///< that one lane accesses
     llvm::Value *window = nullptr; ///< what `lanes` count from, a pointer; null: from zero
+    // Of divergent lanes, if they are that: `window` and `scale` times a signed <32 x i32>.
+    llvm::Value *index = nullptr;
+    unsigned scale = 0;
 };
 
 /// The address operand of a load, store or atomic plus its offset attribute.
 [[nodiscard]] Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes);
+
+/// The same address, as a uniform pointer and an index of 32 bits in each lane if it was made of
+/// these in the access's block: half as wide to check, and what hardware gathers want.
+[[nodiscard]] Address with_index(WarpEmitter &w, const ir::Instruction &i, Address address);
 
 /// True if the lanes of each group access adjacent places, in order.
 [[nodiscard]] bool is_contiguous(const Address &address);

@@ -12,6 +12,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 
 namespace softcuda::codegen {
 
@@ -106,6 +107,30 @@ llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
     return w.b.CreateICmpUGE(distance, everywhere(limit), "suspect");
 }
 
+// The same for a pointer and indices: whether an index lies outside of those that lead into the
+// arena, or the pointer is misaligned. Borders are drawn an element too narrow rather than too
+// wide.
+llvm::Value *suspect_indices(WarpEmitter &w, const Address &address) {
+    const Invariants &known = w.kernel.invariants;
+    llvm::Value *pointer = integer_of(w, address.window);
+    const unsigned shift = static_cast<unsigned>(std::countr_zero(address.scale));
+    auto border = [&](llvm::Value *end) {
+        llvm::Value *index = w.b.CreateAShr(w.b.CreateSub(end, pointer), shift);
+        index = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index,
+                                          w.b.getInt64(static_cast<std::uint64_t>(INT32_MIN)));
+        index = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, w.b.getInt64(INT32_MAX));
+        return w.b.CreateTrunc(index, w.b.getInt32Ty());
+    };
+    llvm::Value *first = border(w.b.CreateAdd(known.global_base, w.i64(address.scale)));
+    llvm::Value *last = border(w.b.CreateAdd(known.global_base, known.global_size));
+    auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, kLanes); };
+    llvm::Value *outside = w.b.CreateICmpUGE(w.b.CreateSub(address.index, everywhere(first)),
+                                             everywhere(w.b.CreateSub(last, first)), "suspect");
+    llvm::Value *misaligned =
+        w.b.CreateICmpNE(w.b.CreateAnd(pointer, w.i64(std::bit_ceil(address.bytes) - 1)), w.i64(0));
+    return w.b.CreateOr(w.any(w.b.CreateAnd(outside, w.mask())), misaligned);
+}
+
 // A check may end the launch, but what kernels load and store is none of its business: values stay
 // in registers across it.
 void touches_nothing(llvm::CallInst *check) {
@@ -164,6 +189,36 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
             .window = space == Space::Shared ? w.kernel.invariants.shared : nullptr};
 }
 
+Address with_index(WarpEmitter &w, const ir::Instruction &i, Address address) {
+    const ir::Instruction *sum = i.operand(0)->definition;
+    if (!address.needs_check || !address.lanes.shape.divergent() || !sum ||
+        !sum->is(ir::Opcode::Add) || sum->block != i.block)
+        return address;
+    for (unsigned side = 0; side < 2; ++side) {
+        const ir::Value *pointer = sum->operand(side);
+        const ir::Instruction *product = sum->operand(1 - side)->definition;
+        if (!w.shape(pointer).uniform() || !product || !product->is(ir::Opcode::MulWide) ||
+            product->block != i.block || product->attributes.type != ir::Scalar::S32 ||
+            !product->operand(1)->constant)
+            continue;
+        const ir::Value *index = product->operand(0);
+        const std::uint64_t scale = product->operand(1)->bits;
+        if (!index->definition || index->definition->block != i.block || scale != address.bytes ||
+            !std::has_single_bit(scale))
+            continue;
+        llvm::Value *start = w.b.CreateAdd(
+            w.scalar(pointer), llvm::ConstantInt::getSigned(w.b.getInt64Ty(), i.attributes.offset));
+        address.window = w.b.CreateIntToPtr(start, w.b.getPtrTy());
+        address.index = w.full(index);
+        address.scale = static_cast<unsigned>(scale);
+        address.lanes.base =
+            w.b.CreateMul(w.b.CreateSExt(address.index, with_lanes(w.b.getInt64Ty(), kLanes)),
+                          w.b.CreateVectorSplat(kLanes, w.i64(scale)));
+        return address;
+    }
+    return address;
+}
+
 bool is_contiguous(const Address &address) {
     const analysis::Shape &shape = address.lanes.shape;
     if (shape.groups > kLanes / 4)
@@ -206,6 +261,9 @@ llvm::Value *all_pointers(WarpEmitter &w, const Address &address) {
     if (shape.groups == 1 && shape.offsets && !shape.checked)
         return w.b.CreateGEP(w.b.getInt8Ty(), group_pointer(w, address, 0),
                              offset_vector(w.b.getInt64Ty(), shape));
+    if (address.index)
+        return w.b.CreateGEP(llvm::ArrayType::get(w.b.getInt8Ty(), address.scale), address.window,
+                             w.b.CreateSExt(address.index, with_lanes(w.b.getInt64Ty(), kLanes)));
     llvm::Value *all = all_lanes(w.b, address.lanes);
     return address.window ? w.b.CreateGEP(w.b.getInt8Ty(), address.window, all)
                           : w.b.CreateIntToPtr(all, with_lanes(w.b.getPtrTy(), kLanes));
@@ -222,6 +280,8 @@ llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned grou
 llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {
     if (!address.needs_check)
         return nullptr;
+    if (address.index)
+        return suspect_indices(w, address);
     llvm::Value *found = suspects(w, address.lanes.base, address.bytes);
     if (address.lanes.shape.groups == kLanes)
         found = w.b.CreateAnd(found, w.mask());

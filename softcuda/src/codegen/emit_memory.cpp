@@ -224,11 +224,11 @@ analysis::LanePattern adjacent_places(unsigned bytes) {
 
 // Are the lanes that matter at lane 0's place plus their number times the access's size?
 llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address) {
-    llvm::Value *all = all_lanes(w.b, address.lanes);
-    if (address.window) // its offsets have 32 bits
+    llvm::Value *all = address.index ? address.index : all_lanes(w.b, address.lanes);
+    if (address.window && !address.index) // the offsets have 32 bits
         all = w.b.CreateTrunc(all, with_lanes(w.b.getInt32Ty(), kLanes));
     llvm::Value *first = w.b.CreateExtractElement(all, std::uint64_t{0});
-    const analysis::LanePattern pattern = adjacent_places(address.bytes);
+    const analysis::LanePattern pattern = adjacent_places(address.index ? 1 : address.bytes);
     analysis::Shape shape{.groups = 1, .offsets = &pattern};
     llvm::Value *wanted =
         w.b.CreateAdd(w.b.CreateVectorSplat(kLanes, first), offset_vector(first->getType(), shape));
@@ -510,7 +510,7 @@ bool is_ordered(const ir::Instruction &i) { return i.attributes.order != ir::Ord
 
 void emit_load(WarpEmitter &w, const ir::Instruction &i) {
     Element element = element_of(w, i, i.result()->type);
-    Address address = find_address(w, i, element.bytes * element.count);
+    Address address = with_index(w, i, find_address(w, i, element.bytes * element.count));
     if (is_ordered(i))
         compiler_barrier(w);
     const analysis::Shape &shape = address.lanes.shape;
@@ -535,7 +535,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
 
 void emit_store(WarpEmitter &w, const ir::Instruction &i) {
     Element element = element_of(w, i, i.operand(1)->type);
-    Address address = find_address(w, i, element.bytes * element.count);
+    Address address = with_index(w, i, find_address(w, i, element.bytes * element.count));
     if (is_ordered(i))
         compiler_barrier(w);
     if (address.lanes.shape.uniform()) {

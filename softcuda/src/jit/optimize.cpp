@@ -31,6 +31,46 @@ namespace softcuda::jit {
 
 namespace {
 
+/// Puts a copy of the widening of a gather's or scatter's indices beside it: instruction selection
+/// looks at one block at a time, and takes indices of 32 bits only where it sees that they are.
+class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
+  public:
+    llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &) {
+        bool changed = false;
+        for (llvm::BasicBlock &block : function)
+            for (llvm::Instruction &i : block)
+                changed |= bring(i);
+        if (!changed)
+            return llvm::PreservedAnalyses::all();
+        llvm::PreservedAnalyses kept;
+        kept.preserveSet<llvm::CFGAnalyses>();
+        return kept;
+    }
+
+  private:
+    static bool bring(llvm::Instruction &i) {
+        auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
+        if (!call)
+            return false;
+        const bool gather = call->getIntrinsicID() == llvm::Intrinsic::masked_gather;
+        if (!gather && call->getIntrinsicID() != llvm::Intrinsic::masked_scatter)
+            return false;
+        const unsigned operand = gather ? 0 : 1;
+        auto *places = llvm::dyn_cast<llvm::GetElementPtrInst>(call->getArgOperand(operand));
+        if (!places || places->getNumIndices() != 1)
+            return false;
+        auto *wide = llvm::dyn_cast<llvm::SExtInst>(places->getOperand(1));
+        if (!wide || (wide->getParent() == i.getParent() && places->getParent() == i.getParent()))
+            return false;
+        llvm::Instruction *near_wide = wide->clone(), *near_places = places->clone();
+        near_wide->insertBefore(&i);
+        near_places->insertBefore(&i);
+        near_places->setOperand(1, near_wide);
+        call->setArgOperand(operand, near_places);
+        return true;
+    }
+};
+
 llvm::FunctionPassManager scalar_passes() {
     llvm::FunctionPassManager passes;
     passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -49,7 +89,9 @@ llvm::FunctionPassManager scalar_passes() {
     passes.addPass(llvm::InstCombinePass());
     passes.addPass(llvm::SinkingPass());
     passes.addPass(SinkColdPass());
+
     passes.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(KeepIndicesPass());
     passes.addPass(llvm::ADCEPass());
     return passes;
 }

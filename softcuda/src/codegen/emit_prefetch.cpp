@@ -12,6 +12,9 @@ namespace {
 using ir::Opcode;
 
 constexpr std::int64_t kLine = 64;
+/// LLVM's words for where to. What other warps come before would push out of the first level what
+/// it holds now: rows of a large matrix meet in a few of its sets.
+constexpr std::uint32_t kFirstLevel = 3, kSecondLevel = 2;
 /// Shorter steps are followed by the processor itself.
 constexpr std::int64_t kShortStep = 1024;
 
@@ -119,14 +122,16 @@ void emit_prefetch(WarpEmitter &w, const ir::Instruction &load, const Address &a
     if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(step);
         known && std::abs(known->getSExtValue()) < kShortStep)
         return;
-    llvm::Value *ahead = w.b.CreateMul(step, w.i64(distance(w, loop)));
+    const std::uint64_t iterations = distance(w, loop);
+    llvm::Value *ahead = w.b.CreateMul(step, w.i64(iterations));
     for (unsigned group = 0; group < groups; ++group)
         for (std::int64_t line = 0; line < bytes; line += kLine) {
             llvm::Value *at =
                 w.b.CreateGEP(w.b.getInt8Ty(), group_pointer(w, address, group),
                               w.b.CreateAdd(ahead, w.i64(static_cast<std::uint64_t>(line))));
-            w.b.CreateIntrinsic(llvm::Intrinsic::prefetch, {w.b.getPtrTy()},
-                                {at, w.i32(0), w.i32(3), w.i32(1)});
+            w.b.CreateIntrinsic(
+                llvm::Intrinsic::prefetch, {w.b.getPtrTy()},
+                {at, w.i32(0), w.i32(iterations == 1 ? kSecondLevel : kFirstLevel), w.i32(1)});
         }
 }
 

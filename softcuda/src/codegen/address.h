@@ -5,12 +5,19 @@
 
 namespace softcuda::codegen {
 
+/// What is known of a number when it is compiled: its lowest `count` bits.
+struct LowBits {
+    unsigned count = 0;
+    std::uint64_t value = 0;
+};
+
 /// The addresses that the lanes of a warp access, in the host's address space.
 struct Address {
     Lanes lanes;                   ///< i64
     bool needs_check;              ///< may be anywhere: compare with the arena before the access
     unsigned bytes;                ///< that one lane accesses
     llvm::Value *window = nullptr; ///< what `lanes` count from, a pointer; null: from zero
+    LowBits low_bits = {};         ///< of the first lane's, in shared memory
     // Of divergent lanes, if they are that: `window` and `scale` times a signed <32 x i32>.
     llvm::Value *index = nullptr;
     unsigned scale = 0;

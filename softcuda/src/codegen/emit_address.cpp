@@ -10,6 +10,7 @@
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@ namespace {
 
 using ir::Space;
 
+constexpr unsigned kMostOperations = 8;
 constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 32;
 
 llvm::Value *integer_of(WarpEmitter &w, llvm::Value *pointer) {
@@ -179,14 +181,59 @@ void check_places(WarpEmitter &w, const Address &address, unsigned access) {
                        arguments));
 }
 
+// Of a value in the first lanes of its groups; looks at most `depth` operations back.
+LowBits low_bits(WarpEmitter &w, const ir::Value *value, unsigned depth) {
+    if (value->constant)
+        return {64, value->bits};
+    const LowBits unknown{w.shape(value).align, 0};
+    const ir::Instruction *i = value->definition;
+    if (!i || depth == 0)
+        return unknown;
+    switch (i->opcode) {
+    case ir::Opcode::SymbolAddress:
+        if (i->attributes.space != Space::Shared)
+            return unknown;
+        return {64, w.kernel.plan.function.variables.at(i->attributes.symbol).offset +
+                        static_cast<std::uint64_t>(i->attributes.offset)};
+    case ir::Opcode::Add: {
+        const LowBits a = low_bits(w, i->operand(0), depth - 1),
+                      b = low_bits(w, i->operand(1), depth - 1);
+        return {std::min(a.count, b.count), a.value + b.value};
+    }
+    case ir::Opcode::Mul:
+    case ir::Opcode::MulWide: {
+        if (!i->operand(1)->constant || i->operand(1)->bits == 0)
+            return unknown;
+        const LowBits a = low_bits(w, i->operand(0), depth - 1);
+        const std::uint64_t by = i->operand(1)->bits;
+        return {std::min(64u, a.count + static_cast<unsigned>(std::countr_zero(by))), a.value * by};
+    }
+    case ir::Opcode::Shl: {
+        if (!i->operand(1)->constant || i->operand(1)->bits >= 32)
+            return unknown;
+        const LowBits a = low_bits(w, i->operand(0), depth - 1);
+        const auto by = static_cast<unsigned>(i->operand(1)->bits);
+        return {std::min(64u, a.count + by), a.value << by};
+    }
+    default:
+        return unknown;
+    }
+}
+
 } // namespace
 
 Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
     Space space = i.attributes.space;
-    return {.lanes = host_address(w, i.operand(0), space, i.attributes.offset),
-            .needs_check = !is_window(space) && space != Space::Param,
-            .bytes = bytes,
-            .window = space == Space::Shared ? w.kernel.invariants.shared : nullptr};
+    Address address{.lanes = host_address(w, i.operand(0), space, i.attributes.offset),
+                    .needs_check = !is_window(space) && space != Space::Param,
+                    .bytes = bytes};
+    if (space != Space::Shared)
+        return address;
+    address.window = w.kernel.invariants.shared;
+    const LowBits known = low_bits(w, i.operand(0), kMostOperations);
+    address.low_bits = {std::min(known.count, 32u),
+                        known.value + static_cast<std::uint64_t>(i.attributes.offset)};
+    return address;
 }
 
 Address with_index(WarpEmitter &w, const ir::Instruction &i, Address address) {

@@ -2,9 +2,6 @@
 
 #include "codegen/stretch.h"
 
-#include <llvm/Analysis/ValueTracking.h>
-#include <llvm/Support/KnownBits.h>
-
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -198,14 +195,9 @@ std::optional<Stretch> find_stretch(const analysis::Shape &shape, unsigned group
 /// loaded again without waiting for the cache.
 void align_to_vectors(const WarpEmitter &w, const Address &address, Stretch &stretch) {
     const unsigned size = w.kernel.target.vector_bits() / 8;
-    const llvm::KnownBits base =
-        llvm::computeKnownBits(address.lanes.base, w.kernel.module.getDataLayout());
-    const std::uint64_t low = size - 1;
-    if (((base.Zero | base.One).getZExtValue() & low) != low)
-        return;
     const std::uint64_t lead =
-        (base.One.getZExtValue() + static_cast<std::uint64_t>(stretch.first)) & low;
-    if (lead % address.bytes != 0)
+        (address.low_bits.value + static_cast<std::uint64_t>(stretch.first)) & (size - 1);
+    if (size > std::uint64_t{1} << address.low_bits.count || lead % address.bytes != 0)
         return;
     const unsigned more = static_cast<unsigned>(lead) / address.bytes;
     stretch.first -= static_cast<std::int64_t>(lead);

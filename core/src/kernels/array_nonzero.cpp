@@ -12,6 +12,7 @@
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
+#include "kernels/compact.h"
 
 #include <pycuda/array_operation.h>
 #include <pycuda/array_scan.h>
@@ -123,15 +124,6 @@ std::int64_t last_of(const Array &ends, StreamRef stream) {
         synchronize(stream);
     copy_to_host(&last, address, sizeof last);
     return last;
-}
-
-/// In C order without gaps: the array itself or a copy.
-Array compact(const Array &array, StreamRef stream) {
-    if (array.is_c_contiguous() && array.is_aligned())
-        return array;
-    Array copy = Array::empty(array.context(), array.shape(), array.dtype(), Order::C, stream);
-    assign(copy, array, Casting::No, stream);
-    return copy;
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // array_search.cpp -- finding places in a sorted array: a thread bisects for each value.
+#include "kernels/compact.h"
 #include "kernels/sorting.h"
 
 #include "arrays/device_code.h"
@@ -31,15 +32,6 @@ std::string search_source(ScalarType type, SearchSide side) {
            (side == SearchSide::Left ? "before(x, value)" : "!before(value, x)") +
            ";\n        low = right ? low + half + 1 : low;\n"
            "        size = right ? size - half - 1 : half;\n    }\n    out[i] = low;\n}\n";
-}
-
-/// In C order without gaps: the array itself or a copy.
-Array compact(const Array &array, StreamRef stream) {
-    if (array.is_c_contiguous() && array.is_aligned())
-        return array;
-    Array copy = Array::empty(array.context(), array.shape(), array.dtype(), Order::C, stream);
-    assign(copy, array, Casting::No, stream);
-    return copy;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // array_sort.cpp -- the launches of a radix sort: one for short rows, else one for each digit.
 #include <pycuda/array_sort.h>
 
+#include "kernels/compact.h"
 #include "kernels/sorting.h"
 
 #include <pycuda/array_operation.h>
@@ -150,15 +151,6 @@ Array with_last_axis(const Array &array, int axis, bool back = false) {
         axes = inverse;
     }
     return array.view(array.address(), array.layout().transposed(axes));
-}
-
-/// In C order without gaps: the array itself or a copy.
-Array compact(const Array &array, StreamRef stream) {
-    if (array.is_c_contiguous() && array.is_aligned())
-        return array;
-    Array copy = Array::empty(array.context(), array.shape(), array.dtype(), Order::C, stream);
-    assign(copy, array, Casting::No, stream);
-    return copy;
 }
 
 void check(const Array &in, int axis, const SortOptions &options) {

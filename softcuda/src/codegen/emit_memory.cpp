@@ -63,34 +63,12 @@ llvm::Value *to_memory(WarpEmitter &w, llvm::Value *value, const Element &elemen
     return w.b.CreateBitCast(value, with_lanes(element.type, lanes));
 }
 
-llvm::Value *slice(WarpEmitter &w, llvm::Value *vector, unsigned first, unsigned count) {
-    llvm::SmallVector<int, kLanes> lanes;
-    for (unsigned l = 0; l < count; ++l)
-        lanes.push_back(static_cast<int>(first + l));
-    return w.b.CreateShuffleVector(vector, lanes);
-}
-
 // The mask of `size` lanes from `first`, each bit `count` times.
 llvm::Value *element_mask(WarpEmitter &w, unsigned first, unsigned size, unsigned count) {
     llvm::SmallVector<int, 4 * kLanes> lanes;
     for (unsigned e = 0; e < size * count; ++e)
         lanes.push_back(static_cast<int>(first + e / count));
     return w.b.CreateShuffleVector(w.mask(), lanes);
-}
-
-llvm::Value *join(WarpEmitter &w, llvm::ArrayRef<llvm::Value *> parts) {
-    llvm::SmallVector<llvm::Value *, 8> level(parts.begin(), parts.end());
-    while (level.size() > 1) {
-        llvm::SmallVector<llvm::Value *, 8> next;
-        unsigned width = llvm::cast<llvm::FixedVectorType>(level[0]->getType())->getNumElements();
-        llvm::SmallVector<int, kLanes> lanes;
-        for (unsigned l = 0; l < 2 * width; ++l)
-            lanes.push_back(static_cast<int>(l));
-        for (std::size_t p = 0; p < level.size(); p += 2)
-            next.push_back(w.b.CreateShuffleVector(level[p], level[p + 1], lanes));
-        level = std::move(next);
-    }
-    return level[0];
 }
 
 Values load_scalar(WarpEmitter &w, llvm::Value *pointer, const Element &element, bool invariant) {
@@ -136,7 +114,7 @@ Values load_contiguous(WarpEmitter &w, const Address &address, const Element &el
     }
     Values whole;
     for (auto &part : parts)
-        whole.push_back(join(w, part));
+        whole.push_back(concatenate(w.b, part));
     return whole;
 }
 
@@ -153,7 +131,7 @@ Values load_grouped(WarpEmitter &w, const Address &address, const Element &eleme
                 parts[e].push_back(w.b.CreateAlignedLoad(element.type, at, llvm::Align(1)));
                 continue;
             }
-            llvm::Value *active = w.any(slice(w, w.mask(), group * size, size));
+            llvm::Value *active = w.any(lane_range(w.b, w.mask(), group * size, size));
             active = w.b.CreateVectorSplat(1, active);
             llvm::Value *loaded = w.b.CreateMaskedLoad(one, at, llvm::Align(1), active,
                                                        llvm::Constant::getNullValue(one));
@@ -165,7 +143,7 @@ Values load_grouped(WarpEmitter &w, const Address &address, const Element &eleme
     for (auto &part : parts) {
         for (llvm::Value *&value : part)
             value = w.b.CreateVectorSplat(size, value);
-        whole.push_back(join(w, part));
+        whole.push_back(concatenate(w.b, part));
     }
     return whole;
 }
@@ -200,11 +178,11 @@ void store_contiguous(WarpEmitter &w, const Address &address, const Element &ele
     for (unsigned group = 0; group < address.lanes.shape.groups; ++group) {
         llvm::SmallVector<llvm::Value *, 4> parts;
         for (llvm::Value *value : values)
-            parts.push_back(slice(w, value, group * size, size));
+            parts.push_back(lane_range(w.b, value, group * size, size));
         llvm::Value *all = parts[0];
         if (element.count > 1) {
             llvm::SmallVector<int, 4 * kLanes> lanes;
-            llvm::Value *joined = join(w, parts);
+            llvm::Value *joined = concatenate(w.b, parts);
             for (unsigned l = 0; l < size; ++l)
                 for (unsigned e = 0; e < element.count; ++e)
                     lanes.push_back(static_cast<int>(e * size + l));

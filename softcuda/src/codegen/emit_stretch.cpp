@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <vector>
 
 namespace softcuda::codegen {
 
@@ -111,30 +110,6 @@ lanes_of_places(const Stretch &stretch, const Cut &cut, unsigned vector) {
             lanes[index - begin] = Position{0, lane};
     }
     return lanes;
-}
-
-llvm::Value *group_lanes(WarpEmitter &w, llvm::Value *values, unsigned group, unsigned size) {
-    llvm::SmallVector<int, kLanes> lanes;
-    for (unsigned lane = 0; lane < size; ++lane)
-        lanes.push_back(static_cast<int>(group * size + lane));
-    return w.b.CreateShuffleVector(values, lanes);
-}
-
-llvm::Value *concatenate(WarpEmitter &w, const Vectors &groups) {
-    std::vector<llvm::Value *> parts(groups.begin(), groups.end());
-    while (parts.size() > 1) {
-        std::vector<llvm::Value *> next;
-        for (std::size_t p = 0; p < parts.size(); p += 2) {
-            const unsigned width =
-                llvm::cast<llvm::FixedVectorType>(parts[p]->getType())->getNumElements();
-            llvm::SmallVector<int, kLanes> lanes;
-            for (unsigned lane = 0; lane < 2 * width; ++lane)
-                lanes.push_back(static_cast<int>(lane));
-            next.push_back(w.b.CreateShuffleVector(parts[p], parts[p + 1], lanes));
-        }
-        parts = std::move(next);
-    }
-    return parts.front();
 }
 
 /// Of memory that other threads may write: only the lanes' own places, all of them.
@@ -260,7 +235,7 @@ llvm::Value *load_stretches(WarpEmitter &w, const Address &address, const Stretc
     for (unsigned group = 0; group < stretches.size(); ++group)
         groups.push_back(pick(w, load_vectors(w, address, group, stretches[group], element),
                               places_of_lanes(w, address, stretches[group])));
-    return concatenate(w, groups);
+    return concatenate(w.b, groups);
 }
 
 void store_stretches(WarpEmitter &w, const Address &address, const Stretches &stretches,
@@ -268,14 +243,14 @@ void store_stretches(WarpEmitter &w, const Address &address, const Stretches &st
     const unsigned size = address.lanes.shape.group_size();
     for (unsigned group = 0; group < stretches.size(); ++group) {
         const Stretch &stretch = stretches[group];
-        llvm::Value *mine = group_lanes(w, values, group, size);
+        llvm::Value *mine = lane_range(w.b, values, group * size, size);
         if (!address.window) {
             store_between(w, address, group, stretch, mine);
             continue;
         }
         const Vectors old =
             load_vectors(w, address, group, stretch, mine->getType()->getScalarType());
-        llvm::Value *active = group_lanes(w, w.mask(), group, size);
+        llvm::Value *active = lane_range(w.b, w.mask(), group * size, size);
         mine = w.b.CreateSelect(active, mine, pick(w, old, places_of_lanes(w, address, stretch)));
         store_over(w, address, group, stretch, old, mine);
     }

@@ -40,6 +40,31 @@ llvm::Constant *offset_vector(llvm::Type *scalar, const analysis::Shape &shape, 
     return groups == 1 ? offsets[0] : llvm::ConstantVector::get(offsets);
 }
 
+llvm::Value *lane_range(llvm::IRBuilderBase &builder, llvm::Value *vector, unsigned first,
+                        unsigned count) {
+    llvm::SmallVector<int, kLanes> lanes;
+    for (unsigned lane = 0; lane < count; ++lane)
+        lanes.push_back(static_cast<int>(first + lane));
+    return builder.CreateShuffleVector(vector, lanes);
+}
+
+llvm::Value *concatenate(llvm::IRBuilderBase &builder, llvm::ArrayRef<llvm::Value *> parts) {
+    llvm::SmallVector<llvm::Value *, 8> level(parts.begin(), parts.end());
+    while (level.size() > 1) {
+        llvm::SmallVector<llvm::Value *, 8> next;
+        const unsigned width =
+            llvm::cast<llvm::FixedVectorType>(level[0]->getType())->getNumElements();
+        for (std::size_t p = 0; p < level.size(); p += 2) {
+            llvm::SmallVector<int, kLanes> lanes;
+            for (unsigned lane = 0; lane < 2 * width; ++lane)
+                lanes.push_back(static_cast<int>(lane));
+            next.push_back(builder.CreateShuffleVector(level[p], level[p + 1], lanes));
+        }
+        level = std::move(next);
+    }
+    return level[0];
+}
+
 llvm::Value *repeat(llvm::IRBuilderBase &builder, llvm::Value *value, unsigned groups,
                     unsigned lanes) {
     if (groups == lanes)

@@ -35,6 +35,13 @@ struct Lanes {
 /// The value in all lanes.
 [[nodiscard]] llvm::Value *all_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes);
 
+/// Lanes `first` to `first + count` of a vector.
+[[nodiscard]] llvm::Value *lane_range(llvm::IRBuilderBase &builder, llvm::Value *vector,
+                                      unsigned first, unsigned count);
+/// Vectors of one width, a power of two of them, one behind the other.
+[[nodiscard]] llvm::Value *concatenate(llvm::IRBuilderBase &builder,
+                                       llvm::ArrayRef<llvm::Value *> parts);
+
 /// Widens a value of one lane per group to `lanes` lanes by repetition.
 [[nodiscard]] llvm::Value *repeat(llvm::IRBuilderBase &builder, llvm::Value *value, unsigned groups,
                                   unsigned lanes);

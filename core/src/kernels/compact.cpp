@@ -1,0 +1,16 @@
+// compact.cpp -- copies what has strides.
+#include "kernels/compact.h"
+
+#include <pycuda/array_operation.h>
+
+namespace pycuda {
+
+Array compact(const Array &array, StreamRef stream) {
+    if (array.is_c_contiguous() && array.is_aligned())
+        return array;
+    Array copy = Array::empty(array.context(), array.shape(), array.dtype(), Order::C, stream);
+    assign(copy, array, Casting::No, stream);
+    return copy;
+}
+
+} // namespace pycuda

@@ -18,6 +18,7 @@ import pycuda
 import pycuda.autoinit  # noqa: F401
 import pycuda.driver as cuda
 from pycuda import _driver, gpuarray
+from pycuda.random import Generator
 
 QUICK = "--quick" in sys.argv
 SMALL = 1024
@@ -211,26 +212,54 @@ def variants():
     """With PYCUDA_BENCH_VARIANTS=1: sorts and scans of 64 M and 256 M float32 by other tiles."""
     x = gpuarray.to_gpu(np.random.default_rng(0).random(LARGE // 4, dtype=np.float32))
     ones = gpuarray.to_gpu(np.ones(LARGE, np.float32))
-    wait = Ours.wait
+    in_order, wait = np.sort(x.get())[:: LARGE // 4096], Ours.wait
     rows = {}
-    for items in (8, 12, 16, 20, 24):
-        run = functools.partial(_driver._array_sort, x, 0, way="blocks", items=items)
-        check(Ours, run()[:: LARGE // 4096], np.sort(x.get())[:: LARGE // 4096])
-        rows[f"sort, {items} keys each (Gkeys/s)"] = (
-            x.size / best(3, 5, run, wait) / 1e9
-        )
-        pairs = functools.partial(
-            _driver._array_argsort, x, 0, way="blocks", items=items
-        )
-        rows[f"argsort, {items} keys each (Gkeys/s)"] = (
-            x.size / best(3, 5, pairs, wait) / 1e9
-        )
-    for count in (2, 3, 4, 6, 8, 12):
-        run = functools.partial(_driver._array_scan, "sum", ones, 0, rows=count)
-        check(Ours, run()[: 1 << 20], np.arange(1, (1 << 20) + 1))
-        rows[f"cumsum, {count} vectors each (GB/s)"] = (
-            8 * LARGE / best(3, 5, run, wait) / 1e9
-        )
+    for ranking, threads, counts in (
+        ("late", 256, (16, 20, 24)),
+        ("early", 256, (16, 20, 24)),
+        ("early", 384, (16, 20, 23)),
+        ("early", 512, (12, 16, 20)),
+        ("marks", 256, (16, 20, 24)),
+        ("marks", 384, (16, 20, 23)),
+    ):
+        for items in counts:
+            tile = {"items": items, "threads": threads, "ranking": ranking}
+            name = f"{ranking}, {threads} threads, {items} keys each (Gkeys/s)"
+            run = functools.partial(_driver._array_sort, x, 0, way="blocks", **tile)
+            check(Ours, run()[:: LARGE // 4096], in_order)
+            rows[f"sort, {name}"] = x.size / best(3, 5, run, wait) / 1e9
+            if items == counts[1]:
+                run = functools.partial(
+                    _driver._array_argsort, x, 0, way="blocks", **tile
+                )
+                rows[f"argsort, {name}"] = x.size / best(3, 5, run, wait) / 1e9
+    for resident in (0, 2, 3, 4, 6, 8):
+        for count in (2, 3, 4, 6, 8):
+            run = functools.partial(
+                _driver._array_scan, "sum", ones, 0, rows=count, resident=resident
+            )
+            check(Ours, run()[: 1 << 20], np.arange(1, (1 << 20) + 1))
+            rows[f"cumsum, {count} vectors each, {resident} resident (GB/s)"] = (
+                8 * LARGE / best(3, 5, run, wait) / 1e9
+            )
+    rows.update(random_variants(ones))
+    return rows
+
+
+def random_variants(out):
+    """GB/s of uniform numbers, by what a thread makes at a time and blocks for each processor."""
+    rows, results = {}, []
+    processors = cuda.Context.get_device().multiprocessor_count
+    for ahead in (1, 2, 4):
+        for resident in (0, 8, 16, 32):
+            rng = Generator(1)
+            rng._launching = ahead, resident * processors or 2**31 - 1
+            run = functools.partial(rng.random, out=out)
+            results.append(run()[:: LARGE // 4096].get())
+            np.testing.assert_array_equal(results[-1], results[0])
+            rows[f"uniform, {ahead} ahead, {resident} resident (GB/s)"] = (
+                4 * LARGE / best(3, 5, run, Ours.wait) / 1e9
+            )
     return rows
 
 

@@ -28,10 +28,12 @@ _MOST_BLOCKS = 2**31 - 1
 _SOURCE = """
 #include <pycuda-random.hpp>
 %(include)s
-__global__ void fill(%(type)s *out, size_t n, uint4 counter, uint2 key,
-                     %(parameter)s a, %(parameter)s b)
+__global__ void fill(%(type)s *out, size_t n, unsigned long long low, unsigned long long high,
+                     unsigned long long seed, %(parameter)s a, %(parameter)s b)
 {
-    pycuda::philox_fill<%(type)s, %(each)d>(out, n, counter, key,
+    const uint4 counter = {unsigned(low), unsigned(low >> 32), unsigned(high), unsigned(high >> 32)};
+    const uint2 key = {unsigned(seed), unsigned(seed >> 32)};
+    pycuda::philox_fill<%(type)s, %(each)d, %(ahead)d>(out, n, counter, key,
         [&](const unsigned (&r)[4], %(type)s (&v)[%(each)d]) { %(make)s });
 }
 """
@@ -86,7 +88,7 @@ _INTEGERS = (
 
 
 @context_dependent_memoize
-def _kernel(distribution: str, dtype: np.dtype) -> _driver.Function:
+def _kernel(distribution: str, dtype: np.dtype, ahead: int) -> _driver.Function:
     if distribution == "integers":
         parameter, (each, make) = "unsigned long long", _INTEGERS
     else:
@@ -97,6 +99,7 @@ def _kernel(distribution: str, dtype: np.dtype) -> _driver.Function:
         "type": dtype_to_ctype(dtype),
         "parameter": parameter,
         "each": each,
+        "ahead": ahead,
         "make": make,
     }
     return SourceModule(source).get_function("fill")
@@ -138,6 +141,9 @@ class Generator:
             raise ValueError(f"sequence must be from 0 to 2**63 - 1, not {sequence}")
         self.seed = seed
         self._position = sequence << 65
+        # Blocks of words that a thread makes at a time, and the most CUDA blocks of a launch; numbers do
+        # not depend on them. benchmarks/arrays.py tries others.
+        self._launching = 1, _MOST_BLOCKS
 
     @property
     def state(self) -> dict[str, int]:
@@ -234,19 +240,17 @@ class Generator:
         if n == 0:
             return out
         blocks = -(-n // _elements_of_block(distribution, dtype))
-        position = self._position
-        words = [position >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)]
-        _kernel(distribution, dtype)(
+        ahead, most = self._launching
+        _kernel(distribution, dtype, ahead)(
             out,
             n,
-            np.array(words, np.uint32).view("V16")[0],
-            np.array([self.seed & 0xFFFFFFFF, self.seed >> 32], np.uint32).view("V8")[
-                0
-            ],
+            self._position & 0xFFFFFFFFFFFFFFFF,
+            self._position >> 64,
+            self.seed,
             a,
             b,
             block=(_BLOCK, 1, 1),
-            grid=(min(-(-blocks // _BLOCK), _MOST_BLOCKS), 1),
+            grid=(min(-(-blocks // (_BLOCK * ahead)), most), 1),
             stream=stream,
         )
         self.advance(blocks)

@@ -14,7 +14,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <optional>
+#include <string_view>
 
 namespace pycuda::python {
 namespace {
@@ -30,12 +34,12 @@ std::optional<ScalarType> type_of(nb::handle dtype) {
 }
 
 nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::handle dtype,
-                      nb::handle stream, unsigned rows) {
+                      nb::handle stream, unsigned rows, unsigned resident) {
     const std::optional<Scan> kind = find_scan(name);
     if (!kind)
         throw_value_error("there is no scan \"" + name + "\"");
     const Array &in = require_array(self, "the array to scan");
-    return wrap_array(scan(*kind, in, axis, type_of(dtype), queue_of(stream), rows),
+    return wrap_array(scan(*kind, in, axis, type_of(dtype), queue_of(stream), {rows, resident}),
                       Py_TYPE(self.ptr()));
 }
 
@@ -47,20 +51,31 @@ SortWay way_named(const std::string &way) {
     throw_value_error("way must be \"chosen\", \"blocks\" or \"serial\", not \"" + way + "\"");
 }
 
+SortTile tile_named(unsigned items, unsigned threads, const std::string &ranking) {
+    constexpr std::string_view names[] = {"chosen", "late", "early", "marks"};
+    const auto *found = std::ranges::find(names, ranking);
+    if (found == std::end(names))
+        throw_value_error("ranking must be \"chosen\", \"late\", \"early\" or \"marks\", not \"" +
+                          ranking + "\"");
+    return {items, threads, static_cast<SortRanking>(found - std::begin(names))};
+}
+
 nb::object array_sort(nb::handle self, int axis, bool descending, nb::handle stream,
-                      const std::string &way, unsigned items) {
+                      const std::string &way, unsigned items, unsigned threads,
+                      const std::string &ranking) {
     const Array &in = require_array(self, "the array to sort");
     return wrap_array(sort(in, axis,
                            {.descending = descending,
                             .order = nullptr,
                             .stream = queue_of(stream),
                             .way = way_named(way),
-                            .items = items}),
+                            .tile = tile_named(items, threads, ranking)}),
                       Py_TYPE(self.ptr()));
 }
 
 nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle order,
-                         nb::handle stream, const std::string &way, unsigned items) {
+                         nb::handle stream, const std::string &way, unsigned items,
+                         unsigned threads, const std::string &ranking) {
     const Array &in = require_array(self, "the array to sort");
     const Array *first = order.is_none() ? nullptr : &require_array(order, "the order");
     return wrap_array(argsort(in, axis,
@@ -68,7 +83,7 @@ nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle 
                                .order = first,
                                .stream = queue_of(stream),
                                .way = way_named(way),
-                               .items = items}),
+                               .tile = tile_named(items, threads, ranking)}),
                       Py_TYPE(self.ptr()));
 }
 
@@ -118,6 +133,53 @@ void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int
     new (self) Fusion(inputs, std::move(program), results, scalars_of(constants));
 }
 
+/// Programs by the types of the arrays that a fused function is called with, nothing else: those
+/// calls need no Python between the function and the kernel.
+class FusedCalls {
+  public:
+    /// Calls with arrays of the same types as these get `fusion`, which has one result.
+    void remember(nb::tuple arrays, nb::object fusion) {
+        Known known{{}, arrays.size(), fusion, nb::cast<const Fusion *>(fusion)};
+        if (arrays.size() > most_arrays || known_.size() == most_known)
+            return;
+        for (std::size_t i = 0; i < arrays.size(); ++i)
+            known.types[i] = require_array(arrays[i], "an argument").dtype().scalar();
+        known_.push_back(std::move(known));
+    }
+
+    /// The result; None where these arguments are not of a kind that is remembered.
+    nb::object run(nb::tuple arguments) const {
+        const std::size_t count = arguments.size();
+        if (count == 0 || count > most_arrays)
+            return nb::none();
+        std::array<const Array *, most_arrays> arrays;
+        std::array<ScalarType, most_arrays> types;
+        for (std::size_t i = 0; i < count; ++i) {
+            const nb::handle argument = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
+            if (!is_array(argument))
+                return nb::none();
+            arrays[i] = &array_of(argument);
+            types[i] = arrays[i]->dtype().scalar();
+        }
+        for (const Known &known : known_)
+            if (known.count == count &&
+                std::equal(types.begin(), types.begin() + count, known.types.begin()))
+                return wrap_array(std::move(known.program->run({arrays.data(), count}, {}).front()),
+                                  Py_TYPE(NB_TUPLE_GET_ITEM(arguments.ptr(), 0)));
+        return nb::none();
+    }
+
+  private:
+    static constexpr std::size_t most_arrays = 8, most_known = 16;
+    struct Known {
+        std::array<ScalarType, most_arrays> types;
+        std::size_t count;
+        nb::object fusion; ///< keeps the program
+        const Fusion *program;
+    };
+    std::vector<Known> known_;
+};
+
 /// An array, or a tuple of them where there are several.
 nb::object fusion_run(const Fusion &self, nb::sequence arrays, nb::handle stream) {
     std::vector<const Array *> inputs;
@@ -153,14 +215,21 @@ void bind_array_algorithms(nb::module_ &module) {
              nb::arg("constants"))
         .def("run", fusion_run, nb::arg("arrays"), nb::arg("stream").none() = nb::none())
         .def("result_types", fusion_types, nb::arg("dtypes"));
+    nb::class_<FusedCalls>(module, "_FusedCalls", "What a fused function is called with again.")
+        .def(nb::init<>())
+        .def("remember", &FusedCalls::remember, nb::arg("arrays"), nb::arg("fusion"))
+        .def("run", &FusedCalls::run, nb::arg("arguments"));
     module.def("_array_scan", array_scan, nb::arg("name"), nb::arg("array"), nb::arg("axis"),
-               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(), nb::arg("rows") = 0);
+               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(), nb::arg("rows") = 0,
+               nb::arg("resident") = 0);
     module.def("_array_sort", array_sort, nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false, nb::arg("stream") = nb::none(),
-               nb::arg("way") = "chosen", nb::arg("items") = 0);
+               nb::arg("way") = "chosen", nb::arg("items") = 0, nb::arg("threads") = 0,
+               nb::arg("ranking") = "chosen");
     module.def("_array_argsort", array_argsort, nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false, nb::arg("order") = nb::none(),
-               nb::arg("stream") = nb::none(), nb::arg("way") = "chosen", nb::arg("items") = 0);
+               nb::arg("stream") = nb::none(), nb::arg("way") = "chosen", nb::arg("items") = 0,
+               nb::arg("threads") = 0, nb::arg("ranking") = "chosen");
     module.def("_array_product", array_product, nb::arg("a"), nb::arg("b"),
                nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
                nb::arg("own") = false);

@@ -38,13 +38,17 @@ def test_shapes(shape, axis):
     check_sums(small_numbers(shape, np.int32), axis)
 
 
-@pytest.mark.parametrize("rows", [1, 3, 16])
-def test_other_tiles(rows):
+@pytest.mark.parametrize(("rows", "resident"), [(1, 0), (3, 1), (2, 2)])
+def test_other_tiles(rows, resident):
     x = small_numbers(70_001, np.float32)
-    got = _driver._array_scan("sum", gpuarray.to_gpu(x), 0, rows=rows)
+    tile = {"rows": rows, "resident": resident}
+    got = _driver._array_scan("sum", gpuarray.to_gpu(x), 0, **tile)
     np.testing.assert_array_equal(got.get(), x.cumsum())
     with pytest.raises(ValueError, match="17 rows of a tile are too many"):
         _driver._array_scan("sum", got, 0, rows=17)
+    several = small_numbers((3, 20_001), np.int16)  # rows with gaps, other types
+    got = _driver._array_scan("max", gpuarray.to_gpu(several)[:, 1:], 1, **tile)
+    np.testing.assert_array_equal(got.get(), np.maximum.accumulate(several[:, 1:], 1))
 
 
 def test_strided_views():

@@ -70,19 +70,31 @@ def test_rows_that_are_cut(dtype):
     same_values(gpuarray.argsort(gpuarray.to_gpu(x)), np.argsort(x, kind="stable"))
 
 
-@pytest.mark.parametrize("items", [1, 5, 24])
-def test_other_tiles(items):
-    x = keys(9000, "f4")
+@pytest.mark.parametrize(
+    ("items", "threads", "ranking"),
+    [(1, 256, "late"), (24, 256, "early"), (5, 384, "early"), (11, 512, "marks")],
+)
+def test_other_tiles(items, threads, ranking):
+    x = keys(15_000, "f4")
     on_device = gpuarray.to_gpu(x)
-    same_values(
-        _driver._array_sort(on_device, 0, way="blocks", items=items), np.sort(x)
-    )
+    tile = {"way": "blocks", "items": items, "threads": threads, "ranking": ranking}
+    same_values(_driver._array_sort(on_device, 0, **tile), np.sort(x))
     expected = np.argsort(x, kind="stable")
-    same_values(
-        _driver._array_argsort(on_device, 0, way="blocks", items=items), expected
-    )
-    with pytest.raises(ValueError, match="25 keys for each thread are too many"):
-        _driver._array_sort(on_device, 0, items=25)
+    same_values(_driver._array_argsort(on_device, 0, **tile), expected)
+
+
+@pytest.mark.parametrize(
+    ("tile", "message"),
+    [
+        ({"items": 25}, "25 keys for each of 256 threads are too many; at most 24"),
+        ({"items": 24, "threads": 512}, "24 keys for each of 512 .* at most 22"),
+        ({"threads": 300}, "256, 384 or 512 threads, not 300"),
+        ({"ranking": "best"}, 'ranking must be "chosen", .* not "best"'),
+    ],
+)
+def test_tiles_that_are_refused(tile, message):
+    with pytest.raises(ValueError, match=message):
+        _driver._array_sort(gpuarray.zeros(3000, np.float32), 0, way="blocks", **tile)
 
 
 @pytest.mark.slow

@@ -66,6 +66,18 @@ def test_multiply_and_add_are_rounded_apart():
     same_bits(axpy(1.1, x, y), 1.1 * x + y)
 
 
+def test_calls_again_with_the_same_and_other_types():
+    fused = pycuda.fuse(polynomial)
+    x, y, z = numbers(300, "f"), numbers(300, "d", 1), numbers(70, "f", 2)
+    for arguments in 2 * [(x, y), (y, x), (z, z), (x, 2.5), (2, y), (x, 2.5)]:
+        same_bits(fused(*arguments), polynomial(*arguments))
+    with pytest.raises(ValueError, match="broadcast"):
+        fused(x, numbers(70, "d"))
+    kept = pycuda.fuse(lambda x, y: (x, x + y))
+    assert [part.dtype.char for part in kept(x, y) + kept(x, y)] == ["f", "d"] * 2
+    assert repr(fused) == "<fused function polynomial>"
+
+
 @pytest.mark.parametrize(
     "index", [np.s_[::2, :], np.s_[::-1, 3:], np.s_[:, ::3], np.s_[1:, 1]]
 )

@@ -39,6 +39,14 @@ def test_known_answers_of_random123(device):
     np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_do_not_depend_on_what_a_thread_makes(device, dtype):
+    expected = Generator(5).random(5003, dtype).get()
+    rng = Generator(5)
+    rng._launching = 4, 2
+    np.testing.assert_array_equal(rng.random(5003, dtype).get(), expected)
+
+
 def philox(counter, key):
     """The same in Python: four words at a 128-bit position."""
     words = [counter >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)]

@@ -17,6 +17,16 @@ enum class SortWay : std::uint8_t {
     Serial, ///< by single threads that have a row or a large part of one
 };
 
+/// How a block finds the places of its keys; the results are the same. See sort.cuh.
+enum class SortRanking : std::uint8_t { Chosen, Late, Early, Marks };
+
+/// What a block sorts in a pass by blocks: to find the best on a device. 0 and Chosen: chosen.
+struct SortTile {
+    unsigned items = 0;   ///< keys of a thread, at most 24
+    unsigned threads = 0; ///< 256, 384 or 512
+    SortRanking ranking = SortRanking::Chosen;
+};
+
 struct SortOptions {
     bool descending = false;
     /// For argsort(): an order (int64, of the same shape) in which the elements are taken at first;
@@ -24,8 +34,7 @@ struct SortOptions {
     const Array *order = nullptr;
     StreamRef stream = {};
     SortWay way = SortWay::Chosen;
-    /// To find the best one on a device: keys of a thread in a pass by blocks. 0: chosen.
-    unsigned items = 0;
+    SortTile tile = {};
 };
 
 /// A new array with the elements sorted along `axis`: bool, integers and floats. NaN is greater

@@ -56,9 +56,9 @@ struct Scanning {
         const std::size_t widest = std::max(item_size(stored), item_size(type));
         return static_cast<unsigned>(std::clamp<std::size_t>(16 / widest, 1, 8));
     }
-    unsigned wanted_rows = 0;
+    ScanTile tiling = {};
     unsigned tile_rows() const noexcept {
-        return wanted_rows != 0 ? wanted_rows : item_size(type) <= 4 ? 8 : 4;
+        return tiling.rows != 0 ? tiling.rows : item_size(type) <= 4 ? 8 : 4;
     }
     std::int64_t tile() const noexcept { return std::int64_t{block} * tile_rows() * neighbours(); }
 
@@ -70,7 +70,8 @@ struct Scanning {
                                    {static_cast<unsigned>(way), 2},
                                    {vectors, 1},
                                    {static_cast<unsigned>(axes), 6},
-                                   {wanted_rows, 5}})
+                                   {tiling.rows, 5},
+                                   {tiling.resident != 0, 1}})
             key = key << bits | value;
         return key;
     }
@@ -107,6 +108,7 @@ std::string source_of(const Scanning &work) {
     case Way::Tiles:
         code += "scan_tiles<" + std::to_string(work.tile_rows()) + ", " +
                 std::to_string(work.neighbours()) + ", " + (work.vectors ? "true" : "false") +
+                (work.tiling.resident != 0 ? ", true" : ", false") +
                 ">(in, out, g, nodes, Join());\n}\n";
         break;
     }
@@ -127,9 +129,9 @@ bool can_use_vectors(const Scanning &work, const Array &in, const Array &out) {
     return true;
 }
 
-Scanning plan(Scan kind, const Array &in, const Array &out, int axis, unsigned rows) {
+Scanning plan(Scan kind, const Array &in, const Array &out, int axis, ScanTile tiling) {
     Scanning work{.kind = kind, .stored = in.scalar_type(), .type = out.scalar_type()};
-    work.wanted_rows = rows;
+    work.tiling = tiling;
     const std::array arrays = {&in, &out};
     for (std::size_t k = 0; k < 2; ++k)
         for (int i = 0; i < in.dimensions(); ++i)
@@ -205,9 +207,12 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
     for (int axis = 0; axis < work.axes; ++axis)
         for (const Layout &layout : work.kept)
             arguments.add(layout.stride(axis));
-    const std::int64_t blocks = work.way == Way::Columns ? divide_up(work.rows, block)
-                                : work.way == Way::Warps ? divide_up(work.rows, block / 32)
-                                                         : work.rows * tiles;
+    std::int64_t blocks = work.way == Way::Columns ? divide_up(work.rows, block)
+                          : work.way == Way::Warps ? divide_up(work.rows, block / 32)
+                                                   : work.rows * tiles;
+    if (work.way == Way::Tiles && work.tiling.resident != 0)
+        blocks = std::min<std::int64_t>(blocks, std::int64_t{work.tiling.resident} *
+                                                    out.context()->processors());
     LaunchConfig config;
     config.block = {block};
     config.grid = {grid_extent(blocks)};
@@ -234,9 +239,9 @@ std::optional<Scan> find_scan(std::string_view name) noexcept {
 }
 
 Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype, StreamRef stream,
-           unsigned rows) {
-    if (rows > 16)
-        throw std::invalid_argument(std::to_string(rows) +
+           ScanTile tiling) {
+    if (tiling.rows > 16)
+        throw std::invalid_argument(std::to_string(tiling.rows) +
                                     " rows of a tile are too many; at most 16");
     if (axis < 0 || axis >= in.dimensions())
         throw std::invalid_argument("axis " + std::to_string(axis) +
@@ -245,13 +250,13 @@ Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype
     if (in.dtype().is_opaque())
         throw UnsupportedTypes("a running sum is not defined for elements of " + in.dtype().name());
     if (!in.is_aligned())
-        return scan(kind, aligned(in, stream), axis, dtype, stream, rows);
+        return scan(kind, aligned(in, stream), axis, dtype, stream, tiling);
     const ScalarType type = dtype ? *dtype : result_type(kind, in.scalar_type());
     const std::shared_ptr<ArrayContext> &context =
         in.memory() ? in.context() : ArrayContext::current();
     const Array out = Array::with_layout(context, in.layout().dense(item_size(type)), type, stream);
     if (in.size() != 0)
-        run(plan(kind, in, out, axis, rows), in, out, stream);
+        run(plan(kind, in, out, axis, tiling), in, out, stream);
     return out;
 }
 

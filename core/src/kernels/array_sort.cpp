@@ -18,7 +18,7 @@
 namespace pycuda {
 namespace {
 
-constexpr unsigned threads = 256;
+constexpr unsigned threads = 256; ///< of the kernels that count, and that have a row for a block
 constexpr std::int64_t digits = 256;
 constexpr std::int64_t longest_narrow = std::int64_t{1} << 30; ///< counts and states in 32 bits
 
@@ -37,9 +37,33 @@ Geometry geometry_of(const Sorting &work) {
     return geometry;
 }
 
-/// Elements of a thread in a pass: fewer where more has to go through shared memory.
-unsigned items_of(ScalarType type, bool pairs, bool wide) {
-    return item_size(type) == 8 || (pairs && wide) ? 8 : 16;
+/// `bytes`: of a key or a place, whichever is larger.
+void check(const SortTile &tile, unsigned bytes) {
+    constexpr unsigned room = 44 << 10; // of shared memory, for keys or places
+    const unsigned block = tile.threads == 0 ? threads : tile.threads;
+    if (block % 128 != 0 || block < 256 || block > 512)
+        throw std::invalid_argument("a block that sorts has 256, 384 or 512 threads, not " +
+                                    std::to_string(block));
+    const unsigned most = std::min(24u, room / (block * bytes));
+    if (tile.items > most)
+        throw std::invalid_argument(std::to_string(tile.items) + " keys for each of " +
+                                    std::to_string(block) + " threads are too many; at most " +
+                                    std::to_string(most));
+}
+
+/// What a block sorts in a pass: fewer keys where more has to go through shared memory. Measured
+/// on an H200 (benchmarks/arrays.py, variants).
+SortTile tile_of(const Sorting &work, bool wide) {
+    SortTile tile = work.tile;
+    const bool large = item_size(work.type()) == 8 || (work.pairs && wide);
+    check(tile, large ? 8 : 4);
+    if (tile.items == 0)
+        tile.items = large ? 8 : work.pairs ? 16 : 20;
+    if (tile.threads == 0)
+        tile.threads = 256;
+    if (tile.ranking == SortRanking::Chosen)
+        tile.ranking = SortRanking::Late;
+    return tile;
 }
 
 void sort_small_rows(Sorting &work) {
@@ -50,7 +74,7 @@ void sort_small_rows(Sorting &work) {
     arguments.add(work.order ? work.order->address() : CUdeviceptr{0});
     arguments.add(work.pairs ? work.result.address() : CUdeviceptr{0});
     arguments.add(geometry_of(work));
-    work.launch(work.kernel({work.type(), SortStage::Small, work.pairs, false, items}),
+    work.launch(work.kernel({work.type(), SortStage::Small, work.pairs, false, {items}}),
                 {sort_grid(work.rows)}, threads, arguments);
 }
 
@@ -62,7 +86,7 @@ Array count_digits(Sorting &work) {
     const std::int64_t wanted = std::int64_t{8} * work.keys.context()->processors();
     const std::int64_t blocks = std::clamp<std::int64_t>(
         divide_up(wanted, work.rows), 1, divide_up(work.length, std::int64_t{4} * threads));
-    const Function &kernel = work.kernel({work.type(), SortStage::Count, work.pairs, false, 1});
+    const Function &kernel = work.kernel({work.type(), SortStage::Count, work.pairs, false, {}});
     const std::size_t row_bytes = static_cast<std::size_t>(work.length) * work.keys.item_size();
     for (std::int64_t row = 0; row < work.rows; row += 65535) { // the grid's second extent
         KernelArguments arguments;
@@ -80,8 +104,8 @@ Array count_digits(Sorting &work) {
 void sort_by_passes(Sorting &work) {
     const auto passes = static_cast<std::int32_t>(item_size(work.type()));
     const bool wide = work.length >= longest_narrow;
-    const unsigned items = work.items != 0 ? work.items : items_of(work.type(), work.pairs, wide);
-    const std::int64_t tiles = divide_up(work.length, std::int64_t{items} * threads);
+    const SortTile tile = tile_of(work, wide);
+    const std::int64_t tiles = divide_up(work.length, std::int64_t{tile.items} * tile.threads);
     const std::int64_t index_size = wide ? 8 : 4, count = work.rows * work.length;
     const Array counts = count_digits(work);
     const Array states = work.scratch(8 + work.rows * tiles * digits * index_size);
@@ -99,7 +123,7 @@ void sort_by_passes(Sorting &work) {
         values[0] = work.result.address();
         values[1] = passes > 1 ? work.scratch(count * index_size).address() : 0;
     }
-    const Function &kernel = work.kernel({work.type(), SortStage::Pass, work.pairs, wide, items});
+    const Function &kernel = work.kernel({work.type(), SortStage::Pass, work.pairs, wide, tile});
     Geometry geometry = geometry_of(work);
     geometry.tiles = tiles;
     CUdeviceptr keys_in = work.keys.address();
@@ -119,7 +143,7 @@ void sort_by_passes(Sorting &work) {
         arguments.add(counts.address());
         arguments.add(states.address());
         arguments.add(geometry);
-        work.launch(kernel, {sort_grid(work.rows * tiles)}, threads, arguments);
+        work.launch(kernel, {sort_grid(work.rows * tiles)}, tile.threads, arguments);
         keys_in = keys[to];
         values_in = values[to];
     }
@@ -160,11 +184,6 @@ void check(const Array &in, int axis, const SortOptions &options) {
                                     std::to_string(in.dimensions()) + " dimensions");
     if (in.dtype().is_opaque() || is_complex(in.scalar_type()))
         throw UnsupportedTypes("sorting is not defined for elements of " + in.dtype().name());
-    const unsigned most = in.item_size() == 8 ? 16 : 24; // what shared memory has room for
-    if (options.items > most)
-        throw std::invalid_argument(std::to_string(options.items) +
-                                    " keys for each thread are too many; at most " +
-                                    std::to_string(most));
     if (options.order == nullptr)
         return;
     if (options.order->scalar_type() != ScalarType::Int64)
@@ -195,7 +214,7 @@ Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &option
                  length,
                  options.descending ? ~std::uint64_t{0} : 0,
                  options.stream,
-                 options.items,
+                 options.tile,
                  {}};
     if (options.way == SortWay::Serial ||
         (options.way == SortWay::Chosen && driver().image_kind() == ImageKind::Ptx))

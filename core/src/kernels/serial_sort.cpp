@@ -32,7 +32,7 @@ void sort_row_by_row(Sorting &work, bool wide) {
     arguments.add(key_space.address());
     arguments.add(value_space.address());
     arguments.add(geometry);
-    const SortVariant variant{work.type(), SortStage::SerialRow, work.pairs, wide, 1};
+    const SortVariant variant{work.type(), SortStage::SerialRow, work.pairs, wide, {}};
     work.launch(work.kernel(variant), {sort_grid(work.rows)}, 1, arguments);
 }
 
@@ -63,7 +63,7 @@ void sort_by_chunks(Sorting &work, bool wide, std::int64_t chunks) {
     const Array counts = work.scratch(work.rows * chunks * index_size << bits);
     const Buffers buffers(work, passes, index_size);
     auto kernel = [&](SortStage stage) -> const Function & {
-        return work.kernel({work.type(), stage, work.pairs, wide, 1});
+        return work.kernel({work.type(), stage, work.pairs, wide, {}});
     };
     Geometry geometry{work.length, divide_up(work.length, chunks), chunks, work.flip};
     geometry.ordered = work.order != nullptr;

@@ -59,9 +59,10 @@ std::string serial_kernel(const SortVariant &variant) {
 }
 
 std::string kernel_of(const SortVariant &variant) {
-    const std::string items = std::to_string(variant.items);
+    constexpr const char *rankings[] = {"Late", "Late", "Early", "Marks"};
+    const std::string items = std::to_string(variant.tile.items);
     const std::string pairs = variant.pairs ? "true" : "false";
-    const std::string start = "extern \"C\" __global__ void __launch_bounds__(256) run(";
+    const std::string start = "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) run(";
     switch (variant.stage) {
     case SortStage::Count:
         return start +
@@ -74,7 +75,8 @@ std::string kernel_of(const SortVariant &variant) {
                "const void *keys_in, void *keys_out, const void *values_in, void *values_out,\n"
                "        const unsigned long long *counts, unsigned long long *states,\n"
                "        pycuda::SortGeometry g) {\n    pycuda::sort_tile<" +
-               items + ", " + pairs + ", " + word + ", " + word +
+               items + ", pycuda::Ranking::" + rankings[static_cast<int>(variant.tile.ranking)] +
+               ", " + pairs + ", " + word + ", " + word +
                ">(keys_in, keys_out, values_in, values_out, counts, states, g);\n}\n";
     }
     case SortStage::Small:
@@ -99,7 +101,8 @@ std::string sort_source(const SortVariant &variant) {
            (kind == TypeClass::Float    ? "SortFloat"
             : kind == TypeClass::Signed ? "SortSigned"
                                         : "SortUnsigned") +
-           "\n#define SORT_INFINITY " + infinity_of(variant.type) + "\n" +
+           "\n#define SORT_INFINITY " + infinity_of(variant.type) + "\n#define SORT_THREADS " +
+           std::to_string(variant.tile.threads == 0 ? 256 : variant.tile.threads) + "\n" +
            std::string(device_code::sort_cuh) +
            (serial ? std::string(device_code::sort_serial_cuh) : std::string()) +
            kernel_of(variant);

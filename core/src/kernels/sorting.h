@@ -5,6 +5,7 @@
 #include "arrays/kernel_table.h"
 
 #include <pycuda/array.h>
+#include <pycuda/array_sort.h>
 #include <pycuda/launch.h>
 
 #include <array>
@@ -32,7 +33,7 @@ struct SortVariant {
     SortStage stage;
     bool pairs;
     bool wide;
-    unsigned items; ///< of a thread
+    SortTile tile;
 
     KernelKey key() const noexcept {
         KernelKey key = 5; // a sort
@@ -40,7 +41,9 @@ struct SortVariant {
                                    {static_cast<unsigned>(stage), 3},
                                    {pairs, 1},
                                    {wide, 1},
-                                   {items, 8}})
+                                   {tile.items, 5},
+                                   {tile.threads / 128, 3},
+                                   {static_cast<unsigned>(tile.ranking), 2}})
             key = key << bits | value;
         return key;
     }
@@ -62,7 +65,7 @@ struct Sorting {
     std::int64_t length;
     std::uint64_t flip;
     StreamRef stream;
-    unsigned items;          ///< of a thread in a pass; 0: chosen
+    SortTile tile;
     std::vector<Array> used; ///< until the stream is done
 
     ScalarType type() const noexcept { return keys.scalar_type(); }

@@ -1,4 +1,5 @@
-// pycuda-random.hpp -- random numbers in kernels: the generators of pycuda.random and pycuda.curandom.
+// pycuda-random.hpp -- random numbers in kernels: the generators of pycuda.random and
+// pycuda.curandom.
 //
 // Philox4x32 is a function of (counter, key): any thread can compute any number of the sequence, so
 // that results do not depend on how a kernel is launched. Xorwow and Mrg32k3a have a state for each
@@ -18,10 +19,9 @@ struct Philox4x32 {
         for (int round = 0; round < 10; ++round) {
             const unsigned long long a = 0xD2511F53ull * counter.x;
             const unsigned long long b = 0xCD9E8D57ull * counter.z;
-            counter = make_uint4(static_cast<unsigned>(b >> 32) ^ counter.y ^ key.x,
-                                 static_cast<unsigned>(b),
-                                 static_cast<unsigned>(a >> 32) ^ counter.w ^ key.y,
-                                 static_cast<unsigned>(a));
+            counter = make_uint4(
+                static_cast<unsigned>(b >> 32) ^ counter.y ^ key.x, static_cast<unsigned>(b),
+                static_cast<unsigned>(a >> 32) ^ counter.w ^ key.y, static_cast<unsigned>(a));
             key.x += 0x9E3779B9u;
             key.y += 0xBB67AE85u;
         }
@@ -142,8 +142,8 @@ __device__ inline double positive_unit(unsigned high, unsigned low) {
 }
 
 /// Fills n elements: `make(words, values)` makes `Each` elements of each four words. Element i
-/// depends on key, counter and i alone.
-template <class T, int Each, class Make>
+/// depends on key, counter and i alone. `Ahead` blocks of words are made at a time.
+template <class T, int Each, int Ahead = 1, class Make>
 __device__ void philox_fill(T *out, unsigned long long n, uint4 counter, uint2 key,
                             const Make &make) {
     struct alignas(Each * sizeof(T) <= 16 ? Each * sizeof(T) : sizeof(T)) Vector {
@@ -154,23 +154,30 @@ __device__ void philox_fill(T *out, unsigned long long n, uint4 counter, uint2 k
     const bool aligned = reinterpret_cast<unsigned long long>(out) % alignof(Vector) == 0;
     const unsigned long long low = static_cast<unsigned long long>(counter.y) << 32 | counter.x;
     const unsigned long long high = static_cast<unsigned long long>(counter.w) << 32 | counter.z;
-    for (unsigned long long block = static_cast<unsigned long long>(blockIdx.x) * blockDim.x +
-                                    threadIdx.x;
-         block < blocks; block += step) {
-        const unsigned long long at = low + block, carry = high + (at < low);
-        const uint4 random = Philox4x32::block(
-            make_uint4(static_cast<unsigned>(at), static_cast<unsigned>(at >> 32),
-                       static_cast<unsigned>(carry), static_cast<unsigned>(carry >> 32)),
-            key);
-        const unsigned words[4] = {random.x, random.y, random.z, random.w};
-        Vector vector;
-        make(words, vector.value);
-        if (aligned && (block + 1) * Each <= n)
-            *reinterpret_cast<Vector *>(out + block * Each) = vector;
-        else
-            for (int k = 0; k < Each; ++k)
-                if (block * Each + k < n)
-                    out[block * Each + k] = vector.value[k];
+    for (unsigned long long first =
+             static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+         first < blocks; first += Ahead * step) {
+        Vector vector[Ahead];
+#pragma unroll
+        for (int i = 0; i < Ahead; ++i) {
+            const unsigned long long at = low + (first + i * step), carry = high + (at < low);
+            const uint4 random = Philox4x32::block(
+                make_uint4(static_cast<unsigned>(at), static_cast<unsigned>(at >> 32),
+                           static_cast<unsigned>(carry), static_cast<unsigned>(carry >> 32)),
+                key);
+            const unsigned words[4] = {random.x, random.y, random.z, random.w};
+            make(words, vector[i].value);
+        }
+#pragma unroll
+        for (int i = 0; i < Ahead; ++i) {
+            const unsigned long long block = first + i * step;
+            if (aligned && (block + 1) * Each <= n)
+                *reinterpret_cast<Vector *>(out + block * Each) = vector[i];
+            else
+                for (int k = 0; k < Each; ++k)
+                    if (block * Each + k < n)
+                        out[block * Each + k] = vector[i].value[k];
+        }
     }
 }
 

@@ -116,15 +116,55 @@ __device__ void scan_warps(const A *in, O *out, const ArrayScanGeometry &g, cons
     }
 }
 
-/// `nodes`: the counter of claimed tiles, then row_nodes words for each row.
-template <int Rows, int Neighbours, bool Vectors, class Op>
+/// The tile that a block takes after the one it has. Its number is asked for before and taken after
+/// the loads of the present tile; then its memory is asked for while the block waits for others.
+template <int Bytes> struct NextTile {
+    unsigned long long mine;  ///< of thread 0
+    unsigned long long *room; ///< shared
+    const char *in;           ///< the first tile
+    unsigned long long whole; ///< tiles that may be asked for
+
+    __device__ void loaded() const {
+        if (threadIdx.x == 0)
+            *room = mine;
+    }
+    __device__ void shared() const {
+        constexpr int line = 128;
+        const unsigned long long tile = *room;
+        if (tile < whole)
+            for (int at = threadIdx.x * line; at < Bytes; at += 256 * line)
+                asm volatile("prefetch.global.L2 [%0];" ::"l"(in + tile * Bytes + at));
+    }
+};
+
+/// `nodes`: the counter of claimed tiles, then row_nodes words for each row. Where `Resident`, a
+/// block takes tiles as long as there are any, else one.
+template <int Rows, int Neighbours, bool Vectors, bool Resident, class Op>
 __device__ void scan_tiles(const A *in, O *out, const ArrayScanGeometry &g,
                            unsigned long long *nodes, const Op &op) {
-    const long long claimed = static_cast<long long>(claim_tile(nodes));
-    const long long row = g.tiles == 1 ? claimed : claimed / g.tiles;
-    const ArrayScanElements<Vectors> elements(in, out, g, row);
-    scan_tile<T, Rows, Neighbours, 256, false>(elements, g.length, claimed - row * g.tiles,
-                                               nodes + 1 + row * g.row_nodes, T(0), op);
+    auto scan = [&](long long claimed, const auto &next) {
+        const long long row = g.tiles == 1 ? claimed : claimed / g.tiles;
+        const ArrayScanElements<Vectors> elements(in, out, g, row);
+        scan_tile<T, Rows, Neighbours, 256, false>(elements, g.length, claimed - row * g.tiles,
+                                                   nodes + 1 + row * g.row_nodes, T(0), op, next);
+    };
+    if (!Resident) {
+        scan(static_cast<long long>(claim_tile(nodes)), OneTile());
+        return;
+    }
+    constexpr int elements = Rows * Neighbours * 256;
+    __shared__ unsigned long long room[2];
+    const unsigned long long tiles = g.rows * g.tiles;
+    // Rows may lie anywhere: what comes next is known of one row without gaps.
+    const bool dense = Vectors && g.rows == 1;
+    unsigned long long tile = claim_tile(nodes);
+    for (int turn = 0; tile < tiles; turn ^= 1, tile = room[turn]) {
+        const unsigned long long mine = threadIdx.x == 0 ? atomicAdd(nodes, 1ull) : 0;
+        scan(static_cast<long long>(tile),
+             NextTile<elements * sizeof(A)>{mine, room + (turn ^ 1),
+                                            reinterpret_cast<const char *>(in),
+                                            dense ? g.length / elements : 0});
+    }
 }
 
 } // namespace pycuda

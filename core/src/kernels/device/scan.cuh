@@ -7,9 +7,11 @@
 //     tile 2090 = 2 * 1024 + 1 * 32 + 10
 //     what lies before it = totals of 2 thousands, then of 1 group of 32, then of 10 tiles
 //
-// Each of these is at most 31 nodes, read by a warp at once. Unlike the usual look-back, which
-// takes whatever prefix a predecessor happens to have ready, the order of operations is always the
-// same: sums of floating-point numbers do not change from run to run or device to device.
+// Each of these is at most 31 nodes, read by a warp at once, and those of the first levels
+// together: most have been published by the time that a tile gets there. Unlike the usual
+// look-back, which takes whatever prefix a predecessor happens to have ready, the order of
+// operations is always the same: sums of floating-point numbers do not change from run to run or
+// device to device.
 //
 // Blocks claim tiles through a counter, so that a tile's predecessors have all been started when
 // it waits for them: no order or number of blocks running at a time can make it wait forever.
@@ -29,16 +31,25 @@ template <class T> struct ScanNode {
         for (int i = 0; i < words; ++i)
             reinterpret_cast<volatile unsigned long long *>(node)[i] = mark | payload.word[i];
     }
-    /// Waits until the node has been published.
-    __device__ static T wait(const unsigned long long *node) {
+    /// The words as they are now.
+    struct Words64 {
+        unsigned long long word[words];
+    };
+    __device__ static Words64 peek(const unsigned long long *node) {
+        Words64 seen;
+#pragma unroll
+        for (int i = 0; i < words; ++i)
+            seen.word[i] = reinterpret_cast<const volatile unsigned long long *>(node)[i];
+        return seen;
+    }
+    /// Waits until the node, of which `seen` has been read, has been published.
+    __device__ static T wait(const unsigned long long *node, Words64 seen) {
         Words<T> payload;
 #pragma unroll
         for (int i = 0; i < words; ++i) {
-            unsigned long long word;
-            do
-                word = reinterpret_cast<const volatile unsigned long long *>(node)[i];
-            while (word < mark);
-            payload.word[i] = static_cast<unsigned>(word);
+            while (seen.word[i] < mark)
+                seen.word[i] = reinterpret_cast<const volatile unsigned long long *>(node)[i];
+            payload.word[i] = static_cast<unsigned>(seen.word[i]);
         }
         return payload.value();
     }
@@ -61,32 +72,58 @@ template <class T, class Op>
 __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
                          unsigned long long tiles, const T &total, int lane, const Op &op) {
     using Node = ScanNode<T>;
+    constexpr int at_once = Node::words <= 2 ? 3 : 1; // levels of which nodes are read together
     T own = total;
     T prefix = total;
     bool found = false;
     bool last = true; // of its 32, of its 1024, ... as far as it has come
     if (lane == 0)
         Node::publish(nodes + tile * Node::words, own);
-    for (unsigned long long at = tile, level_size = tiles; at != 0; at /= 32) {
+
+    typename Node::Words64 seen[at_once];
+    unsigned long long *level = nodes;
+    unsigned long long at = tile, level_size = tiles;
+    auto up = [&] {
+        level += level_size * Node::words;
+        level_size = level_size / 32 + 1;
+        at /= 32;
+    };
+#pragma unroll
+    for (int i = 0; i < at_once; ++i, up()) {
+        const int before = static_cast<int>(at % 32);
+        if (lane < before)
+            seen[i] = Node::peek(level + (at - before + lane) * Node::words);
+    }
+    level = nodes;
+    at = tile;
+    level_size = tiles;
+    auto climb = [&](const typename Node::Words64 *known) {
         const int before = static_cast<int>(at % 32);
         T value = own;
-        if (lane < before)
-            value = Node::wait(nodes + (at - before + lane) * Node::words);
+        if (lane < before) {
+            const unsigned long long *node = level + (at - before + lane) * Node::words;
+            value = Node::wait(node, known != nullptr ? *known : Node::peek(node));
+        }
         if (before != 0) {
             value = scan_warp(value, lane, op);
             const T sum = shuffle(value, before - 1);
             prefix = found ? op(sum, prefix) : sum;
             found = true;
         }
-        nodes += level_size * Node::words;
-        level_size = level_size / 32 + 1;
+        up();
         last = last && before == 31;
         if (last) { // its value is now the total of all of them
             own = shuffle(value, 31);
             if (lane == 0)
-                Node::publish(nodes + at / 32 * Node::words, own);
+                Node::publish(level + at * Node::words, own);
         }
-    }
+    };
+#pragma unroll
+    for (int i = 0; i < at_once; ++i)
+        if (at != 0)
+            climb(&seen[i]);
+    while (at != 0)
+        climb(nullptr);
     return prefix;
 }
 
@@ -157,12 +194,21 @@ __device__ inline unsigned long long claim_tile(unsigned long long *counter) {
     return claimed;
 }
 
+/// For blocks with one tile: nothing is to be done in between.
+struct OneTile {
+    __device__ void loaded() const {}
+    __device__ void shared() const {}
+};
+
 /// Scans tile `tile` of `count` elements. `nodes` are those of this scan's tiles, all zeros at
-/// first. Exclusive scans give `neutral` for the first element.
-template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class Elements, class Op>
+/// first. Exclusive scans give `neutral` for the first element. Each thread calls next.loaded()
+/// after its loads, and next.shared() when all have done so, before what precedes the tile is
+/// known.
+template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class Elements, class Op,
+          class Next = OneTile>
 __device__ void scan_tile(const Elements &elements, unsigned long long count,
                           unsigned long long tile, unsigned long long *nodes, const T &neutral,
-                          const Op &op) {
+                          const Op &op, const Next &next = Next()) {
     using Index = unsigned long long;
     constexpr int warps = Threads / 32;
     constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
@@ -192,6 +238,8 @@ __device__ void scan_tile(const Elements &elements, unsigned long long count,
             }
     }
 
+    next.loaded();
+
     // Within the warp. before[row]: what precedes the thread's neighbours; in row 0 of lane 0,
     // nothing does.
     T before[Rows];
@@ -210,6 +258,7 @@ __device__ void scan_tile(const Elements &elements, unsigned long long count,
     if (lane == 0)
         totals.data()[warp] = carry;
     __syncthreads();
+    next.shared();
 
     // Before the warp, within the tile.
     T before_warp = totals.data()[0];

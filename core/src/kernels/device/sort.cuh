@@ -12,14 +12,22 @@
 // state are one word: no fence is needed. Tiles are claimed through a counter, so that all before a
 // waiting tile have been started.
 //
-// Before this text: typedefs A (stored keys) and U (unsigned, as wide), SORT_KIND.
+// What a tile publishes can be known before its keys are ranked: Early counts first, so that other
+// tiles wait less, and ranks while its own predecessors' words are on their way.
+//
+// Before this text: typedefs A (stored keys) and U (unsigned, as wide), SORT_KIND, SORT_THREADS.
 #pragma once
 
 namespace pycuda {
 
 enum SortKind { SortUnsigned, SortSigned, SortFloat };
 
-constexpr int sort_threads = 256;
+/// Late: a tile's counts come from ranking it. Early: they are counted first. Marks: as Early, and
+/// lanes find those with the same digit by marks in shared memory instead of votes.
+enum class Ranking { Late, Early, Marks };
+
+constexpr int sort_threads = SORT_THREADS;
+constexpr int sort_warps = sort_threads / 32;
 constexpr int sort_digits = 256;
 constexpr int sort_passes = sizeof(U);
 
@@ -70,7 +78,7 @@ __device__ __forceinline__ unsigned peers_of(int digit) {
     return peers;
 }
 
-/// The sum of `value` over the threads before this one. All 256 threads call it.
+/// The sum of `value` over the threads before this one. All threads call it.
 template <class T> __device__ T block_exclusive(T value, T *warp_sums) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     T sum = value;
@@ -85,7 +93,7 @@ template <class T> __device__ T block_exclusive(T value, T *warp_sums) {
     __syncthreads();
     T before = 0;
 #pragma unroll
-    for (int i = 0; i < sort_threads / 32; ++i)
+    for (int i = 0; i < sort_warps; ++i)
         if (i < warp)
             before += warp_sums[i];
     __syncthreads();
@@ -129,69 +137,130 @@ __device__ void count_digits(const A *keys, unsigned long long *counts, const So
                       static_cast<unsigned long long>((&count[0][0])[i]));
 }
 
-/// What a block needs to rank a tile.
-template <int Items, bool Pairs, class V> struct SortShared {
+/// What a block needs to rank a tile and to put it in order.
+template <int Items, bool Pairs, class V, Ranking How> struct SortShared {
     static constexpr int tile = Items * sort_threads;
-    unsigned counters[sort_threads / 32][sort_digits];
     unsigned offset[sort_digits]; ///< of a digit's first key in the sorted tile
-    unsigned sums[sort_threads / 32];
+    unsigned sums[sort_warps];
     union {
+        struct {
+            unsigned counters[sort_warps][sort_digits];
+            unsigned marks[How == Ranking::Marks ? sort_warps : 1][sort_digits];
+        };
         U keys[tile];
         V values[Pairs ? tile : 1];
     };
 };
 
-/// Ranks the keys, which lie warp by warp, 32 at a time. place[i]: in the sorted tile. Returns how
-/// many keys of digit threadIdx.x there are.
-template <int Items, class Shared>
-__device__ unsigned rank_tile(Shared &shared, const U (&key)[Items], int pass,
-                              unsigned (&place)[Items]) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    unsigned *counter = shared.counters[warp];
-    for (int i = lane; i < sort_digits; i += 32)
-        counter[i] = 0;
-    __syncwarp();
+/// Ranks a warp's keys, 32 at a time: place[i] is counter[digit] and how many keys of the digit
+/// come before, and is added to counter[digit].
+template <Ranking How, int Items>
+__device__ __forceinline__ void rank_warp(unsigned *counter, unsigned *mark, const U (&key)[Items],
+                                          int pass, unsigned (&place)[Items]) {
+    const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < Items; ++i) {
         const int digit = digit_of(key[i], pass);
-        const unsigned peers = peers_of(digit);
+        unsigned peers;
+        if (How == Ranking::Marks) {
+            atomicOr(mark + digit, 1u << lane);
+            __syncwarp();
+            peers = *static_cast<volatile unsigned *>(mark + digit);
+        } else
+            peers = peers_of(digit);
         const unsigned below = peers & ((1u << lane) - 1);
         const unsigned base = counter[digit];
         __syncwarp();
-        if (below == 0)
+        if (below == 0) {
             counter[digit] = base + __popc(peers);
+            if (How == Ranking::Marks)
+                mark[digit] = 0;
+        }
         __syncwarp();
         place[i] = base + __popc(below);
     }
+}
+
+/// Ranks the keys, which lie warp by warp, 32 at a time. place[i]: in the sorted tile. Calls
+/// known(n): n keys have the digit threadIdx.x, 0 where there is no such digit.
+template <Ranking How, int Items, class Shared, class Known>
+__device__ void rank_tile(Shared &shared, const U (&key)[Items], int pass, unsigned (&place)[Items],
+                          const Known &known) {
+    constexpr bool late = How == Ranking::Late;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, own_digit = threadIdx.x;
+    unsigned *counter = shared.counters[warp];
+    unsigned *mark = shared.marks[How == Ranking::Marks ? warp : 0];
+    for (int i = lane; i < sort_digits; i += 32) {
+        counter[i] = 0;
+        if (How == Ranking::Marks)
+            mark[i] = 0;
+    }
+    __syncwarp();
+    if (late)
+        rank_warp<How>(counter, mark, key, pass, place);
+    else
+#pragma unroll
+        for (int i = 0; i < Items; ++i)
+            atomicAdd(counter + digit_of(key[i], pass), 1u);
     __syncthreads();
     unsigned total = 0; // this thread's digit, over the warps
+    if (own_digit < sort_digits)
 #pragma unroll
-    for (int i = 0; i < sort_threads / 32; ++i) {
-        const unsigned own = shared.counters[i][threadIdx.x];
-        shared.counters[i][threadIdx.x] = total;
-        total += own;
-    }
-    shared.offset[threadIdx.x] = block_exclusive(total, shared.sums);
+        for (int i = 0; i < sort_warps; ++i) {
+            const unsigned own = shared.counters[i][own_digit];
+            shared.counters[i][own_digit] = total;
+            total += own;
+        }
+    known(total);
+    const unsigned offset = block_exclusive(total, shared.sums);
+    if (own_digit < sort_digits)
+        shared.offset[own_digit] = offset;
     __syncthreads();
+    if (!late)
+        rank_warp<How>(counter, mark, key, pass, place);
 #pragma unroll
     for (int i = 0; i < Items; ++i) {
         const int digit = digit_of(key[i], pass);
-        place[i] += shared.offset[digit] + counter[digit];
+        place[i] += shared.offset[digit] + (late ? counter[digit] : 0);
     }
-    return total;
+    __syncthreads(); // before keys take the counters' room
+}
+
+/// How many keys of a digit the tiles before this one have, by the words they published at
+/// mine[-sort_digits], mine[-2 * sort_digits] ... Several are read at a time.
+template <class W> __device__ W keys_before(const volatile W *mine, long long tile) {
+    constexpr W sum_known = W(2) << (8 * sizeof(W) - 2), count_known = W(1) << (8 * sizeof(W) - 2);
+    constexpr int ahead = 4;
+    W before = 0;
+    long long back = 1;
+    while (true) {
+        W word[ahead];
+#pragma unroll
+        for (int i = 0; i < ahead; ++i)
+            word[i] = back + i <= tile ? mine[-(back + i) * sort_digits] : sum_known;
+#pragma unroll
+        for (int i = 0; i < ahead; ++i) {
+            if (word[i] < count_known)
+                break; // not published: it and what follows are read again
+            before += word[i] & (count_known - 1);
+            if (word[i] >= sum_known)
+                return before;
+            ++back;
+        }
+    }
 }
 
 /// One pass over one tile. `states`: a word for each row, tile and digit, and before them the
 /// counter of claimed tiles; all zeros at first.
-template <int Items, bool Pairs, class V, class W>
+template <int Items, Ranking How, bool Pairs, class V, class W>
 __device__ void sort_tile(const void *keys_in, void *keys_out, const void *values_in,
                           void *values_out, const unsigned long long *counts,
                           unsigned long long *states, const SortGeometry &g) {
-    using Shared = SortShared<Items, Pairs, V>;
+    using Shared = SortShared<Items, Pairs, V, How>;
     constexpr W sum_known = W(2) << (8 * sizeof(W) - 2), count_known = W(1) << (8 * sizeof(W) - 2);
     __shared__ Shared shared;
     __shared__ long long start_of[sort_digits]; // where a digit's keys go, less its offset
-    __shared__ unsigned long long wide_sums[sort_threads / 32];
+    __shared__ unsigned long long wide_sums[sort_warps];
     __shared__ unsigned long long claimed;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, digit = threadIdx.x;
     if (threadIdx.x == 0)
@@ -219,29 +288,29 @@ __device__ void sort_tile(const void *keys_in, void *keys_out, const void *value
             key[i] = encode<Pairs>(key[i]) ^ U(g.flip);
     }
     unsigned place[Items];
-    unsigned own = rank_tile<Items>(shared, key, g.pass, place);
-
     volatile W *mine = reinterpret_cast<W *>(states + 1) + number * sort_digits + digit;
-    *mine = (tile == 0 ? sum_known : count_known) | W(own);
-    W before = 0;
-    for (long long back = 1; back <= tile; ++back) {
-        W word;
-        do
-            word = mine[-back * sort_digits];
-        while (word < count_known);
-        before += word & (count_known - 1);
-        if (word >= sum_known)
-            break;
-    }
-    if (tile != 0)
-        *mine = sum_known | (before + W(own));
-    const unsigned long long smaller =
-        block_exclusive(counts[(row * sort_passes + g.pass) * sort_digits + digit], wide_sums);
-    start_of[digit] = static_cast<long long>(smaller) + static_cast<long long>(before) -
-                      static_cast<long long>(shared.offset[digit]);
+    W own = 0;
+    rank_tile<How>(shared, key, g.pass, place, [&](unsigned count) {
+        own = W(count);
+        if (digit < sort_digits)
+            *mine = (tile == 0 ? sum_known : count_known) | own;
+    });
+    // Keys go to shared memory while the predecessors' words are on their way.
 #pragma unroll
     for (int i = 0; i < Items; ++i)
         shared.keys[place[i]] = key[i];
+    W before = 0;
+    if (tile != 0 && digit < sort_digits) {
+        before = keys_before<W>(mine, tile);
+        *mine = sum_known | (before + own);
+    }
+    unsigned long long smaller = 0; // keys of the row whose digit is less
+    if (digit < sort_digits)
+        smaller = counts[(row * sort_passes + g.pass) * sort_digits + digit];
+    smaller = block_exclusive(smaller, wide_sums);
+    if (digit < sort_digits)
+        start_of[digit] = static_cast<long long>(smaller) + static_cast<long long>(before) -
+                          static_cast<long long>(shared.offset[digit]);
     __syncthreads();
 
     long long to[Items];
@@ -289,7 +358,7 @@ __device__ void sort_tile(const void *keys_in, void *keys_out, const void *value
 template <int Items, bool Pairs>
 __device__ void sort_small(const A *keys_in, A *keys_out, const long long *order,
                            long long *values_out, const SortGeometry &g) {
-    using Shared = SortShared<Items, Pairs, unsigned>;
+    using Shared = SortShared<Items, Pairs, unsigned, Ranking::Late>;
     __shared__ Shared shared;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int first = warp * (32 * Items) + lane, length = static_cast<int>(g.length);
@@ -310,7 +379,7 @@ __device__ void sort_small(const A *keys_in, A *keys_out, const long long *order
 #pragma unroll 1
     for (int pass = 0; pass < sort_passes; ++pass) {
         unsigned place[Items];
-        rank_tile<Items>(shared, key, pass, place);
+        rank_tile<Ranking::Late>(shared, key, pass, place, [](unsigned) {});
 #pragma unroll
         for (int i = 0; i < Items; ++i)
             shared.keys[place[i]] = key[i];

@@ -96,25 +96,25 @@ def _kind(value):
     )
 
 
-class FusedFunction:
-    """What :func:`fuse` makes of a function."""
+class FusedFunction(_driver._FusedCalls):
+    """What :func:`fuse` makes of a function.
+
+    Call it as the function, with ``stream=`` in addition: one kernel computes what it returns.
+    """
 
     def __init__(self, function: Callable) -> None:
+        super().__init__()
         functools.update_wrapper(self, function)
         self._function = function
         self._plans: dict = {}
-        self._calls = _driver._FusedCalls()
 
     def __repr__(self) -> str:
         name = getattr(self._function, "__name__", repr(self._function))
         return f"<fused function {name}>"
 
-    def __call__(self, *args, stream=None, **kwargs):
+    # A call with arrays of types that are known needs nothing of this: _FusedCalls has their kernels.
+    def _call(self, *args, stream=None, **kwargs):
         """What the function returns, computed by one kernel, in ``stream``."""
-        if stream is None and not kwargs:
-            result = self._calls.run(args)
-            if result is not None:
-                return result
         key = tuple([_kind(one) for one in args])
         if kwargs:
             key += tuple((name, _kind(one)) for name, one in kwargs.items())
@@ -125,7 +125,7 @@ class FusedFunction:
                 self._plans.clear()
             self._plans[key] = plan
             if plan.plain and not kwargs and len(plan.places) == len(args):
-                self._calls.remember(args, plan.program)
+                self._remember(args, plan.program)
         return plan.run(args, kwargs, stream)
 
     def __get__(self, instance, owner=None):

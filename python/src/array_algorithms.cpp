@@ -147,17 +147,17 @@ class FusedCalls {
         known_.push_back(std::move(known));
     }
 
-    /// The result; None where these arguments are not of a kind that is remembered.
+    /// The result; null where these arguments are not of a kind that is remembered.
     nb::object run(nb::tuple arguments) const {
         const std::size_t count = arguments.size();
         if (count == 0 || count > most_arrays)
-            return nb::none();
+            return {};
         std::array<const Array *, most_arrays> arrays;
         std::array<ScalarType, most_arrays> types;
         for (std::size_t i = 0; i < count; ++i) {
             const nb::handle argument = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
             if (!is_array(argument))
-                return nb::none();
+                return {};
             arrays[i] = &array_of(argument);
             types[i] = arrays[i]->dtype().scalar();
         }
@@ -166,7 +166,15 @@ class FusedCalls {
                 std::equal(types.begin(), types.begin() + count, known.types.begin()))
                 return wrap_array(std::move(known.program->run({arrays.data(), count}, {}).front()),
                                   Py_TYPE(NB_TUPLE_GET_ITEM(arguments.ptr(), 0)));
-        return nb::none();
+        return {};
+    }
+
+    /// `self` is of FusedFunction, which derives from this in Python.
+    static nb::object call(nb::handle self, nb::args arguments, nb::kwargs keywords) {
+        if (keywords.size() == 0)
+            if (nb::object result = nb::cast<const FusedCalls &>(self).run(arguments); result)
+                return result;
+        return self.attr("_call")(*arguments, **keywords);
     }
 
   private:
@@ -217,8 +225,8 @@ void bind_array_algorithms(nb::module_ &module) {
         .def("result_types", fusion_types, nb::arg("dtypes"));
     nb::class_<FusedCalls>(module, "_FusedCalls", "What a fused function is called with again.")
         .def(nb::init<>())
-        .def("remember", &FusedCalls::remember, nb::arg("arrays"), nb::arg("fusion"))
-        .def("run", &FusedCalls::run, nb::arg("arguments"));
+        .def("_remember", &FusedCalls::remember, nb::arg("arrays"), nb::arg("fusion"))
+        .def("__call__", &FusedCalls::call);
     module.def("_array_scan", array_scan, nb::arg("name"), nb::arg("array"), nb::arg("axis"),
                nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(), nb::arg("rows") = 0,
                nb::arg("resident") = 0);

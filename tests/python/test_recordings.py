@@ -1,6 +1,8 @@
 """What single instructions give, bit for bit, beside what an NVIDIA H200 gave.
 
 The recordings, and how they are made, are in tests/recordings; tools/record_on_gpu makes new ones.
+Of the random kernels that were recorded, a part is run here; `tools/record_on_gpu random --check`
+runs all.
 On a mismatch, run that with --raw and --only on both devices and compare the arrays.
 """
 
@@ -14,7 +16,13 @@ import pycuda.driver as cuda
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from recordings import instructions, lists, matrices, programs  # noqa: E402
+from recordings import (  # noqa: E402
+    instructions,
+    lists,
+    matrices,
+    programs,
+    random_runs,
+)
 
 FAMILIES = {
     "add sub mul": r"^(add|sub|mul|mul24)\.",
@@ -99,3 +107,11 @@ def test_matrices(device, kind):
 def test_programs(device, program):
     text = program.read_text()
     assert programs.recorded(text) == programs.hash_result(programs.run(text))
+
+
+RANDOM_KERNELS = random_runs.read()[::8] if random_runs.FILE.exists() else []
+
+
+@pytest.mark.parametrize("text", RANDOM_KERNELS, ids=random_runs.seed_of)
+def test_random_kernels(device, text):
+    assert random_runs.recorded(text) == random_runs.hash_results(random_runs.run(text))

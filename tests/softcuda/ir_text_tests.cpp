@@ -23,6 +23,7 @@
 #include "ir/verify.h"
 #include "ptx/parse.h"
 #include "transform/specialize.h"
+#include "transform/split_pointers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -73,6 +74,8 @@ constexpr Pass kPasses[] = {
     {"fold_addresses", ir::fold_addresses},
     {"promote_locals", ir::promote_locals},
     {"propagate_spaces", ir::propagate_spaces},
+    {"shuffle_floats", ir::shuffle_floats},
+    {"split_pointers", transform::split_pointers},
     {"eliminate_dead_code", ir::eliminate_dead_code},
     {"simplify_flow", ir::simplify_flow},
     {"canonicalize_loops", ir::canonicalize_loops},

@@ -250,8 +250,7 @@ Address with_index(WarpEmitter &w, const ir::Instruction &i, Address address) {
             continue;
         const ir::Value *index = product->operand(0);
         const std::uint64_t scale = product->operand(1)->bits;
-        if (!index->definition || index->definition->block != i.block || scale != address.bytes ||
-            !std::has_single_bit(scale))
+        if (scale != address.bytes || !std::has_single_bit(scale))
             continue;
         llvm::Value *start = w.b.CreateAdd(
             w.scalar(pointer), llvm::ConstantInt::getSigned(w.b.getInt64Ty(), i.attributes.offset));

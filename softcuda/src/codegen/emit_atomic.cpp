@@ -2,6 +2,7 @@
 // can.
 
 #include "codegen/address.h"
+#include "codegen/tally.h"
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
 
@@ -262,9 +263,10 @@ class LaneByLane {
   public:
     LaneByLane(WarpEmitter &w, const ir::Instruction &i, const Address &address)
         : w_(w), i_(i), window_(address.window),
-          places_(w, window_ ? w.b.CreateTrunc(all_lanes(w.b, address.lanes),
-                                               with_lanes(w.b.getInt32Ty(), kLanes))
-                             : all_addresses(w, address)) {
+          numbers_(window_ ? w.b.CreateTrunc(all_lanes(w.b, address.lanes),
+                                             with_lanes(w.b.getInt32Ty(), kLanes))
+                           : all_addresses(w, address)),
+          places_(w, numbers_) {
         for (std::size_t k = 1; k < i.operands.size(); ++k) {
             const bool same = w.shape(i.operand(k)).uniform();
             uniform_.push_back(same ? w.scalar(i.operand(k)) : nullptr);
@@ -278,8 +280,11 @@ class LaneByLane {
         results_.emplace(w, llvm::Constant::getNullValue(type));
     }
 
-    void emit(llvm::Value *lane) const {
-        llvm::Value *at = place(lane);
+    void emit(llvm::Value *lane) const { emit(lane, window_); }
+
+    /// Where windowed places count from `window`.
+    void emit(llvm::Value *lane, llvm::Value *window) const {
+        llvm::Value *at = place(lane, window);
         llvm::Value *old;
         if (i_.attributes.atomic == AtomicOp::CompareSwap) {
             llvm::Type *bits = w_.b.getIntNTy(ir::bits(i_.attributes.type));
@@ -292,18 +297,20 @@ class LaneByLane {
             results_->store(w_, lane, in_type(w_, old, w_.type(i_.result()->type)));
     }
 
+    /// <32 x i32>: offsets in the window; else <32 x i64>.
+    [[nodiscard]] llvm::Value *numbers() const { return numbers_; }
+
     void define_result() const {
         if (results_)
             w_.define_full(i_.result(), results_->whole(w_));
     }
 
   private:
-    llvm::Value *place(llvm::Value *lane) const {
+    llvm::Value *place(llvm::Value *lane, llvm::Value *window) const {
         llvm::Value *number = places_.load(w_, lane);
-        if (!window_)
+        if (!window)
             return w_.b.CreateIntToPtr(number, w_.b.getPtrTy());
-        return w_.b.CreateGEP(w_.b.getInt8Ty(), window_,
-                              w_.b.CreateSExt(number, w_.b.getInt64Ty()));
+        return w_.b.CreateGEP(w_.b.getInt8Ty(), window, w_.b.CreateSExt(number, w_.b.getInt64Ty()));
     }
     llvm::Value *operand(unsigned k, llvm::Value *lane) const {
         return uniform_[k] ? uniform_[k] : operands_[k]->load(w_, lane);
@@ -311,7 +318,7 @@ class LaneByLane {
 
     WarpEmitter &w_;
     const ir::Instruction &i_;
-    llvm::Value *window_;
+    llvm::Value *window_, *numbers_;
     LaneArray places_;
     std::vector<llvm::Value *> uniform_; ///< by operand; null: in operands_
     std::vector<std::optional<LaneArray>> operands_;
@@ -324,9 +331,12 @@ bool is_worth_unrolling(const ir::Instruction &i) {
            i.attributes.atomic != AtomicOp::Exchange && i.attributes.atomic != AtomicOp::Arrive;
 }
 
-void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes) {
+void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, const Tally *tally) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
-        lanes.emit(w.i32(lane));
+        if (tally)
+            lanes.emit(w.i32(lane), table_of_lane(w, *tally, lane));
+        else
+            lanes.emit(w.i32(lane));
 }
 
 } // namespace
@@ -353,9 +363,13 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
     } else {
         llvm::BasicBlock *all = w.new_block("all"), *some = w.new_block("some");
         llvm::BasicBlock *done = w.new_block("done");
-        w.b.CreateCondBr(w.b.CreateICmpEQ(w.mask_bits(), w.i32(~0u)), all, some);
+        const Tally *tally = w.tally();
+        llvm::Value *whole = w.b.CreateICmpEQ(w.mask_bits(), w.i32(~0u));
+        if (tally)
+            whole = w.b.CreateAnd(whole, all_in_variable(w, *tally, lanes.numbers()));
+        w.b.CreateCondBr(whole, all, some);
         w.b.SetInsertPoint(all);
-        emit_all_lanes(w, lanes);
+        emit_all_lanes(w, lanes, tally);
         w.b.CreateBr(done);
         w.b.SetInsertPoint(some);
         w.for_each_lane(w.mask_bits(), one);

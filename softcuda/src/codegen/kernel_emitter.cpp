@@ -3,6 +3,7 @@
 #include "codegen/kernel_emitter.h"
 
 #include "analysis/coordinates.h"
+#include "codegen/tally.h"
 #include "codegen/warp_emitter.h"
 #include "rt/kernel_abi.h"
 
@@ -25,9 +26,12 @@ const ir::Instruction *barrier_at_end(const ir::Block *block) {
 } // namespace
 
 KernelEmitter::KernelEmitter(llvm::Module &m, const KernelPlan &p, const jit::Target &t)
-    : module(m), context(m.getContext()), plan(p), target(t), builder(context) {
+    : module(m), context(m.getContext()), plan(p), target(t), builder(context),
+      tallies_(std::make_unique<Tallies>(*this)) {
     find_regions();
 }
+
+KernelEmitter::~KernelEmitter() = default;
 
 // A block of one warp has nobody to wait for, so its barriers are no ends of regions. That there
 // are at most 63 barriers, all of the whole block, was the condition for this tier
@@ -92,10 +96,18 @@ ScratchSlot KernelEmitter::scratch_slot(std::uint32_t id, std::uint64_t bytes) {
     auto [it, added] = slots_.try_emplace(id);
     if (added) {
         std::uint64_t stride = bytes >= 64 ? (bytes + 63) / 64 * 64 : (bytes + 3) / 4 * 4;
-        it->second = {.offset = scratch_bytes_, .stride = stride};
-        scratch_bytes_ += (stride * plan.launch.warps() + 63) / 64 * 64;
+        it->second = {.offset = 0, .stride = stride};
+        it->second.offset = reserve_scratch((stride * plan.launch.warps() + 63) / 64 * 64);
     }
     return it->second;
+}
+
+std::uint64_t KernelEmitter::reserve_scratch(std::uint64_t bytes) {
+    return std::exchange(scratch_bytes_, scratch_bytes_ + bytes);
+}
+
+const Tally *KernelEmitter::tally(unsigned region, const std::vector<bool> &blocks) {
+    return has_regions() && lockstep_.holds ? tallies_->find(region, blocks) : nullptr;
 }
 
 llvm::Value *KernelEmitter::scratch_address(ScratchSlot slot, llvm::Value *warp) {
@@ -194,6 +206,11 @@ void KernelEmitter::read_frame() {
         return load_member(invariants.worker, offset, type, name);
     };
     invariants.params = frame(offsetof(LaunchFrame, params), pointer, "params");
+    // So that reading a parameter may move out of a loop which may not read it.
+    llvm::cast<llvm::LoadInst>(invariants.params)
+        ->setMetadata(llvm::LLVMContext::MD_dereferenceable,
+                      llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(builder.getInt64(
+                                                     plan.function.parameter_bytes))));
     invariants.symbols = frame(offsetof(LaunchFrame, symbols), pointer, "symbols");
     invariants.global_base = frame(offsetof(LaunchFrame, global_base), wide, "global.base");
     invariants.global_size = frame(offsetof(LaunchFrame, global_size), wide, "global.size");
@@ -337,6 +354,8 @@ void KernelEmitter::emit_block_range() {
     llvm::Value *following = builder.CreateAdd(index, builder.getInt64(1));
     index->addIncoming(following, next);
     builder.CreateCondBr(builder.CreateICmpULT(following, last), block, end);
+    builder.SetInsertPoint(entry->getTerminator());
+    tallies_->emit_start();
     builder.SetInsertPoint(end);
     builder.CreateRetVoid();
     separate_scopes();
@@ -353,136 +372,6 @@ void KernelEmitter::emit_block(llvm::BasicBlock *next_block) {
 
 llvm::Value *KernelEmitter::worker_member(std::size_t offset) {
     return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), invariants.worker, offset);
-}
-
-// What the warps have added up at the barrier becomes its result.
-void KernelEmitter::publish_barrier_sum() {
-    llvm::Value *sum = worker_member(offsetof(rt::WorkerState, barrier_sum));
-    builder.CreateStore(builder.CreateLoad(builder.getInt32Ty(), sum),
-                        worker_member(offsetof(rt::WorkerState, barrier_result)));
-    builder.CreateStore(builder.getInt32(0), sum);
-}
-
-bool KernelEmitter::is_kept_for_block(const ir::Value *value) const {
-    return lockstep_.holds && lockstep_.same[value->id] && plan.divergence.of(value).uniform();
-}
-
-BlockSlot &KernelEmitter::block_slot(const ir::Value *value) {
-    BlockSlot &slot = block_slots_[value->id];
-    if (!slot.now) {
-        llvm::Type *type = scalar_type(context, value->type);
-        slot = {.now = stack_slot(type, "now"), .next = stack_slot(type, "next")};
-    }
-    return slot;
-}
-
-llvm::Value *KernelEmitter::load_for_block(const ir::Value *value) {
-    llvm::AllocaInst *now = block_slot(value).now;
-    return builder.CreateLoad(now->getAllocatedType(), now);
-}
-
-void KernelEmitter::store_for_block(const ir::Value *value, llvm::Value *scalar) {
-    builder.CreateStore(scalar, block_slot(value).next);
-    stored_for_block_.insert(value->id);
-}
-
-// Where all warps have passed: what any of them has said, which is what all have said.
-void KernelEmitter::publish_block_values() {
-    for (std::uint32_t id : stored_for_block_) {
-        const BlockSlot &slot = block_slots_.at(id);
-        builder.CreateStore(builder.CreateLoad(slot.next->getAllocatedType(), slot.next), slot.now);
-    }
-    stored_for_block_.clear();
-}
-
-// Each region is a loop over all warps; each of them says where the block goes on, all the same.
-// Where a region has only one successor LLVM finds that out and jumps.
-void KernelEmitter::emit_in_lockstep(llvm::BasicBlock *next_block) {
-    next_region_ = stack_slot(builder.getInt32Ty(), "next.region");
-    builder.CreateStore(builder.getInt32(0), worker_member(offsetof(rt::WorkerState, barrier_sum)));
-    std::vector<llvm::BasicBlock *> starts;
-    for (std::size_t r = 0; r < regions_.size(); ++r)
-        starts.push_back(new_block("region." + llvm::Twine(r)));
-    builder.CreateBr(starts[0]);
-    for (unsigned r = 0; r < regions_.size(); ++r) {
-        llvm::BasicBlock *barrier = new_block("barrier");
-        builder.SetInsertPoint(starts[r]);
-        builder.CreateStore(builder.getInt32(~0u), next_region_);
-        emit_warps(r, barrier);
-        builder.SetInsertPoint(barrier);
-        publish_barrier_sum();
-        publish_block_values();
-        llvm::SwitchInst *choice = builder.CreateSwitch(
-            builder.CreateLoad(builder.getInt32Ty(), next_region_), next_block);
-        for (unsigned to = 1; to < regions_.size(); ++to)
-            choice->addCase(builder.getInt32(to), starts[to]);
-    }
-}
-
-// In each generation every warp that is not done runs one region. Nearly always all warps are in
-// the same region; `pending` has a bit for each one that some warp is in.
-void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
-    llvm::Type *wide = builder.getInt64Ty(), *pointer = builder.getPtrTy();
-    unsigned warps = plan.launch.warps();
-    following_ = stack_slot(wide, "following");
-    constexpr std::uint32_t kNextRegions = ~0u; // keys of scratch_slot that belong to no value
-    auto array = [&](std::uint32_t number) {
-        return scratch_address(scratch_slot(kNextRegions - number, 4), builder.getInt32(0));
-    };
-    llvm::Value *first_array = array(0), *second_array = array(1);
-    for (unsigned warp = 0; warp < warps; ++warp)
-        builder.CreateStore(builder.getInt32(0),
-                            next_region_slot(first_array, builder.getInt32(warp)));
-    builder.CreateStore(builder.getInt32(0), worker_member(offsetof(rt::WorkerState, barrier_sum)));
-
-    llvm::BasicBlock *before = builder.GetInsertBlock();
-    llvm::BasicBlock *generation = new_block("generation"), *choose = new_block("choose");
-    llvm::BasicBlock *barrier = new_block("barrier"), *impossible = new_block("impossible");
-    builder.CreateBr(generation);
-    builder.SetInsertPoint(generation);
-    llvm::PHINode *starting = builder.CreatePHI(wide, 2, "starting");
-    llvm::PHINode *reading = builder.CreatePHI(pointer, 2, "reading");
-    llvm::PHINode *writing = builder.CreatePHI(pointer, 2, "writing");
-    starting->addIncoming(builder.getInt64(1), before);
-    reading->addIncoming(first_array, before);
-    writing->addIncoming(second_array, before);
-    reading_ = reading;
-    writing_ = writing;
-    builder.CreateStore(builder.getInt64(0), following_);
-    builder.CreateBr(choose);
-
-    builder.SetInsertPoint(choose);
-    llvm::PHINode *pending = builder.CreatePHI(wide, 2, "pending");
-    pending->addIncoming(starting, generation);
-    llvm::Value *region =
-        builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, pending, builder.getTrue());
-    llvm::Value *rest = builder.CreateAnd(pending, builder.CreateSub(pending, builder.getInt64(1)));
-    llvm::BasicBlock *ran = new_block("ran");
-    llvm::SwitchInst *choice = builder.CreateSwitch(region, impossible, regions_.size());
-    for (unsigned r = 0; r < regions_.size(); ++r) {
-        llvm::BasicBlock *start = new_block("region." + llvm::Twine(r));
-        choice->addCase(builder.getInt64(r), start);
-        builder.SetInsertPoint(start);
-        emit_warps(r, ran);
-    }
-    builder.SetInsertPoint(impossible);
-    builder.CreateUnreachable();
-
-    builder.SetInsertPoint(ran);
-    pending->addIncoming(rest, ran);
-    builder.CreateCondBr(builder.CreateICmpNE(rest, builder.getInt64(0)), choose, barrier);
-    builder.SetInsertPoint(barrier);
-    llvm::Value *following = builder.CreateLoad(wide, following_);
-    publish_barrier_sum();
-    starting->addIncoming(following, barrier);
-    reading->addIncoming(writing, barrier);
-    writing->addIncoming(reading, barrier);
-    builder.CreateCondBr(builder.CreateICmpNE(following, builder.getInt64(0)), generation,
-                         next_block);
-}
-
-llvm::Value *KernelEmitter::next_region_slot(llvm::Value *array, llvm::Value *warp) {
-    return builder.CreateInBoundsGEP(builder.getInt32Ty(), array, warp);
 }
 
 llvm::Constant *KernelEmitter::all_lanes_active() {

@@ -27,11 +27,15 @@
 #include "jit/target.h"
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace softcuda::codegen {
+
+class Tallies;
+struct Tally;
 
 /// What generated code reads at the start of a launch or of a block.
 struct Invariants {
@@ -63,6 +67,7 @@ struct BlockSlot {
 class KernelEmitter {
   public:
     KernelEmitter(llvm::Module &module, const KernelPlan &plan, const jit::Target &target);
+    ~KernelEmitter();
 
     /// Emits the function under `name`: a rt::KernelEntry or rt::WarpEntry, by the plan's tier.
     llvm::Function *emit(const std::string &name);
@@ -99,6 +104,8 @@ class KernelEmitter {
     [[nodiscard]] std::uint32_t scratch_id(const ir::Value *value, unsigned part) const;
     [[nodiscard]] std::uint32_t scratch_mask_id(const ir::Block *owner) const;
     ScratchSlot scratch_slot(std::uint32_t id, std::uint64_t bytes);
+    /// Scratch memory for all warps together, a multiple of 64 bytes: its offset.
+    std::uint64_t reserve_scratch(std::uint64_t bytes);
     llvm::Value *scratch_address(ScratchSlot slot, llvm::Value *warp);
     /// True for values that are computed again in each region and each block that uses them.
     [[nodiscard]] bool is_recomputed(const ir::Value *value) const {
@@ -111,6 +118,8 @@ class KernelEmitter {
     /// Says that an access is to a value in the scratch memory, where kernels' own accesses never
     /// go.
     llvm::Instruction *mark_scratch(llvm::Instruction *access);
+    /// What `region` counts, if it does; see Tallies::find().
+    const Tally *tally(unsigned region, const std::vector<bool> &blocks);
     /// Stack space that lives as long as the function runs.
     llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
     /// Stack space for one call at a time: the same for all calls that need this type.
@@ -169,6 +178,7 @@ class KernelEmitter {
     std::map<llvm::Constant *, llvm::GlobalVariable *> constants_;
     std::map<llvm::Type *, llvm::AllocaInst *> call_slots_;
     std::uint64_t scratch_bytes_ = 0;
+    std::unique_ptr<Tallies> tallies_;
     analysis::PatternTable patterns_;
     llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region
     // Lists of alias scopes:

@@ -1,7 +1,9 @@
-// value_facts.cpp -- looks through phis and selects at the operations that a float comes from.
+// value_facts.cpp -- looks through phis, selects and shuffles at the operations that a float comes
+// from.
 #include "codegen/value_facts.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace softcuda::codegen {
@@ -15,20 +17,33 @@ using ir::Value;
 /// After so many values the answer is the cautious one.
 constexpr std::size_t kMostSources = 16;
 
+/// The operands of which its result is a copy, in each lane of one of them.
+std::span<Value *const> copied_operands(const ir::Instruction *from) {
+    if (!from)
+        return {};
+    switch (from->opcode) {
+    case Opcode::Phi:
+        return from->operands;
+    case Opcode::Select:
+        return std::span(from->operands).subspan(1);
+    case Opcode::Shuffle:
+        return std::span(from->operands).first(1);
+    default:
+        return {};
+    }
+}
+
 /// True if `holds` for every value that `start` may be a copy of.
 template <typename Predicate> bool holds_for_sources(const Value &start, Predicate holds) {
     std::vector<const Value *> sources{&start};
     for (std::size_t i = 0; i < sources.size(); ++i) {
         const ir::Instruction *from = sources[i]->definition;
-        const bool copies = from && (from->is(Opcode::Phi) || from->is(Opcode::Select));
-        if (!copies) {
-            if (!holds(*sources[i]))
-                return false;
-            continue;
-        }
-        for (std::size_t j = from->is(Opcode::Select) ? 1 : 0; j < from->operands.size(); ++j)
-            if (std::find(sources.begin(), sources.end(), from->operand(j)) == sources.end())
-                sources.push_back(from->operand(j));
+        const std::span<Value *const> copied = copied_operands(from);
+        if (copied.empty() && !holds(*sources[i]))
+            return false;
+        for (const Value *operand : copied)
+            if (std::ranges::find(sources, operand) == sources.end())
+                sources.push_back(operand);
         if (sources.size() > kMostSources)
             return false;
     }

@@ -59,6 +59,10 @@ class WarpEmitter {
     /// The rt::LaneState of the warp, in the lane tier.
     [[nodiscard]] llvm::Value *lane_state() const { return lane_state_; }
 
+    /// By Block::id: what a warp may run in this region.
+    [[nodiscard]] std::vector<bool> blocks_of_region() const;
+    [[nodiscard]] const Tally *tally() const { return kernel.tally(region_, blocks_of_region()); }
+
     // Small tools.
     llvm::BasicBlock *new_block(const llvm::Twine &name);
     llvm::ConstantInt *i32(std::uint32_t value);
@@ -112,8 +116,6 @@ class WarpEmitter {
     llvm::Value *owner_mask(const ir::Block *block);
     Lanes rematerialize(const ir::Value *value);
     void fetch_from_here();
-    /// By Block::id: what a warp may run in this region.
-    [[nodiscard]] std::vector<bool> blocks_of_region() const;
     /// Keeps a value for the regions behind a barrier, and finds it there again.
     void keep(const ir::Value *value);
     Lanes fetch(const ir::Value *value);

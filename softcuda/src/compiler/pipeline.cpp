@@ -10,6 +10,7 @@
 #include "ptx/parse.h"
 #include "transform/prepare.h"
 #include "transform/specialize.h"
+#include "transform/split_pointers.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -61,6 +62,7 @@ std::unique_ptr<ir::Function> prepare(const ir::Function &function,
                                       const analysis::LaunchShape &launch) {
     std::unique_ptr<ir::Function> prepared = ir::clone(function);
     transform::specialize(*prepared, launch);
+    transform::split_pointers(*prepared);
     transform::prepare(*prepared);
     dump("prepared", [&] { return ir::to_text(*prepared); });
     return prepared;

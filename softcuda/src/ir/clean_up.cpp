@@ -14,6 +14,7 @@ void clean_up(Function &function) {
     fold(function);
     simplify_flow(function);
     fold(function);
+    shuffle_floats(function);
     eliminate_dead_code(function);
     lay_out_locals(function);
     canonicalize_loops(function);

@@ -31,6 +31,9 @@ void fold_addresses(Function &function);
 /// Local variables whose address is used only by plain accesses at constant offsets become values.
 void promote_locals(Function &function);
 
+/// Floats whose bits go through a shuffle and are floats again are shuffled as floats.
+void shuffle_floats(Function &function);
+
 /// Drops local variables that nothing refers to, and moves the others together.
 void lay_out_locals(Function &function);
 

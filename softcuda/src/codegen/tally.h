@@ -1,0 +1,51 @@
+// tally.h -- several tables in the place of one for atomics that only count.
+#pragma once
+
+#include "codegen/address.h"
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace softcuda::codegen {
+
+/// A variable in shared memory to which a region only adds, in a loop, and in which nobody looks
+/// before the region's end: a histogram. Lanes that hit one place one after the other would wait
+/// for each other's store, so each of four lanes in a row has a table of its own. Three of them are
+/// in the scratch memory; where all warps have run the region, they are added to the variable and
+/// are zero again.
+///
+/// Sums of integers do not depend on the order, so nothing else can be seen of it.
+struct Tally {
+    const ir::LocalVariable *variable;
+    ir::Scalar type;      ///< of the numbers, which the variable is full of
+    std::uint64_t tables; ///< offset in the scratch memory
+};
+
+inline constexpr unsigned kTables = 4;
+
+/// Those of a kernel, by region. Only for kernels whose warps go through the regions in lockstep.
+class Tallies {
+  public:
+    explicit Tallies(KernelEmitter &kernel) : kernel_(kernel) {}
+
+    /// `blocks`, by Block::id, are those that a warp may run in the region.
+    const Tally *find(unsigned region, const std::vector<bool> &blocks);
+    /// Emits the region's end.
+    void emit_end(unsigned region);
+    /// Emits what has to be done before the first thread block: tables are zero.
+    void emit_start();
+
+  private:
+    KernelEmitter &kernel_;
+    std::map<unsigned, std::optional<Tally>> found_;
+};
+
+/// i1: every lane's place, `offsets` (<32 x i32>) from the start of shared memory, is in the
+/// variable.
+[[nodiscard]] llvm::Value *all_in_variable(WarpEmitter &w, const Tally &tally,
+                                           llvm::Value *offsets);
+/// Where the offsets of lane `lane` count from.
+[[nodiscard]] llvm::Value *table_of_lane(WarpEmitter &w, const Tally &tally, unsigned lane);
+
+} // namespace softcuda::codegen

@@ -16,7 +16,8 @@ from pycuda._array_creation import empty_as, splay, to_gpu, to_gpu_async
 from pycuda._array_exchange import ExchangeMethods
 from pycuda._array_functions import array_function
 from pycuda._array_methods import AlgorithmMethods
-from pycuda._array_ufuncs import UFUNCS, array_ufunc
+from pycuda._array_ufunc_calls import array_ufunc
+from pycuda._array_ufuncs import UFUNCS
 from pycuda._driver import ArrayBase
 from pycuda._driver import _array_apply as apply
 

@@ -11,18 +11,23 @@ from types import ModuleType
 
 import numpy as np
 
-from pycuda import _array_creation as _creation
 from pycuda import (
+    _array_correlation,
     _array_files,
+    _array_histograms,
     _array_joining,
     _array_linalg,
+    _array_norms,
     _array_numeric,
+    _array_quantiles,
     _array_scans,
     _array_selecting,
+    _array_sets,
     _array_shapes,
     _array_sorting,
     _array_statistics,
 )
+from pycuda import _array_creation as _creation
 
 MODULES = (
     _array_shapes,
@@ -33,9 +38,17 @@ MODULES = (
     _array_scans,
     _array_sorting,
     _array_linalg,
+    _array_histograms,
+    _array_quantiles,
+    _array_sets,
+    _array_correlation,
     _array_files,
 )
 LINALG = {
+    "norm": _array_norms.norm,
+    "vector_norm": _array_norms.vector_norm,
+    "matrix_norm": _array_norms.matrix_norm,
+    "multi_dot": _array_correlation.multi_dot,
     "matmul": _array_linalg.matmul,
     "matrix_power": _array_linalg.matrix_power,
     "tensordot": lambda x1, x2, /, *, axes=2: _array_linalg.tensordot(x1, x2, axes),

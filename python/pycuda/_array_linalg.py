@@ -104,6 +104,26 @@ def vecdot(x1, x2, /, *, axis=-1):
     return _product(a[..., None, :], b[..., :, None])[..., 0, 0]
 
 
+def matvec(x1, x2, /, out=None):
+    """Matrices times vectors, both of them stacks that are broadcast."""
+    a, b = as_array(x1), as_array(x2)
+    if a.ndim < 2 or b.ndim < 1:
+        raise ValueError(
+            f"matvec() wants a matrix and a vector, not shapes {a.shape} and {b.shape}"
+        )
+    return _finish(_product(a, b[..., :, None])[..., 0], out)
+
+
+def vecmat(x1, x2, /, out=None):
+    """Vectors, conjugated, times matrices, both of them stacks that are broadcast."""
+    a, b = as_array(x1), as_array(x2)
+    if a.ndim < 1 or b.ndim < 2:
+        raise ValueError(
+            f"vecmat() wants a vector and a matrix, not shapes {a.shape} and {b.shape}"
+        )
+    return _finish(_product(a.conj()[..., None, :], b)[..., 0, :], out)
+
+
 def _moved_last(a, axis):
     axis = _indexing.normalize_axis(axis, a.ndim)
     return a.transpose([i for i in range(a.ndim) if i != axis] + [axis])

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from pycuda import _array_indexing as _indexing
+from pycuda import _array_scans as _scans
 from pycuda._array_creation import as_array, full
 from pycuda._array_selecting import where as select_where
 from pycuda._array_shapes import normalize_axes
@@ -307,3 +308,19 @@ def _nan_index(name, worst, a, axis, out, keepdims):
             raise ValueError("All-NaN slice encountered")
         a = select_where(missing, a.dtype.type(worst), a)
     return getattr(a, name)(axis, out, keepdims)
+
+
+def nancumsum(a, axis=None, dtype=None, out=None):
+    """The sums of the elements up to each one, NaN counting as zero."""
+    return _scans.cumsum(_without_nan(as_array(a), 0), axis, dtype, out)
+
+
+def nancumprod(a, axis=None, dtype=None, out=None):
+    """The products of the elements up to each one, NaN counting as one."""
+    return _scans.cumprod(_without_nan(as_array(a), 1), axis, dtype, out)
+
+
+def _without_nan(a, value):
+    if not _is_float(a):
+        return a
+    return select_where(UFUNCS["isnan"](a), a.dtype.type(value), a)

@@ -23,6 +23,10 @@ from pycuda import _array_tracing as _tracing
 from pycuda import _driver
 from pycuda._array_class import ArrayFlags as ArrayFlags
 from pycuda._array_class import GPUArray as GPUArray
+from pycuda._array_correlation import convolve as convolve
+from pycuda._array_correlation import corrcoef as corrcoef
+from pycuda._array_correlation import correlate as correlate
+from pycuda._array_correlation import cov as cov
 from pycuda._array_creation import arange as arange
 from pycuda._array_creation import empty as empty
 from pycuda._array_creation import empty_like as empty_like
@@ -54,6 +58,13 @@ from pycuda._array_functions import asanyarray as asanyarray
 from pycuda._array_functions import asarray as asarray
 from pycuda._array_functions import ascontiguousarray as ascontiguousarray
 from pycuda._array_functions import asfortranarray as asfortranarray
+from pycuda._array_histograms import bincount as bincount
+from pycuda._array_histograms import digitize as digitize
+from pycuda._array_histograms import histogram as histogram
+from pycuda._array_histograms import histogram2d as histogram2d
+from pycuda._array_histograms import histogram_bin_edges as histogram_bin_edges
+from pycuda._array_histograms import histogramdd as histogramdd
+from pycuda._array_histograms import interp as interp
 from pycuda._array_joining import append as append
 from pycuda._array_joining import block as block
 from pycuda._array_joining import column_stack as column_stack
@@ -76,8 +87,10 @@ from pycuda._array_linalg import inner as inner
 from pycuda._array_linalg import kron as kron
 from pycuda._array_linalg import matmul as matmul
 from pycuda._array_linalg import matrix_power as matrix_power
+from pycuda._array_linalg import matvec as matvec
 from pycuda._array_linalg import tensordot as tensordot
 from pycuda._array_linalg import vecdot as vecdot
+from pycuda._array_linalg import vecmat as vecmat
 from pycuda._array_numeric import allclose as allclose
 from pycuda._array_numeric import angle as angle
 from pycuda._array_numeric import apply_along_axis as apply_along_axis
@@ -108,6 +121,12 @@ from pycuda._array_numeric import round as round
 from pycuda._array_numeric import sinc as sinc
 from pycuda._array_numeric import trapezoid as trapezoid
 from pycuda._array_numeric import vander as vander
+from pycuda._array_quantiles import median as median
+from pycuda._array_quantiles import nanmedian as nanmedian
+from pycuda._array_quantiles import nanpercentile as nanpercentile
+from pycuda._array_quantiles import nanquantile as nanquantile
+from pycuda._array_quantiles import percentile as percentile
+from pycuda._array_quantiles import quantile as quantile
 from pycuda._array_scans import cumprod as cumprod
 from pycuda._array_scans import cumsum as cumsum
 from pycuda._array_scans import cumulative_prod as cumulative_prod
@@ -141,6 +160,11 @@ from pycuda._array_selecting import triu as triu
 from pycuda._array_selecting import triu_indices as triu_indices
 from pycuda._array_selecting import triu_indices_from as triu_indices_from
 from pycuda._array_selecting import unravel_index as unravel_index
+from pycuda._array_sets import intersect1d as intersect1d
+from pycuda._array_sets import isin as isin
+from pycuda._array_sets import setdiff1d as setdiff1d
+from pycuda._array_sets import setxor1d as setxor1d
+from pycuda._array_sets import union1d as union1d
 from pycuda._array_shapes import array_split as array_split
 from pycuda._array_shapes import atleast_1d as atleast_1d
 from pycuda._array_shapes import atleast_2d as atleast_2d
@@ -190,6 +214,8 @@ from pycuda._array_statistics import average as average
 from pycuda._array_statistics import count_nonzero as count_nonzero
 from pycuda._array_statistics import nanargmax as nanargmax
 from pycuda._array_statistics import nanargmin as nanargmin
+from pycuda._array_statistics import nancumprod as nancumprod
+from pycuda._array_statistics import nancumsum as nancumsum
 from pycuda._array_statistics import nanmax as nanmax
 from pycuda._array_statistics import nanmean as nanmean
 from pycuda._array_statistics import nanmin as nanmin

@@ -88,8 +88,37 @@ def test_beyond_the_table(device):
     data = np.arange(128, dtype=np.int32).repeat(3)
     out = np.zeros(128, np.int32)
     kernel = SourceModule(source, no_extern_c=True).get_function("count")
-    kernel(cuda.In(data), cuda.Out(out), np.int32(data.size), block=(64, 1, 1), shared=256)
+    kernel(
+        cuda.In(data), cuda.Out(out), np.int32(data.size), block=(64, 1, 1), shared=256
+    )
     assert np.array_equal(out, [3] * 64 + [103] * 64)
+
+
+def test_memory_of_the_launch(device):
+    """Of ``extern __shared__`` the compiler does not know how much there is."""
+    source = """
+    extern "C" __global__ void count(const int *data, int *out, int n, int bins)
+    {
+        extern __shared__ int mine[];
+        for (int i = threadIdx.x; i < bins; i += blockDim.x)
+            mine[i] = 0;
+        __syncthreads();
+        for (int i = threadIdx.x; i < n; i += blockDim.x)
+            atomicAdd(mine + data[i], 1);
+        __syncthreads();
+        for (int i = threadIdx.x; i < bins; i += blockDim.x)
+            out[i] = mine[i];
+    }
+    """
+    data = (np.arange(5000) ** 2 % 50).astype(np.int32)
+    out = np.zeros(50, np.int32)
+    kernel = SourceModule(source, no_extern_c=True).get_function("count")
+    for _ in range(2):
+        kernel(
+            cuda.In(data), cuda.Out(out), np.int32(data.size), np.int32(50),
+            block=(64, 1, 1), shared=200,
+        )  # fmt: skip
+        assert np.array_equal(out, np.bincount(data, minlength=50))
 
 
 def test_look_in_between(device):

@@ -81,8 +81,9 @@ std::optional<Tally> find_tally(const KernelPlan &plan, const std::vector<bool> 
         }
     }
     const std::uint64_t bytes = tally.variable ? ir::bits(tally.type) / 8 : 1;
-    if (!in_loop || tally.variable->size > kMostBytes || tally.variable->size % bytes != 0 ||
-        tally.variable->offset % bytes != 0)
+    // What a launch gives the size of, `extern __shared__`, has none here.
+    if (!in_loop || tally.variable->size == 0 || tally.variable->size > kMostBytes ||
+        tally.variable->size % bytes != 0 || tally.variable->offset % bytes != 0)
         return std::nullopt;
     return tally;
 }

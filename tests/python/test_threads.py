@@ -122,3 +122,32 @@ def test_threads_allocate_launch_and_free(device, primary_context):
     del threads
     gc.collect()
     assert pool.active_blocks == 0
+
+
+def test_a_wait_ends_though_others_go_on_launching(device, primary_context):
+    spin = SourceModule("""
+    __global__ void spin(int *p) { for (int i = 0; i < 2000; ++i) p[threadIdx.x] += i; }
+    """).get_function("spin")
+    memory, stream, done = cuda.mem_alloc(128), cuda.Stream(), threading.Event()
+    marks = [cuda.Event() for _ in range(16)]
+
+    def launch_without_end():
+        with primary_context:
+            turn = 0
+            while not done.is_set():  # never idle, and never far ahead of the device
+                spin(memory, block=(32, 1, 1), grid=(20, 1), stream=stream)
+                marks[turn % 16].record(stream)
+                turn += 1
+                marks[turn % 16].synchronize()
+
+    busy = threading.Thread(target=launch_without_end)
+    busy.start()
+    try:
+        start = time.monotonic()
+        for _ in range(3):
+            stream.synchronize()
+            cuda.Context.synchronize()
+        assert time.monotonic() - start < 10
+    finally:
+        done.set()
+        busy.join()

@@ -11,6 +11,7 @@
 
 #include "objects/cleanup.h"
 #include "objects/context_owner.h"
+#include "objects/stream_question.h"
 #include "objects/wait_loop.h"
 
 #include <pycuda/driver.h>
@@ -130,17 +131,22 @@ void detail::StreamSet::remove(CUstream stream) noexcept {
         streams_.erase(found);
 }
 
-CUresult detail::StreamSet::query() const {
+std::vector<Event> detail::StreamSet::mark_busy(const Context &context) const {
+    std::vector<Event> marks;
     std::lock_guard lock(mutex_);
     for (CUstream stream : streams_) {
         CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
         const CUresult asked = driver().cuStreamIsCapturing.status(stream, &capture);
         if (asked == CUDA_SUCCESS && capture != CU_STREAM_CAPTURE_STATUS_NONE)
             continue; // a question would spoil the recording
-        if (CUresult result = driver().cuStreamQuery.status(stream); result != CUDA_SUCCESS)
-            return result;
+        const CUresult result = driver().cuStreamQuery.status(stream);
+        if (result == CUDA_SUCCESS)
+            continue;
+        if (result != CUDA_ERROR_NOT_READY)
+            check(result, "cuStreamQuery");
+        marks.emplace_back(context, CU_EVENT_DISABLE_TIMING).record(StreamRef(stream));
     }
-    return CUDA_SUCCESS;
+    return marks;
 }
 
 detail::ContextOwner::~ContextOwner() { report_cleanup("cuCtxDestroy", give_back()); }
@@ -265,10 +271,11 @@ void Context::synchronize(const KeepWaiting &keep_waiting) const {
     if (keep_waiting) {
         // What the default stream waits for, then streams that it does not wait for. Only streams
         // of other libraries are left for the driver's own wait, which nobody can interrupt.
-        detail::wait_loop("cuCtxSynchronize", keep_waiting,
-                          [] { return driver().cuStreamQuery.status(nullptr); });
-        detail::wait_loop("cuCtxSynchronize", keep_waiting,
-                          [this] { return owner_->streams.query(); });
+        constexpr const char *function = "cuCtxSynchronize";
+        detail::wait_loop(function, keep_waiting, detail::StreamQuestion(nullptr));
+        for (const Event &mark : owner_->streams.mark_busy(*this))
+            detail::wait_loop(function, keep_waiting,
+                              [&] { return driver().cuEventQuery.status(mark.get()); });
     }
     driver().cuCtxSynchronize();
 }

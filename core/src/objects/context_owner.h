@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pycuda/context.h>
+#include <pycuda/event.h>
 
 #include <atomic>
 #include <mutex>
@@ -16,8 +17,8 @@ class StreamSet {
     void add(CUstream stream);
     /// To be called before the stream is destroyed; returns when nobody is asking it.
     void remove(CUstream stream) noexcept;
-    /// CUDA_ERROR_NOT_READY while any of them has work, but for those that record a graph.
-    CUresult query() const;
+    /// An event behind the work of each stream that has any, but for those that record a graph.
+    std::vector<Event> mark_busy(const Context &context) const;
 
   private:
     mutable std::mutex mutex_;

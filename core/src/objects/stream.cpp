@@ -2,6 +2,7 @@
 #include <pycuda/stream.h>
 
 #include "objects/context_owner.h"
+#include "objects/stream_question.h"
 #include "objects/wait_loop.h"
 
 #include <pycuda/driver.h>
@@ -93,7 +94,7 @@ unsigned Stream::flags() const {
 void synchronize(StreamRef stream, const KeepWaiting &keep_waiting) {
     if (keep_waiting)
         detail::wait_loop("cuStreamSynchronize", keep_waiting,
-                          [&] { return driver().cuStreamQuery.status(stream.get()); });
+                          detail::StreamQuestion(stream.get()));
     else
         driver().cuStreamSynchronize(stream.get());
 }

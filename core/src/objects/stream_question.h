@@ -1,0 +1,42 @@
+// stream_question.h -- asks whether what a stream holds is done, for a wait_loop().
+#pragma once
+
+#include <pycuda/driver.h>
+#include <pycuda/event.h>
+
+#include <chrono>
+#include <optional>
+
+namespace pycuda::detail {
+
+/// Answers for what was in the stream during the first half millisecond: a stream that other
+/// threads keep filling may never be found idle, so that a longer wait is for an event in it.
+class StreamQuestion {
+  public:
+    explicit StreamQuestion(CUstream stream) : stream_(stream) {}
+
+    CUresult operator()() {
+        if (mark_)
+            return driver().cuEventQuery.status(mark_->get());
+        const CUresult result = driver().cuStreamQuery.status(stream_);
+        if (result == CUDA_ERROR_NOT_READY && std::chrono::steady_clock::now() >= mark_at_)
+            set_mark();
+        return result;
+    }
+
+  private:
+    /// Not in a stream of another context than the current one, which goes on being asked itself.
+    void set_mark() {
+        mark_at_ = std::chrono::steady_clock::time_point::max();
+        Event mark(CU_EVENT_DISABLE_TIMING);
+        if (driver().cuEventRecord.status(mark.get(), stream_) == CUDA_SUCCESS)
+            mark_.emplace(std::move(mark));
+    }
+
+    CUstream stream_;
+    std::chrono::steady_clock::time_point mark_at_ =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(500);
+    std::optional<Event> mark_;
+};
+
+} // namespace pycuda::detail

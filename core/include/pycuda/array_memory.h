@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -104,7 +105,8 @@ class ArrayMemory {
     CUdeviceptr address_ = 0;
     std::size_t bytes_ = 0;
     bool freed_ = false;
-    std::vector<std::shared_ptr<Event>> uses_;
+    std::mutex uses_mutex_;
+    std::vector<std::shared_ptr<Event>> uses_; ///< what each thread that launches adds to
 };
 
 } // namespace pycuda

@@ -117,6 +117,7 @@ void ArrayMemory::free() {
 }
 
 void ArrayMemory::used_until(const std::shared_ptr<Event> &done) {
+    std::lock_guard lock(uses_mutex_);
     std::erase_if(uses_, [](const std::shared_ptr<Event> &use) { return use->query(); });
     uses_.push_back(done);
 }
@@ -125,6 +126,7 @@ void ArrayMemory::give_back() noexcept {
     if (!block_)
         return;
     const Driver *driver = driver_for_cleanup();
+    std::lock_guard lock(uses_mutex_);
     if (driver != nullptr && context_->context().usable())
         for (const std::shared_ptr<Event> &use : uses_)
             // A failure means that the context is broken, and with it the use.

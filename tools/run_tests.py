@@ -8,7 +8,7 @@
     ./test PYTEST ARGUMENTS...  pytest alone:  ./test tests/python/test_x.py -k name
     ./test fix                  format all sources; tests nothing
 
-Parts: layers format types ctest pytest asan tsan install wheel
+Parts: layers format types ctest pytest freethreaded asan tsan install wheel
 
 Each part's full output goes to build/test-logs/PART.log as well.
 """
@@ -30,6 +30,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
+FREE_THREADED_TESTS = [
+    f"tests/python/test_{name}.py"
+    for name in ("free_threading", "threads", "launch", "arguments", "bound_launch")
+]
 CPP_SUFFIXES = {".h", ".cpp", ".cuh"}
 CPP_FOLDERS = ("abi", "core", "softcuda", "python", "tests", "benchmarks", "examples")
 
@@ -205,6 +209,41 @@ def pytest(part: Part) -> Outcome:
     return read_junit(report, 0 if status == 5 else status)  # 5: nothing was selected
 
 
+def freethreaded(part: Part) -> Outcome:
+    """Tests of threads in a Python without a GIL, which tools/free_threaded_python obtains."""
+    command = [ROOT / "tools/free_threaded_python"]
+    found = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if found.returncode == 3:
+        part.show(
+            "skipped: there is no Python without a GIL and none can be obtained\n"
+        )
+        return Outcome(skipped=1)
+    if found.returncode != 0:
+        return Outcome(failed=1)
+    python, build = found.stdout.strip(), BUILD / "freethreaded"
+    steps = (
+        [
+            *("cmake", "-S", ROOT, "-B", build, "-G", "Ninja"),
+            *("-DCMAKE_BUILD_TYPE=Release", "-DPYCUDA_SOFTCUDA=OFF"),
+            f"-DPython_EXECUTABLE={python}",
+        ],
+        ["cmake", "--build", build, "--target", "runtime"],
+    )
+    if not part.build("release") or any(part.run(*step) for step in steps):
+        return Outcome(failed=1)
+    # softcuda does not know Python: the one that is built already lies where this build looks.
+    (build / "softcuda").unlink(missing_ok=True)
+    (build / "softcuda").symlink_to("../release/softcuda")
+    report = LOGS / f"{part.name}.xml"
+    report.unlink(missing_ok=True)
+    status = part.run(
+        *(python, "-m", "pytest", "-q", "-ra", f"--junitxml={report}"),
+        *(part.options or FREE_THREADED_TESTS),
+        PYTHONPATH=str(build / "python"),
+    )
+    return read_junit(report, status)
+
+
 def asan(part: Part) -> Outcome:
     """softcuda's tests under AddressSanitizer and UndefinedBehaviorSanitizer."""
     if not part.build("asan", "-DPYCUDA_TESTS=ON", "--", "tests/softcuda/all"):
@@ -302,6 +341,7 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "types": types,
     "ctest": ctest,
     "pytest": pytest,
+    "freethreaded": freethreaded,
     "asan": asan,
     "tsan": tsan,
     "install": install,
@@ -339,7 +379,7 @@ def main(arguments: list[str]) -> int:
         start = time.monotonic()
         outcome = PARTS[name](Part(name, options, fast))
         total += outcome
-        summary.append(f"{name:8} {outcome!s:36} {time.monotonic() - start:6.1f} s")
+        summary.append(f"{name:12} {outcome!s:36} {time.monotonic() - start:6.1f} s")
     print("\n" + "\n".join(summary))
     print(total)
     return 1 if total.failed else 0

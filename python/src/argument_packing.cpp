@@ -7,6 +7,7 @@
 #include "element_check.h"
 #include "foreign_array.h"
 #include "host_memory.h"
+#include "names.h"
 #include "python_object.h"
 
 #include <pycuda/memory_pool.h>
@@ -74,9 +75,7 @@ void pack_record(nb::handle record, Packing &packing) {
 bool is_foreign_scalar(nb::handle value) {
     if (!nb::hasattr(value, "tobytes"))
         return false;
-    static PyObject *const generic =
-        nb::object(nb::module_::import_("numpy").attr("generic")).release().ptr();
-    return PyObject_IsInstance(value.ptr(), generic) == 1;
+    return is_numpy_generic(value);
 }
 
 void pack_foreign_scalar(nb::handle value, Packing &packing) {
@@ -105,12 +104,10 @@ bool is_handler(nb::handle value) {
 
 /// Compares what the handler's array holds with what the kernel's pointer points to.
 void check_elements_of_handler(nb::handle handler, std::size_t index, Packing &packing) {
-    static PyObject *const array_name = PyUnicode_InternFromString("array");
-    static PyObject *const dtype_name = PyUnicode_InternFromString("dtype");
-    const nb::object array = nb::steal(PyObject_GetAttr(handler.ptr(), array_name));
+    const nb::object array = nb::steal(PyObject_GetAttr(handler.ptr(), names.array));
     if (!array.is_valid())
         throw nb::python_error();
-    const nb::object dtype = nb::steal(PyObject_GetAttr(array.ptr(), dtype_name));
+    const nb::object dtype = nb::steal(PyObject_GetAttr(array.ptr(), names.dtype));
     if (dtype.is_valid())
         return check_elements(packing.function, index, dtype);
     if (!PyErr_ExceptionMatches(PyExc_AttributeError))
@@ -130,8 +127,9 @@ void pack_handler(const ArgumentType &type, PyObject *value, Packing &packing) {
 }
 
 void pack_other(PyObject *value, Packing &packing) {
-    if (register_numpy_types())
-        return pack(value, packing);
+    register_numpy_types();
+    if (const ArgumentType *known = ArgumentTypes::find(Py_TYPE(value)))
+        return known->pack(*known, value, packing); // known since, to this thread or another
     if (is_numpy_array(value))
         return pack_numpy_array(value, packing);
     if (is_numpy_record(value))

@@ -60,25 +60,36 @@ std::string represent(PyObject *value) {
 } // namespace
 
 std::array<ArgumentType, ArgumentTypes::slots> ArgumentTypes::table;
+nb::ft_mutex ArgumentTypes::adding;
+int ArgumentTypes::foreign_count = 0;
 
 void ArgumentTypes::add(const ArgumentType &type) {
-    std::size_t slot = slot_of(type.type);
-    for (std::size_t tried = 0; tried < slots / 2; ++tried, slot = (slot + 1) % slots) {
-        if (table[slot].type == nullptr || table[slot].type == type.type) {
-            Py_INCREF(reinterpret_cast<PyObject *>(type.type));
-            table[slot] = type;
-            return;
-        }
-    }
-    throw std::length_error("the table of argument types is full");
+    nb::ft_lock_guard guard(adding);
+    insert(type);
 }
 
 void ArgumentTypes::add_foreign(const ArgumentType &type) {
-    static int count = 0;
-    if (count < most_foreign) {
-        add(type);
-        ++count;
+    nb::ft_lock_guard guard(adding);
+    if (foreign_count < most_foreign && insert(type))
+        ++foreign_count;
+}
+
+/// What a reader may see at any moment is complete: the type, which it looks for, comes last.
+bool ArgumentTypes::insert(const ArgumentType &type) {
+    std::size_t slot = slot_of(type.type);
+    for (std::size_t tried = 0; tried < slots / 2; ++tried, slot = (slot + 1) % slots) {
+        if (table[slot].type == type.type)
+            return false;
+        if (table[slot].type != nullptr)
+            continue;
+        Py_INCREF(reinterpret_cast<PyObject *>(type.type));
+        ArgumentType unseen = type;
+        unseen.type = nullptr;
+        table[slot] = unseen;
+        std::atomic_ref(table[slot].type).store(type.type, std::memory_order_release);
+        return true;
     }
+    throw std::length_error("the table of argument types is full");
 }
 
 void pack_int(const ArgumentType &, PyObject *value, Packing &packing) {
@@ -129,16 +140,14 @@ void register_argument_types() {
     ArgumentTypes::add({Py_TYPE(Py_None), pack_none, {}});
 }
 
-/// True where numpy has been imported since the table was filled, and was added to it now.
-bool register_numpy_types() {
-    static bool registered = false;
-    if (registered)
-        return false;
-    for (const NumpyScalar &scalar : numpy_scalars()) {
+void register_numpy_types() {
+    static constinit std::atomic<bool> registered = false;
+    if (registered.load(std::memory_order_acquire))
+        return;
+    const std::span<const NumpyScalar> scalars = numpy_scalars();
+    for (const NumpyScalar &scalar : scalars)
         ArgumentTypes::add({scalar.type, pack_numpy_scalar, scalar});
-        registered = true;
-    }
-    return registered;
+    registered.store(!scalars.empty(), std::memory_order_release);
 }
 
 } // namespace pycuda::python

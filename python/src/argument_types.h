@@ -14,6 +14,7 @@
 #include <pycuda/argument_block.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -45,7 +46,8 @@ struct ArgumentType {
 
 class ArgumentTypes {
   public:
-    /// Register a type: a class of our own that is a fast kernel argument. The type lives forever.
+    /// Register a type: a class of our own that is a fast kernel argument. The type lives forever,
+    /// and the first word on it stands.
     static void add(const ArgumentType &type);
     /// The same for a type of someone else. Does nothing once there are many, as in a program that
     /// makes classes all the time.
@@ -54,9 +56,10 @@ class ArgumentTypes {
     /// Null where the type is not in the table.
     static const ArgumentType *find(PyTypeObject *type) noexcept {
         for (std::size_t slot = slot_of(type);; slot = (slot + 1) % slots) {
-            if (table[slot].type == type) [[likely]]
+            PyTypeObject *found = std::atomic_ref(table[slot].type).load(std::memory_order_acquire);
+            if (found == type) [[likely]]
                 return &table[slot];
-            if (table[slot].type == nullptr)
+            if (found == nullptr)
                 return nullptr;
         }
     }
@@ -67,8 +70,12 @@ class ArgumentTypes {
         auto address = reinterpret_cast<std::uintptr_t>(type);
         return ((address >> 4) * 0x9e3779b97f4a7c15u) >> 56;
     }
+    static bool insert(const ArgumentType &type);
+
     static constexpr int most_foreign = 48;
-    static std::array<ArgumentType, slots> table;
+    static std::array<ArgumentType, slots> table; ///< read without a lock
+    static nb::ft_mutex adding;                   ///< for those who write
+    static int foreign_count;
 };
 
 /// Packs a value whose type is not in the table. Throws what says why it cannot.
@@ -84,8 +91,8 @@ inline void pack(PyObject *value, Packing &packing) {
 /// Fills the table with the types that exist without numpy.
 void register_argument_types();
 
-/// Adds numpy's scalars once numpy has been imported. True where they were added by this call.
-bool register_numpy_types();
+/// Adds numpy's scalars once numpy has been imported.
+void register_numpy_types();
 
 // How the types of the table are packed; of numbers, their subclasses too.
 void pack_int(const ArgumentType &type, PyObject *value, Packing &packing);

@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 
 #include <array>
+#include <atomic>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -14,15 +16,16 @@ namespace {
 
 /// numpy's objects for the types of core, asked for once. bfloat16 comes from ml_dtypes.
 nb::handle cached_dtype(ScalarType type) {
-    static std::array<PyObject *, scalar_type_count> cache{};
-    PyObject *&entry = cache[static_cast<std::size_t>(type)];
-    if (entry == nullptr) {
-        nb::object name = nb::cast(std::string(numpy_name(type)));
-        if (type == ScalarType::BFloat16)
-            name = nb::module_::import_("ml_dtypes").attr("bfloat16");
-        entry = nb::module_::import_("numpy").attr("dtype")(name).release().ptr();
-    }
-    return entry;
+    static constinit std::array<std::atomic<PyObject *>, scalar_type_count> cache{};
+    std::atomic<PyObject *> &entry = cache[static_cast<std::size_t>(type)];
+    if (PyObject *known = entry.load(std::memory_order_acquire))
+        return known;
+    nb::object name = nb::cast(std::string(numpy_name(type)));
+    if (type == ScalarType::BFloat16)
+        name = nb::module_::import_("ml_dtypes").attr("bfloat16");
+    nb::object dtype = nb::module_::import_("numpy").attr("dtype")(name);
+    PyObject *first = nullptr; // another thread may have been quicker
+    return entry.compare_exchange_strong(first, dtype.ptr()) ? dtype.release().ptr() : first;
 }
 
 ScalarType integer_of(std::size_t size, bool is_signed) {
@@ -61,22 +64,43 @@ DType examine(nb::handle dtype) {
     return DType::opaque(size);
 }
 
+/// dtypes that were examined before.
+class KnownDtypes {
+  public:
+    std::optional<DType> find(nb::handle dtype) {
+        nb::ft_lock_guard guard(mutex_);
+        const auto found = known_.find(dtype.ptr());
+        return found == known_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    /// Keeps the dtype: its address must not be another dtype's tomorrow.
+    void remember(nb::handle dtype, DType type) {
+        nb::ft_lock_guard guard(mutex_);
+        if (known_.size() < 1000 && known_.insert({dtype.ptr(), type}).second)
+            dtype.inc_ref();
+    }
+
+  private:
+    nb::ft_mutex mutex_;
+    std::unordered_map<PyObject *, DType> known_;
+};
+
+KnownDtypes &known_dtypes() {
+    static auto *known = new KnownDtypes; // lives to the end
+    return *known;
+}
+
 } // namespace
 
 nb::object numpy_dtype(ScalarType type) { return nb::borrow(cached_dtype(type)); }
 
 DType dtype_of(nb::handle dtype) {
-    struct Known {
-        nb::object keep; // an entry's address must not be another dtype's tomorrow
-        DType type;
-    };
-    static auto *known = new std::unordered_map<PyObject *, Known>; // lives to the end
-    if (auto found = known->find(dtype.ptr()); found != known->end())
-        return found->second.type;
+    if (const std::optional<DType> known = known_dtypes().find(dtype))
+        return *known;
     nb::object exact = nb::module_::import_("numpy").attr("dtype")(dtype);
     const DType type = examine(exact);
-    if (exact.is(dtype) && known->size() < 1000)
-        known->insert({dtype.ptr(), {exact, type}});
+    if (exact.is(dtype))
+        known_dtypes().remember(exact, type);
     return type;
 }
 

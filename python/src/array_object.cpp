@@ -17,6 +17,7 @@
 
 #include <structmember.h>
 
+#include <atomic>
 #include <cstddef>
 #include <new>
 #include <utility>
@@ -101,9 +102,13 @@ PyObject *strides_of(PyObject *self, void *) noexcept {
 PyObject *dtype_attribute(PyObject *self, void *) noexcept {
     return guarded([&] {
         ArrayObject &object = array_object(self);
-        if (object.dtype == nullptr)
-            object.dtype = numpy_dtype(object.array.scalar_type()).release().ptr();
-        return Py_NewRef(object.dtype);
+        std::atomic_ref<PyObject *> kept(object.dtype);
+        if (PyObject *known = kept.load(std::memory_order_acquire)) [[likely]]
+            return Py_NewRef(known);
+        nb::object dtype = numpy_dtype(object.array.scalar_type());
+        PyObject *first = nullptr; // another thread may have been quicker
+        return Py_NewRef(kept.compare_exchange_strong(first, dtype.ptr()) ? dtype.release().ptr()
+                                                                          : first);
     });
 }
 
@@ -282,7 +287,8 @@ void bind_array(nb::module_ &module) {
 
     nb::class_<ArrayMemory>(module, "ArrayMemory", nb::is_weak_referenceable(),
                             "Memory of arrays, from the pool that they share.")
-        .def("free", &ArrayMemory::free, "Give the memory back now. A second time is an error.")
+        .def("free", &ArrayMemory::free, nb::lock_self(),
+             "Give the memory back now. A second time is an error.")
         .def("__int__", &ArrayMemory::get)
         .def("__index__", &ArrayMemory::get)
         .def("__long__", &ArrayMemory::get)

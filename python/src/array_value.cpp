@@ -39,8 +39,6 @@ std::optional<Scalar> python_integer(PyObject *value) {
 /// numpy's scalar types as ours; numpy tells size and kind, and bool is the one that is not a
 /// number.
 ScalarType type_of_scalar(const ArgumentType &known) {
-    static PyObject *numpy_bool =
-        nb::object(nb::module_::import_("numpy").attr("bool_")).release().ptr();
     const NumpyScalar &scalar = known.scalar;
     switch (scalar.kind) {
     case ValueKind::Signed:
@@ -49,7 +47,7 @@ ScalarType type_of_scalar(const ArgumentType &known) {
                : scalar.size == 4 ? ScalarType::Int32
                                   : ScalarType::Int64;
     case ValueKind::Unsigned:
-        if (reinterpret_cast<PyObject *>(known.type) == numpy_bool)
+        if (is_numpy_bool(scalar.type))
             return ScalarType::Bool;
         return scalar.size == 1   ? ScalarType::UInt8
                : scalar.size == 2 ? ScalarType::UInt16
@@ -70,8 +68,7 @@ ScalarType type_of_scalar(const ArgumentType &known) {
 std::optional<Operand> numpy_scalar(PyObject *value) {
     const ArgumentType *known = ArgumentTypes::find(Py_TYPE(value));
     if (known == nullptr || known->scalar.type == nullptr) {
-        if (!register_numpy_types())
-            return {};
+        register_numpy_types();
         known = ArgumentTypes::find(Py_TYPE(value));
         if (known == nullptr || known->scalar.type == nullptr)
             return {};
@@ -85,9 +82,7 @@ std::optional<Operand> numpy_scalar(PyObject *value) {
 /// A numpy array of no dimension is a number with a type, and so is a scalar of a type that numpy
 /// does not know itself: ml_dtypes.bfloat16.
 std::optional<Operand> array_of_one(nb::handle object) {
-    static PyObject *generic =
-        nb::object(nb::module_::import_("numpy").attr("generic")).release().ptr();
-    if (!is_numpy_array(object) && PyObject_IsInstance(object.ptr(), generic) != 1)
+    if (!is_numpy_array(object) && !is_numpy_generic(object))
         return {};
     if (nb::cast<int>(object.attr("ndim")) != 0)
         return {};

@@ -152,7 +152,8 @@ void bind_cuda_array(nb::module_ &module) {
                 new (self) CudaArray(make_array(descriptor));
             },
             nb::arg("descriptor"))
-        .def("free", &CudaArray::free, "Give it back now. A second time is an error.")
+        .def("free", &CudaArray::free, nb::lock_self(),
+             "Give it back now. A second time is an error.")
         .def(
             "get_descriptor", [](const CudaArray &a) { return Descriptor{a.description()}; },
             "Width, height, format and channels as an ArrayDescriptor.")

@@ -118,7 +118,8 @@ std::string represent(const DeviceMemory &memory) {
 void bind_allocation(nb::module_ &module) {
     nb::class_<DeviceMemory>(module, "DeviceAllocation", nb::dynamic_attr(),
                              nb::is_weak_referenceable(), "Memory on the device.")
-        .def("free", &DeviceMemory::free, "Give the memory back now. A second time is an error.")
+        .def("free", &DeviceMemory::free, nb::lock_self(),
+             "Give the memory back now. A second time is an error.")
         .def(
             "as_buffer",
             [](const DeviceMemory &memory, std::size_t size, std::size_t offset) {
@@ -176,7 +177,7 @@ void bind_device_memory(nb::module_ &module) {
     nb::class_<IpcMemory>(module, "IPCMemoryHandle", "Memory that another process shares.")
         .def(nb::init<nb::handle, unsigned>(), nb::arg("handle"),
              nb::arg("flags") = unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS})
-        .def("close", &IpcMemory::close,
+        .def("close", &IpcMemory::close, nb::lock_self(),
              "Close the memory here; it lives on in the process that shares it.")
         .def("__int__", &IpcMemory::get)
         .def("__index__", &IpcMemory::get);

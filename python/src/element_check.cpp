@@ -79,23 +79,20 @@ void warn(const FunctionObject &self, std::size_t index, const ElementType &give
 }
 
 /// Where the dtype that was looked at last is kept; null where there is nothing to compare.
-PyObject **last_checked(FunctionObject &self, std::size_t index) {
+std::atomic<PyObject *> *last_checked(FunctionObject &self, std::size_t index) {
     const ParameterLayout &layout = self.function.layout();
     if (index >= layout.count() || !is_number(layout[index].element_kind))
         return nullptr;
-    if (self.checked_dtypes.size() <= index)
-        self.checked_dtypes.resize(layout.count(), nullptr);
     return &self.checked_dtypes[index];
 }
 
 } // namespace
 
 void check_elements(FunctionObject &self, std::size_t index, nb::handle dtype) {
-    PyObject **checked = last_checked(self, index);
-    if (checked == nullptr || *checked == dtype.ptr())
+    std::atomic<PyObject *> *checked = last_checked(self, index);
+    if (checked == nullptr || checked->load(std::memory_order_relaxed) == dtype.ptr())
         return;
-    Py_XDECREF(*checked);
-    *checked = Py_NewRef(dtype.ptr());
+    Py_XDECREF(checked->exchange(Py_NewRef(dtype.ptr())));
     const ElementType given = describe(dtype);
     const Parameter &wanted = self.function.layout()[index];
     if (misread(given, wanted))
@@ -103,15 +100,14 @@ void check_elements(FunctionObject &self, std::size_t index, nb::handle dtype) {
 }
 
 void check_elements(FunctionObject &self, std::size_t index, char kind, std::size_t size) {
-    PyObject **checked = last_checked(self, index);
+    std::atomic<PyObject *> *checked = last_checked(self, index);
     if (checked == nullptr)
         return;
     const ElementType given{kind, size, {}};
     const Parameter &wanted = self.function.layout()[index];
-    if (!misread(given, wanted) || *checked == Py_None)
+    if (!misread(given, wanted) || checked->load(std::memory_order_relaxed) == Py_None)
         return;
-    Py_XDECREF(*checked);
-    *checked = Py_NewRef(Py_None); // said once
+    Py_XDECREF(checked->exchange(Py_NewRef(Py_None))); // said once
     warn(self, index, {kind, size, numpy_name(kind, size)}, wanted);
 }
 

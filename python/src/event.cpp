@@ -74,9 +74,10 @@ void bind_event(nb::module_ &module) {
         .def_static(
             "from_ipc_handle", from_ipc_handle, nb::arg("handle"),
             "The event of another process, from its ipc_handle(). LogicError where it is gone.")
-        .def("close", &Event::close, "Give it back now.")
+        .def("close", &Event::close, nb::lock_self(), "Give it back now.")
         .def("__enter__", [](nb::object self) { return self; })
-        .def("__exit__", [](Event &event, nb::args) { event.close(); })
+        .def(
+            "__exit__", [](Event &event, nb::args) { event.close(); }, nb::lock_self())
         .def("__repr__", represent)
         .def_prop_ro(
             "handle",

@@ -3,6 +3,7 @@
 
 #include "dlpack.h"
 #include "element_check.h"
+#include "names.h"
 #include "python_object.h"
 
 #include <pycuda/event.h>
@@ -10,13 +11,11 @@
 
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <cstring>
 
 namespace pycuda::python {
 namespace {
-
-/// A name that attribute look-ups need not hash again.
-PyObject *intern(const char *text) { return PyUnicode_InternFromString(text); }
 
 nb::object attribute(nb::handle object, PyObject *name) {
     nb::object found = nb::steal(PyObject_GetAttr(object.ptr(), name));
@@ -132,14 +131,11 @@ void pack_by_capsule(const ArgumentType &, PyObject *value, Packing &packing) {
 // torch
 
 void pack_torch_tensor(const ArgumentType &, PyObject *value, Packing &packing) {
-    static PyObject *const is_cuda = intern("is_cuda");
-    static PyObject *const data_ptr = intern("data_ptr");
-    static PyObject *const dtype = intern("dtype");
-    if (!attribute(value, is_cuda).is(nb::handle(Py_True)))
+    if (!attribute(value, names.is_cuda).is(nb::handle(Py_True)))
         reject_host_array(value, packing);
-    check_elements(packing.function, packing.block.count(), attribute(value, dtype));
+    check_elements(packing.function, packing.block.count(), attribute(value, names.dtype));
     PyObject *self[] = {value};
-    nb::object address = nb::steal(PyObject_VectorcallMethod(data_ptr, self, 1, nullptr));
+    nb::object address = nb::steal(PyObject_VectorcallMethod(names.data_ptr, self, 1, nullptr));
     if (!address.is_valid())
         throw nb::python_error();
     push_address(unsigned_integer(address), value, packing);
@@ -154,21 +150,25 @@ bool is_torch_tensor(nb::handle type) {
 
 // CuPy
 
+/// cupy.cuda.get_current_stream; there before the first value is packed.
+std::atomic<PyObject *> cupy_current_stream = nullptr;
+
 /// CuPy's array interface is a dictionary made for each look; its parts are there without one.
 void pack_cupy_array(const ArgumentType &, PyObject *value, Packing &packing) {
-    static PyObject *const data = intern("data");
-    static PyObject *const ptr = intern("ptr");
-    static PyObject *const dtype = intern("dtype");
-    static PyObject *const current_stream =
-        nb::object(nb::module_::import_("cupy").attr("cuda").attr("get_current_stream"))
-            .release()
-            .ptr();
-    check_elements(packing.function, packing.block.count(), attribute(value, dtype));
-    push_address(unsigned_integer(attribute(attribute(value, data), ptr)), value, packing);
-    nb::object stream = nb::steal(PyObject_CallNoArgs(current_stream));
+    check_elements(packing.function, packing.block.count(), attribute(value, names.dtype));
+    push_address(unsigned_integer(attribute(attribute(value, names.data), names.ptr)), value,
+                 packing);
+    nb::object stream = nb::steal(PyObject_CallNoArgs(cupy_current_stream));
     if (!stream.is_valid())
         throw nb::python_error();
-    order_after(reinterpret_cast<CUstream>(unsigned_integer(attribute(stream, ptr))), packing);
+    order_after(reinterpret_cast<CUstream>(unsigned_integer(attribute(stream, names.ptr))),
+                packing);
+}
+
+PackArgument cupy_packer() {
+    const nb::object cuda = nb::module_::import_("cupy").attr("cuda");
+    cupy_current_stream = nb::object(cuda.attr("get_current_stream")).release().ptr();
+    return pack_cupy_array;
 }
 
 /// cupy.ndarray itself: what derives from it may mean something else by `data`.
@@ -183,8 +183,7 @@ bool is_cupy_array(nb::handle type) {
 
 /// The stream that the array was produced in; 0 where the interface names none.
 CUstream stream_of_interface(PyObject *interface) {
-    static PyObject *const name = intern("stream");
-    PyObject *stream = PyDict_GetItemWithError(interface, name); // borrowed
+    PyObject *stream = PyDict_GetItemWithError(interface, names.stream); // borrowed
     if (stream == nullptr && PyErr_Occurred())
         throw nb::python_error();
     if (stream == nullptr || stream == Py_None)
@@ -203,10 +202,8 @@ PyObject *item(PyObject *interface, PyObject *name, nb::handle value) {
 }
 
 void pack_interface(PyObject *interface, nb::handle value, Packing &packing) {
-    static PyObject *const typestr = intern("typestr");
-    static PyObject *const data = intern("data");
-    check_elements(packing.function, packing.block.count(), item(interface, typestr, value));
-    nb::object address = nb::steal(PySequence_GetItem(item(interface, data, value), 0));
+    check_elements(packing.function, packing.block.count(), item(interface, names.typestr, value));
+    nb::object address = nb::steal(PySequence_GetItem(item(interface, names.data, value), 0));
     if (!address.is_valid())
         throw nb::python_error();
     push_address(unsigned_integer(address), value, packing);
@@ -223,8 +220,7 @@ void pack_by_interface(const ArgumentType &, PyObject *value, Packing &packing) 
 } // namespace
 
 bool try_array_interface(nb::handle value, Packing &packing) {
-    static PyObject *const name = intern("__cuda_array_interface__");
-    nb::object interface = nb::steal(PyObject_GetAttr(value.ptr(), name));
+    nb::object interface = nb::steal(PyObject_GetAttr(value.ptr(), names.cuda_array_interface));
     if (!interface.is_valid()) {
         if (!PyErr_ExceptionMatches(PyExc_AttributeError))
             throw nb::python_error();
@@ -245,7 +241,7 @@ std::optional<ArgumentType> recognise_foreign_array(PyTypeObject *python_type) {
     else if (is_torch_tensor(type))
         found.pack = pack_torch_tensor;
     else if (is_cupy_array(type))
-        found.pack = pack_cupy_array;
+        found.pack = cupy_packer();
     else if (nb::hasattr(type, "__cuda_array_interface__"))
         found.pack = pack_by_interface;
     else if (nb::hasattr(type, "__dlpack__") && nb::hasattr(type, "__dlpack_device__"))

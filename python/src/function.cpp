@@ -4,6 +4,7 @@
 #include "argument_types.h"
 #include "bound_launch.h"
 #include "errors.h"
+#include "launch_config.h"
 #include "python_object.h"
 #include "texture.h"
 
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -39,12 +41,12 @@ void deallocate(PyObject *self) noexcept {
         PyObject_ClearWeakRefs(self);
     Py_CLEAR(object.attributes);
     Py_CLEAR(object.module);
-    for (PyObject *dtype : object.checked_dtypes)
-        Py_XDECREF(dtype);
-    object.checked_dtypes.~vector();
-    object.legacy.~unique_ptr();
-    object.prepared_arguments.~vector();
-    object.function.~Function();
+    for (std::size_t i = 0; i < object.function.layout().count(); ++i)
+        Py_XDECREF(object.checked_dtypes[i].load());
+    std::destroy_at(&object.checked_dtypes);
+    std::destroy_at(&object.legacy);
+    std::destroy_at(&object.prepared_formats);
+    std::destroy_at(&object.function);
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_Del(self);
     Py_DECREF(reinterpret_cast<PyObject *>(type));
@@ -285,10 +287,13 @@ nb::object wrap_function(Function function, nb::handle module) {
     object->attributes = nullptr;
     object->weak_references = nullptr;
     object->module = Py_NewRef(module.ptr());
-    object->prepared = false;
+    const std::size_t parameters = function.layout().count();
     new (&object->function) Function(std::move(function));
-    new (&object->prepared_arguments) std::vector<PreparedArgument>();
-    new (&object->checked_dtypes) std::vector<PyObject *>();
+    new (&object->prepared) std::atomic<const PreparedFormat *>(nullptr);
+    new (&object->preparing) nb::ft_mutex();
+    new (&object->prepared_formats) std::deque<PreparedFormat>();
+    new (&object->checked_dtypes)
+        std::unique_ptr<std::atomic<PyObject *>[]>(new std::atomic<PyObject *>[parameters]());
     new (&object->legacy) std::unique_ptr<LegacyLaunch>();
     PyObject_GC_Track(object);
     return nb::steal(reinterpret_cast<PyObject *>(object));
@@ -298,6 +303,7 @@ void bind_function(nb::module_ &module) {
     function_type = make_type();
     module.attr("Function") = nb::handle(reinterpret_cast<PyObject *>(function_type));
     bind_bound_launch(module);
+    intern_launch_keywords();
     register_argument_types();
 
     module.def(

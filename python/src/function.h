@@ -16,7 +16,10 @@
 
 #include <pycuda/function.h>
 
+#include <atomic>
+#include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace pycuda::python {
@@ -28,6 +31,12 @@ struct PreparedArgument {
     ValueKind kind = ValueKind::Unknown;
 };
 
+/// What one call of prepare() described.
+struct PreparedFormat {
+    std::string format;
+    std::vector<PreparedArgument> arguments;
+};
+
 /// The object behind pycuda.driver.Function.
 struct FunctionObject {
     PyObject_HEAD vectorcallfunc vectorcall;
@@ -35,11 +44,14 @@ struct FunctionObject {
     PyObject *weak_references;
     PyObject *module; ///< the Module it was asked of, which keeps what is bound to textures
     Function function;
-    bool prepared;
-    std::vector<PreparedArgument> prepared_arguments;
+    /// The format that is in force; null before prepare(). A launch may still read one when another
+    /// thread prepares anew, so all that were ever used are kept.
+    std::atomic<const PreparedFormat *> prepared;
+    nb::ft_mutex preparing; ///< of prepared_formats
+    std::deque<PreparedFormat> prepared_formats;
     std::unique_ptr<LegacyLaunch> legacy; ///< null as long as nobody launches the old way
     /// Element types that have been compared with the kernel's, by argument: see element_check.h.
-    std::vector<PyObject *> checked_dtypes;
+    std::unique_ptr<std::atomic<PyObject *>[]> checked_dtypes; ///< layout().count() of them
 };
 
 /// A new reference to a Function object of this Module.

@@ -82,24 +82,28 @@ void bind_graph(nb::module_ &module) {
         .def(nb::init<>())
         .def(
             "instantiate", [](const Graph &graph) { return ExecutableGraph(graph); },
-            nb::keep_alive<0, 1>(), "An ExecutableGraph of the work as it is now.")
-        .def("clone", &Graph::clone, nb::keep_alive<0, 1>(),
+            nb::lock_self(), nb::keep_alive<0, 1>(), "An ExecutableGraph of the work as it is now.")
+        .def("clone", &Graph::clone, nb::lock_self(), nb::keep_alive<0, 1>(),
              "A Graph of the same work, which changes on its own.")
-        .def("__len__", &Graph::node_count)
+        .def("__len__", &Graph::node_count, nb::lock_self())
         .def(
             "add_empty",
             [](Graph &graph, const std::vector<Node> &dependencies) {
                 return Node{graph.add_empty(handles_of(dependencies))};
             },
-            nb::arg("dependencies") = none, "A node that does nothing but wait for others.")
-        .def("add_kernel", add_kernel, nb::arg("launch"), nb::arg("dependencies") = none,
+            nb::lock_self(), nb::arg("dependencies") = none,
+            "A node that does nothing but wait for others.")
+        .def("add_kernel", add_kernel, nb::lock_self(), nb::arg("launch"),
+             nb::arg("dependencies") = none,
              "A launch, as Function.bind() makes it, after all of `dependencies`.")
-        .def("add_copy", add_copy, nb::arg("dest"), nb::arg("src"), nb::arg("size"),
-             nb::arg("dependencies") = none, "A copy of `size` bytes on the device.")
-        .def("add_fill", add_fill, nb::arg("dest"), nb::arg("value"), nb::arg("count"),
-             nb::arg("element_size") = 1, nb::arg("dependencies") = none,
+        .def("add_copy", add_copy, nb::lock_self(), nb::arg("dest"), nb::arg("src"),
+             nb::arg("size"), nb::arg("dependencies") = none,
+             "A copy of `size` bytes on the device.")
+        .def("add_fill", add_fill, nb::lock_self(), nb::arg("dest"), nb::arg("value"),
+             nb::arg("count"), nb::arg("element_size") = 1, nb::arg("dependencies") = none,
              "Sets `count` elements of 1, 2 or 4 bytes.")
-        .def("write_dot", &Graph::write_dot, nb::arg("path"), "Draw it for Graphviz.")
+        .def("write_dot", &Graph::write_dot, nb::lock_self(), nb::arg("path"),
+             "Draw it for Graphviz.")
         .def_prop_ro(
             "handle",
             [](const Graph &graph) { return reinterpret_cast<std::uintptr_t>(graph.get()); },
@@ -112,15 +116,15 @@ void bind_graph(nb::module_ &module) {
             [](const ExecutableGraph &graph, nb::handle stream) {
                 graph.launch(stream_ref(stream));
             },
-            nb::arg("stream") = nb::none(), "Do all of its work in the stream.")
+            nb::lock_self(), nb::arg("stream") = nb::none(), "Do all of its work in the stream.")
         .def(
             "upload",
             [](const ExecutableGraph &graph, nb::handle stream) {
                 graph.upload(stream_ref(stream));
             },
-            nb::arg("stream") = nb::none(), "Prepare the first launch.")
-        .def("update", &ExecutableGraph::update, nb::arg("graph"), nb::keep_alive<1, 2>(),
-             "Take over the arguments of a Graph with the same nodes.");
+            nb::lock_self(), nb::arg("stream") = nb::none(), "Prepare the first launch.")
+        .def("update", &ExecutableGraph::update, nb::lock_self(), nb::arg("graph"),
+             nb::keep_alive<1, 2>(), "Take over the arguments of a Graph with the same nodes.");
 
     module.def("begin_capture", start_capture, nb::arg("stream"),
                nb::arg("mode") = int{CU_STREAM_CAPTURE_MODE_THREAD_LOCAL},

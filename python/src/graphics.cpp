@@ -152,16 +152,16 @@ void bind_registered(nb::module_ &module) {
     nb::class_<RegisteredObject>(module, "RegisteredObject", nb::is_weak_referenceable(),
                                  "An object of OpenGL that CUDA may map.")
         .def("gl_handle", &RegisteredObject::gl_handle, "OpenGL's number of the object.")
-        .def("unregister", &RegisteredObject::close,
+        .def("unregister", &RegisteredObject::close, nb::lock_self(),
              "Give it back to OpenGL for good. A second time is an error.")
-        .def("set_map_flags", &RegisteredObject::set_map_flags, nb::arg("flags"),
+        .def("set_map_flags", &RegisteredObject::set_map_flags, nb::lock_self(), nb::arg("flags"),
              "What the next mapping is for: graphics_map_flags.")
         .def(
             "map",
             [](std::shared_ptr<RegisteredObject> self, nb::handle stream) {
                 return std::make_shared<RegisteredMapping>(std::move(self), stream_ref(stream));
             },
-            nb::arg("stream") = nb::none(),
+            nb::lock_self(), nb::arg("stream") = nb::none(),
             "A RegisteredMapping. OpenGL must not use the object until that is unmapped.");
 
     nb::class_<RegisteredBuffer, RegisteredObject>(
@@ -193,11 +193,12 @@ void bind_graphics(nb::module_ &module) {
             [](RegisteredMapping &self, nb::object stream) {
                 self.unmap(stream.is_none() ? self.stream() : stream_ref(stream));
             },
-            nb::arg("stream") = nb::none(),
+            nb::lock_self(), nb::arg("stream") = nb::none(),
             "Give it back to OpenGL, in the stream of map() or another. Once only.")
-        .def("device_ptr_and_size", &RegisteredMapping::device_pointer,
+        .def("device_ptr_and_size", &RegisteredMapping::device_pointer, nb::lock_self(),
              "(address, bytes) of a buffer.")
-        .def("array", &RegisteredMapping::array, nb::arg("index"), nb::arg("level"),
+        .def("array", &RegisteredMapping::array, nb::lock_self(), nb::arg("index"),
+             nb::arg("level"),
              "The Array of an image: a face or layer, and a level of its mipmap.");
 
     module.def("have_gl_ext", have_opengl,

@@ -61,7 +61,7 @@ void bind_host_memory(nb::module_ &module) {
                     [&] { return new (self) PinnedAllocation(at_least_one(bytes), flags); });
             },
             nb::arg("bytes"), nb::arg("mem_flags") = 0)
-        .def("free", &PinnedAllocation::free,
+        .def("free", &PinnedAllocation::free, nb::lock_self(),
              "Give the memory back now. Arrays over it must not be used any more.")
         .def("get_flags", &PinnedAllocation::flags, "The host_alloc_flags that it was made with.")
         .def("get_device_pointer", &PinnedAllocation::device_pointer,
@@ -77,7 +77,7 @@ void bind_host_memory(nb::module_ &module) {
                 new (self) AlignedAllocation(at_least_one(bytes), alignment);
             },
             nb::arg("bytes"), nb::arg("alignment") = 4096)
-        .def("free", &AlignedAllocation::free,
+        .def("free", &AlignedAllocation::free, nb::lock_self(),
              "Give the memory back now. Arrays over it must not be used any more.");
 
     nb::class_<RegisteredMemory, HostPointer>(
@@ -85,7 +85,7 @@ void bind_host_memory(nb::module_ &module) {
         nb::is_weak_referenceable(), "Memory of a host array, pinned while this lives.")
         .def(nb::init<nb::object, unsigned>(), nb::arg("ary"), nb::arg("flags") = 0)
         .def_prop_ro("base", &RegisteredMemory::base, "The array whose memory it is.")
-        .def("unregister", &RegisteredMemory::unregister,
+        .def("unregister", &RegisteredMemory::unregister, nb::lock_self(),
              "Unpin the array's memory now. A second time is an error.")
         .def("get_device_pointer", &RegisteredMemory::device_pointer,
              "The address for kernels; needs mem_host_register_flags.DEVICEMAP.");

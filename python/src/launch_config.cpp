@@ -35,17 +35,11 @@ constexpr const char *keyword_names[] = {"block",   "grid",        "stream",    
                                          "cluster", "priority",    "programmatic"};
 
 /// The names as Python's compiler interns them, so that comparing addresses nearly always does.
-PyObject *interned(Keyword keyword) {
-    static PyObject *names[static_cast<int>(Keyword::Count)] = {};
-    PyObject *&name = names[static_cast<int>(keyword)];
-    if (name == nullptr)
-        name = PyUnicode_InternFromString(keyword_names[static_cast<int>(keyword)]);
-    return name;
-}
+constinit PyObject *interned_keywords[static_cast<int>(Keyword::Count)] = {};
 
 Keyword find_keyword(PyObject *name) {
     for (int i = 0; i < static_cast<int>(Keyword::Count); ++i)
-        if (name == interned(Keyword(i))) [[likely]]
+        if (name == interned_keywords[i]) [[likely]]
             return Keyword(i);
     for (int i = 0; i < static_cast<int>(Keyword::Count); ++i)
         if (PyUnicode_CompareWithASCIIString(name, keyword_names[i]) == 0)
@@ -101,6 +95,17 @@ Dim3 read_tuple(PyObject *tuple, const char *what) {
     return extent;
 }
 
+#ifdef NB_FREE_THREADED
+
+/// Remembers nothing: threads without the GIL would have to lock a table, which takes longer than
+/// reading a tuple.
+struct KnownExtents {
+    const Dim3 *find(PyObject *) const noexcept { return nullptr; }
+    void remember(PyObject *, const Dim3 &) {}
+};
+
+#else
+
 bool holds_plain_ints(PyObject *tuple) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i)
         if (!PyLong_CheckExact(PyTuple_GetItem(tuple, i)))
@@ -139,6 +144,8 @@ class KnownExtents {
     std::array<Entry, count> entries_;
 };
 
+#endif
+
 constinit KnownExtents known_extents;
 
 [[noreturn]] void reject_keyword(PyObject *name) {
@@ -146,6 +153,12 @@ constinit KnownExtents known_extents;
 }
 
 } // namespace
+
+void intern_launch_keywords() {
+    for (int i = 0; i < static_cast<int>(Keyword::Count); ++i)
+        if (!(interned_keywords[i] = PyUnicode_InternFromString(keyword_names[i])))
+            throw nb::python_error();
+}
 
 Dim3 read_extent(PyObject *value, const char *what) {
     if (const Dim3 *known = known_extents.find(value)) [[likely]]

@@ -9,6 +9,9 @@
 
 namespace pycuda::python {
 
+/// Once, before the first launch.
+void intern_launch_keywords();
+
 /// (x,), (x, y), (x, y, z) or x, of Python ints or numpy integers, in a tuple or any sequence.
 /// `what` is "block" or "grid". Throws TypeError, ValueError, or Error for more than three.
 Dim3 read_extent(PyObject *value, const char *what);

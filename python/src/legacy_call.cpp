@@ -28,6 +28,14 @@ LegacyLaunch &launch_of(PyObject *self) {
     return *legacy;
 }
 
+/// guarded(), in one thread at a time for each function: what the calls write to belongs to it.
+template <class Body> PyObject *alone(PyObject *self, Body &&body) noexcept {
+    return guarded([&] {
+        nb::ft_object_guard guard(self);
+        return body();
+    });
+}
+
 void write(PyObject *self, std::size_t offset, const void *value, std::size_t size) {
     std::vector<std::byte> &bytes = launch_of(self).parameters;
     if (offset + size > bytes.size())
@@ -36,21 +44,21 @@ void write(PyObject *self, std::size_t offset, const void *value, std::size_t si
 }
 
 PyObject *set_block_shape(PyObject *self, PyObject *args) noexcept {
-    return guarded([&] {
+    return alone(self, [&] {
         launch_of(self).block = read_extent(args, "block");
         return Py_NewRef(Py_None);
     });
 }
 
 PyObject *set_shared_size(PyObject *self, PyObject *bytes) noexcept {
-    return guarded([&] {
+    return alone(self, [&] {
         launch_of(self).shared_bytes = read_shared(bytes);
         return Py_NewRef(Py_None);
     });
 }
 
 PyObject *param_set_size(PyObject *self, PyObject *bytes) noexcept {
-    return guarded([&] {
+    return alone(self, [&] {
         launch_of(self).parameters.resize(unsigned_integer(bytes));
         return Py_NewRef(Py_None);
     });
@@ -60,7 +68,7 @@ PyObject *param_seti(PyObject *self, PyObject *args) noexcept {
     unsigned long long offset = 0, value = 0;
     if (!PyArg_ParseTuple(args, "KK:param_seti", &offset, &value))
         return nullptr;
-    return guarded([&] {
+    return alone(self, [&] {
         const auto number = static_cast<unsigned>(value); // negative ones wrap as they did
         write(self, offset, &number, sizeof number);
         return Py_NewRef(Py_None);
@@ -72,7 +80,7 @@ PyObject *param_setf(PyObject *self, PyObject *args) noexcept {
     float value = 0;
     if (!PyArg_ParseTuple(args, "Kf:param_setf", &offset, &value))
         return nullptr;
-    return guarded([&] {
+    return alone(self, [&] {
         write(self, offset, &value, sizeof value);
         return Py_NewRef(Py_None);
     });
@@ -83,7 +91,7 @@ PyObject *param_setv(PyObject *self, PyObject *args) noexcept {
     PyObject *buffer = nullptr;
     if (!PyArg_ParseTuple(args, "KO:param_setv", &offset, &buffer))
         return nullptr;
-    return guarded([&] {
+    return alone(self, [&] {
         HostBuffer bytes = HostBuffer::to_read(buffer, "a parameter");
         write(self, offset, bytes.data(), bytes.size());
         return Py_NewRef(Py_None);
@@ -92,7 +100,7 @@ PyObject *param_setv(PyObject *self, PyObject *args) noexcept {
 
 /// All arguments at once: checked and packed as a call does it.
 PyObject *param_set(PyObject *self, PyObject *args) noexcept {
-    return guarded([&] {
+    return alone(self, [&] {
         FunctionObject &object = object_of(self);
         ArgumentBlock block(object.function);
         StagedArguments staged{StreamRef()};
@@ -125,14 +133,14 @@ LaunchConfig config_of(PyObject *self, const Dim3 &grid, StreamRef stream = {}) 
 }
 
 PyObject *launch(PyObject *self, PyObject *) noexcept {
-    return guarded([&] {
+    return alone(self, [&] {
         launch_legacy(self, config_of(self, {}));
         return Py_NewRef(Py_None);
     });
 }
 
 PyObject *launch_grid(PyObject *self, PyObject *args) noexcept {
-    return guarded([&] {
+    return alone(self, [&] {
         launch_legacy(self, config_of(self, read_extent(args, "grid")));
         return Py_NewRef(Py_None);
     });
@@ -143,7 +151,7 @@ PyObject *launch_grid_async(PyObject *self, PyObject *args) noexcept {
     PyObject *stream = nullptr;
     if (!PyArg_ParseTuple(args, "IIO:launch_grid_async", &width, &height, &stream))
         return nullptr;
-    return guarded([&] {
+    return alone(self, [&] {
         launch_legacy(self, config_of(self, {width, height, 1}, stream_ref(stream)));
         return Py_NewRef(Py_None);
     });
@@ -155,7 +163,7 @@ PyObject *launch_kernel(PyObject *self, PyObject *args) noexcept {
     PyObject *stream = Py_None;
     if (!PyArg_ParseTuple(args, "OOOO|O:_launch_kernel", &grid, &block, &buffer, &shared, &stream))
         return nullptr;
-    return guarded([&] {
+    return alone(self, [&] {
         HostBuffer bytes = HostBuffer::to_read(buffer, "the parameters");
         const auto *first = static_cast<const std::byte *>(bytes.data());
         launch_of(self).parameters.assign(first, first + bytes.size());

@@ -222,16 +222,16 @@ void bind_jit_linker(nb::module_ &module) {
              "architecture is added. `message_handler(success, info, error)` is called with its "
              "words. CompileError for an option that is not known.")
         .def(
-            "add_data", &PythonJitLinker::add_data, nb::arg("data"), nb::arg("input_type"),
-            nb::arg("name") = "unknown",
+            "add_data", &PythonJitLinker::add_data, nb::lock_self(), nb::arg("data"),
+            nb::arg("input_type"), nb::arg("name") = "unknown",
             "Add a piece of code: bytes, and what they are (jit_input_type). CompileError for what "
             "cannot be read.")
-        .def("add_file", &PythonJitLinker::add_file, nb::arg("filename"), nb::arg("input_type"),
-             "Add a file, such as a library of the toolkit.")
-        .def("link", &PythonJitLinker::link,
+        .def("add_file", &PythonJitLinker::add_file, nb::lock_self(), nb::arg("filename"),
+             nb::arg("input_type"), "Add a file, such as a library of the toolkit.")
+        .def("link", &PythonJitLinker::link, nb::lock_self(),
              "The linked image as bytes, a cubin or, for a driver that takes that, PTX; once only. "
              "CompileError names what is missing.")
-        .def("link_module", &PythonJitLinker::link_module,
+        .def("link_module", &PythonJitLinker::link_module, nb::lock_self(),
              "The Module of all that was added; once only.");
     module.def("nvjitlink_version", &JitLinker::version,
                "Which nvJitLink was found: \"nvJitLink 13.5\". CompileError where there is none.");
@@ -251,13 +251,14 @@ void bind_linker(nb::module_ &module) {
             nb::arg("log_verbose") = false,
             "`options` are pairs of jit_option and int; `message_handler(success, info, error)` "
             "is called with the linker's words.")
-        .def("add_data", &Linker::add_data, nb::arg("data"), nb::arg("input_type"),
+        .def("add_data", &Linker::add_data, nb::lock_self(), nb::arg("data"), nb::arg("input_type"),
              nb::arg("name") = "unknown",
              "Add a piece of code: bytes, and what they are (jit_input_type). LogicError for what "
              "the driver cannot read.")
-        .def("add_file", &Linker::add_file, nb::arg("filename"), nb::arg("input_type"),
-             "Add a file, such as a library of the toolkit.")
-        .def("link_module", &Linker::link_module, "The Module of all that was added; once only.");
+        .def("add_file", &Linker::add_file, nb::lock_self(), nb::arg("filename"),
+             nb::arg("input_type"), "Add a file, such as a library of the toolkit.")
+        .def("link_module", &Linker::link_module, nb::lock_self(),
+             "The Module of all that was added; once only.");
 }
 
 } // namespace pycuda::python

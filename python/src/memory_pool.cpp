@@ -82,7 +82,8 @@ std::string represent(const PooledMemory &memory) {
 void bind_memory_pool(nb::module_ &module) {
     nb::class_<PooledMemory>(module, "PooledDeviceAllocation", nb::dynamic_attr(),
                              nb::is_weak_referenceable(), "A block of a DeviceMemoryPool.")
-        .def("free", &PooledMemory::free, "Give the block back now. A second time is an error.")
+        .def("free", &PooledMemory::free, nb::lock_self(),
+             "Give the block back now. A second time is an error.")
         .def("__int__", &PooledMemory::get)
         .def("__index__", &PooledMemory::get)
         .def("__long__", &PooledMemory::get)
@@ -94,7 +95,7 @@ void bind_memory_pool(nb::module_ &module) {
     nb::class_<PooledHostMemory>(module, "PooledHostAllocation", buffer_export<PooledHostMemory>(),
                                  nb::is_weak_referenceable(), "A block of a PageLockedMemoryPool.")
         .def(
-            "free", [](PooledHostMemory &block) { block.memory.free(); },
+            "free", [](PooledHostMemory &block) { block.memory.free(); }, nb::lock_self(),
             "Give the block back to the pool now. A second time is an error.")
         .def("__len__", &PooledHostMemory::size)
         .def("__bool__", [](const PooledHostMemory &) { return true; });

@@ -1,11 +1,14 @@
 // module.cpp -- pycuda._driver: a table of contents.
 #include "bindings.h"
 
+#include "names.h"
+
 NB_MODULE(_driver, module) {
     using namespace pycuda::python;
     module.attr("__doc__") = "The CUDA driver API, as pycuda.driver shows it.";
     nb::set_leak_warnings(false); // what lives at exit is left to the process: see init.cpp
 
+    intern_names();
     bind_errors(module);
     bind_enums(module);
     bind_init(module);

@@ -1,6 +1,8 @@
 // numpy_types.cpp -- asking numpy about its types.
 #include "numpy_types.h"
 
+#include <atomic>
+#include <memory>
 #include <vector>
 
 namespace pycuda::python {
@@ -28,6 +30,7 @@ constexpr NamedKind scalar_kinds[] = {
 struct Numpy {
     PyTypeObject *ndarray = nullptr;
     PyTypeObject *record = nullptr;
+    PyTypeObject *generic = nullptr;
     std::vector<NumpyScalar> scalars;
 };
 
@@ -54,21 +57,23 @@ PyTypeObject *type_named(nb::handle numpy, const char *name) {
 
 /// Null until numpy has been imported completely.
 const Numpy *loaded_numpy() {
-    static Numpy *loaded = nullptr; // never freed: it is asked until the very end
-    if (loaded)
-        return loaded;
+    static constinit std::atomic<const Numpy *> loaded = nullptr; // never freed, asked to the end
+    if (const Numpy *known = loaded.load(std::memory_order_acquire))
+        return known;
     nb::dict modules = nb::borrow<nb::dict>(nb::module_::import_("sys").attr("modules"));
     if (!modules.contains("numpy"))
         return nullptr;
     nb::object numpy = modules["numpy"];
     if (!nb::hasattr(numpy, "float32") || !nb::hasattr(numpy, "longdouble"))
         return nullptr;
-    auto *found = new Numpy{type_named(numpy, "ndarray"), type_named(numpy, "void"), {}};
+    auto found = std::make_unique<Numpy>(type_named(numpy, "ndarray"), type_named(numpy, "void"),
+                                         type_named(numpy, "generic"));
     for (const NamedKind &named : scalar_kinds) {
         nb::object type = numpy.attr(named.name);
         found->scalars.push_back(examine(type.release(), named.kind));
     }
-    return loaded = found;
+    const Numpy *first = nullptr; // another thread may have been quicker
+    return loaded.compare_exchange_strong(first, found.get()) ? found.release() : first;
 }
 
 bool is_instance(nb::handle object, PyTypeObject *type) {
@@ -85,6 +90,16 @@ bool is_numpy_array(nb::handle object) {
 bool is_numpy_record(nb::handle object) {
     const Numpy *numpy = loaded_numpy();
     return numpy && is_instance(object, numpy->record);
+}
+
+bool is_numpy_generic(nb::handle object) {
+    const Numpy *numpy = loaded_numpy();
+    return numpy && is_instance(object, numpy->generic);
+}
+
+bool is_numpy_bool(const PyTypeObject *type) {
+    const Numpy *numpy = loaded_numpy();
+    return numpy && numpy->scalars.front().type == type; // the first of scalar_kinds
 }
 
 std::span<const NumpyScalar> numpy_scalars() {

@@ -19,6 +19,12 @@ bool is_numpy_array(nb::handle object);
 /// True for numpy.void, a record of a structured array.
 bool is_numpy_record(nb::handle object);
 
+/// True for scalars of any type: those of numpy itself, and of libraries such as ml_dtypes.
+bool is_numpy_generic(nb::handle object);
+
+/// True for the type numpy.bool_.
+bool is_numpy_bool(const PyTypeObject *type);
+
 /// How the scalars of one numpy type hold their value.
 struct NumpyScalar {
     PyTypeObject *type = nullptr;

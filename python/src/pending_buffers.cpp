@@ -3,6 +3,9 @@
 
 #include <pycuda/driver.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace pycuda::python {
 PendingBuffers &PendingBuffers::instance() {
     static auto *instance = new PendingBuffers; // never destroyed: copies may outlive Python
@@ -13,17 +16,24 @@ void PendingBuffers::keep(HostBuffer buffer, StreamRef stream) {
     release_finished();
     Event done(CU_EVENT_DISABLE_TIMING);
     done.record(stream);
+    nb::ft_lock_guard guard(mutex_);
     pending_.push_back({std::move(buffer), std::move(done)});
+    count_ = pending_.size();
 }
 
 void PendingBuffers::release() noexcept {
     const Driver *driver = driver_for_cleanup();
     if (driver == nullptr)
         return;
-    std::erase_if(pending_, [&](Pending &pending) {
-        // Any failure means that the context is dead, and with it the copy.
-        return driver->cuEventQuery.status(pending.done.get()) != CUDA_ERROR_NOT_READY;
+    std::deque<Pending> finished; // letting go of them may run Python code: not under the lock
+    nb::ft_lock_guard guard(mutex_);
+    const auto first = std::partition(pending_.begin(), pending_.end(), [&](Pending &pending) {
+        // Any other answer than this means that the copy is done, or dead with its context.
+        return driver->cuEventQuery.status(pending.done.get()) == CUDA_ERROR_NOT_READY;
     });
+    finished.assign(std::move_iterator(first), std::move_iterator(pending_.end()));
+    pending_.erase(first, pending_.end());
+    count_ = pending_.size();
 }
 
 } // namespace pycuda::python

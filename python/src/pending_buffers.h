@@ -10,11 +10,13 @@
 #include <pycuda/event.h>
 #include <pycuda/stream.h>
 
+#include <atomic>
+#include <cstddef>
 #include <deque>
 
 namespace pycuda::python {
 
-/// The buffers of copies that may not be done yet. Use it with the GIL only.
+/// The buffers of copies that may not be done yet. Not to be used in a thread without Python.
 class PendingBuffers {
   public:
     static PendingBuffers &instance();
@@ -24,7 +26,7 @@ class PendingBuffers {
 
     /// Drops the buffers of copies that are done.
     void release_finished() noexcept {
-        if (!pending_.empty()) [[unlikely]]
+        if (count_.load(std::memory_order_relaxed) != 0) [[unlikely]]
             release();
     }
 
@@ -35,7 +37,9 @@ class PendingBuffers {
     };
     void release() noexcept;
 
+    nb::ft_mutex mutex_;
     std::deque<Pending> pending_;
+    std::atomic<std::size_t> count_ = 0; ///< of pending_, to be read without the lock
 };
 
 } // namespace pycuda::python

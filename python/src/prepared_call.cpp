@@ -13,6 +13,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstdlib>
 #include <optional>
@@ -198,15 +199,17 @@ void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *v
 void launch_prepared(FunctionObject &self, const LaunchConfig &config, PyObject *const *args,
                      std::size_t count, nb::handle stream = Py_None) {
     ArgumentBlock block(self.function);
-    if (count != self.prepared_arguments.size())
+    const std::vector<PreparedArgument> &wanted =
+        self.prepared.load(std::memory_order_acquire)->arguments;
+    if (count != wanted.size())
         throw ArgumentError(self.function.name(), count,
-                            " was prepared for " + std::to_string(self.prepared_arguments.size()) +
+                            " was prepared for " + std::to_string(wanted.size()) +
                                 " arguments, got " + std::to_string(count));
     block.check_count(count);
     StagedArguments staged(config.stream);
     Packing packing{self, block, staged};
     for (std::size_t i = 0; i < count; ++i)
-        pack_prepared(packing, self.prepared_arguments[i], args[i]);
+        pack_prepared(packing, wanted[i], args[i]);
     staged.before_launch(stream);
     launch(self.function, config, block);
     staged.after_launch(self.function, stream);
@@ -231,6 +234,16 @@ LaunchConfig read_config(const FunctionObject &self, PyObject *const *args, Py_s
     return config;
 }
 
+void prepare(FunctionObject &self, const std::string &format) {
+    std::vector<PreparedArgument> arguments = parse_format(format);
+    nb::ft_lock_guard guard(self.preparing);
+    auto &known = self.prepared_formats;
+    auto found = std::ranges::find(known, format, &PreparedFormat::format);
+    if (found == known.end())
+        found = known.insert(found, {format, std::move(arguments)});
+    self.prepared.store(&*found, std::memory_order_release);
+}
+
 /// What prepared_timed_call() returns: waits, then tells the seconds between two events.
 struct Stopwatch {
     Event start;
@@ -253,9 +266,7 @@ PyObject *function_prepare(PyObject *self, PyObject *args, PyObject *keywords) n
         const std::string format = format_of(arg_types);
         register_numpy_types(); // for packs_directly()
         check_texture_references(texrefs);
-        FunctionObject &function = object_of(self);
-        function.prepared_arguments = parse_format(format);
-        function.prepared = true;
+        prepare(object_of(self), format);
         nb::handle(self).attr("arg_format") = format;
         nb::handle(self).attr("texrefs") = nb::borrow(texrefs);
         return Py_NewRef(self);

@@ -4,6 +4,7 @@
 #include "allocate.h"
 #include "device_pointer.h"
 #include "interruptible.h"
+#include "names.h"
 #include "python_object.h"
 #include "stand_in_pool.h"
 
@@ -25,18 +26,6 @@ nb::object allocate(std::size_t bytes, StreamRef queue) {
     });
 }
 
-/// Names whose look-up makes no object.
-PyObject *intern(const char *name) { return PyUnicode_InternFromString(name); }
-
-PyObject *array_name() {
-    static PyObject *const name = intern("array");
-    return name;
-}
-PyObject *dev_alloc_name() {
-    static PyObject *const name = intern("dev_alloc");
-    return name;
-}
-
 nb::object attribute(nb::handle object, PyObject *name) {
     nb::object found = nb::steal(PyObject_GetAttr(object.ptr(), name));
     if (!found.is_valid())
@@ -46,16 +35,14 @@ nb::object attribute(nb::handle object, PyObject *name) {
 
 /// The stand-in on the device, kept in the handler for its next call. An array of no elements has
 /// none, as a kernel must not touch it.
-CUdeviceptr stand_in(nb::handle handler, std::size_t bytes, StreamRef queue) {
-    nb::object allocation = attribute(handler, dev_alloc_name());
-    if (!allocation.is_none())
-        return device_address(allocation, "dev_alloc");
-    if (bytes == 0)
-        return 0;
+nb::object stand_in(nb::handle handler, std::size_t bytes, StreamRef queue) {
+    nb::object allocation = attribute(handler, names.dev_alloc);
+    if (!allocation.is_none() || bytes == 0)
+        return allocation;
     allocation = allocate(bytes, queue);
-    if (PyObject_SetAttr(handler.ptr(), dev_alloc_name(), allocation.ptr()) != 0)
+    if (PyObject_SetAttr(handler.ptr(), names.dev_alloc, allocation.ptr()) != 0)
         throw nb::python_error();
-    return device_address(allocation, "dev_alloc");
+    return allocation;
 }
 
 void copy_out(const HostBuffer &to, CUdeviceptr from, StreamRef queue) {
@@ -83,18 +70,20 @@ template <class Body> void naming_kernel(const Function &function, Body &&body) 
 } // namespace
 
 CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
-    const nb::object array = attribute(handler, array_name());
+    const nb::object array = attribute(handler, names.array);
     HostBuffer buffer = direction & Out ? HostBuffer::to_write(array, "the array of Out or InOut")
                                         : HostBuffer::to_read(array, "the array of In");
-    const CUdeviceptr address = stand_in(handler, buffer.size(), queue_);
-    stages_.push_back({handler, direction, address, std::move(buffer), false, nullptr});
+    nb::object allocation = stand_in(handler, buffer.size(), queue_);
+    const CUdeviceptr address = allocation.is_none() ? 0 : device_address(allocation, "dev_alloc");
+    stages_.push_back(
+        {handler, std::move(allocation), direction, address, std::move(buffer), false, nullptr});
     return address;
 }
 
 CUdeviceptr StagedArguments::add_custom(nb::handle handler) {
     const CUdeviceptr address =
         device_address(nb::object(handler.attr("get_device_alloc")()), "get_device_alloc()");
-    stages_.push_back({handler, 0, address, HostBuffer(), true, nullptr});
+    stages_.push_back({handler, {}, 0, address, HostBuffer(), true, nullptr});
     return address;
 }
 

@@ -56,6 +56,7 @@ class StagedArguments {
   private:
     struct Stage {
         nb::handle handler;
+        nb::object allocation; ///< its stand-in, whatever another thread does to the handler
         int direction;
         CUdeviceptr address;
         HostBuffer buffer; ///< empty for custom handlers

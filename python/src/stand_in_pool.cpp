@@ -11,7 +11,7 @@ StandInPool &StandInPool::instance() {
 namespace {
 
 /// The pool, made anew where the last one was of another context.
-MemoryPool &current_pool(std::optional<MemoryPool> &pool, MemoryPool (*make)()) {
+MemoryPool current_pool(std::optional<MemoryPool> &pool, MemoryPool (*make)()) {
     if (!pool || !pool->context().usable() || !pool->context().is_current())
         pool = make();
     return *pool;
@@ -19,17 +19,31 @@ MemoryPool &current_pool(std::optional<MemoryPool> &pool, MemoryPool (*make)()) 
 
 } // namespace
 
+// Allocating may wait for the driver, and for memory to be found, with the mutex open again.
+
 PooledMemory StandInPool::allocate(std::size_t bytes) {
-    return current_pool(pool_, MemoryPool::device).allocate(bytes);
+    MemoryPool pool = [&] {
+        nb::ft_lock_guard guard(mutex_);
+        return current_pool(pool_, MemoryPool::device);
+    }();
+    return pool.allocate(bytes);
 }
 
 PooledMemory StandInPool::allocate_pinned(std::size_t bytes) {
-    return current_pool(pinned_pool_, [] { return MemoryPool::pinned(); }).allocate(bytes);
+    MemoryPool pool = [&] {
+        nb::ft_lock_guard guard(mutex_);
+        return current_pool(pinned_pool_, [] { return MemoryPool::pinned(); });
+    }();
+    return pool.allocate(bytes);
 }
 
-void StandInPool::abandon(PooledMemory memory) { abandoned_.push_back(std::move(memory)); }
+void StandInPool::abandon(PooledMemory memory) {
+    nb::ft_lock_guard guard(mutex_);
+    abandoned_.push_back(std::move(memory));
+}
 
 void StandInPool::free_held() {
+    nb::ft_lock_guard guard(mutex_);
     for (std::optional<MemoryPool> *pool : {&pool_, &pinned_pool_})
         if (*pool)
             (*pool)->free_held();

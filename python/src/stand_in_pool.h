@@ -1,6 +1,8 @@
 // stand_in_pool.h -- device memory for In, Out and InOut, which come and go with every call.
 #pragma once
 
+#include "bindings.h"
+
 #include <pycuda/memory_pool.h>
 
 #include <optional>
@@ -9,7 +11,7 @@
 namespace pycuda::python {
 
 /// Pools for small stand-ins, and for page-locked memory that their copies go through, in the
-/// context that was used last. Use it with the GIL only.
+/// context that was used last. Not to be used in a thread without Python.
 class StandInPool {
   public:
     static StandInPool &instance();
@@ -27,6 +29,7 @@ class StandInPool {
     void free_held();
 
   private:
+    nb::ft_mutex mutex_; ///< of all that follows
     std::optional<MemoryPool> pool_;
     std::optional<MemoryPool> pinned_pool_;
     std::vector<PooledMemory> abandoned_;

@@ -73,7 +73,8 @@ void bind_stream(nb::module_ &module) {
         .def_prop_ro("flags", &Stream::flags, "Of stream_flags.")
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
-        .def("close", &Stream::close, "Give it back now. Work in it is still done.")
+        .def("close", &Stream::close, nb::lock_self(),
+             "Give it back now. Work in it is still done.")
         .def("__cuda_stream__",
              [](const Stream &stream) { return nb::make_tuple(0, handle_of(stream)); })
         .def("__repr__", represent);

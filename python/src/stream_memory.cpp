@@ -104,8 +104,8 @@ void bind_stream_memory(nb::module_ &module) {
     module.def("mem_alloc_async", mem_alloc_async, nb::arg("bytes"), nb::arg("stream") = nb::none(),
                "Device memory that may be used in the stream from here on. Its free() waits; "
                "mem_free_async() does not.");
-    module.def("mem_free_async", mem_free_async, nb::arg("memory"), nb::arg("stream") = nb::none(),
-               "Give memory back once the stream has got here.");
+    module.def("mem_free_async", mem_free_async, nb::arg("memory").lock(),
+               nb::arg("stream") = nb::none(), "Give memory back once the stream has got here.");
     module.def("mem_prefetch", mem_prefetch, nb::arg("devptr"), nb::arg("bytes"),
                nb::arg("device").none(), nb::arg("stream") = nb::none(),
                "Move managed memory to a Device, or with None to the host.");

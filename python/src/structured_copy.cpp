@@ -108,7 +108,8 @@ template <class Copy> void bind_source(nb::class_<Copy> &type) {
                 copy.what.srcMemoryType = CU_MEMORYTYPE_HOST;
                 copy.what.srcHost = copy.source.buffer.data();
             },
-            nb::arg("buffer"), "Copy from host memory, which may have gaps between its rows.")
+            nb::lock_self(), nb::arg("buffer"),
+            "Copy from host memory, which may have gaps between its rows.")
         .def(
             "set_src_array",
             [](Copy &copy, nb::object array) {
@@ -116,7 +117,7 @@ template <class Copy> void bind_source(nb::class_<Copy> &type) {
                 copy.what.srcMemoryType = CU_MEMORYTYPE_ARRAY;
                 copy.source = {array, {}};
             },
-            nb::arg("array"), "Copy from an Array.")
+            nb::lock_self(), nb::arg("array"), "Copy from an Array.")
         .def(
             "set_src_device",
             [](Copy &copy, nb::object pointer) {
@@ -124,7 +125,7 @@ template <class Copy> void bind_source(nb::class_<Copy> &type) {
                 copy.what.srcMemoryType = CU_MEMORYTYPE_DEVICE;
                 copy.source = {pointer, {}};
             },
-            nb::arg("devptr"), "Copy from memory of the device.")
+            nb::lock_self(), nb::arg("devptr"), "Copy from memory of the device.")
         .def(
             "set_src_unified",
             [](Copy &copy, nb::object buffer) {
@@ -133,7 +134,8 @@ template <class Copy> void bind_source(nb::class_<Copy> &type) {
                     unified_address(buffer, copy.source, HostBuffer::strided_to_read);
                 copy.what.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
             },
-            nb::arg("buffer"), "Copy from memory whose place the driver finds out.");
+            nb::lock_self(), nb::arg("buffer"),
+            "Copy from memory whose place the driver finds out.");
 }
 
 template <class Copy> void bind_destination(nb::class_<Copy> &type) {
@@ -144,7 +146,8 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
                 copy.what.dstMemoryType = CU_MEMORYTYPE_HOST;
                 copy.what.dstHost = copy.destination.buffer.data();
             },
-            nb::arg("buffer"), "Copy to host memory, which may have gaps between its rows.")
+            nb::lock_self(), nb::arg("buffer"),
+            "Copy to host memory, which may have gaps between its rows.")
         .def(
             "set_dst_array",
             [](Copy &copy, nb::object array) {
@@ -152,7 +155,7 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
                 copy.what.dstMemoryType = CU_MEMORYTYPE_ARRAY;
                 copy.destination = {array, {}};
             },
-            nb::arg("array"), "Copy to an Array.")
+            nb::lock_self(), nb::arg("array"), "Copy to an Array.")
         .def(
             "set_dst_device",
             [](Copy &copy, nb::object pointer) {
@@ -160,7 +163,7 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
                 copy.what.dstMemoryType = CU_MEMORYTYPE_DEVICE;
                 copy.destination = {pointer, {}};
             },
-            nb::arg("devptr"), "Copy to memory of the device.")
+            nb::lock_self(), nb::arg("devptr"), "Copy to memory of the device.")
         .def(
             "set_dst_unified",
             [](Copy &copy, nb::object buffer) {
@@ -169,7 +172,7 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
                     unified_address(buffer, copy.destination, HostBuffer::strided_to_write);
                 copy.what.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
             },
-            nb::arg("buffer"), "Copy to memory whose place the driver finds out.");
+            nb::lock_self(), nb::arg("buffer"), "Copy to memory whose place the driver finds out.");
 }
 
 // The copy itself
@@ -227,7 +230,8 @@ void bind_structured_copy(nb::module_ &module) {
     bind_fields(copy_2d);
     bind_source(copy_2d);
     bind_destination(copy_2d);
-    copy_2d.def("__call__", call_2d, nb::arg("aligned") = false, nb::arg("stream") = nb::none(),
+    copy_2d.def("__call__", call_2d, nb::lock_self(), nb::arg("aligned") = false,
+                nb::arg("stream") = nb::none(),
                 "Copy now, or with a stream, in it. `aligned` rows start where the device likes.");
 
     nb::class_<Copy3D> copy_3d(module, "Memcpy3D", "A copy of a box of bytes.");
@@ -235,7 +239,7 @@ void bind_structured_copy(nb::module_ &module) {
     bind_fields_3d(copy_3d);
     bind_source(copy_3d);
     bind_destination(copy_3d);
-    copy_3d.def("__call__", call_3d, nb::arg("stream") = nb::none(),
+    copy_3d.def("__call__", call_3d, nb::lock_self(), nb::arg("stream") = nb::none(),
                 "Copy now, or with a stream, in it.");
 
     nb::class_<CopyPeer> copy_peer(module, "Memcpy3DPeer",
@@ -259,7 +263,7 @@ void bind_structured_copy(nb::module_ &module) {
             [](CopyPeer &copy, const Context &context) { copy.what.dstContext = context.get(); },
             nb::arg("context"), nb::keep_alive<1, 2>(),
             "The context that is copied to; at first the current one.")
-        .def("__call__", call_peer, nb::arg("stream") = nb::none(),
+        .def("__call__", call_peer, nb::lock_self(), nb::arg("stream") = nb::none(),
              "Copy now, or with a stream, in it.");
 }
 

@@ -235,9 +235,9 @@ CUdeviceptr find_variable(nb::handle module, const char *name, const char *what)
 template <class Make> nb::object reference_of(nb::handle module, const char *name, Make &&make) {
     nb::object attributes = module.attr("__dict__");
     auto references = nb::cast<nb::dict>(attributes.attr("setdefault")("_references", nb::dict()));
-    if (!references.contains(name))
-        references[name] = make();
-    return nb::borrow(references[name]);
+    if (references.contains(name))
+        return nb::borrow(references[name]);
+    return references.attr("setdefault")(name, make()); // another thread may have been quicker
 }
 
 // Objects
@@ -347,41 +347,45 @@ void bind_references(nb::module_ &module) {
                                  nb::is_weak_referenceable(),
                                  "A texture that a kernel's source declares as a variable.")
         .def(nb::init<>())
-        .def("set_array", &TextureReference::set_array, nb::arg("array"), "Read this Array.")
-        .def("set_address", &TextureReference::set_address, nb::arg("devptr"), nb::arg("bytes"),
-             nb::arg("allow_offset") = false,
+        .def("set_array", &TextureReference::set_array, nb::lock_self(), nb::arg("array"),
+             "Read this Array.")
+        .def("set_address", &TextureReference::set_address, nb::lock_self(), nb::arg("devptr"),
+             nb::arg("bytes"), nb::arg("allow_offset") = false,
              "Read memory of the device with tex1Dfetch. Returns the offset in bytes that the "
              "kernel has to add.")
-        .def("set_address_2d", &TextureReference::set_address_2d, nb::arg("devptr"),
-             nb::arg("descr"), nb::arg("pitch"),
+        .def("set_address_2d", &TextureReference::set_address_2d, nb::lock_self(),
+             nb::arg("devptr"), nb::arg("descr"), nb::arg("pitch"),
              "Read rows of memory that start `pitch` bytes apart.")
-        .def("set_format", &TextureReference::set_format, nb::arg("format"),
+        .def("set_format", &TextureReference::set_format, nb::lock_self(), nb::arg("format"),
              nb::arg("num_components"),
              "Elements and channels of memory that is bound: array_format, and 1, 2 or 4.")
-        .def("set_address_mode", &TextureReference::set_address_mode, nb::arg("dim"),
-             nb::arg("mode"), "What reading outside gives, for one dimension: address_mode.")
-        .def("set_filter_mode", &TextureReference::set_filter_mode, nb::arg("mode"),
-             "POINT reads one element, LINEAR mixes neighbours: filter_mode.")
-        .def("set_flags", &TextureReference::set_flags, nb::arg("flags"),
+        .def("set_address_mode", &TextureReference::set_address_mode, nb::lock_self(),
+             nb::arg("dim"), nb::arg("mode"),
+             "What reading outside gives, for one dimension: address_mode.")
+        .def("set_filter_mode", &TextureReference::set_filter_mode, nb::lock_self(),
+             nb::arg("mode"), "POINT reads one element, LINEAR mixes neighbours: filter_mode.")
+        .def("set_flags", &TextureReference::set_flags, nb::lock_self(), nb::arg("flags"),
              "TRSF_NORMALIZED_COORDINATES and TRSF_READ_AS_INTEGER; the latter goes by the "
              "declared type.")
-        .def("get_address", &TextureReference::address,
+        .def("get_address", &TextureReference::address, nb::lock_self(),
              "The address that is bound. LogicError where none is.")
-        .def("get_array", &TextureReference::array,
+        .def("get_array", &TextureReference::array, nb::lock_self(),
              "The Array that is bound. LogicError where none is.")
-        .def("get_address_mode", &TextureReference::address_mode, nb::arg("dim"),
+        .def("get_address_mode", &TextureReference::address_mode, nb::lock_self(), nb::arg("dim"),
              "The address_mode of one dimension.")
-        .def("get_filter_mode", &TextureReference::filter_mode, "The filter_mode.")
-        .def("get_format", &TextureReference::format, "(array_format, channels)")
-        .def("get_flags", &TextureReference::flags, "The TRSF_ flags that are set.")
+        .def("get_filter_mode", &TextureReference::filter_mode, nb::lock_self(), "The filter_mode.")
+        .def("get_format", &TextureReference::format, nb::lock_self(), "(array_format, channels)")
+        .def("get_flags", &TextureReference::flags, nb::lock_self(),
+             "The TRSF_ flags that are set.")
         .def_prop_ro("handle", &TextureReference::handle, "The texture object; 0 while unbound.");
 
     nb::class_<SurfaceReference>(module, "SurfaceReference", nb::dynamic_attr(),
                                  nb::is_weak_referenceable(),
                                  "A surface that a kernel's source declares as a variable.")
-        .def("set_array", &SurfaceReference::set_array, nb::arg("array"), nb::arg("flags") = 0,
+        .def("set_array", &SurfaceReference::set_array, nb::lock_self(), nb::arg("array"),
+             nb::arg("flags") = 0,
              "Read and write this Array, which was made with array3d_flags.SURFACE_LDST.")
-        .def("get_array", &SurfaceReference::array,
+        .def("get_array", &SurfaceReference::array, nb::lock_self(),
              "The Array that is bound. LogicError where none is.");
 }
 
@@ -430,7 +434,7 @@ void bind_texture(nb::module_ &module) {
         .def_prop_ro("handle", &TextureObject::get,
                      "The CUtexObject, as an int: what a kernel takes as cudaTextureObject_t.")
         .def("__index__", &TextureObject::get)
-        .def("close", &TextureObject::close, "Give it back now.");
+        .def("close", &TextureObject::close, nb::lock_self(), "Give it back now.");
 
     nb::class_<SurfaceObject>(module, "SurfaceObject", nb::is_weak_referenceable(),
                               "How kernels read and write an Array made with SURFACE_LDST; a "
@@ -444,7 +448,7 @@ void bind_texture(nb::module_ &module) {
         .def_prop_ro("handle", &SurfaceObject::get,
                      "The CUsurfObject, as an int: what a kernel takes as cudaSurfaceObject_t.")
         .def("__index__", &SurfaceObject::get)
-        .def("close", &SurfaceObject::close, "Give it back now.");
+        .def("close", &SurfaceObject::close, nb::lock_self(), "Give it back now.");
     register_as_argument<TextureObject>();
     register_as_argument<SurfaceObject>();
 }

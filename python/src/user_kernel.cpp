@@ -69,16 +69,25 @@ void CallArrays::note_use(StreamRef stream) const {
             array_note_use(array_of(argument), stream);
 }
 
-FunctionObject &VariantFunctions::get(const Function &function, const std::string &log,
-                                      const std::string &kept_in) {
+FunctionObject *VariantFunctions::find(const Function &function) {
+    nb::ft_lock_guard guard(mutex_);
     for (const nb::object &known : functions_) {
-        auto &object = *reinterpret_cast<FunctionObject *>(known.ptr());
-        if (object.function == function)
+        auto *object = reinterpret_cast<FunctionObject *>(known.ptr());
+        if (object->function == function)
             return object;
     }
+    return nullptr;
+}
+
+FunctionObject &VariantFunctions::get(const Function &function, const std::string &log,
+                                      const std::string &kept_in) {
+    if (FunctionObject *known = find(function))
+        return *known;
     report(log, kept_in);
-    functions_.push_back(wrap_function(function));
-    return *reinterpret_cast<FunctionObject *>(functions_.back().ptr());
+    nb::object made = wrap_function(function);
+    nb::ft_lock_guard guard(mutex_);
+    functions_.push_back(made);
+    return *reinterpret_cast<FunctionObject *>(made.ptr());
 }
 
 } // namespace pycuda::python

@@ -46,7 +46,10 @@ class VariantFunctions {
                         const std::string &kept_in);
 
   private:
-    std::vector<nb::object> functions_;
+    FunctionObject *find(const Function &function);
+
+    nb::ft_mutex mutex_;
+    std::vector<nb::object> functions_; ///< only ever grows
 };
 
 /// Packs arguments as declared: arrays through `push_array(block, index of the array)`, numbers as

@@ -73,10 +73,10 @@ void bind_virtual_memory(nb::module_ &module) {
         ">>> range.set_access(device)")
         .def(nb::init<std::size_t, std::size_t, CUdeviceptr>(), nb::arg("size"),
              nb::arg("alignment") = 0, nb::arg("address") = 0)
-        .def("map", &VirtualMemory::map, nb::arg("memory"), nb::arg("offset") = 0,
+        .def("map", &VirtualMemory::map, nb::lock_self(), nb::arg("memory"), nb::arg("offset") = 0,
              "Put all of a PhysicalMemory `offset` bytes after the beginning. Nobody may access it "
              "before set_access(). LogicError where there is something already.")
-        .def("unmap", &VirtualMemory::unmap, nb::arg("offset") = 0,
+        .def("unmap", &VirtualMemory::unmap, nb::lock_self(), nb::arg("offset") = 0,
              "Take away what was put at `offset`. Waits for nothing: work on it must be done.")
         .def(
             "set_access",
@@ -84,7 +84,8 @@ void bind_virtual_memory(nb::module_ &module) {
                std::optional<std::size_t> offset) {
                 range.set_access(device, CUmemAccess_flags(access), offset);
             },
-            nb::arg("device"), nb::arg("access") = int{CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+            nb::lock_self(), nb::arg("device"),
+            nb::arg("access") = int{CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
             nb::arg("offset") = nb::none(),
             "Let a device access all that is mapped, or what was put at `offset`; `access` is of "
             "mem_access.")
@@ -94,15 +95,16 @@ void bind_virtual_memory(nb::module_ &module) {
                 return nb::module_::import_("pycuda._driver")
                     .attr("mem_access")(int{range.access(device, offset)});
             },
-            nb::arg("device"), nb::arg("offset") = 0,
+            nb::lock_self(), nb::arg("device"), nb::arg("offset") = 0,
             "How a device may access what lies at `offset`.")
-        .def("close", &VirtualMemory::close,
+        .def("close", &VirtualMemory::close, nb::lock_self(),
              "Unmap everything and give the addresses back. A second time does nothing.")
         .def_prop_ro("size", &VirtualMemory::size, "In bytes.")
         .def("__int__", &VirtualMemory::get)
         .def("__index__", &VirtualMemory::get)
         .def("__enter__", [](nb::object self) { return self; })
-        .def("__exit__", [](VirtualMemory &range, nb::args) { range.close(); })
+        .def(
+            "__exit__", [](VirtualMemory &range, nb::args) { range.close(); }, nb::lock_self())
         .def("__repr__", represent);
 }
 

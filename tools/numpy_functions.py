@@ -38,9 +38,6 @@ REASONS = {
         linalg.inv linalg.lstsq linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet linalg.solve
         linalg.svd linalg.svdvals linalg.tensorinv linalg.tensorsolve polyfit roots""",
     "einsum(optimize=...) plans by itself": "einsum_path",
-    "there is no Fourier transform on the device yet": """
-        fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.rfftn fft.irfftn fft.rfft2 fft.irfft2
-        fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.fftshift fft.ifftshift""",
     "of polynomials there is polyval(), vander(); the rest works on few numbers, for the host": """
         poly polyadd polyder polydiv polyint polymul polysub""",
     "not written yet": """

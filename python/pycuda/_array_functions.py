@@ -28,6 +28,7 @@ from pycuda import (
     _array_statistics,
 )
 from pycuda import _array_creation as _creation
+from pycuda import fft as _fft
 
 MODULES = (
     _array_shapes,
@@ -61,6 +62,8 @@ LINALG = {
         x, offset, -2, -1, dtype
     ),
 }
+
+FFT = {name: getattr(_fft, name) for name in _fft.__all__ if not name.endswith("freq")}
 
 
 # What the modules below lend each other; no function of numpy.
@@ -201,7 +204,11 @@ def named_functions() -> dict:
 
 def _table() -> dict:
     table = {}
-    for namespace, functions in ((np, named_functions()), (np.linalg, LINALG)):
+    for namespace, functions in (
+        (np, named_functions()),
+        (np.linalg, LINALG),
+        (np.fft, FFT),
+    ):
         for name, ours in functions.items():
             if hasattr(namespace, name):
                 table[getattr(namespace, name)] = ours

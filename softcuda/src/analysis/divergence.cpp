@@ -36,18 +36,38 @@ class DivergenceFinder {
 
     // The rules hold references into found_, so it is moved out only at the end.
     Divergence run() {
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (const ir::Block *block : order_) {
-                for (const ir::Instruction *i : block->instructions)
-                    changed |= update(*i);
-                changed |= update_branch(*block);
-            }
-        }
+        do {
+            while (update_all())
+                ;
+        } while (settle_undefined());
         return std::move(found_);
     }
 
   private:
+    bool update_all() {
+        bool changed = false;
+        for (const ir::Block *block : order_) {
+            for (const ir::Instruction *i : block->instructions)
+                changed |= update(*i);
+            changed |= update_branch(*block);
+        }
+        return changed;
+    }
+
+    // What is made in a loop of nothing but itself, from a register that was never set, has no shape
+    // when all others have theirs. Whatever it is, it may as well be uniform.
+    bool settle_undefined() {
+        bool changed = false;
+        for (const ir::Block *block : order_)
+            for (const ir::Instruction *i : block->instructions)
+                for (const ir::Value *result : i->results)
+                    if (Shape &shape = found_.shapes[result->id]; !shape.known()) {
+                        shape = Shape{.groups = 1};
+                        changed = true;
+                    }
+        return changed;
+    }
+
     bool update(const ir::Instruction &i) {
         bool changed = false;
         for (const ir::Value *result : i.results) {

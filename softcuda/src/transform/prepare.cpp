@@ -185,6 +185,22 @@ class ValueCloser {
     std::map<Block *, Value *> at_start_;
 };
 
+// Inner loops before outer ones, and loops beside each other as the program goes through them: on its
+// way to its uses a value gets phis in the loops that it passes, and these have to be closed in turn.
+std::vector<const Loop *> in_closing_order(const LoopForest &forest) {
+    const std::vector<Loop> &loops = forest.loops();
+    std::vector<const Loop *> order;
+    auto add_below = [&](auto &self, int parent) -> void {
+        for (int i = parent + 1; i < static_cast<int>(loops.size()); ++i)
+            if (loops[i].parent == parent) {
+                self(self, i);
+                order.push_back(&loops[i]);
+            }
+    };
+    add_below(add_below, -1);
+    return order;
+}
+
 using Uses = std::map<Value *, std::vector<Instruction *>>;
 
 Uses uses_outside(const Function &function, const std::vector<bool> &inside) {
@@ -242,8 +258,7 @@ void simplify_loops(Function &function) {
 void close_loops(Function &function) {
     DominatorTree dominators(function, DominatorTree::Direction::Forward);
     LoopForest forest(function, dominators);
-    // Inner loops first: their phis may have to leave an outer loop in turn.
-    for (auto loop = forest.loops().rbegin(); loop != forest.loops().rend(); ++loop) {
+    for (const Loop *loop : in_closing_order(forest)) {
         std::vector<bool> inside(function.blocks.size(), false);
         for (const Block *block : loop->blocks)
             inside[block->id] = true;

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("python/pycuda")
 PAGES = Path("docs/reference")
 MODULES = (
-    "driver compiler gpuarray fft cumath elementwise reduction scan random curandom tools gl "
+    "driver compiler gpuarray fft linalg cumath elementwise reduction scan random curandom tools gl "
     "gl.autoinit autoinit autoprimaryctx characterize debug fusion ipython mpi"
 ).split()
 # What `from pycuda._driver import *` makes names of pycuda.driver, beside its own.

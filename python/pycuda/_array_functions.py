@@ -29,6 +29,7 @@ from pycuda import (
 )
 from pycuda import _array_creation as _creation
 from pycuda import fft as _fft
+from pycuda import linalg as _linalg
 
 MODULES = (
     _array_shapes,
@@ -46,12 +47,16 @@ MODULES = (
     _array_files,
 )
 LINALG = {
+    **{
+        name: getattr(_linalg, name)
+        for name in "solve inv det slogdet cholesky tensorinv tensorsolve".split()
+    },
     "norm": _array_norms.norm,
     "vector_norm": _array_norms.vector_norm,
     "matrix_norm": _array_norms.matrix_norm,
     "multi_dot": _array_correlation.multi_dot,
     "matmul": _array_linalg.matmul,
-    "matrix_power": _array_linalg.matrix_power,
+    "matrix_power": _linalg.matrix_power,
     "tensordot": lambda x1, x2, /, *, axes=2: _array_linalg.tensordot(x1, x2, axes),
     "vecdot": _array_linalg.vecdot,
     "cross": _array_numeric.cross,

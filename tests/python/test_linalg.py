@@ -1,0 +1,105 @@
+"""pycuda.linalg beside numpy.linalg: sizes around the panels, stacks, types, what cannot be solved."""
+
+import numpy as np
+import pytest
+
+from pycuda import gpuarray, linalg
+
+pytestmark = [
+    pytest.mark.usefixtures("device"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # numpy of NaN
+]
+
+RNG = np.random.default_rng(8)
+
+
+def numbers(shape, dtype):
+    x = RNG.normal(size=shape) + 1j * RNG.normal(size=shape)
+    return (x if np.dtype(dtype).kind == "c" else 5 * x.real).astype(dtype)
+
+
+def check(call, *arrays):
+    result = call(*(gpuarray.to_gpu(one) for one in arrays))
+    expected = call(*arrays)
+    if not isinstance(expected, tuple):
+        result, expected = (result,), (expected,)
+    for one, other in zip(result, expected, strict=True):
+        assert isinstance(one, gpuarray.GPUArray)
+        other = np.asarray(other)
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        limit = 2e-3 if one.dtype in (np.float32, np.complex64) else 1e-9
+        np.testing.assert_allclose(one.get(), other, rtol=limit, atol=limit)
+
+
+# Less than a panel of 32 columns, one, and several.
+@pytest.mark.parametrize("n", [1, 2, 5, 32, 33, 100])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+def test_solve_and_determinants(n, dtype):
+    a = numbers((n, n), dtype) + np.eye(n, dtype=dtype) * np.dtype(dtype).type(n)
+    check(np.linalg.solve, a, numbers(n, dtype))
+    check(np.linalg.solve, a, numbers((n, 3), dtype))
+    check(np.linalg.inv, a)
+    check(np.linalg.slogdet, a)
+    if n <= 5:
+        check(np.linalg.det, a)
+
+
+@pytest.mark.parametrize("n", [1, 4, 32, 70])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+def test_cholesky(n, dtype):
+    a = numbers((2, n, n), dtype)
+    a = a @ a.conj().swapaxes(1, 2) + np.eye(n, dtype=dtype) * np.dtype(dtype).type(n)
+    check(np.linalg.cholesky, a)
+    check(lambda a: np.linalg.cholesky(a, upper=True), a[0])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((3, 4, 4), (3, 4, 2)), ((4, 4), (5, 2, 4, 1)), ((2, 1, 4, 4), (3, 4, 6)),
+     ((0, 4, 4), (0, 4, 2)), ((3, 0, 0), (3, 0, 2)), ((4, 4), (4, 0))],
+)  # fmt: skip
+def test_stacks(first, second):
+    a, b = numbers(first, "f8"), numbers(second, "f8")
+    check(np.linalg.solve, a, b)
+    check(np.linalg.inv, a)
+    check(np.linalg.det, a)
+    check(np.linalg.slogdet, a)
+
+
+def test_pivots_and_other_types():
+    rows = np.array([[0, 2, 1], [4, 0, 3], [0, 0, 5]])
+    for dtype in ("i4", "u1", "f4"):
+        check(np.linalg.solve, rows.astype(dtype), np.arange(3))
+        check(np.linalg.det, rows.astype(dtype))
+    check(np.linalg.det, np.array([[1.0, 2], [2, 4]]))
+    check(np.linalg.slogdet, np.zeros((2, 3, 3)))
+    check(
+        np.linalg.solve, numbers((40, 40), "f8")[::-1].T, numbers((40, 2), "f4")[::-1]
+    )
+    check(np.linalg.det, np.array([[1.0, np.nan], [2, 4]]))
+
+
+def test_tensors():
+    a = numbers((2, 3, 6), "f8")
+    check(np.linalg.tensorsolve, a, numbers((2, 3), "f8"))
+    check(np.linalg.tensorinv, a)
+    check(lambda a: np.linalg.matrix_power(a, -3), numbers((4, 4), "f8"))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda a: linalg.solve(a * 0, a), "Singular matrix"),
+        (lambda a: linalg.inv(gpuarray.to_gpu(np.ones((2, 3, 3)))), "Singular matrix"),
+        (lambda a: linalg.cholesky(-a), "not positive definite"),
+        (lambda a: linalg.det(a[:2]), "must be square"),
+        (lambda a: linalg.inv(a[0]), "1-dimensional array given"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(linalg.LinAlgError, match=message):
+        call(gpuarray.to_gpu(np.eye(3)))
+    with pytest.raises(TypeError, match="float16 is unsupported"):
+        linalg.inv(gpuarray.zeros((2, 2), np.float16))
+    with pytest.raises(ValueError, match=r"of shape \(2, 1\) does not fit"):
+        linalg.solve(gpuarray.to_gpu(np.eye(3)), [1.0, 2.0])

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,8 +40,17 @@ def read_names(root: Path) -> list[tuple[str, str]]:
     return names
 
 
-def read_tests(root: Path) -> list[tuple[str, set[str]]]:
-    """(test, the words in it) of each test function; a file's own level counts for its first."""
+@dataclass
+class Test:
+    """A test function, or what a file has beside its functions."""
+
+    name: str
+    words: set[str]
+    file: str  # the text of all of its file
+
+
+def read_tests(root: Path) -> list[Test]:
+    """Each test function and, after those of its file, the file's own level."""
     tests = []
     for path in sorted((root / "tests/python").glob("test_*.py")):
         text = path.read_text()
@@ -55,9 +65,10 @@ def read_tests(root: Path) -> list[tuple[str, set[str]]]:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             span = range(first - 1, node.end_lineno or node.lineno)
             taken.update(span)
-            tests.append((f"{path.stem}::{node.name}", _words(lines[i] for i in span)))
+            words = _words(lines[i] for i in span)
+            tests.append(Test(f"{path.stem}::{node.name}", words, text))
         rest = _words(line for i, line in enumerate(lines) if i not in taken)
-        tests.append((path.stem, rest))
+        tests.append(Test(path.stem, rest, text))
     return tests
 
 
@@ -65,13 +76,18 @@ def _words(lines: object) -> set[str]:
     return set(re.findall(r"\w+", "\n".join(lines)))
 
 
-def test_of(name: str, tests: list[tuple[str, set[str]]]) -> str | None:
-    """The test of a name; one whose text has the class as well goes first."""
+def test_of(module: str, name: str, tests: list[Test]) -> str | None:
+    """The test of a name; one whose text has the class as well goes first.
+
+    What a header has is tested where its name stands, and nowhere else.
+    """
+    if module.endswith(".hpp"):
+        tests = [test for test in tests if module in test.file]
     *owner, last = name.split(".")
     for wanted in ({*owner, last}, {last}):
-        for test, words in tests:
-            if wanted <= words:
-                return test
+        for test in tests:
+            if wanted <= test.words:
+                return test.name
     return None
 
 
@@ -82,7 +98,7 @@ def make_table(root: Path) -> str:
     missing = 0
     names = read_names(root)
     for module, name in names:
-        test = test_of(name, tests)
+        test = test_of(module, name, tests)
         missing += test is None
         shown = f"`{test}`" if test else "none"
         rows.setdefault(module, []).append(f"| `{name}` | {shown} |")

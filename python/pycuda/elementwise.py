@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycuda import _driver
-from pycuda._c_types import Argument, ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
+from pycuda._c_types import Argument, ScalarArg, VectorArg, dtype_to_ctype
+from pycuda._elementwise_kernels import *  # noqa: F403  # for programs of PyCUDA's time
+from pycuda._kernel_arguments import describe_arguments, parse_arguments
 from pycuda.compiler import DEFAULT_NVCC_FLAGS
 
 __all__ = [
@@ -20,49 +22,6 @@ __all__ = [
     "dtype_to_ctype",
     "parse_arguments",
 ]
-
-
-def parse_arguments(arguments: str | Sequence[Argument | str]) -> list[Argument]:
-    """The arguments in a list such as ``"float *x, int n"``, or in a sequence of them.
-
-    Raises ValueError for what cannot be read or has an unknown type.
-
-    >>> parse_arguments("float *x, int n")
-    [VectorArg('x', float32), ScalarArg('n', int32)]
-    """
-    if isinstance(arguments, str):
-        arguments = _split(arguments)
-    return [
-        parse_c_arg(argument) if isinstance(argument, str) else argument
-        for argument in arguments
-    ]
-
-
-def _split(declarations: str) -> list[str]:
-    """Cut at the commas that are not inside of <> or ()."""
-    if not declarations.strip():
-        return []
-    parts, depth = [""], 0
-    for letter in declarations:
-        depth += (letter in "<(") - (letter in ">)")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
-
-
-def _describe(arguments: Sequence[Argument]) -> list[tuple[bool, str, str, int]]:
-    """Arguments as the C++ kernels take them."""
-    return [
-        (
-            isinstance(argument, VectorArg),
-            dtype_to_ctype(argument.dtype),
-            argument.name,
-            argument.dtype.itemsize,
-        )
-        for argument in arguments
-    ]
 
 
 class ElementwiseKernel(_driver.ElementwiseKernel):
@@ -112,7 +71,7 @@ class ElementwiseKernel(_driver.ElementwiseKernel):
             )
         self.name = name
         super().__init__(
-            _describe(self.arguments),
+            describe_arguments(self.arguments),
             str(operation),
             name,
             str(preamble),

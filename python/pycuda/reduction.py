@@ -12,8 +12,9 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._c_types import Argument, dtype_to_ctype
+from pycuda._kernel_arguments import describe_arguments, parse_arguments
 from pycuda.compiler import DEFAULT_NVCC_FLAGS
-from pycuda.elementwise import _describe, parse_arguments
+from pycuda.tools import context_dependent_memoize
 
 
 class ReductionKernel(_driver.ReductionKernel):
@@ -62,7 +63,7 @@ class ReductionKernel(_driver.ReductionKernel):
         self.arguments = parse_arguments(arguments)
         self.name = name
         super().__init__(
-            _describe(self.arguments),
+            describe_arguments(self.arguments),
             self.dtype_out,
             out_type,
             str(neutral),
@@ -83,3 +84,107 @@ class ReductionKernel(_driver.ReductionKernel):
     def stage2_func(self) -> _driver.Function:
         """The kernel that reduces the blocks' results."""
         return self._stages()[1]
+
+
+# Ready-made kernels, for programs of PyCUDA's time; new ones write gpuarray.sum() and its like.
+
+
+def _subset(dtype_subset, dtype_in) -> tuple[str, str]:
+    """The arguments and what element ``i`` contributes, for elements named by their places."""
+    places, values = dtype_to_ctype(dtype_subset), dtype_to_ctype(dtype_in)
+    return f"const {places} *lookup_tbl, const {values} *in", "in[lookup_tbl[i]]"
+
+
+@context_dependent_memoize
+def get_sum_kernel(dtype_out, dtype_in) -> ReductionKernel:
+    """``kernel(in)``: the sum of the elements; None as dtype_out is dtype_in."""
+    out = dtype_in if dtype_out is None else dtype_out
+    arguments = f"const {dtype_to_ctype(dtype_in)} *in"
+    return ReductionKernel(out, "0", "a + b", arguments=arguments)
+
+
+@context_dependent_memoize
+def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in) -> ReductionKernel:
+    """``kernel(lookup_tbl, in)``: the sum of the elements at some places."""
+    out = dtype_in if dtype_out is None else dtype_out
+    arguments, element = _subset(dtype_subset, dtype_in)
+    return ReductionKernel(out, "0", "a + b", element, arguments)
+
+
+@context_dependent_memoize
+def get_any_kernel(dtype_in) -> ReductionKernel:
+    """``kernel(in)``: whether an element is not 0."""
+    arguments = f"const {dtype_to_ctype(dtype_in)} *in"
+    return ReductionKernel(np.bool_, "false", "a || b", "in[i] != 0", arguments)
+
+
+@context_dependent_memoize
+def get_all_kernel(dtype_in) -> ReductionKernel:
+    """``kernel(in)``: whether no element is 0."""
+    arguments = f"const {dtype_to_ctype(dtype_in)} *in"
+    return ReductionKernel(np.bool_, "true", "a && b", "in[i] != 0", arguments)
+
+
+def _dot_types(dtype_out, dtype_a, dtype_b) -> tuple[np.dtype, str, str]:
+    """The type of the result, and the operands' as C names them. Those not given follow."""
+    dtype_a = dtype_out if dtype_a is None else dtype_a
+    dtype_b = dtype_a if dtype_b is None else dtype_b
+    out = np.result_type(dtype_a, dtype_b) if dtype_out is None else dtype_out
+    return np.dtype(out), dtype_to_ctype(dtype_a), dtype_to_ctype(dtype_b)
+
+
+@context_dependent_memoize
+def get_dot_kernel(dtype_out, dtype_a=None, dtype_b=None) -> ReductionKernel:
+    """``kernel(a, b)``: the sum of the products of elements."""
+    out, a, b = _dot_types(dtype_out, dtype_a, dtype_b)
+    arguments = f"const {a} *a_in, const {b} *b_in"
+    return ReductionKernel(out, "0", "a + b", "a_in[i] * b_in[i]", arguments)
+
+
+@context_dependent_memoize
+def get_subset_dot_kernel(
+    dtype_out, dtype_subset, dtype_a=None, dtype_b=None
+) -> ReductionKernel:
+    """``kernel(lookup_tbl, a, b)``: the same of the elements at some places."""
+    out, a, b = _dot_types(dtype_out, dtype_a, dtype_b)
+    arguments = f"const {dtype_to_ctype(dtype_subset)} *lookup_tbl, const {a} *a_in, const {b} *b_in"
+    product = "a_in[lookup_tbl[i]] * b_in[lookup_tbl[i]]"
+    return ReductionKernel(out, "0", "a + b", product, arguments)
+
+
+def get_minmax_neutral(what: str, dtype) -> str:
+    """What changes no minimum (``what`` is "min") or maximum ("max"), as C++."""
+    dtype = np.dtype(dtype)
+    if what not in ("min", "max"):
+        raise ValueError(f'what must be "min" or "max", not {what!r}')
+    if dtype.kind == "f":
+        infinity = "__int_as_float(0x7f800000)"  # needs no header
+        return infinity if what == "min" else f"-{infinity}"
+    if dtype.kind not in "iu":
+        raise TypeError(f"there is no minimum or maximum of {dtype}")
+    limits = np.iinfo(dtype)
+    limit = limits.max if what == "min" else limits.min
+    # The lowest number is no literal of its own: C++ reads -x as the negative of x.
+    text = f"(-{-(limit + 1)}LL - 1)" if limit < 0 else f"{limit}ULL"
+    return f"({dtype_to_ctype(dtype)}){text}"
+
+
+def _minmax(what: str, dtype) -> str:
+    """The function of C++ that joins two elements."""
+    return f"f{what}(a, b)" if np.dtype(dtype).kind == "f" else f"{what}(a, b)"
+
+
+@context_dependent_memoize
+def get_minmax_kernel(what: str, dtype) -> ReductionKernel:
+    """``kernel(in)``: the smallest ("min") or largest ("max") element."""
+    neutral, join = get_minmax_neutral(what, dtype), _minmax(what, dtype)
+    arguments = f"const {dtype_to_ctype(dtype)} *in"
+    return ReductionKernel(dtype, neutral, join, arguments=arguments)
+
+
+@context_dependent_memoize
+def get_subset_minmax_kernel(what: str, dtype, dtype_subset) -> ReductionKernel:
+    """``kernel(lookup_tbl, in)``: the same of the elements at some places."""
+    neutral, join = get_minmax_neutral(what, dtype), _minmax(what, dtype)
+    arguments, element = _subset(dtype_subset, dtype)
+    return ReductionKernel(dtype, neutral, join, element, arguments)

@@ -130,3 +130,25 @@ def test_headers_cost_little_to_compile(device, header):
     empty = "__global__ void nop() {}"
     with_header = milliseconds(f"#include <{header}>\n{empty}")
     assert with_header < 60 or with_header - milliseconds(empty) < 40
+
+
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_volatile_complex_numbers(device, real):
+    """As old reductions in shared memory have them; and what the class names."""
+    body = """
+        __shared__ volatile Z shared[4];
+        shared[i] = a;
+        __syncthreads();
+        volatile Z &next = shared[(i + 1) % 4];
+        out[i] = shared[i] + next;
+        out[4 + i] = shared[i] * next;
+        __syncthreads();
+        shared[i] = (typename_value)2;
+        out[8 + i] = Z(shared[i]);
+        out[12 + i] = Z::_div(a, b);
+        Z set; set.real(3); set.imag(a.real());
+        out[16 + i] = set;
+    """.replace("typename_value", "Z::value_type")
+    following = np.roll(A, -1)
+    wanted = [A + following, A * following, A * 0 + 2, A / B, 3 + 1j * A.real]
+    close(run(real, body, A, B, results=5), wanted, real)

@@ -181,6 +181,83 @@ def test_numbers_of_double_width(texture_module):
     assert (x == reals).all() and (z == pairs).all() and (m == reals).all()
 
 
+def test_volumes_of_double_width(texture_module):
+    """fp_tex3D, fp_tex2DLayered and the fp_surf functions: x counts elements."""
+    module = texture_module("""
+        #include <pycuda-helpers.hpp>
+        PYCUDA_GENERATE_FP_TEX_FUNCS(long)
+        texture<fp_tex_double, 3> volume;
+        texture<fp_tex_float, 3> single;
+        surface<void, cudaSurfaceType3D> cube;
+        surface<void, cudaSurfaceType2DLayered> sheets;
+        typedef pycuda::complex<double> Z;
+        __global__ void read(double *doubles, float *floats)
+        {
+            int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z, i = x + 3 * y + 6 * z;
+            doubles[i] = fp_tex3D(volume, x, y, z);
+            floats[i] = fp_tex3D(single, x, y, z);
+        }
+        __global__ void twice(Z *out, double *layer)
+        {
+            int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+            Z value;
+            fp_surf3Dread(&value, cube, x, y, z);
+            fp_surf3Dwrite(value + value, cube, x, y, z);
+            fp_surf3Dread(out + (x + 3 * y + 6 * z), cube, x, y, z);
+            if (z != 0) return;
+            double number;
+            fp_surf2DLayeredread(&number, sheets, x, y, 0);
+            fp_surf2DLayeredwrite(number + 1, sheets, x, y, 0);
+            fp_surf2DLayeredread(layer + (x + 3 * y), sheets, x, y, 0);
+        }
+    """)
+    doubles = np.arange(24).reshape(4, 2, 3) * np.pi
+    pairs = doubles + 1j / (1 + doubles)
+    kept = [
+        cuda.np_to_array(doubles, "C"),
+        cuda.np_to_array(doubles.astype(np.float32), "C"),
+        cuda.np_to_array(pairs, "C", allowSurfaceBind=True),
+        cuda.np_to_array(doubles[0], "C", allowSurfaceBind=True),
+    ]
+    module.get_texref("volume").set_array(kept[0])
+    module.get_texref("single").set_array(kept[1])
+    module.get_surfref("cube").set_array(kept[2])
+    module.get_surfref("sheets").set_array(kept[3])
+    seen, single = np.zeros((4, 2, 3)), np.zeros((4, 2, 3), np.float32)
+    module.get_function("read")(cuda.Out(seen), cuda.Out(single), block=(3, 2, 4))
+    assert (seen == doubles).all() and (single == doubles.astype(np.float32)).all()
+    out, layer = np.zeros((4, 2, 3), complex), np.zeros((2, 3))
+    module.get_function("twice")(cuda.Out(out), cuda.Out(layer), block=(3, 2, 4))
+    assert (out == 2 * pairs).all() and (layer == doubles[0] + 1).all()
+
+
+def test_layers_of_double_width(texture_module):
+    module = texture_module("""
+        #include <pycuda-helpers.hpp>
+        texture<fp_tex_cdouble, cudaTextureType2DLayered> layers;
+        __global__ void read(pycuda::complex<double> *out)
+        {
+            int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+            out[x + 3 * y + 6 * z] = fp_tex2DLayered(layers, x, y, z);
+        }
+    """)
+    pairs = np.arange(12).reshape(2, 2, 3) * (1.5 - 2j)
+    d = cuda.ArrayDescriptor3D()
+    d.width, d.height, d.depth, d.num_channels = 3, 2, 2, 4
+    d.format = cuda.array_format.SIGNED_INT32
+    d.flags = cuda.array3d_flags.ARRAY3D_LAYERED
+    array, copy = cuda.Array(d), cuda.Memcpy3D()
+    copy.set_src_host(pairs)
+    copy.set_dst_array(array)
+    copy.width_in_bytes = copy.src_pitch = 48
+    copy.height = copy.src_height = copy.depth = 2
+    copy()
+    module.get_texref("layers").set_array(array)
+    out = np.zeros_like(pairs)
+    module.get_function("read")(cuda.Out(out), block=(3, 2, 2))
+    assert (out == pairs).all()
+
+
 def test_surface_reference(texture_module):
     module = texture_module("""
         surface<void, cudaSurfaceType2D> plane;

@@ -19,7 +19,7 @@ def test_every_name_has_a_test():
     tests = api_table.read_tests(ROOT)
     names = api_table.read_names(ROOT)
     assert len(names) > 350
-    assert [name for _, name in names if api_table.test_of(name, tests) is None] == []
+    assert [n for n in names if api_table.test_of(*n, tests) is None] == []
 
 
 def test_a_name_without_a_test_is_told(tmp_path):
@@ -35,3 +35,13 @@ def test_a_name_without_a_test_is_told(tmp_path):
     assert "| `Class.method` | `test_a::test_first` |" in table
     assert "| `used` | `test_a` |" in table
     assert "| `missing` | none |" in table
+
+
+def test_what_a_header_has_is_tested_with_the_header(tmp_path):
+    (tmp_path / "tests/python").mkdir(parents=True)
+    (tmp_path / "tests/api_names.txt").write_text("some.hpp: pow\n")
+    elsewhere = tmp_path / "tests/python/test_a.py"
+    elsewhere.write_text("def test_numbers():\n    pow(2, 3)\n")
+    assert "| `pow` | none |" in api_table.make_table(tmp_path)
+    elsewhere.write_text("def test_numbers():\n    '#include <some.hpp> pow'\n")
+    assert "| `pow` | `test_a::test_numbers` |" in api_table.make_table(tmp_path)

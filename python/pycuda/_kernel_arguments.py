@@ -1,0 +1,52 @@
+"""The arguments of kernels from expressions, as the user declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pycuda._c_types import Argument, VectorArg, dtype_to_ctype, parse_c_arg
+
+
+def parse_arguments(arguments: str | Sequence[Argument | str]) -> list[Argument]:
+    """The arguments in a list such as ``"float *x, int n"``, or in a sequence of them.
+
+    Raises ValueError for what cannot be read or has an unknown type.
+
+    >>> parse_arguments("float *x, int n")
+    [VectorArg('x', float32), ScalarArg('n', int32)]
+    """
+    if isinstance(arguments, str):
+        arguments = _split(arguments)
+    return [
+        parse_c_arg(argument) if isinstance(argument, str) else argument
+        for argument in arguments
+    ]
+
+
+def _split(declarations: str) -> list[str]:
+    """Cut at the commas that are not inside of <> or ()."""
+    if not declarations.strip():
+        return []
+    parts, depth = [""], 0
+    for letter in declarations:
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def describe_arguments(
+    arguments: Sequence[Argument],
+) -> list[tuple[bool, str, str, int]]:
+    """Arguments as the C++ kernels take them."""
+    return [
+        (
+            isinstance(argument, VectorArg),
+            dtype_to_ctype(argument.dtype),
+            argument.name,
+            argument.dtype.itemsize,
+        )
+        for argument in arguments
+    ]

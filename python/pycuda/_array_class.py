@@ -284,7 +284,11 @@ class GPUArray(ArrayBase, AlgorithmMethods, ExchangeMethods):
         return self.get(ary, pagelocked=ary is None, async_=True, stream=stream)
 
     def item(self, *index):
-        """One element as a Python number."""
+        """One element as a Python number: the only one, that at an index, or that at a place in C order."""
+        if len(index) == 1 and not isinstance(index[0], tuple) and self.ndim != 1:
+            index = tuple(int(i) for i in np.unravel_index(index[0], self.shape))
+        elif len(index) == 1 and isinstance(index[0], tuple):
+            (index,) = index
         return (self[index] if index else self).get().item()
 
     def tolist(self) -> list:
@@ -447,18 +451,14 @@ class GPUArray(ArrayBase, AlgorithmMethods, ExchangeMethods):
 
     conjugate = conj
 
-    def clip(self, min=None, max=None, out=None) -> GPUArray:
-        """The elements held between ``min`` and ``max``."""
-        if min is None:
-            return UFUNCS["minimum"](self, max, out=out)
-        if max is None:
-            return UFUNCS["maximum"](self, min, out=out)
-        return apply("clip", self, min, max, out=out)
-
     def round(self, decimals: int = 0, out=None) -> GPUArray:
         """The elements rounded to the nearest even number of ``decimals`` places."""
+        if self.dtype.kind in "iub" and decimals >= 0:
+            return UFUNCS["positive"](self, out=out) if out is not None else self.copy()
         if self.dtype.kind in "iub":
-            return self.copy()
+            scale = 10.0**-decimals
+            result = (UFUNCS["rint"](self / scale) * scale).astype(self.dtype)
+            return result if out is None else UFUNCS["positive"](result, out=out)
         if decimals == 0:
             return UFUNCS["rint"](self, out=out)
         scale = 10.0 ** builtins.abs(decimals)

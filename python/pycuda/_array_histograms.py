@@ -399,6 +399,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         raise ValueError("fp and xp must be vectors of the same length")
     if xp.size == 0:
         raise ValueError("array of sample points is empty")
+    if x.dtype.kind == "c" or xp.dtype.kind == "c":
+        raise TypeError("x and xp of interp() must be real")
     kind = np.complex128 if fp.dtype.kind == "c" else np.float64
     x, xp, fp = x.astype(np.float64), xp.astype(np.float64), fp.astype(kind)
     if period is not None:

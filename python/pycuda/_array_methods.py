@@ -1,9 +1,14 @@
-"""Methods of GPUArray that are algorithms: scans, sorting, products."""
+"""Methods of GPUArray that are algorithms: scans, sorting, selecting, products."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from pycuda import _array_joining as _joining
 from pycuda import _array_linalg as _linalg
+from pycuda import _array_numeric as _numeric
 from pycuda import _array_scans as _scans
+from pycuda import _array_selecting as _selecting
 from pycuda import _array_sorting as _sorting
 from pycuda import _driver
 from pycuda._driver import ArrayBase
@@ -47,7 +52,60 @@ class AlgorithmMethods:
         """Where ``v``'s elements would go in this sorted array."""
         return _sorting.searchsorted(self, v, side, sorter)
 
+    # Selecting
+
+    def clip(self, min=None, max=None, out=None):
+        """The elements held between ``min`` and ``max``."""
+        return _numeric.clip(self, min, max, out)
+
+    def take(self, indices, axis=None, out=None, mode: str = "raise"):
+        """The elements (or parts along ``axis``) at the places."""
+        return _selecting.take(self, indices, axis, out, mode)
+
+    def put(self, indices, values, mode: str = "raise") -> None:
+        """Write values at places in C order."""
+        _selecting.put(self, indices, values, mode)
+
+    def repeat(self, repeats, axis=None):
+        """Each element (or part along ``axis``) ``repeats`` times."""
+        return _joining.repeat(self, repeats, axis)
+
+    def nonzero(self) -> tuple:
+        """The places of the elements that are not zero, an array for each axis."""
+        return _selecting.nonzero(self)
+
+    def compress(self, condition, axis=None, out=None):
+        """The elements (or parts along ``axis``) where the condition holds."""
+        return _selecting.compress(condition, self, axis, out)
+
+    def choose(self, choices, out=None, mode: str = "raise"):
+        """For each element, which is a number, an element of that choice."""
+        return _selecting.choose(self, choices, out, mode)
+
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out=None
+    ):
+        """The sum of a diagonal."""
+        return _selecting.trace(self, offset, axis1, axis2, dtype, out)
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """The elements' bytes, on the host."""
+        return self.get().tobytes(order)
+
     # Products
+
+    def __imatmul__(self, other):
+        if not isinstance(other, ArrayBase):
+            return NotImplemented
+        result = _linalg.matmul(self, other)
+        if result.shape != self.shape:
+            raise ValueError(
+                f"a product of shape {result.shape} cannot be put into an array of shape {self.shape}"
+            )
+        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            raise TypeError(f"{result.dtype} cannot be cast to {self.dtype}")
+        _driver._array_assign(self, result)
+        return self
 
     def __matmul__(self, other):
         if not isinstance(other, ArrayBase):

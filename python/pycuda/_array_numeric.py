@@ -23,8 +23,12 @@ def clip(a, a_min=_absent, a_max=_absent, out=None, *, min=_absent, max=_absent,
     low = a_min if min is _absent else min
     high = a_max if max is _absent else max
     low, high = (None if one is _absent else one for one in (low, high))
-    low, high = (None if one is None else as_operand(one) for one in (low, high))
     array = as_array(a)
+    if array.dtype.kind in "iu":  # bounds that no element can be beyond
+        limits = np.iinfo(array.dtype)
+        low = None if type(low) is int and low <= limits.min else low
+        high = None if type(high) is int and high >= limits.max else high
+    low, high = (None if one is None else as_operand(one) for one in (low, high))
     if low is None and high is None:
         return _driver._array_apply("copy", array, out=out, **kwargs)
     if low is None:

@@ -247,24 +247,55 @@ def unique(
     """The sorted elements of an array without repetitions, with what else is asked for: the first
     place of each (``return_index``), each element's number among them, and how often it occurs.
 
-    Of equal NaNs one stays with ``equal_nan``. ``axis`` must be None.
+    Of equal NaNs one stays with ``equal_nan``. With ``axis``, parts along it are compared as a whole.
     """
-    if axis is not None:
-        raise NotImplementedError(
-            "unique() on the device takes all elements: axis must be None"
-        )
     ar = as_array(ar)
+    if axis is not None:
+        return _unique_parts(
+            ar, _indexing.normalize_axis(axis, ar.ndim), return_index, return_inverse, return_counts
+        )  # fmt: skip
     values, index, inverse, counts = _unique_flat(
         ar, return_index, return_inverse, return_counts, equal_nan
     )
-    extra = [
-        result
-        for wanted, result in (
-            (return_index, index), (return_inverse, inverse), (return_counts, counts),
-        )
-        if wanted
-    ]  # fmt: skip
+    return _with_extra(
+        values,
+        (return_index, index),
+        (return_inverse, inverse),
+        (return_counts, counts),
+    )
+
+
+def _with_extra(values, *results):
+    extra = [result for wanted, result in results if wanted]
     return (values, *extra) if extra else values
+
+
+def _unique_parts(a, axis, return_index, return_inverse, return_counts):
+    """:func:`unique` of the parts along an axis, in the order of their first elements that differ."""
+    moved = a.transpose([axis, *(i for i in range(a.ndim) if i != axis)])
+    count = moved.shape[0]
+    rows = moved.reshape(count, a.size // count if count else 0)
+    order = arange_of(count)
+    if rows.size:
+        order = lexsort([rows[:, i] for i in range(rows.shape[1] - 1, -1, -1)])
+    ordered = rows[order]
+    starts = full(count, False, np.bool_)
+    starts[:1] = True
+    if count > 1 and rows.size:
+        starts[1:] = (ordered[1:] != ordered[:-1]).any(1)
+    number = _scans.cumsum(starts) - 1
+    first = _apply("where", starts, arange_of(count), np.int64(0))
+    first = first[starts]
+    values = moved[order[first]]
+    values = values.transpose([*range(1, axis + 1), 0, *range(axis + 1, a.ndim)]).copy(
+        "C"
+    )
+    inverse, ends = empty(count, np.int64), full(first.size, count, np.int64)
+    inverse[order] = number
+    ends[:-1] = first[1:]
+    return _with_extra(
+        values, (return_index, order[first]), (return_inverse, inverse), (return_counts, ends - first)
+    )  # fmt: skip
 
 
 def unique_values(x, /):

@@ -14,6 +14,7 @@ import numpy as np
 
 from pycuda import _array_creation as _creation
 from pycuda import _array_functions as _functions
+from pycuda import fft as fft
 from pycuda._array_class import GPUArray
 from pycuda._array_exchange import check_device as _check_device
 from pycuda._array_exchange import current_device as _current_device

@@ -19,6 +19,7 @@ import numpy as np
 from pycuda import _array_indexing as _indexing
 from pycuda import _driver
 from pycuda._array_creation import as_array, zeros
+from pycuda._array_exchange import check_device
 from pycuda._array_joining import roll
 from pycuda.compiler import SourceModule
 from pycuda.tools import context_dependent_memoize
@@ -399,14 +400,16 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 # Frequencies
 
 
-def fftfreq(n: int, d: float = 1.0):
+def fftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
     """The frequencies of the elements of :func:`fft`, for samples ``d`` apart, on the device."""
-    return as_array(np.fft.fftfreq(n, d))
+    check_device(device)
+    return as_array(np.fft.fftfreq(n, d).astype(dtype or np.float64, copy=False))
 
 
-def rfftfreq(n: int, d: float = 1.0):
+def rfftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
     """The frequencies of the elements of :func:`rfft`."""
-    return as_array(np.fft.rfftfreq(n, d))
+    check_device(device)
+    return as_array(np.fft.rfftfreq(n, d).astype(dtype or np.float64, copy=False))
 
 
 def _shifted(x, axes, inverse: bool):

@@ -146,6 +146,55 @@ def test_sets(call):
     check(call, np.array([3, 1, 4, 1, 5, 9, 2, 6]), np.array([5, 3, 5, 8, 9, 7]))
 
 
+ROWS = RNG.integers(0, 2, (9, 3, 2))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("dtype", ["i2", "f4", "c16"])
+def test_unique_parts(axis, dtype):
+    x = ROWS.astype(dtype)
+    check(lambda x: np.unique(x, True, True, True, axis=axis), x)
+    check(lambda x: np.unique(x[:4, :1], axis=axis), x)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.take([[1, -1]], 1),
+        lambda x: x.repeat([1, 0, 2, 0, 1], axis=1),
+        lambda x: x.nonzero(),
+        lambda x: x.compress([False, True], 0),
+        lambda x: x.trace(1, 1, 2),
+        lambda x: (x[0, :, :2] > 0).astype(int).choose([x[0, :, :2], 5.0]),
+        lambda x: (x * 10).astype(np.int32).round(-1),
+        lambda x: np.round((x * 7).astype(np.int64), -1),
+        lambda x: x.astype(np.int8).clip(-1000, 3),
+        lambda x: np.clip(abs(x).astype(np.uint8), -1, 300),
+    ],
+)
+def test_methods(call):
+    check(call, M)
+
+
+def test_single_elements_and_bytes():
+    x = gpuarray.to_gpu(M)
+    assert x.item(37) == M.item(37)
+    assert x.item((1, -1, 2)) == x.item(1, -1, 2) == M.item(1, -1, 2)
+    assert x[0, 0].item(-1) == M[0, 0].item(-1)
+    assert x.T.tobytes() == M.T.tobytes()
+    with pytest.raises(ValueError, match="out of bounds"):
+        x.item(M.size)
+    x.put([0, -1], [7, 8])
+    assert (x.item(0), x.item(M.size - 1)) == (7, 8)
+    square, host = gpuarray.to_gpu(Z[:5].copy()), Z[:5].copy()
+    same, square_before = square, gpuarray.to_gpu(Z[:5].copy())
+    square @= square_before
+    assert square is same
+    np.testing.assert_allclose(square.get(), host @ host)
+    with pytest.raises(ValueError, match=r"shape \(5, 1\) cannot be put"):
+        square @= square[:, :1]
+
+
 @pytest.mark.parametrize(
     "call",
     [

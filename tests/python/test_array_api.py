@@ -21,7 +21,7 @@ pytestmark = [
 
 VERSION = "2024.12"
 # Of the standard, but not here (yet); docs/array_api.md says why.
-MISSING = {"fft", "linalg"}
+MISSING = {"linalg"}
 # array_api_strict's own, or of a later version of the standard.
 NOT_STANDARD = {
     "ArrayAPIStrictFlags", "Device", "__version__", "broadcast_shapes", "isin",

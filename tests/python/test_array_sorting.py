@@ -72,7 +72,7 @@ def test_rows_that_are_cut(dtype):
 
 @pytest.mark.parametrize(
     ("items", "threads", "ranking"),
-    [(1, 256, "late"), (24, 256, "early"), (5, 384, "early"), (11, 512, "marks")],
+    [(1, 256, "late"), (9, 256, "early"), (5, 384, "early"), (4, 512, "marks")],
 )
 def test_other_tiles(items, threads, ranking):
     x = keys(15_000, "f4")

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace pycuda::python {
 
@@ -29,6 +30,8 @@ struct Packing {
     FunctionObject &function;
     ArgumentBlock &block;
     StagedArguments &staged;
+    /// The stream that CuPy works in, once the first array has asked for it.
+    std::optional<CUstream> cupy_stream = std::nullopt;
 };
 
 struct ArgumentType;

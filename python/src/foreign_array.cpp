@@ -158,11 +158,14 @@ void pack_cupy_array(const ArgumentType &, PyObject *value, Packing &packing) {
     check_elements(packing.function, packing.block.count(), attribute(value, names.dtype));
     push_address(unsigned_integer(attribute(attribute(value, names.data), names.ptr)), value,
                  packing);
-    nb::object stream = nb::steal(PyObject_CallNoArgs(cupy_current_stream));
-    if (!stream.is_valid())
-        throw nb::python_error();
-    order_after(reinterpret_cast<CUstream>(unsigned_integer(attribute(stream, names.ptr))),
-                packing);
+    if (!packing.cupy_stream) {
+        nb::object stream = nb::steal(PyObject_CallNoArgs(cupy_current_stream));
+        if (!stream.is_valid())
+            throw nb::python_error();
+        packing.cupy_stream =
+            reinterpret_cast<CUstream>(unsigned_integer(attribute(stream, names.ptr)));
+        order_after(*packing.cupy_stream, packing); // for all arrays of the call
+    }
 }
 
 PackArgument cupy_packer() {

@@ -300,6 +300,9 @@ CUPY_PROGRAM = """
     # The type of CuPy's arrays and its current stream, as they are seen from here.
     class Stream:
         ptr = 0
+        asked = 0
+        def __init__(self):
+            Stream.asked += 1
 
     class ndarray:
         dtype = np.dtype(np.float32)
@@ -321,9 +324,16 @@ CUPY_PROGRAM = """
             a[threadIdx.x] = 1;
         }
         __global__ void twice(float *a) { a[threadIdx.x] *= 2; }
+        __global__ void add(float *to, const float *a, const float *b)
+        { to[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x]; }
     ''')
     twice = module.get_function("twice")
     memory = cuda.to_device(np.arange(4, dtype=np.float32))
+    total = cuda.mem_alloc(16)
+    arrays = [ndarray(total), ndarray(memory), ndarray(memory)]
+    module.get_function("add")(*arrays, block=(4, 1, 1))
+    assert cuda.from_device(total, 4, np.float32).tolist() == [0, 2, 4, 6]
+    assert Stream.asked == 1  # once for all arrays of the call
     for _ in range(2):  # the second time its type is known
         twice(ndarray(memory), block=(4, 1, 1))
     assert cuda.from_device(memory, 4, np.float32).tolist() == [0, 4, 8, 12]

@@ -60,6 +60,9 @@ def _compile(
     frames: int = 1,
 ) -> _driver.CompileResult:
     """``frames`` counts the functions from the user's line to here."""
+    for name in ("options", "include_dirs"):
+        if isinstance(given := getattr(how, name), str):
+            raise TypeError(f"{name} must be a list of strings, such as [{given!r}]")
     options = list(DEFAULT_NVCC_FLAGS if how.options is None else how.options)
     if driver.CUDA_DEBUGGING:
         options += ["-g", "-G"]
@@ -171,6 +174,14 @@ class CudaModule:
     """Device code of the current context, with its kernels and variables."""
 
     module: _driver.Module
+
+    def __repr__(self) -> str:
+        name = f"pycuda.compiler.{type(self).__name__}"
+        if "module" not in self.__dict__:
+            return f"<{name}, not linked yet>"
+        return (
+            f"<{name} with {', '.join(self.module.function_names()) or 'no kernels'}>"
+        )
 
     def _bind_module(self) -> None:
         """For subclasses of PyCUDA's time, which called this once ``module`` was set."""

@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdio>
 #include <new>
 #include <utility>
 
@@ -232,6 +233,15 @@ void pack_array(const ArgumentType &, PyObject *value, Packing &packing) {
     packing.staged.add_array(object.array.memory());
 }
 
+std::string describe_memory(const ArrayMemory &memory) {
+    if (memory.freed())
+        return "<pycuda.driver.ArrayMemory, freed>";
+    char text[96];
+    std::snprintf(text, sizeof text, "<pycuda.driver.ArrayMemory of %zu bytes at 0x%llx>",
+                  memory.size(), static_cast<unsigned long long>(memory.get()));
+    return text;
+}
+
 void pack_array_memory(const ArgumentType &, PyObject *value, Packing &packing) {
     auto memory = nb::cast<std::shared_ptr<ArrayMemory>>(nb::handle(value));
     packing.block.push_pointer(memory->get());
@@ -294,6 +304,7 @@ void bind_array(nb::module_ &module) {
         .def("__long__", &ArrayMemory::get)
         .def("__len__", &ArrayMemory::size)
         .def("__bool__", [](const ArrayMemory &) { return true; })
+        .def("__repr__", describe_memory)
         .def_prop_ro("size", &ArrayMemory::size, "In bytes, as it was asked for.");
     ArgumentTypes::add({reinterpret_cast<PyTypeObject *>(nb::type<ArrayMemory>().ptr()),
                         pack_array_memory,

@@ -16,9 +16,16 @@
 namespace pycuda::python {
 namespace {
 
+/// Memory from mem_alloc() must be as large as the host's side of a copy.
+void check_fits(nb::handle memory, const HostBuffer &host, const char *function) {
+    if (const DeviceMemory * own; nb::try_cast(memory, own) && own)
+        detail::check_fits(*own, host.size(), function);
+}
+
 void memcpy_htod(nb::handle dest, nb::handle src) {
     CUdeviceptr to = device_address(dest, "dest");
     HostBuffer from = HostBuffer::to_read(src, "src");
+    check_fits(dest, from, "cuMemcpyHtoD");
     wait_without_gil([&](const KeepWaiting &keep_waiting) {
         copy_to_device(to, from.data(), from.size(), keep_waiting);
     });
@@ -27,6 +34,7 @@ void memcpy_htod(nb::handle dest, nb::handle src) {
 void memcpy_dtoh(nb::handle dest, nb::handle src) {
     HostBuffer to = HostBuffer::to_write(dest, "dest");
     CUdeviceptr from = device_address(src, "src");
+    check_fits(src, to, "cuMemcpyDtoH");
     wait_without_gil([&](const KeepWaiting &keep_waiting) {
         copy_to_host(to.data(), from, to.size(), keep_waiting);
     });
@@ -35,6 +43,7 @@ void memcpy_dtoh(nb::handle dest, nb::handle src) {
 void memcpy_htod_async(nb::handle dest, nb::handle src, nb::handle stream) {
     CUdeviceptr to = device_address(dest, "dest");
     HostBuffer from = HostBuffer::to_read(src, "src");
+    check_fits(dest, from, "cuMemcpyHtoDAsync");
     StreamRef queue = stream_ref(stream);
     {
         nb::gil_scoped_release release;
@@ -46,6 +55,7 @@ void memcpy_htod_async(nb::handle dest, nb::handle src, nb::handle stream) {
 void memcpy_dtoh_async(nb::handle dest, nb::handle src, nb::handle stream) {
     HostBuffer to = HostBuffer::to_write(dest, "dest");
     CUdeviceptr from = device_address(src, "src");
+    check_fits(src, to, "cuMemcpyDtoHAsync");
     StreamRef queue = stream_ref(stream);
     {
         nb::gil_scoped_release release;

@@ -85,7 +85,8 @@ nb::object view_of(CUdeviceptr address, std::size_t size, std::size_t offset) {
     return nb::steal(view);
 }
 
-DeviceMemory mem_alloc(std::size_t bytes) {
+DeviceMemory mem_alloc(nb::handle size) {
+    const std::size_t bytes = byte_count(size, "bytes");
     return allocate_or_collect([&] { return DeviceMemory(bytes); });
 }
 
@@ -182,7 +183,9 @@ void bind_device_memory(nb::module_ &module) {
         .def("__int__", &IpcMemory::get)
         .def("__index__", &IpcMemory::get);
 
-    module.def("mem_alloc", mem_alloc, nb::arg("bytes"), "Memory on the current device.");
+    module.def("mem_alloc", mem_alloc, nb::arg("bytes"),
+               nb::sig("def mem_alloc(bytes: int) -> DeviceAllocation"),
+               "Memory on the current device.");
     module.def("mem_alloc_pitch", mem_alloc_pitch, nb::arg("width"), nb::arg("height"),
                nb::arg("access_size"),
                "(memory, pitch): rows of `width` bytes that start `pitch` bytes apart.");

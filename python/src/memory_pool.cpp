@@ -40,8 +40,8 @@ template <class Pool> void make_pool(Pool *self, MemoryPool pool) {
     new (self) Pool{std::move(pool)};
 }
 
-PooledMemory allocate_on_device(DevicePool &self, std::size_t bytes) {
-    return self.pool.allocate(bytes);
+PooledMemory allocate_on_device(DevicePool &self, nb::handle size) {
+    return self.pool.allocate(byte_count(size, "size"));
 }
 PooledHostMemory allocate_on_host(PinnedPool &self, std::size_t bytes) {
     return {self.pool.allocate(bytes == 0 ? 1 : bytes)};
@@ -111,8 +111,11 @@ void bind_memory_pool(nb::module_ &module) {
                                        "Device memory of the current context, kept for reuse.");
     device_pool.def("__init__", [](DevicePool *self) { make_pool(self, MemoryPool::device()); })
         .def("allocate", allocate_on_device, nb::arg("size"),
+             nb::sig("def allocate(self, size: int) -> PooledDeviceAllocation"),
              "A PooledDeviceAllocation of `size` bytes. MemoryError where there is none left.")
-        .def("__call__", allocate_on_device, nb::arg("size"), "The same as allocate().");
+        .def("__call__", allocate_on_device, nb::arg("size"),
+             nb::sig("def __call__(self, size: int) -> PooledDeviceAllocation"),
+             "The same as allocate().");
     bind_pool(device_pool);
 
     nb::class_<PinnedPool> pinned_pool(module, "_PageLockedMemoryPool",

@@ -72,6 +72,15 @@ std::string format_of(nb::handle arg_types) {
                          "'");
 }
 
+/// After a failed conversion: names the argument. Errors of the value's own code pass through.
+[[noreturn]] void refuse_type(const Packing &packing, const PreparedArgument &wanted,
+                              nb::handle value) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError))
+        throw nb::python_error();
+    PyErr_Clear();
+    reject(packing, wanted, value);
+}
+
 void push(Packing &packing, const PreparedArgument &wanted, nb::handle given, const void *value,
           std::size_t size, ValueKind kind) {
     if (!packing.block.try_push(value, size, kind)) [[unlikely]]
@@ -83,7 +92,7 @@ void pack_integer(Packing &packing, const PreparedArgument &wanted, nb::handle v
     nb::object index =
         PyLong_CheckExact(value.ptr()) ? nb::borrow(value) : nb::steal(PyNumber_Index(value.ptr()));
     if (!index.is_valid())
-        throw nb::python_error();
+        refuse_type(packing, wanted, value);
     const std::size_t bits = 8 * wanted.size;
     if (is_signed) {
         const long long number = PyLong_AsLongLong(index.ptr());
@@ -101,15 +110,15 @@ void pack_integer(Packing &packing, const PreparedArgument &wanted, nb::handle v
     push(packing, wanted, value, &number, wanted.size, ValueKind::Unsigned);
 }
 
-double real_number(nb::handle value) {
+double real_number(const Packing &packing, const PreparedArgument &wanted, nb::handle value) {
     const double number = PyFloat_AsDouble(value.ptr());
     if (number == -1.0 && PyErr_Occurred())
-        throw nb::python_error();
+        refuse_type(packing, wanted, value);
     return number;
 }
 
 void pack_float(Packing &packing, const PreparedArgument &wanted, nb::handle value) {
-    const double number = real_number(value);
+    const double number = real_number(packing, wanted, value);
     const float single = static_cast<float>(number);
     if (wanted.size == sizeof single)
         push(packing, wanted, value, &single, sizeof single, ValueKind::Float);

@@ -33,6 +33,28 @@ unsigned long long unsigned_integer(nb::handle object) {
     return value;
 }
 
+std::size_t byte_count(nb::handle object, const char *what) {
+    nb::object number = nb::steal(PyNumber_Index(object.ptr()));
+    if (!number.is_valid()) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError))
+            throw nb::python_error();
+        PyErr_Clear();
+        std::string text = std::string(what) + " must be an int, not " + name_of_type(object);
+        if (PyFloat_Check(object.ptr()))
+            text += "; // divides ints without making a float";
+        else if (nb::object bytes = optional_attribute(object, "nbytes"); bytes.is_valid())
+            text += ", whose nbytes is " + nb::cast<std::string>(nb::str(bytes));
+        throw_type_error(text);
+    }
+    const Py_ssize_t bytes = PyLong_AsSsize_t(number.ptr());
+    if (bytes == -1 && PyErr_Occurred())
+        throw nb::python_error();
+    if (bytes < 0)
+        throw_value_error(std::string(what) + " is " + std::to_string(bytes) +
+                          ", it must not be negative");
+    return static_cast<std::size_t>(bytes);
+}
+
 void throw_type_error(const std::string &message) { throw nb::type_error(message.c_str()); }
 void throw_value_error(const std::string &message) { throw nb::value_error(message.c_str()); }
 

@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 
+#include <cstddef>
 #include <string>
 
 namespace pycuda::python {
@@ -15,6 +16,10 @@ nb::object optional_attribute(nb::handle object, const char *name);
 
 /// An integer, or what has __index__, as an address or size. Throws where it does not fit.
 unsigned long long unsigned_integer(nb::handle object);
+
+/// How many bytes, as an argument called `what`: an int that is not negative. Throws TypeError or
+/// ValueError.
+std::size_t byte_count(nb::handle object, const char *what);
 
 inline PyTypeObject *type_of(nb::handle object) { return Py_TYPE(object.ptr()); }
 

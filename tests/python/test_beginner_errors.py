@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
-from pycuda.compiler import SourceModule
+from pycuda import gpuarray
+from pycuda.compiler import DynamicModule, SourceModule
 
 SAXPY = """
 __global__ void saxpy(float *y, const float *x, float a, int n)
@@ -231,3 +232,74 @@ def test_failure_that_nobody_asked_for_is_told_at_exit(run_program):
     assert "unfinished work failed at exit" in ours[0]
     assert "illegal memory access" in ours[0]
     assert "Traceback" not in done.stderr
+
+
+def test_copies_beyond_an_allocation(device):
+    memory, host = cuda.mem_alloc(400), np.zeros(1000, np.float32)
+    stream = cuda.Stream()
+    text = r"4000 bytes of the host, but the device memory at 0x\w+ \(400 bytes\) is smaller"
+    for copy in (
+        lambda: cuda.memcpy_htod(memory, host),
+        lambda: cuda.memcpy_dtoh(host, memory),
+        lambda: cuda.memcpy_htod_async(memory, host, stream),
+        lambda: cuda.memcpy_dtoh_async(host, memory, stream),
+    ):
+        with pytest.raises(cuda.LogicError, match=text):
+            copy()
+
+
+def test_sizes_that_are_none(device):
+    for allocate, name in (
+        (cuda.mem_alloc, "bytes"),
+        (cuda.DeviceMemoryPool().allocate, "size"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} is -1, it must not be negative"):
+            allocate(-1)
+        with pytest.raises(TypeError, match=f"{name} must be an int, not float; //"):
+            allocate(4.0)
+        array = np.zeros((3, 4), np.float32)
+        with pytest.raises(TypeError, match="not numpy.ndarray, whose nbytes is 48"):
+            allocate(array)
+        assert allocate(np.int64(64)).size == 64
+
+
+def test_options_in_one_string(device):
+    with pytest.raises(TypeError, match=r"options must be a list .* \['-O3'\]"):
+        SourceModule("__global__ void f() {}", options="-O3")
+    with pytest.raises(TypeError, match="include_dirs must be a list"):
+        SourceModule("__global__ void f() {}", include_dirs="/usr/include")
+
+
+def test_events_without_a_time(device):
+    recorded, fresh = cuda.Event().record(), cuda.Event()
+    recorded.synchronize()
+    with pytest.raises(cuda.LogicError, match="starts at was not recorded"):
+        recorded.time_since(fresh)
+    with pytest.raises(cuda.LogicError, match="ends at was not recorded"):
+        recorded.time_till(fresh)
+
+
+def test_prepared_arguments_of_another_type(device):
+    module = SourceModule("__global__ void f(int n, float x) {}")
+    function = module.get_function("f").prepare("if")
+    with pytest.raises(cuda.ArgumentError, match="'f', argument 0: .* got 'a'"):
+        function.prepared_call((1, 1), (1, 1, 1), "a", 1)
+    with pytest.raises(cuda.ArgumentError, match=r"'f', argument 1: .* got \[\]"):
+        function.prepared_call((1, 1), (1, 1, 1), 1, [])
+
+    class Own:
+        def __index__(self):
+            raise KeyError("its own reason")
+
+    with pytest.raises(KeyError, match="its own reason"):
+        function.prepared_call((1, 1), (1, 1, 1), Own(), 1)
+
+
+def test_what_modules_and_memory_show(device):
+    module = SourceModule("__global__ void f() {}")
+    assert repr(module) == "<pycuda.compiler.SourceModule with f>"
+    assert repr(DynamicModule()) == "<pycuda.compiler.DynamicModule, not linked yet>"
+    memory = gpuarray.zeros(4, np.float32).gpudata
+    assert repr(memory).startswith("<pycuda.driver.ArrayMemory of 16 bytes at 0x")
+    memory.free()
+    assert repr(memory) == "<pycuda.driver.ArrayMemory, freed>"

@@ -18,6 +18,18 @@ CUevent create_event(const Context &context, unsigned flags) {
     return handle;
 }
 
+/// Asks each of the two alone: an event that cannot be timed has no time since itself.
+std::string why_not_timed(const Event &start, const Event &end) {
+    for (const Event *event : {&start, &end}) {
+        float milliseconds = 0;
+        if (driver().cuEventElapsedTime.status(&milliseconds, event->get(), event->get()) ==
+            CUDA_ERROR_INVALID_HANDLE)
+            return std::string("the event that the time ") + (event == &start ? "starts" : "ends") +
+                   " at was not recorded, or was made with DISABLE_TIMING";
+    }
+    return "";
+}
+
 } // namespace
 
 Event::Event(unsigned flags) : Event(Context::require_current(), flags) {}
@@ -60,7 +72,8 @@ bool Event::query() const {
 
 float Event::milliseconds_since(const Event &start) const {
     float milliseconds = 0;
-    driver().cuEventElapsedTime(&milliseconds, start.get(), get());
+    check(driver().cuEventElapsedTime.status(&milliseconds, start.get(), get()),
+          "cuEventElapsedTime", [&] { return why_not_timed(start, *this); });
     return milliseconds;
 }
 

@@ -537,11 +537,6 @@ std::string device_prelude(std::span<const ScalarType> types, std::string_view k
     return types_code(types) + used_parts(libraries, kernel);
 }
 
-std::string device_prelude(std::span<const ScalarType> types) {
-    const bool complex = std::ranges::any_of(types, is_complex);
-    return types_code(types) + functions + (complex ? complex_functions : "");
-}
-
 std::string compute_name(ScalarType type) {
     if (type == ScalarType::Float16 || type == ScalarType::BFloat16)
         return "float";

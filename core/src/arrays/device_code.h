@@ -12,8 +12,6 @@ namespace pycuda {
 /// Types, conversions and functions, as far as `kernel`, the text that follows, needs them for
 /// these types: what is not there does not have to be compiled.
 std::string device_prelude(std::span<const ScalarType> types, std::string_view kernel);
-/// The same with all functions for these types.
-std::string device_prelude(std::span<const ScalarType> types);
 
 /// The type to compute in: float for the 16-bit floats, else the type itself.
 std::string compute_name(ScalarType type);

@@ -366,8 +366,8 @@ std::string Fusion::source(const Typed &program, const detail::FusionReach &reac
                    variant.loop.in.begin() + variant.operands());
         all.push_back(variant.loop.out);
     }
-    std::string code = device_prelude(all) + writer.structs() +
-                       compute_function(writer, program.values, program.constants, results_);
+    std::string code =
+        writer.structs() + compute_function(writer, program.values, program.constants, results_);
     std::string parameters;
     for (std::size_t k = 0; k < results_.size(); ++k) {
         code += "typedef " + type_name(program.values[static_cast<std::size_t>(results_[k])]) +
@@ -389,7 +389,8 @@ std::string Fusion::source(const Typed &program, const detail::FusionReach &reac
     const std::size_t constants = program.constants.size(), results = results_.size();
     code += reach.contiguous ? contiguous_body(inputs_, constants, results, reach)
                              : strided_body(inputs_, constants, results, reach);
-    return code + "}\n";
+    code += "}\n";
+    return device_prelude(all, code) + code;
 }
 
 std::vector<Array> Fusion::allocate(const Typed &program, std::span<const Array *const> inputs,

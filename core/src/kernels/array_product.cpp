@@ -109,13 +109,15 @@ void multiply_by_reductions(const Product &product) {
 std::string tile_source(ScalarType a, ScalarType b, ScalarType type, int axes) {
     const std::array types = {a, b, type};
     const std::string out(cuda_name(type));
-    return device_prelude(types) + "typedef " + std::string(cuda_name(a)) + " A;\ntypedef " +
-           std::string(cuda_name(b)) + " B;\ntypedef " + out + " L;\ntypedef " + out +
-           " O;\ntypedef " + compute_name(type) + " T;\n#define PRODUCT_AXES " +
-           std::to_string(axes) + "\n" + std::string(device_code::product_cuh) +
-           "extern \"C\" __global__ void __launch_bounds__(256) run(const A *a, const B *b, O "
-           "*out,\n"
-           "        pycuda::ProductGeometry g) {\n    pycuda::matrix_product(a, b, out, g);\n}\n";
+    const std::string code =
+        "typedef " + std::string(cuda_name(a)) + " A;\ntypedef " + std::string(cuda_name(b)) +
+        " B;\ntypedef " + out + " L;\ntypedef " + out + " O;\ntypedef " + compute_name(type) +
+        " T;\n#define PRODUCT_AXES " + std::to_string(axes) + "\n" +
+        std::string(device_code::product_cuh) +
+        "extern \"C\" __global__ void __launch_bounds__(256) run(const A *a, const B *b, O "
+        "*out,\n"
+        "        pycuda::ProductGeometry g) {\n    pycuda::matrix_product(a, b, out, g);\n}\n";
+    return device_prelude(types, code) + code;
 }
 
 std::int64_t tiles_of(std::int64_t extent) { return (extent + tile - 1) / tile; }

@@ -87,8 +87,7 @@ ScalarType result_type(Scan kind, ScalarType type) {
 
 std::string source_of(const Scanning &work) {
     const std::array types = {work.stored, work.type};
-    std::string code = device_prelude(types) + std::string(device_code::shuffle_cuh) +
-                       std::string(device_code::scan_cuh);
+    std::string code = std::string(device_code::shuffle_cuh) + std::string(device_code::scan_cuh);
     code += "typedef " + std::string(cuda_name(work.stored)) + " A;\ntypedef " +
             std::string(cuda_name(work.type)) + " L;\ntypedef L O;\ntypedef " +
             compute_name(work.type) + " T;\n#define ARRAY_SCAN_AXES " + std::to_string(work.axes) +
@@ -112,7 +111,7 @@ std::string source_of(const Scanning &work) {
                 ">(in, out, g, nodes, Join());\n}\n";
         break;
     }
-    return code;
+    return device_prelude(types, code) + code;
 }
 
 bool can_use_vectors(const Scanning &work, const Array &in, const Array &out) {

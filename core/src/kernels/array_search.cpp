@@ -15,23 +15,25 @@ constexpr unsigned threads = 256;
 std::string search_source(ScalarType type, SearchSide side) {
     const std::array types = {type};
     const std::string name(cuda_name(type));
-    return device_prelude(types) + "typedef " + name + " A;\ntypedef " + compute_name(type) +
-           " T;\n"
-           "__device__ __forceinline__ bool before(T a, T b) {\n"
-           "    return array_nan(b) ? !array_nan(a) : a < b;\n}\n"
-           "extern \"C\" __global__ void __launch_bounds__(256) run(const A *sorted,\n"
-           "        const A *values, long long *out, long long length, long long count) {\n"
-           "    const long long i = (long long)blockIdx.x * 256 + threadIdx.x;\n"
-           "    if (i >= count)\n        return;\n"
-           "    const T value = array_convert<T>(values[i]);\n"
-           "    long long low = 0;\n"
-           "    for (long long size = length; size > 0;) {\n"
-           "        const long long half = size / 2;\n"
-           "        const T x = array_convert<T>(sorted[low + half]);\n"
-           "        const bool right = " +
-           (side == SearchSide::Left ? "before(x, value)" : "!before(value, x)") +
-           ";\n        low = right ? low + half + 1 : low;\n"
-           "        size = right ? size - half - 1 : half;\n    }\n    out[i] = low;\n}\n";
+    const std::string code =
+        "typedef " + name + " A;\ntypedef " + compute_name(type) +
+        " T;\n"
+        "__device__ __forceinline__ bool before(T a, T b) {\n"
+        "    return array_nan(b) ? !array_nan(a) : a < b;\n}\n"
+        "extern \"C\" __global__ void __launch_bounds__(256) run(const A *sorted,\n"
+        "        const A *values, long long *out, long long length, long long count) {\n"
+        "    const long long i = (long long)blockIdx.x * 256 + threadIdx.x;\n"
+        "    if (i >= count)\n        return;\n"
+        "    const T value = array_convert<T>(values[i]);\n"
+        "    long long low = 0;\n"
+        "    for (long long size = length; size > 0;) {\n"
+        "        const long long half = size / 2;\n"
+        "        const T x = array_convert<T>(sorted[low + half]);\n"
+        "        const bool right = " +
+        (side == SearchSide::Left ? "before(x, value)" : "!before(value, x)") +
+        ";\n        low = right ? low + half + 1 : low;\n"
+        "        size = right ? size - half - 1 : half;\n    }\n    out[i] = low;\n}\n";
+    return device_prelude(types, code) + code;
 }
 
 } // namespace

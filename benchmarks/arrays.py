@@ -10,9 +10,9 @@ device. Each result is compared with numpy's before it is timed.
 import functools
 import os
 import sys
-import time
 
 import numpy as np
+import timing
 
 import pycuda
 import pycuda.autoinit  # noqa: F401
@@ -26,18 +26,8 @@ LARGE = (1 << 22) if QUICK or "softcuda" in cuda.get_driver_path() else (1 << 28
 
 
 def best(rounds, calls, run, wait):
-    """Seconds for one call: the best round."""
-    run()
-    wait()
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        for _ in range(calls):
-            run()
-        stop = time.perf_counter()
-        wait()
-        times.append((stop if calls > 100 else time.perf_counter()) - start)
-    return min(times) / calls
+    """Seconds for one call; of many small ones, to put it in the queue."""
+    return timing.best(run, wait, rounds, calls, queued=calls > 100)
 
 
 class Ours:

@@ -9,10 +9,10 @@ is timed; times are the best of several rounds.
 
 import os
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import timing
 
 import pycuda
 import pycuda.autoinit  # noqa: F401
@@ -27,16 +27,7 @@ wait = cuda.Context.synchronize
 
 def best(run, rounds=5, calls=1):
     """Seconds for one call."""
-    run()
-    wait()
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        for _ in range(calls):
-            run()
-        wait()
-        times.append(time.perf_counter() - start)
-    return min(times) / calls
+    return timing.best(run, wait, rounds, calls)
 
 
 def bandwidth(n):

@@ -53,6 +53,12 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
         raise ValueError(
             "matmul() wants arrays of at least one axis; multiply numbers with *"
         )
+    rows = b.shape[0 if b.ndim == 1 else -2]
+    if a.shape[-1] != rows:
+        raise ValueError(
+            f"arrays of shapes {a.shape} and {b.shape} cannot be multiplied: "
+            f"{a.shape[-1]} columns meet {rows} rows"
+        )
     left, right = a.ndim == 1, b.ndim == 1
     a = a[None, :] if left else a
     b = b[:, None] if right else b

@@ -6,7 +6,9 @@ XORWOW and MRG32k3a follow cuRAND's definitions: seeds, subsequences, skipping a
 uniform numbers. Each of ``block_count * generators_per_block`` generators has a subsequence of its own;
 element ``i`` of an array comes from generator ``i`` modulo their number. Normal and Poisson numbers have
 cuRAND's distributions, not its sequences. The Sobol generators give each generator a dimension of its
-own; their direction numbers are described in ``_sobol_directions.py``.
+own. Their direction numbers are Joe and Kuo's for the first 64 dimensions; of later ones, up to 20000, they
+are made here and are not cuRAND's, so that sequences of those dimensions are others than its (and as even,
+each by itself, but chosen for no pairs).
 """
 
 from __future__ import annotations
@@ -207,7 +209,7 @@ class _PseudoRandomNumberGenerator(RandomFilling):
         self.generators = self.block_count * self.generators_per_block
         seeds = self._seeds(seed_getter or seed_getter_uniform)
         states = self._seed(seeds)
-        states = self._skip_sequences(states, np.arange(self.generators))
+        states = self._spread(states, np.arange(self.generators))
         if offset < 0:
             raise ValueError(f"offset must not be negative, but is {offset}")
         self._states = to_gpu(self._skip(states, np.uint64(offset)))
@@ -231,6 +233,7 @@ class _PseudoRandomNumberGenerator(RandomFilling):
     _seed: Callable
     _skip: Callable
     _skip_sequences: Callable
+    _spread: Callable  # generators apart, as curand_init() has it
 
     def _run(self, kind, codes, data, stream, a=0.0, b=0.0) -> None:
         code = checked_code(kind, codes, data)
@@ -311,9 +314,11 @@ class XORWOWRandomNumberGenerator(_PseudoRandomNumberGenerator):
             states, counts, shift=_skip_ahead.XORWOW_SEQUENCE_LOG2
         )
 
+    _spread = _skip_sequences
+
 
 class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
-    """L'Ecuyer's MRG32k3a, a subsequence of 2**76 numbers for each generator.
+    """L'Ecuyer's MRG32k3a, a subsequence of 2**76 numbers for each generator; a sequence has 2**127.
 
     The arguments are those of :class:`XORWOWRandomNumberGenerator`.
     """
@@ -335,21 +340,13 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
         )
 
     @staticmethod
-    def _skip_far(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    def _skip_sequences(states: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Of 2**127 numbers."""
         return _skip_ahead.skip_mrg32k3a(
             states, counts, shift=_skip_ahead.MRG_SEQUENCE_LOG2
         )
 
-    # The generators start subsequences apart, as curand_init() has it.
-    _skip_sequences = _skip_subsequences
-
-    def call_skip_ahead_sequence(self, i: int, stream=None) -> None:
-        """Move each generator ``i`` sequences of 2**127 numbers ahead."""
-        self._change(self._skip_far, i, stream)
-
-    def call_skip_ahead_sequence_array(self, i: GPUArray, stream=None) -> None:
-        """Move generator ``k`` ``i[k]`` sequences of 2**127 numbers ahead."""
-        self._change(self._skip_far, i, stream)
+    _spread = _skip_subsequences
 
     def call_skip_ahead_subsequence(self, i: int, stream=None) -> None:
         """Move each generator ``i`` subsequences of 2**76 numbers ahead."""

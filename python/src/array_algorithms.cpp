@@ -17,7 +17,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace pycuda::python {
@@ -140,11 +142,13 @@ class FusedCalls {
     /// Calls with arrays of the same types as these get `fusion`, which has one result.
     void remember(nb::tuple arrays, nb::object fusion) {
         Known known{{}, arrays.size(), fusion, nb::cast<const Fusion *>(fusion)};
-        if (arrays.size() > most_arrays || known_.size() == most_known)
+        if (arrays.size() > most_arrays)
             return;
         for (std::size_t i = 0; i < arrays.size(); ++i)
             known.types[i] = require_array(arrays[i], "an argument").dtype().scalar();
-        known_.push_back(std::move(known));
+        std::lock_guard lock(mutex_);
+        if (known_.size() < most_known)
+            known_.push_back(std::move(known));
     }
 
     /// The result; null where these arguments are not of a kind that is remembered.
@@ -161,11 +165,9 @@ class FusedCalls {
             arrays[i] = &array_of(argument);
             types[i] = arrays[i]->dtype().scalar();
         }
-        for (const Known &known : known_)
-            if (known.count == count &&
-                std::equal(types.begin(), types.begin() + count, known.types.begin()))
-                return wrap_array(std::move(known.program->run({arrays.data(), count}, {}).front()),
-                                  Py_TYPE(NB_TUPLE_GET_ITEM(arguments.ptr(), 0)));
+        if (const Fusion *program = find({types.data(), count}))
+            return wrap_array(std::move(program->run({arrays.data(), count}, {}).front()),
+                              Py_TYPE(NB_TUPLE_GET_ITEM(arguments.ptr(), 0)));
         return {};
     }
 
@@ -185,7 +187,16 @@ class FusedCalls {
         nb::object fusion; ///< keeps the program
         const Fusion *program;
     };
-    std::vector<Known> known_;
+    const Fusion *find(std::span<const ScalarType> types) const {
+        std::lock_guard lock(mutex_);
+        for (const Known &known : known_)
+            if (std::ranges::equal(types, std::span(known.types).first(known.count)))
+                return known.program;
+        return nullptr;
+    }
+
+    mutable std::mutex mutex_; ///< for Python without a GIL
+    std::vector<Known> known_; ///< only grows: what find() gave stays
 };
 
 /// An array, or a tuple of them where there are several.

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from like_numpy import hypothesis, settings
 
 from pycuda import gpuarray
 
-hypothesis = pytest.importorskip("hypothesis")
 st = pytest.importorskip("hypothesis.strategies")
 npst = pytest.importorskip("hypothesis.extra.numpy")
 
@@ -15,14 +15,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(600),
 ]
-
-# The same examples in each run: kernels that were compiled once are found again.
-settings = hypothesis.settings(
-    max_examples=40,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(hypothesis.HealthCheck),
-)
 TYPES = ["?", "u1", "i4", "f4", "c8"]
 
 

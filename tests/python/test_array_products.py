@@ -158,6 +158,8 @@ def test_what_is_refused():
     x = gpuarray.zeros((2, 3), np.float32)
     with pytest.raises(ValueError, match="3 columns meet 2 rows"):
         x @ x
+    with pytest.raises(ValueError, match=r"shapes \(5,\) and \(2, 3\) cannot be multi"):
+        gpuarray.zeros(5, np.float32) @ x
     with pytest.raises(ValueError, match="at least one axis"):
         gpuarray.matmul(x, gpuarray.zeros((), np.float32))
     with pytest.raises(TypeError, match="copy it with"):

@@ -124,6 +124,86 @@ def test_few_addresses(run_limited):
     assert done.stdout.count("out of") == 2, done.stdout
 
 
+WINDOWS = """
+    SHARED = b'''.version 7.0
+    .target sm_75
+    .address_size 64
+    .visible .entry turn(.param .u64 data, .param .u32 far)
+    {
+        .reg .pred %p, %s, %l;
+        .reg .b32 %t, %a, %b, %v, %far;
+        .reg .b64 %d, %at, %w;
+        .shared .align 4 .b32 cells[64];
+        .local .align 4 .b32 own[2];
+        ld.param.u64 %d, [data];
+        ld.param.u32 %far, [far];
+        mov.u32 %t, %tid.x;
+        mov.u32 %a, %ctaid.x;
+        mad.lo.u32 %v, %a, 64, %t;
+        mul.wide.u32 %at, %v, 4;
+        add.u64 %d, %d, %at;
+        mov.u32 %b, cells;
+        mad.lo.u32 %a, %t, 4, %b;
+        add.u32 %a, %a, %far;
+        st.shared.u32 [%a], %v;
+        bar.sync 0;
+        mov.u64 %w, own;
+        cvta.local.u64 %w, %w;
+        isspacep.shared %s, %w;
+        isspacep.local %l, %w;
+        and.b32 %v, %t, 1;
+        setp.eq.u32 %p, %v, 0;
+        mul.wide.u32 %at, %v, 4;
+        add.u64 %at, %at, %w;
+        mov.u32 %v, 63;
+        sub.u32 %v, %v, %t;
+        mad.lo.u32 %a, %v, 4, %b;
+        ld.shared.u32 %v, [%a];
+        st.u32 [%at], %v;
+        ld.u32 %v, [%at];
+        @%s add.u32 %v, %v, 1000000;
+        @!%l add.u32 %v, %v, 2000000;
+        cvt.u64.u32 %at, %b;
+        cvta.shared.u64 %at, %at;
+        isspacep.shared %s, %at;
+        isspacep.local %l, %at;
+        @!%s add.u32 %v, %v, 3000000;
+        @%l add.u32 %v, %v, 4000000;
+        st.global.u32 [%d], %v;
+        ret;
+    }'''
+    data = np.zeros((200, 64), np.uint32)
+    turn = cuda.module_from_buffer(SHARED).get_function("turn")
+    turn(cuda.InOut(data), np.uint32(0), block=(64, 1, 1), grid=(200, 1))
+    assert (data == np.arange(200 * 64).reshape(200, 64)[:, ::-1]).all(), data
+    turn(cuda.InOut(data), np.uint32(1 << 30), block=(64, 1, 1), grid=(200, 1))
+"""
+
+
+@pytest.mark.parametrize("gigabytes", [None, 16])
+def test_windows_of_memory(run_program, tmp_path, gigabytes):
+    """Under `ulimit -v` blocks share a range of addresses, and a wild offset is still found."""
+    limit = "import resource\n"
+    if gigabytes:
+        limit += f"resource.setrlimit(resource.RLIMIT_AS, ({gigabytes} << 30,) * 2)\n"
+    program = (
+        limit + textwrap.dedent(BEGINNING) + "check()\n" + textwrap.dedent(WINDOWS)
+    )
+    done = run_program(program, SOFTCUDA_CACHE_DIR=str(tmp_path / "objects"))
+    assert "illegal address writing" in done.stderr, done.stderr
+    assert "LaunchError" in done.stderr or "LogicError" in done.stderr, done.stderr
+    assert done.returncode == 1
+
+
+def test_too_few_addresses_for_windows(run_program, tmp_path):
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (6 << 30,) * 2)\n"
+    program = limit + textwrap.dedent(BEGINNING) + "check()\n"
+    done = run_program(program, SOFTCUDA_CACHE_DIR=str(tmp_path / "objects"))
+    assert done.returncode == 1
+    honest = ("too many resources requested", "out of memory")
+    assert any(words in done.stderr for words in honest), done.stderr
+
+
 def test_full_disk_under_the_cache(run_limited, tmp_path):
     """A limit on the size of files is a disk that is full after as many bytes."""
     done = run_limited(

@@ -10,15 +10,25 @@
 #include <iterator>
 #include <new>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace softcuda::device {
 namespace {
 
-constexpr std::uint64_t kSmallestArena = std::uint64_t{1} << 30;
+constexpr std::uint64_t kSmallestArena = std::uint64_t{64} << 20;
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 
+// Where the process may not have many addresses, most are for the windows of blocks and for others.
+std::uint64_t fair_share(std::uint64_t wanted) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return wanted;
+    const std::uint64_t share = limit.rlim_cur / 8 / kHugePage * kHugePage;
+    return std::clamp(share, kSmallestArena, wanted);
+}
+
 std::unique_ptr<rt::ReservedRange> reserve_up_to(std::uint64_t wanted) {
-    for (std::uint64_t bytes = wanted;; bytes /= 2) {
+    for (std::uint64_t bytes = fair_share(wanted);; bytes = bytes / 2 / kHugePage * kHugePage) {
         try {
             return std::make_unique<rt::ReservedRange>(bytes);
         } catch (const std::bad_alloc &) {

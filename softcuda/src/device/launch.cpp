@@ -200,9 +200,9 @@ CUresult result_of(rt::Fault fault) {
 
 static void log_no_memory(const std::string &kernel) noexcept try {
     driver_log::add(driver_log::Level::Error,
-                    "kernel `" + kernel +
-                        "` has no memory for its blocks: each thread of the device takes 12 GB of "
-                        "addresses, which `ulimit -v` may not leave");
+                    "kernel `" + kernel + "` has no memory for its blocks. They need " +
+                        std::to_string(rt::Windows::least_addresses() >> 30) +
+                        " GB of addresses at least, which `ulimit -v` may not leave");
 } catch (const std::bad_alloc &) { // then there is less to say
 }
 

@@ -33,7 +33,7 @@ std::uint64_t colour_of(std::uint32_t warp) { return warp % 8 * 576; }
 } // namespace
 
 bool ResidentBlock::prepare(const BlockMemory &needs, std::uint32_t warps) noexcept {
-    if (!shared_.provide(needs.shared) || !local_.provide(needs.local))
+    if (!windows_.provide(needs.shared, needs.local))
         return false;
     try {
         if (!stacks_)
@@ -48,8 +48,8 @@ bool ResidentBlock::prepare(const BlockMemory &needs, std::uint32_t warps) noexc
         if (!stacks_->open(stack, kStackSpacing - kStackGuard))
             return false;
     }
-    state_.shared = shared_.begin();
-    state_.local = local_.begin();
+    state_.shared = windows_.shared();
+    state_.local = windows_.local();
     warp_count_ = warps;
     return true;
 }

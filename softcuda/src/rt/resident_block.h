@@ -131,8 +131,7 @@ class ResidentBlock {
     WarpScheduler &scheduler_;
     WorkerState state_{};
     std::uint64_t index_ = 0; ///< as the grid counts its blocks
-    Window shared_;
-    Window local_;
+    Windows windows_;
     std::unique_ptr<ReservedRange> stacks_;
     std::vector<std::unique_ptr<WarpFiber>> warps_;
     std::uint32_t open_stacks_ = 0;

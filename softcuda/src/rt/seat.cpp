@@ -3,32 +3,25 @@
 
 #include "rt/warp_scheduler.h"
 
+#include <algorithm>
 #include <new>
 
 namespace softcuda::rt {
-namespace {
 
-// A 32-bit offset plus the widest access stays within the reservation.
-constexpr std::uint64_t kSlack = 64 * 1024;
-
-} // namespace
-
-bool Window::provide(std::uint64_t bytes) noexcept {
-    if (bytes <= open_ && range_)
+bool Scratch::provide(std::uint64_t bytes) noexcept {
+    const std::uint64_t wanted = round_up(std::max(bytes, page_size()), page_size());
+    if (range_ && wanted < range_->size())
         return true;
-    if (bytes > kBytes)
-        return false;
     try {
-        if (!range_)
-            range_ = std::make_unique<ReservedRange>(kBelow + kBytes + kSlack);
+        range_ = nullptr;
+        range_ = std::make_unique<ReservedRange>(wanted + page_size()); // the last stays closed
     } catch (const std::bad_alloc &) {
         return false;
     }
-    const std::uint64_t wanted = round_up(bytes, page_size());
-    if (wanted > 0 && !range_->open(begin(), wanted))
-        return false;
-    open_ = wanted;
-    return true;
+    if (range_->open(range_->begin(), wanted))
+        return true;
+    range_ = nullptr;
+    return false;
 }
 
 Seat::Seat(unsigned index, unsigned count) {
@@ -45,11 +38,10 @@ WarpScheduler &Seat::scheduler() {
 }
 
 bool Seat::prepare(const BlockMemory &needs) noexcept {
-    if (!shared_.provide(needs.shared) || !local_.provide(needs.local) ||
-        !scratch_.provide(needs.scratch))
+    if (!windows_.provide(needs.shared, needs.local) || !scratch_.provide(needs.scratch))
         return false;
-    state_.shared = shared_.begin();
-    state_.local = local_.begin();
+    state_.shared = windows_.shared();
+    state_.local = windows_.local();
     state_.scratch = scratch_.begin();
     return true;
 }

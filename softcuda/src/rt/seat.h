@@ -4,6 +4,7 @@
 
 #include "rt/kernel_abi.h"
 #include "rt/reserved_range.h"
+#include "rt/windows.h"
 
 #include <atomic>
 #include <cstdint>
@@ -21,26 +22,15 @@ struct BlockMemory {
     std::uint64_t scratch = 0;
 };
 
-/// A window of addresses for signed 32-bit offsets: as much as was asked for is open, from offset 0
-/// on; the rest faults.
-class Window {
+/// Memory for what warps keep between regions, at offsets that generated code knows to be within.
+class Scratch {
   public:
-    /// Makes the first `bytes` accessible. False when there is no memory for it.
+    /// Makes `bytes` accessible. What was there before may be gone. False when there is no memory.
     [[nodiscard]] bool provide(std::uint64_t bytes) noexcept;
-    [[nodiscard]] std::byte *begin() const noexcept {
-        return range_ ? range_->begin() + kBelow : nullptr;
-    }
-
-    /// Whether `address` lies in a window that starts at `begin`.
-    static bool contains(const std::byte *begin, std::uint64_t address) noexcept {
-        return begin && address - reinterpret_cast<std::uint64_t>(begin) + kBelow < kBelow + kBytes;
-    }
+    [[nodiscard]] std::byte *begin() const noexcept { return range_ ? range_->begin() : nullptr; }
 
   private:
-    static constexpr std::uint64_t kBytes = std::uint64_t{1} << 32;
-    static constexpr std::uint64_t kBelow = (std::uint64_t{1} << 31) + (64 << 10);
     std::unique_ptr<ReservedRange> range_;
-    std::uint64_t open_ = 0;
 };
 
 /// One of the places of the pool; there are as many as threads may run blocks at the same time.
@@ -64,9 +54,8 @@ class alignas(64) Seat {
 
   private:
     WorkerState state_{};
-    Window shared_;
-    Window local_;
-    Window scratch_;
+    Windows windows_;
+    Scratch scratch_;
     std::unique_ptr<WarpScheduler> scheduler_;
 };
 

@@ -1,0 +1,163 @@
+// windows.cpp -- ranges for windows, and the one that blocks share where addresses are few.
+#include "rt/windows.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <mutex>
+#include <new>
+#include <sys/resource.h>
+#include <utility>
+#include <vector>
+
+namespace softcuda::rt {
+namespace {
+
+constexpr std::uint64_t kGigabyte = std::uint64_t{1} << 30;
+// A 32-bit offset plus the widest access stays within the reservation.
+constexpr std::uint64_t kSlack = 64 * 1024;
+constexpr std::uint64_t kBelow = 2 * kGigabyte + kSlack;
+constexpr std::uint64_t kAbove = 4 * kGigabyte;
+
+/// The range that blocks share: slots of a power of two of bytes, each at the same place of the
+/// part for local and of the part for shared memory. Any thread may call any function.
+class CommonRange {
+  public:
+    static constexpr std::uint64_t kSlots = kGigabyte / 2;
+    static constexpr std::uint64_t kBytes = kBelow + kAbove + kSlots + kAbove + kSlack;
+
+    /// Null where the system refuses even this one.
+    static CommonRange *get() noexcept {
+        static const std::unique_ptr<CommonRange> range = make();
+        return range.get();
+    }
+
+    /// A slot of `bytes`, a power of two of at least a page. False when all are taken.
+    [[nodiscard]] bool take(std::uint64_t bytes, std::uint64_t &slot) {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::uint64_t> &free = free_[std::countr_zero(bytes)];
+        if (!free.empty()) {
+            slot = free.back();
+            free.pop_back();
+            return true;
+        }
+        if (kSlots - used_ < bytes)
+            return false;
+        slot = std::exchange(used_, used_ + bytes);
+        free.reserve(free.capacity() + 1); // so that give_back() cannot fail
+        return true;
+    }
+
+    void give_back(std::uint64_t slot, std::uint64_t bytes) noexcept {
+        const std::lock_guard lock(mutex_);
+        range_.close(local(slot), bytes);
+        range_.close(shared(slot), bytes);
+        std::vector<std::uint64_t> &free = free_[std::countr_zero(bytes)];
+        if (free.size() < free.capacity())
+            free.push_back(slot);
+    }
+
+    [[nodiscard]] bool open(std::byte *first, std::uint64_t bytes) noexcept {
+        return bytes == 0 || range_.open(first, round_up(bytes, page_size()));
+    }
+
+    [[nodiscard]] std::byte *local(std::uint64_t slot) const noexcept {
+        return range_.begin() + kBelow + slot;
+    }
+    [[nodiscard]] std::byte *shared(std::uint64_t slot) const noexcept {
+        return local(slot) + kAbove;
+    }
+
+  private:
+    CommonRange() : range_(kBytes) {}
+
+    static std::unique_ptr<CommonRange> make() noexcept {
+        try {
+            return std::unique_ptr<CommonRange>(new CommonRange);
+        } catch (const std::bad_alloc &) {
+            return nullptr;
+        }
+    }
+
+    ReservedRange range_;
+    std::mutex mutex_;
+    std::uint64_t used_ = 0;
+    std::array<std::vector<std::uint64_t>, 64> free_; ///< by the logarithm of their size
+};
+
+// Not tried out: the first blocks would take what the rest of the process needs.
+bool addresses_are_few() noexcept {
+    static const bool few = [] {
+        rlimit limit{};
+        return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+               limit.rlim_cur < 1024 * kGigabyte;
+    }();
+    return few;
+}
+
+} // namespace
+
+bool OwnWindow::provide(std::uint64_t bytes) noexcept {
+    if (bytes <= open_ && range_)
+        return true;
+    if (bytes > kAbove)
+        return false;
+    try {
+        if (!range_)
+            range_ = std::make_unique<ReservedRange>(kBelow + kAbove + kSlack);
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
+    const std::uint64_t wanted = round_up(bytes, page_size());
+    if (wanted > 0 && !range_->open(begin(), wanted))
+        return false;
+    open_ = wanted;
+    return true;
+}
+
+std::byte *OwnWindow::begin() const noexcept { return range_ ? range_->begin() + kBelow : nullptr; }
+
+Windows::~Windows() {
+    if (slot_bytes_ > 0)
+        CommonRange::get()->give_back(slot_, slot_bytes_);
+}
+
+bool Windows::provide(std::uint64_t shared_bytes, std::uint64_t local_bytes) noexcept {
+    if (!addresses_are_few() && slot_bytes_ == 0 && shared_.provide(shared_bytes) &&
+        local_.provide(local_bytes))
+        return true;
+    const std::uint64_t bytes = std::max({shared_bytes, local_bytes, page_size()});
+    CommonRange *common = bytes <= CommonRange::kSlots ? CommonRange::get() : nullptr;
+    if (!common)
+        return false;
+    if (slot_bytes_ < bytes) {
+        if (slot_bytes_ > 0)
+            common->give_back(slot_, slot_bytes_);
+        slot_bytes_ = 0;
+        try {
+            if (!common->take(std::bit_ceil(bytes), slot_))
+                return false;
+        } catch (const std::bad_alloc &) {
+            return false;
+        }
+        slot_bytes_ = std::bit_ceil(bytes);
+    }
+    return common->open(common->shared(slot_), shared_bytes) &&
+           common->open(common->local(slot_), local_bytes);
+}
+
+std::byte *Windows::shared() const noexcept {
+    return slot_bytes_ > 0 ? CommonRange::get()->shared(slot_) : shared_.begin();
+}
+
+std::byte *Windows::local() const noexcept {
+    return slot_bytes_ > 0 ? CommonRange::get()->local(slot_) : local_.begin();
+}
+
+bool Windows::contains(const std::byte *begin, std::uint64_t address) noexcept {
+    return begin && address - reinterpret_cast<std::uint64_t>(begin) + kBelow < kBelow + kAbove;
+}
+
+std::uint64_t Windows::least_addresses() noexcept { return CommonRange::kBytes; }
+
+} // namespace softcuda::rt

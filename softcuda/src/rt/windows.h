@@ -1,0 +1,61 @@
+// windows.h -- the addresses of a block's shared and local memory.
+//
+// Generated code adds signed and unsigned 32-bit offsets to a window's begin without a check, so
+// that nothing else may lie for 2 GB before it and 4 GB behind it:
+//
+//     | 2 GB |begin: open|          4 GB          |
+//
+// Where the process has too few addresses for two such ranges for each block (`ulimit -v`), all
+// blocks share one. A wild offset may then hit another block's memory, but nothing else:
+//
+//     | 2 GB |local of 0|of 1|of 2 ...  |shared of 0|of 1|of 2 ...  4 GB  |
+//            <-------- 4 GB, so that isspacep can tell ---->
+#pragma once
+
+#include "rt/reserved_range.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace softcuda::rt {
+
+/// A range of its own for one window.
+class OwnWindow {
+  public:
+    /// Makes the first `bytes` accessible. False when the system refuses.
+    [[nodiscard]] bool provide(std::uint64_t bytes) noexcept;
+    [[nodiscard]] std::byte *begin() const noexcept;
+
+  private:
+    std::unique_ptr<ReservedRange> range_;
+    std::uint64_t open_ = 0;
+};
+
+/// The windows of one block. Used by one thread at a time.
+class Windows {
+  public:
+    Windows() = default;
+    Windows(const Windows &) = delete;
+    Windows &operator=(const Windows &) = delete;
+    ~Windows();
+
+    /// Makes so many bytes accessible. What was there before may be gone. False when there is no
+    /// memory or there are no addresses for it.
+    [[nodiscard]] bool provide(std::uint64_t shared_bytes, std::uint64_t local_bytes) noexcept;
+
+    [[nodiscard]] std::byte *shared() const noexcept;
+    [[nodiscard]] std::byte *local() const noexcept;
+
+    /// Whether an access to `address` cannot reach anything but memory of blocks, where one of
+    /// their windows starts at `begin`.
+    [[nodiscard]] static bool contains(const std::byte *begin, std::uint64_t address) noexcept;
+
+    /// The least addresses that blocks need in this process. Bytes.
+    [[nodiscard]] static std::uint64_t least_addresses() noexcept;
+
+  private:
+    OwnWindow shared_, local_;
+    std::uint64_t slot_ = 0, slot_bytes_ = 0; ///< in the common range; no bytes: not there
+};
+
+} // namespace softcuda::rt

@@ -15,8 +15,10 @@ Each part's full output goes to build/test-logs/PART.log as well.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -203,7 +205,10 @@ def pytest(part: Part) -> Outcome:
     # Through ./run, as a user starts a program: that is a test of its own.
     report = LOGS / "pytest.xml"
     report.unlink(missing_ok=True)
-    options = part.options or (["-m", "not slow"] if part.fast else [])
+    options = part.options or [
+        *in_processes(),
+        *(["-m", "not slow"] if part.fast else []),
+    ]
     command = ["-m", "pytest", "-q", "-ra", f"--junitxml={report}", *options]
     status = part.run(ROOT / "run", *command)
     return read_junit(report, 0 if status == 5 else status)  # 5: nothing was selected
@@ -242,6 +247,18 @@ def freethreaded(part: Part) -> Outcome:
         PYTHONPATH=str(build / "python"),
     )
     return read_junit(report, status)
+
+
+def in_processes() -> list[str]:
+    """Options for as many processes as there are processors, where pytest-xdist is there.
+
+    Two find each other's kernels in the cache on disk. More than eight would do little but wait
+    for memory and for the device's own threads.
+    """
+    count = min(len(os.sched_getaffinity(0)), 8)
+    if count < 2 or not importlib.util.find_spec("xdist"):
+        return []
+    return ["-n", str(count), "--dist", "worksteal"]
 
 
 def asan(part: Part) -> Outcome:
@@ -293,6 +310,15 @@ def nvrtc_setting() -> dict[str, str]:
     return {}
 
 
+def same_compiler() -> dict[str, str]:
+    """The name of build/release's compiler: under another name, ccache knows none of its work."""
+    cache = BUILD / "release/CMakeCache.txt"
+    found = cache.exists() and re.search(
+        r"^CMAKE_CXX_COMPILER:\w+=(.+)$", cache.read_text(), re.MULTILINE
+    )
+    return {"CXX": found[1]} if found else {}
+
+
 def wheel(part: Part) -> Outcome:
     """Build the wheel, install it into an empty environment, run a tutorial from there."""
     folder, environment = BUILD / "wheel-test", BUILD / "wheel-test/venv"
@@ -327,9 +353,11 @@ def wheel(part: Part) -> Outcome:
         ],
         [python, ROOT / "examples/tutorials/calculate_pi.py"],
     )
+    settings = {"PYTHONPATH": "", "PYCUDA_CACHE_DIR": str(folder / "cache")}
+    settings |= same_compiler()
     outcome = Outcome()
     for step in steps:
-        if part.run(*step, PYTHONPATH="", PYCUDA_CACHE_DIR=str(folder / "cache")) != 0:
+        if part.run(*step, **settings) != 0:
             return outcome + Outcome(failed=1)
         outcome.passed += 1
     return outcome

@@ -10,11 +10,13 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import reference  # noqa: E402
 
+MADE = reference.pages(ROOT)
 
-@pytest.mark.parametrize("name", reference.pages(ROOT))
+
+@pytest.mark.parametrize("name", MADE)
 def test_a_page_is_current(name):
     path = ROOT / reference.PAGES / name
-    assert path.read_text() == reference.pages(ROOT)[name], "run tools/reference.py"
+    assert path.read_text() == MADE[name], "run tools/reference.py"
 
 
 def test_every_public_name_has_a_docstring():

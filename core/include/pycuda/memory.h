@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pycuda/context.h>
+#include <pycuda/host_range.h>
 #include <pycuda/stream.h>
 
 #include <cuda.h>
@@ -75,23 +76,17 @@ class PinnedMemory {
   public:
     /// In the current context; flags are CU_MEMHOSTALLOC_*.
     explicit PinnedMemory(std::size_t bytes, unsigned flags = 0);
-    PinnedMemory(PinnedMemory &&other) noexcept;
-    PinnedMemory &operator=(PinnedMemory &&other) noexcept;
-    ~PinnedMemory();
 
     /// Throws Error (invalid handle) after free().
     void *data() const;
-    std::size_t size() const noexcept { return bytes_; }
-    const Context &context() const noexcept { return context_; }
+    std::size_t size() const noexcept { return range_.size(); }
+    const Context &context() const noexcept { return range_.context(); }
     CUdeviceptr device_pointer() const;
     unsigned flags() const;
     void free();
 
   private:
-    void reset() noexcept;
-    void *data_ = nullptr;
-    std::size_t bytes_ = 0;
-    Context context_;
+    detail::HostRange range_;
 };
 
 /// Memory with one address for host and device, moved to where it is used. Owns it.
@@ -137,22 +132,16 @@ class RegisteredHostMemory {
   public:
     /// In the current context; flags are CU_MEMHOSTREGISTER_*.
     RegisteredHostMemory(void *data, std::size_t bytes, unsigned flags = 0);
-    RegisteredHostMemory(RegisteredHostMemory &&other) noexcept;
-    RegisteredHostMemory &operator=(RegisteredHostMemory &&other) noexcept;
-    ~RegisteredHostMemory();
 
     /// Throws Error (invalid handle) after unregister().
     void *data() const;
-    std::size_t size() const noexcept { return bytes_; }
-    const Context &context() const noexcept { return context_; }
+    std::size_t size() const noexcept { return range_.size(); }
+    const Context &context() const noexcept { return range_.context(); }
     CUdeviceptr device_pointer() const;
     void unregister();
 
   private:
-    void reset() noexcept;
-    void *data_ = nullptr;
-    std::size_t bytes_ = 0;
-    Context context_;
+    detail::HostRange range_;
 };
 
 } // namespace pycuda

@@ -14,8 +14,10 @@
 namespace pycuda {
 namespace {
 
-CUresult free_pinned(void *data) { return driver().cuMemFreeHost.status(data); }
-CUresult unregister_memory(void *data) { return driver().cuMemHostUnregister.status(data); }
+constexpr detail::HostRange::Kind pinned = {
+    "cuMemFreeHost", [](void *data) { return driver().cuMemFreeHost.status(data); }};
+constexpr detail::HostRange::Kind registered = {
+    "cuMemHostUnregister", [](void *data) { return driver().cuMemHostUnregister.status(data); }};
 
 void *require(void *data, const char *function, const char *what, std::size_t bytes) {
     if (!data)
@@ -25,28 +27,32 @@ void *require(void *data, const char *function, const char *what, std::size_t by
     return data;
 }
 
-CUdeviceptr device_pointer_of(void *data, const Context &context) {
-    ScopedContext scope(context);
-    CUdeviceptr pointer = 0;
-    driver().cuMemHostGetDevicePointer(&pointer, data, 0);
-    return pointer;
+void *pin(std::size_t bytes, unsigned flags) {
+    void *data = nullptr;
+    check(driver().cuMemHostAlloc.status(&data, bytes, flags), "cuMemHostAlloc",
+          [&] { return std::to_string(bytes) + " bytes wanted"; });
+    return data;
+}
+
+void register_with_driver(void *data, std::size_t bytes, unsigned flags) {
+    check(driver().cuMemHostRegister.status(data, bytes, flags), "cuMemHostRegister", [&] {
+        return detail::describe_memory("host memory", reinterpret_cast<std::uintptr_t>(data),
+                                       bytes);
+    });
 }
 
 } // namespace
 
-PinnedMemory::PinnedMemory(std::size_t bytes, unsigned flags)
-    : bytes_(bytes), context_(Context::require_current()) {
-    check(driver().cuMemHostAlloc.status(&data_, bytes, flags), "cuMemHostAlloc",
-          [&] { return std::to_string(bytes) + " bytes wanted"; });
-}
+namespace detail {
 
-PinnedMemory::PinnedMemory(PinnedMemory &&other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_),
+HostRange::HostRange(HostRange &&other) noexcept
+    : kind_(other.kind_), data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_),
       context_(std::move(other.context_)) {}
 
-PinnedMemory &PinnedMemory::operator=(PinnedMemory &&other) noexcept {
+HostRange &HostRange::operator=(HostRange &&other) noexcept {
     if (this != &other) {
         reset();
+        kind_ = other.kind_;
         data_ = std::exchange(other.data_, nullptr);
         bytes_ = other.bytes_;
         context_ = std::move(other.context_);
@@ -54,18 +60,46 @@ PinnedMemory &PinnedMemory::operator=(PinnedMemory &&other) noexcept {
     return *this;
 }
 
-PinnedMemory::~PinnedMemory() { reset(); }
+HostRange::~HostRange() { reset(); }
 
-void PinnedMemory::reset() noexcept {
+void HostRange::reset() noexcept {
     if (void *data = std::exchange(data_, nullptr))
-        detail::run_cleanup(context_, "cuMemFreeHost", free_pinned, data);
+        run_cleanup(context_, kind_->function, kind_->give_back, data);
 }
+
+void HostRange::give_back() {
+    void *data = std::exchange(data_, nullptr);
+    if (!context_.usable())
+        return;
+    ScopedContext scope(context_);
+    check(kind_->give_back(data), kind_->function);
+}
+
+CUdeviceptr HostRange::device_pointer() const {
+    ScopedContext scope(context_);
+    CUdeviceptr pointer = 0;
+    driver().cuMemHostGetDevicePointer(&pointer, data_, 0);
+    return pointer;
+}
+
+} // namespace detail
+
+// The context is asked for first: without one, that is what is wrong.
+
+PinnedMemory::PinnedMemory(std::size_t bytes, unsigned flags)
+    : range_([&] {
+          Context context = Context::require_current();
+          return detail::HostRange(pinned, pin(bytes, flags), bytes, std::move(context));
+      }()) {}
 
 void *PinnedMemory::data() const {
-    return require(data_, "pagelocked_host_allocation::data", "pinned memory", bytes_);
+    return require(range_.data(), "pagelocked_host_allocation::data", "pinned memory", size());
 }
 
-CUdeviceptr PinnedMemory::device_pointer() const { return device_pointer_of(data(), context_); }
+CUdeviceptr PinnedMemory::device_pointer() const {
+    static_cast<void>(data());
+    return range_.device_pointer();
+}
 
 unsigned PinnedMemory::flags() const {
     unsigned flags = 0;
@@ -74,12 +108,8 @@ unsigned PinnedMemory::flags() const {
 }
 
 void PinnedMemory::free() {
-    require(data_, "pagelocked_host_allocation::free", "pinned memory", bytes_);
-    void *data = std::exchange(data_, nullptr);
-    if (!context_.usable())
-        return; // its context took the memory with it
-    ScopedContext scope(context_);
-    driver().cuMemFreeHost(data);
+    require(range_.data(), "pagelocked_host_allocation::free", "pinned memory", size());
+    range_.give_back();
 }
 
 AlignedHostMemory::AlignedHostMemory(std::size_t bytes, std::size_t alignment) : bytes_(bytes) {
@@ -118,50 +148,24 @@ void AlignedHostMemory::free() {
 }
 
 RegisteredHostMemory::RegisteredHostMemory(void *data, std::size_t bytes, unsigned flags)
-    : bytes_(bytes), context_(Context::require_current()) {
-    check(driver().cuMemHostRegister.status(data, bytes, flags), "cuMemHostRegister", [&] {
-        return detail::describe_memory("host memory", reinterpret_cast<std::uintptr_t>(data),
-                                       bytes);
-    });
-    data_ = data;
-}
-
-RegisteredHostMemory::RegisteredHostMemory(RegisteredHostMemory &&other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_),
-      context_(std::move(other.context_)) {}
-
-RegisteredHostMemory &RegisteredHostMemory::operator=(RegisteredHostMemory &&other) noexcept {
-    if (this != &other) {
-        reset();
-        data_ = std::exchange(other.data_, nullptr);
-        bytes_ = other.bytes_;
-        context_ = std::move(other.context_);
-    }
-    return *this;
-}
-
-RegisteredHostMemory::~RegisteredHostMemory() { reset(); }
-
-void RegisteredHostMemory::reset() noexcept {
-    if (void *data = std::exchange(data_, nullptr))
-        detail::run_cleanup(context_, "cuMemHostUnregister", unregister_memory, data);
-}
+    : range_([&] {
+          Context context = Context::require_current();
+          register_with_driver(data, bytes, flags);
+          return detail::HostRange(registered, data, bytes, std::move(context));
+      }()) {}
 
 void *RegisteredHostMemory::data() const {
-    return require(data_, "registered_host_memory::data", "registration", bytes_);
+    return require(range_.data(), "registered_host_memory::data", "registration", size());
 }
 
 CUdeviceptr RegisteredHostMemory::device_pointer() const {
-    return device_pointer_of(data(), context_);
+    static_cast<void>(data());
+    return range_.device_pointer();
 }
 
 void RegisteredHostMemory::unregister() {
-    require(data_, "registered_host_memory::unregister", "registration", bytes_);
-    void *data = std::exchange(data_, nullptr);
-    if (!context_.usable())
-        return;
-    ScopedContext scope(context_);
-    driver().cuMemHostUnregister(data);
+    require(range_.data(), "registered_host_memory::unregister", "registration", size());
+    range_.give_back();
 }
 
 } // namespace pycuda

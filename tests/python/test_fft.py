@@ -27,8 +27,11 @@ def check(name, x, *args, **kwargs):
 
 
 # Powers, products, primes with Bluestein's way, and the shortest.
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 13, 17, 60, 128, 1001, 2048, 4099, 3 * 37])
-@pytest.mark.parametrize("dtype", ["c16", "c8"])
+@pytest.mark.parametrize(
+    ("n", "dtype"),
+    [(n, "c16") for n in (1, 2, 3, 8, 17, 60, 1001, 2048, 4099, 3 * 37)]
+    + [(n, "c8") for n in (8, 35, 1024, 2003)],
+)
 def test_lengths(n, dtype):
     x = numbers((3, n), dtype)
     check("fft", x)

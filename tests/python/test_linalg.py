@@ -32,7 +32,7 @@ def check(call, *arrays):
 
 
 # Less than a panel of 32 columns, one, and several.
-@pytest.mark.parametrize("n", [1, 2, 5, 32, 33, 100])
+@pytest.mark.parametrize("n", [1, 5, 33, 100])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
 def test_solve_and_determinants(n, dtype):
     a = numbers((n, n), dtype) + np.eye(n, dtype=dtype) * np.dtype(dtype).type(n)
@@ -44,7 +44,7 @@ def test_solve_and_determinants(n, dtype):
         check(np.linalg.det, a)
 
 
-@pytest.mark.parametrize("n", [1, 4, 32, 70])
+@pytest.mark.parametrize("n", [4, 70])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
 def test_cholesky(n, dtype):
     a = numbers((2, n, n), dtype)

@@ -204,6 +204,27 @@ def test_too_few_addresses_for_windows(run_program, tmp_path):
     assert any(words in done.stderr for words in honest), done.stderr
 
 
+@pytest.mark.parametrize(
+    ("environment", "limit"),
+    [
+        ({"HOME": "/nonexistent", "TMPDIR": "/nonexistent"}, ""),
+        (
+            {"SOFTCUDA_THREADS": "64"},
+            "os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])",
+        ),
+        ({}, "resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))"),
+        ({}, "resource.setrlimit(resource.RLIMIT_STACK, (256 << 10,) * 2)"),
+    ],
+    ids=["no folders", "one core", "few files", "small stacks"],
+)
+def test_bare_surroundings(run_program, environment, limit):
+    """Nothing of this is needed: neither a cache, nor several cores, nor many files."""
+    program = (
+        f"import os, resource\n{limit}\n" + textwrap.dedent(BEGINNING) + "check()\n"
+    )
+    clean(run_program(program, **environment))
+
+
 def test_full_disk_under_the_cache(run_limited, tmp_path):
     """A limit on the size of files is a disk that is full after as many bytes."""
     done = run_limited(

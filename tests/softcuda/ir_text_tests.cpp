@@ -22,6 +22,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "ptx/parse.h"
+#include "transform/prepare.h"
 #include "transform/specialize.h"
 #include "transform/split_pointers.h"
 
@@ -80,6 +81,7 @@ constexpr Pass kPasses[] = {
     {"simplify_flow", ir::simplify_flow},
     {"canonicalize_loops", ir::canonicalize_loops},
     {"specialize", specialize_for_256_threads},
+    {"prepare", transform::prepare},
 };
 
 Outcome run_pass(const Pass &pass, ir::Module &module) {

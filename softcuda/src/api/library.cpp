@@ -181,6 +181,29 @@ CUresult cuKernelGetName(const char **name, CUkernel handle) {
     });
 }
 
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel handle) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(library);
+        *library = reinterpret_cast<CUlibrary>(&find_kernel(handle)->library());
+    });
+}
+
+CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice ordinal) {
+    return api::with_device(ordinal, [&](device::Device &) {
+        find_kernel(handle); // a hint, and caches of a CPU take none
+        device::require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL,
+                        CUDA_ERROR_INVALID_VALUE);
+    });
+}
+
+// Of CUDA 13.2.
+SCU_EXPORT CUresult CUDAAPI cuKernelGetParamCount(CUkernel handle, std::size_t *count) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(count);
+        *count = find_kernel(handle)->info().parameters.size();
+    });
+}
+
 CUresult cuKernelGetParamInfo(CUkernel handle, std::size_t index, std::size_t *offset,
                               std::size_t *size) {
     return api::with_system([&](device::System &) {

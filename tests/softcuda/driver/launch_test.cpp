@@ -218,6 +218,9 @@ TEST_F(LaunchTest, ConfiguredLaunch) {
               CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
 
+// Younger than the header that this may be compiled with.
+extern "C" CUresult CUDAAPI cuKernelGetParamCount(CUkernel kernel, std::size_t *count);
+
 TEST_F(LaunchTest, LibrariesServeEachContext) {
     CUlibrary library = nullptr;
     ASSERT_EQ(cuLibraryLoadData(&library, fake::kImage, nullptr, nullptr, 0, nullptr, nullptr, 0),
@@ -225,6 +228,19 @@ TEST_F(LaunchTest, LibrariesServeEachContext) {
     CUkernel kernel = nullptr;
     ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "store"), CUDA_SUCCESS);
     EXPECT_EQ(cuLibraryGetKernel(&kernel, library, "nope"), CUDA_ERROR_NOT_FOUND);
+    CUlibrary owner = nullptr;
+    EXPECT_EQ(cuKernelGetLibrary(&owner, kernel), CUDA_SUCCESS);
+    EXPECT_EQ(owner, library);
+    EXPECT_EQ(cuKernelGetLibrary(&owner, nullptr), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_EQ(cuKernelSetCacheConfig(kernel, CU_FUNC_CACHE_PREFER_L1, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuKernelSetCacheConfig(kernel, static_cast<CUfunc_cache>(9), 0),
+              CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuKernelSetCacheConfig(kernel, CU_FUNC_CACHE_PREFER_L1, 5),
+              CUDA_ERROR_INVALID_DEVICE);
+    std::size_t count = 0;
+    EXPECT_EQ(cuKernelGetParamCount(kernel, &count), CUDA_SUCCESS);
+    EXPECT_EQ(count, 2u);
+    EXPECT_EQ(cuKernelGetParamCount(kernel, nullptr), CUDA_ERROR_INVALID_VALUE);
     CUdeviceptr memory = allocate(4);
     int value = 6;
     void *arguments[] = {&memory, &value};

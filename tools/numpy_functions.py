@@ -33,9 +33,9 @@ array for it.
 
 # Why something is absent: the reason, and what it holds for.
 REASONS = {
-    "of factorizations there are those by elimination, not yet those for eigenvalues": """
+    "there are LU, Cholesky and QR, not yet what eigenvalues and singular values need": """
         linalg.cond linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.lstsq
-        linalg.matrix_rank linalg.pinv linalg.qr linalg.svd linalg.svdvals polyfit roots""",
+        linalg.matrix_rank linalg.pinv linalg.svd linalg.svdvals polyfit roots""",
     "einsum(optimize=...) plans by itself": "einsum_path",
     "of polynomials there is polyval(), vander(); the rest works on few numbers, for the host": """
         poly polyadd polyder polydiv polyint polymul polysub""",

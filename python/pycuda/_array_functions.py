@@ -49,7 +49,7 @@ MODULES = (
 LINALG = {
     **{
         name: getattr(_linalg, name)
-        for name in "solve inv det slogdet cholesky tensorinv tensorsolve".split()
+        for name in "solve inv det slogdet cholesky qr tensorinv tensorsolve".split()
     },
     "norm": _array_norms.norm,
     "vector_norm": _array_norms.vector_norm,

@@ -24,7 +24,7 @@ from pycuda._array_linalg import matmul, tensordot, vecdot
 from pycuda._array_linalg import matrix_power as _positive_power
 from pycuda._array_norms import matrix_norm, norm, vector_norm
 from pycuda._array_numeric import cross, outer
-from pycuda._array_selecting import tril
+from pycuda._array_selecting import tril, triu
 from pycuda._array_shapes import matrix_transpose
 from pycuda._array_ufuncs import UFUNCS
 from pycuda._c_types import dtype_to_ctype
@@ -34,7 +34,7 @@ from pycuda.tools import context_dependent_memoize
 
 __all__ = [
     "LinAlgError", "cholesky", "cross", "det", "inv", "matmul", "matrix_norm", "matrix_power",
-    "matrix_transpose", "multi_dot", "norm", "outer", "slogdet", "solve", "tensordot", "tensorinv",
+    "matrix_transpose", "multi_dot", "norm", "outer", "qr", "slogdet", "solve", "tensordot", "tensorinv",
     "tensorsolve", "vecdot", "vector_norm",
 ]  # fmt: skip
 
@@ -159,6 +159,81 @@ extern "C" __global__ void __launch_bounds__(threads) cholesky_panel(T *a, int *
         }
         __syncthreads();
     }
+}
+
+// The sum over the block.
+__device__ R block_sum(R value)
+{
+    __shared__ R part[threads];
+    part[threadIdx.x] = value;
+    __syncthreads();
+    for (int half = threads / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+        __syncthreads();
+    }
+    const R sum = part[0];
+    __syncthreads();
+    return sum;
+}
+
+// (1 - factor v v^H) on the columns `first` to `columns` of b, whose rows from j on matter; v is 1 in row j
+// and column j of a below. A thread has a column.
+__device__ void reflect(const T *a, int n, int j, int m, T factor, T *b, int wide, int first, int columns)
+{
+    for (int c = first + threadIdx.x; c < columns; c += threads) {
+        T sum = b[j * (long long)wide + c];
+        for (int i = j + 1; i < m; ++i)
+            sum += conjugate(a[i * (long long)n + j]) * b[i * (long long)wide + c];
+        sum *= factor;
+        b[j * (long long)wide + c] -= sum;
+        for (int i = j + 1; i < m; ++i)
+            b[i * (long long)wide + c] -= a[i * (long long)n + j] * sum;
+    }
+}
+
+// Matrices of m rows and n columns into R, on and above the diagonal, and Householder's vectors below.
+extern "C" __global__ void __launch_bounds__(threads) householder(T *a, T *factors, int m, int n)
+{
+    const int count = m < n ? m : n;
+    a += blockIdx.x * (long long)m * n;
+    factors += blockIdx.x * (long long)count;
+    for (int j = 0; j < count; ++j) {
+        R squares = 0;
+        for (int i = j + 1 + threadIdx.x; i < m; i += threads)
+            squares += real_of(T(a[i * (long long)n + j] * conjugate(a[i * (long long)n + j])));
+        const R below = block_sum(squares);
+        const T alpha = a[j * (long long)n + j];
+        __syncthreads();
+        const R whole = real_of(T(alpha * conjugate(alpha)));
+        T factor = T(0);
+        if (below != R(0) || whole != real_of(alpha) * real_of(alpha)) {
+            const R beta = -copysign(sqrt(whole + below), real_of(alpha));
+            factor = T((T(beta) - alpha) / beta);
+            const T scale = T(T(1) / (alpha - T(beta)));
+            for (int i = j + 1 + threadIdx.x; i < m; i += threads)
+                a[i * (long long)n + j] *= scale;
+            if (threadIdx.x == 0)
+                a[j * (long long)n + j] = T(beta);
+        }
+        if (threadIdx.x == 0)
+            factors[j] = factor;
+        __syncthreads();
+        reflect(a, n, j, m, conjugate(factor), a, n, j + 1, n);
+        __syncthreads();
+    }
+}
+
+// The product of the reflections on q, of m rows and `columns` columns.
+extern "C" __global__ void __launch_bounds__(threads) apply_reflections(const T *a, const T *factors, T *q,
+    int m, int n, int columns)
+{
+    const int count = m < n ? m : n;
+    a += blockIdx.x * (long long)m * n;
+    factors += blockIdx.x * (long long)count;
+    q += blockIdx.x * (long long)m * columns;
+    for (int j = count - 1; j >= 0; --j)
+        reflect(a, n, j, m, factors[j], q, columns, 0, columns);
 }
 
 // Solves with the triangle of rows and columns k0 to k1 for each column of b, of which a row is `wide`
@@ -374,6 +449,46 @@ def cholesky(a, /, *, upper: bool = False):
             raise LinAlgError("Matrix is not positive definite")
     result = tril(work).reshape(a.shape)
     return matrix_transpose(result).conj().copy("C") if upper else result
+
+
+class QRResult(NamedTuple):
+    Q: ArrayBase
+    R: ArrayBase
+
+
+def qr(a, mode: str = "reduced"):
+    """Q and R with ``Q @ R = a``: Q's columns are orthonormal, R is upper triangular. By Householder's
+    reflections, with LAPACK's signs; a block of threads has a matrix.
+
+    ``mode``: "reduced", "complete" (Q is square), or "r" for R alone.
+    """
+    a = as_array(a)
+    if a.ndim < 2:
+        raise LinAlgError(
+            f"{a.ndim}-dimensional array given. Array must be at least two-dimensional"
+        )
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f'mode must be "reduced", "complete" or "r", not {mode!r}')
+    kind = _inexact(a)
+    work = _stacked(a, kind)
+    count, m, n = work.shape
+    least = min(m, n)
+    factors = zeros((count, least), kind)
+    if work.size:
+        _kernel("householder", kind)(
+            work, factors, m, n, block=(256, 1, 1), grid=(count, 1)
+        )
+    columns = m if mode == "complete" else least
+    upper = triu(work[:, :columns]).reshape(*a.shape[:-2], columns, n)
+    if mode == "r":
+        return upper
+    q = zeros((count, m, columns), kind)
+    q.diagonal(0, 1, 2).fill(1)
+    if work.size:
+        _kernel("apply_reflections", kind)(
+            work, factors, q, m, n, columns, block=(256, 1, 1), grid=(count, 1)
+        )
+    return QRResult(q.reshape(*a.shape[:-2], m, columns), upper)
 
 
 def tensorsolve(a, b, axes=None):

@@ -53,6 +53,22 @@ def test_cholesky(n, dtype):
     check(lambda a: np.linalg.cholesky(a, upper=True), a[0])
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize(
+    "shape", [(5, 5), (40, 7), (3, 9), (2, 1, 6, 4), (1, 1), (0, 3, 3), (4, 0)]
+)
+def test_qr(shape, dtype):
+    a = numbers(shape, dtype)
+    for mode in ("reduced", "complete"):
+        check(lambda a: tuple(np.linalg.qr(a, mode)), a)  # noqa: B023
+    check(lambda a: np.linalg.qr(a, "r"), a)
+
+
+def test_qr_of_what_is_triangular():
+    check(lambda a: tuple(np.linalg.qr(a)), np.triu(numbers((5, 5), "f8")))
+    check(lambda a: tuple(np.linalg.qr(a)), np.zeros((4, 3)))
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [((3, 4, 4), (3, 4, 2)), ((4, 4), (5, 2, 4, 1)), ((2, 1, 4, 4), (3, 4, 6)),
@@ -94,6 +110,7 @@ def test_tensors():
         (lambda a: linalg.cholesky(-a), "not positive definite"),
         (lambda a: linalg.det(a[:2]), "must be square"),
         (lambda a: linalg.inv(a[0]), "1-dimensional array given"),
+        (lambda a: linalg.qr(a[0]), "1-dimensional array given"),
     ],
 )
 def test_refusals(call, message):

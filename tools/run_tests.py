@@ -234,7 +234,9 @@ def freethreaded(part: Part) -> Outcome:
         ],
         ["cmake", "--build", build, "--target", "runtime"],
     )
-    if not part.build("release") or any(part.run(*step) for step in steps):
+    if not part.build("release"):
+        return Outcome(failed=1)
+    if any(part.run(*step, **same_compiler()) for step in steps):
         return Outcome(failed=1)
     # softcuda does not know Python: the one that is built already lies where this build looks.
     (build / "softcuda").unlink(missing_ok=True)

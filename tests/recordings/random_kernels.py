@@ -328,6 +328,7 @@ class Kernel(Statements):
 
     def end_some(self) -> None:
         """Some threads end. The others' barriers do not wait for them."""
+        self.emit("mov.u32 %a, 0;")  # it may hold an address
         self.store_result()
         self.emit(f"and.b32 %a, {self.register()}, {self.pick(1, 6, 32)};")
         self.emit("setp.eq.u32 %p, %a, 0;")

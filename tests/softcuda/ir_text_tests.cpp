@@ -80,8 +80,8 @@ constexpr Pass kPasses[] = {
     {"eliminate_dead_code", ir::eliminate_dead_code},
     {"simplify_flow", ir::simplify_flow},
     {"canonicalize_loops", ir::canonicalize_loops},
-    {"specialize", specialize_for_256_threads},
     {"prepare", transform::prepare},
+    {"specialize", specialize_for_256_threads},
 };
 
 Outcome run_pass(const Pass &pass, ir::Module &module) {

@@ -5,6 +5,7 @@
 #include "analysis/cfg.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 
 namespace softcuda::transform {
@@ -115,12 +116,12 @@ void split_edge(Function &function, Block *from, Block *to) {
 class ValueCloser {
   public:
     ValueCloser(Function &function, Value *value, const Loop &loop, const DominatorTree &dominators,
-                const std::vector<bool> &inside)
-        : function_(function), value_(value), inside_(inside) {
-        Block *home = value->definition->block;
+                const LoopForest &forest, const std::vector<bool> &inside)
+        : function_(function), value_(value), home_(value->definition->block), forest_(forest),
+          inside_(inside) {
         for (Block *exit : loop.exits) {
             Block *source = exit->predecessors.front();
-            if (dominators.dominates(home, source))
+            if (dominators.dominates(home_, source))
                 at_start_[exit] = add_phi(exit, {{source, value}});
         }
     }
@@ -150,6 +151,8 @@ class ValueCloser {
             return at_start_[block] = undefined(block);
         if (block->predecessors.size() == 1)
             return at_start_[block] = at_end_of(block->predecessors.front());
+        if (Block *before = before_other_loops(block))
+            return at_start_[block] = at_end_of(before);
         Value *joined = add_phi(block, {});
         at_start_[block] = joined;
         for (Block *predecessor : block->predecessors) {
@@ -158,6 +161,26 @@ class ValueCloser {
             joined->definition->blocks.push_back(predecessor);
         }
         return joined;
+    }
+
+    // A loop in which the value is not defined changes nothing of it: as it is before the outermost
+    // of these, so it is here. A phi in there would be one more value that leaves a loop.
+    Block *before_other_loops(const Block *block) const {
+        int outermost = -1;
+        for (int loop = forest_.innermost(block); loop != -1 && !forest_.contains(loop, home_);
+             loop = forest_.loops()[static_cast<std::size_t>(loop)].parent)
+            outermost = loop;
+        if (outermost == -1)
+            return nullptr;
+        Block *entry = nullptr;
+        const Loop &loop = forest_.loops()[static_cast<std::size_t>(outermost)];
+        for (Block *predecessor : loop.header->predecessors) {
+            if (forest_.contains(outermost, predecessor))
+                continue;
+            assert(!entry && "a loop without a preheader");
+            entry = predecessor;
+        }
+        return entry;
     }
 
     Value *add_phi(Block *block, std::vector<std::pair<Block *, Value *>> incoming) {
@@ -181,25 +204,11 @@ class ValueCloser {
 
     Function &function_;
     Value *value_;
+    const Block *home_;
+    const LoopForest &forest_;
     const std::vector<bool> &inside_;
     std::map<Block *, Value *> at_start_;
 };
-
-// Inner loops before outer ones, and loops beside each other as the program goes through them: on its
-// way to its uses a value gets phis in the loops that it passes, and these have to be closed in turn.
-std::vector<const Loop *> in_closing_order(const LoopForest &forest) {
-    const std::vector<Loop> &loops = forest.loops();
-    std::vector<const Loop *> order;
-    auto add_below = [&](auto &self, int parent) -> void {
-        for (int i = parent + 1; i < static_cast<int>(loops.size()); ++i)
-            if (loops[i].parent == parent) {
-                self(self, i);
-                order.push_back(&loops[i]);
-            }
-    };
-    add_below(add_below, -1);
-    return order;
-}
 
 using Uses = std::map<Value *, std::vector<Instruction *>>;
 
@@ -258,12 +267,13 @@ void simplify_loops(Function &function) {
 void close_loops(Function &function) {
     DominatorTree dominators(function, DominatorTree::Direction::Forward);
     LoopForest forest(function, dominators);
-    for (const Loop *loop : in_closing_order(forest)) {
+    // Inner loops first: their phis may have to leave an outer loop in turn.
+    for (auto loop = forest.loops().rbegin(); loop != forest.loops().rend(); ++loop) {
         std::vector<bool> inside(function.blocks.size(), false);
         for (const Block *block : loop->blocks)
             inside[block->id] = true;
         for (auto &[value, users] : uses_outside(function, inside)) {
-            ValueCloser closer(function, value, *loop, dominators, inside);
+            ValueCloser closer(function, value, *loop, dominators, forest, inside);
             for (Instruction *user : users)
                 closer.rewrite(user);
         }

@@ -59,6 +59,34 @@ void run_kernel(const jit::Target &target) {
         CHECK(values[i] == static_cast<float>(i * i + 3));
 }
 
+// LLVM may put the operands of a comparison of halves in the wrong order (widen_half_compares.h).
+void test_halves_are_compared_as_floats() {
+    llvm::LLVMContext context;
+    llvm::Module module("test", context);
+    const jit::Target target;
+    target.apply(module);
+    llvm::IRBuilder<> builder(context);
+    auto *halves = llvm::FixedVectorType::get(builder.getHalfTy(), 32);
+    auto *answers = llvm::FixedVectorType::get(builder.getInt1Ty(), 32);
+    auto *type = llvm::FunctionType::get(answers, {halves, halves}, false);
+    auto *function =
+        llvm::Function::Create(type, llvm::Function::ExternalLinkage, "compare", module);
+    target.apply(*function);
+    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
+    llvm::Value *less = builder.CreateFCmpOLT(function->getArg(0), function->getArg(1));
+    llvm::Value *same = builder.CreateFCmpOEQ(function->getArg(0), function->getArg(1));
+    builder.CreateRet(builder.CreateXor(less, same));
+    jit::optimize(module, target);
+    int floats = 0, of_halves = 0;
+    for (const llvm::Instruction &i : function->getEntryBlock())
+        if (const auto *compare = llvm::dyn_cast<llvm::FCmpInst>(&i)) {
+            const bool narrow = compare->getOperand(0)->getType() == halves;
+            CHECK(narrow == (compare->getPredicate() == llvm::CmpInst::FCMP_OEQ));
+            ++(narrow ? of_halves : floats);
+        }
+    CHECK(floats == 1 && of_halves == 1);
+}
+
 void test_every_instruction_set() {
     for (const char *isa : {"native", "avx512", "avx2", "sse4"}) {
         setenv("SOFTCUDA_ISA", isa, 1);
@@ -225,6 +253,7 @@ void test_cache_environment() {
 } // namespace
 
 int main() {
+    test_halves_are_compared_as_floats();
     test_every_instruction_set();
     test_bad_objects();
     test_loading_in_many_threads();

@@ -10,6 +10,7 @@
 #include "jit/llvm.h"
 #include "jit/sink_cold.h"
 #include "jit/target.h"
+#include "jit/widen_half_compares.h"
 
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
@@ -92,6 +93,7 @@ llvm::FunctionPassManager scalar_passes() {
 
     passes.addPass(llvm::SimplifyCFGPass());
     passes.addPass(KeepIndicesPass());
+    passes.addPass(WidenHalfComparesPass());
     passes.addPass(llvm::ADCEPass());
     return passes;
 }

@@ -19,11 +19,12 @@ import numpy as np
 from pycuda import _driver
 from pycuda._c_types import dtype_to_ctype
 from pycuda.compiler import SourceModule
+from pycuda.driver import Context
 from pycuda.gpuarray import GPUArray
 from pycuda.tools import context_dependent_memoize
 
 _BLOCK = 256
-_MOST_BLOCKS = 2**31 - 1
+_BLOCKS_PER_PROCESSOR = 16
 
 _SOURCE = """
 #include <pycuda-random.hpp>
@@ -105,6 +106,12 @@ def _kernel(distribution: str, dtype: np.dtype, ahead: int) -> _driver.Function:
     return SourceModule(source).get_function("fill")
 
 
+@context_dependent_memoize
+def _most_blocks() -> int:
+    """Of a launch: enough to keep the memory busy. Each goes on where another would begin."""
+    return _BLOCKS_PER_PROCESSOR * Context.get_device().multiprocessor_count
+
+
 @functools.cache
 def _elements_of_block(distribution: str, dtype: np.dtype) -> int:
     """How many elements four words make."""
@@ -141,9 +148,9 @@ class Generator:
             raise ValueError(f"sequence must be from 0 to 2**63 - 1, not {sequence}")
         self.seed = seed
         self._position = sequence << 65
-        # Blocks of words that a thread makes at a time, and the most CUDA blocks of a launch; numbers do
-        # not depend on them. benchmarks/arrays.py tries others.
-        self._launching = 1, _MOST_BLOCKS
+        # Blocks of words that a thread makes at a time, and the most CUDA blocks of a launch, None for
+        # what suits the device; numbers do not depend on them. benchmarks/arrays.py tries others.
+        self._launching: tuple[int, int | None] = 1, None
 
     @property
     def state(self) -> dict[str, int]:
@@ -241,6 +248,7 @@ class Generator:
             return out
         blocks = -(-n // _elements_of_block(distribution, dtype))
         ahead, most = self._launching
+        most = most or _most_blocks()
         _kernel(distribution, dtype, ahead)(
             out,
             n,

@@ -140,7 +140,11 @@ class Kernel(Statements):
             return f"barrier.sync {self.random.randrange(14)};"
         if self.all_threads and self.whole_warps and self.random.random() < 0.2:
             return f"bar.sync {self.random.randrange(14)}, {self.threads};"
-        return "bar.sync 0;"
+        return f"{self.barrier_word()}.sync 0;"
+
+    def barrier_word(self) -> str:
+        """``bar`` wants a warp's threads to come together, which those that are left may not do."""
+        return "bar" if self.all_threads else "barrier"
 
     def another_thread(self) -> None:
         """%a: a thread of the block."""
@@ -179,9 +183,10 @@ class Kernel(Statements):
         d = self.register()
         self.emit(f"and.b32 %a, {self.register()}, 4; setp.ne.u32 %p, %a, 0;")
         if self.random.random() < 0.5:
-            self.emit("bar.red.popc.u32 %a, 0, %p;")
+            self.emit(f"{self.barrier_word()}.red.popc.u32 %a, 0, %p;")
         else:
-            self.emit(f"bar.red.{self.pick('and', 'or')}.pred %q, 0, %p;")
+            operation = self.pick("and", "or")
+            self.emit(f"{self.barrier_word()}.red.{operation}.pred %q, 0, %p;")
             self.emit("selp.u32 %a, 5, 9, %q;")
         self.emit(f"add.u32 {d}, {d}, %a;")
 
@@ -371,7 +376,7 @@ class Kernel(Statements):
         self.uniform(0)
         if self.random.random() < 0.25:
             self.end_some()
-        self.emit("bar.sync 0; ld.shared.u32 %a, [counts+20];")
+        self.emit(f"{self.barrier_word()}.sync 0; ld.shared.u32 %a, [counts+20];")
         self.store_result()
         self.emit("ret;")
         return self.header() + "\n".join(self.lines) + "\n}\n"

@@ -58,11 +58,11 @@ SortTile tile_of(const Sorting &work, bool wide) {
     const bool large = item_size(work.type()) == 8 || (work.pairs && wide);
     check(tile, large ? 8 : 4);
     if (tile.items == 0)
-        tile.items = large ? 8 : work.pairs ? 16 : 20;
+        tile.items = large ? 8 : 20;
     if (tile.threads == 0)
         tile.threads = 256;
     if (tile.ranking == SortRanking::Chosen)
-        tile.ranking = SortRanking::Late;
+        tile.ranking = SortRanking::Marks;
     return tile;
 }
 

@@ -21,6 +21,7 @@ std::map<CUdeviceptr, std::size_t> allocations;
 
 const CUcontext primary = reinterpret_cast<CUcontext>(0x1000);
 const CUfunction kernel = reinterpret_cast<CUfunction>(0x2000);
+const CUevent fake_event = reinterpret_cast<CUevent>(0x3000);
 
 CUresult needs_context() { return stack.empty() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS; }
 
@@ -172,6 +173,13 @@ EXPORT CUresult cuLaunchKernel(CUfunction, unsigned, unsigned grid_y, unsigned, 
 EXPORT CUresult cuStreamQuery(CUstream) {
     return fake.stream_is_busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
+EXPORT CUresult cuEventCreate(CUevent *event, unsigned) {
+    *event = fake_event;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuEventDestroy_v2(CUevent) { return CUDA_SUCCESS; }
+EXPORT CUresult cuEventRecord(CUevent, CUstream) { return CUDA_SUCCESS; }
+EXPORT CUresult cuEventQuery(CUevent) { return cuStreamQuery(nullptr); }
 EXPORT CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
 EXPORT CUresult scuCtxInterrupt(CUcontext) {
     ++fake.interrupts;

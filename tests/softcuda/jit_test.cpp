@@ -87,6 +87,57 @@ void test_halves_are_compared_as_floats() {
     CHECK(floats == 1 && of_halves == 1);
 }
 
+// Instruction selection has to see that a gather's offsets are small, in the gather's own block.
+void test_constant_offsets_stay_with_their_gather() {
+    llvm::LLVMContext context;
+    llvm::Module module("test", context);
+    const jit::Target target;
+    target.apply(module);
+    llvm::IRBuilder<> b(context);
+    auto *words = llvm::FixedVectorType::get(b.getInt32Ty(), 32);
+    auto *type =
+        llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty()}, false);
+    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "sum", module);
+    target.apply(*function);
+    auto *entry = llvm::BasicBlock::Create(context, "entry", function);
+    auto *loop = llvm::BasicBlock::Create(context, "loop", function);
+    auto *end = llvm::BasicBlock::Create(context, "end", function);
+    b.SetInsertPoint(entry);
+    b.CreateBr(loop);
+    b.SetInsertPoint(loop);
+    llvm::PHINode *i = b.CreatePHI(b.getInt64Ty(), 2), *sum = b.CreatePHI(words, 2);
+    llvm::SmallVector<std::uint64_t, 32> offsets;
+    for (std::uint64_t lane = 0; lane < 32; ++lane)
+        offsets.push_back(lane * 40);
+    llvm::Value *start = b.CreateGEP(b.getInt8Ty(), function->getArg(0), b.CreateShl(i, 11));
+    llvm::Value *places =
+        b.CreateGEP(b.getInt8Ty(), start, llvm::ConstantDataVector::get(context, offsets));
+    llvm::Value *next_sum = b.CreateAdd(sum, b.CreateMaskedGather(words, places, llvm::Align(4)));
+    llvm::Value *next = b.CreateAdd(i, b.getInt64(1));
+    i->addIncoming(b.getInt64(0), entry);
+    i->addIncoming(next, loop);
+    sum->addIncoming(llvm::Constant::getNullValue(words), entry);
+    sum->addIncoming(next_sum, loop);
+    b.CreateCondBr(b.CreateICmpULT(next, function->getArg(2)), loop, end);
+    b.SetInsertPoint(end);
+    b.CreateAlignedStore(next_sum, function->getArg(1), llvm::Align(4));
+    b.CreateRetVoid();
+    jit::optimize(module, target);
+    int gathers = 0;
+    for (const llvm::BasicBlock &block : *function)
+        for (const llvm::Instruction &instruction : block) {
+            const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+            if (!call || call->getIntrinsicID() != llvm::Intrinsic::masked_gather)
+                continue;
+            const auto *at = llvm::cast<llvm::GetElementPtrInst>(call->getArgOperand(0));
+            CHECK(at->getParent() == &block);
+            CHECK(!at->getPointerOperandType()->isVectorTy());
+            CHECK(llvm::isa<llvm::Constant>(at->getOperand(1)));
+            ++gathers;
+        }
+    CHECK(gathers == 1);
+}
+
 void test_every_instruction_set() {
     for (const char *isa : {"native", "avx512", "avx2", "sse4"}) {
         setenv("SOFTCUDA_ISA", isa, 1);
@@ -254,6 +305,7 @@ void test_cache_environment() {
 
 int main() {
     test_halves_are_compared_as_floats();
+    test_constant_offsets_stay_with_their_gather();
     test_every_instruction_set();
     test_bad_objects();
     test_loading_in_many_threads();

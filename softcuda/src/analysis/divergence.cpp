@@ -54,8 +54,8 @@ class DivergenceFinder {
         return changed;
     }
 
-    // What is made in a loop of nothing but itself, from a register that was never set, has no shape
-    // when all others have theirs. Whatever it is, it may as well be uniform.
+    // What is made in a loop of nothing but itself, from a register that was never set, has no
+    // shape when all others have theirs. Whatever it is, it may as well be uniform.
     bool settle_undefined() {
         bool changed = false;
         for (const ir::Block *block : order_)

@@ -302,15 +302,18 @@ Plan plan_access(WarpEmitter &w, const Address &address, const Element &element,
 
 // An access lane by lane in the runtime, at the exact addresses: checked there as well. `buffer`
 // holds one array over the lanes for each element.
-void call_slow_access(WarpEmitter &w, const char *function, const Address &address,
-                      const Element &element, llvm::Value *buffer) {
+llvm::CallInst *call_slow_access(WarpEmitter &w, const char *function, const Address &address,
+                                 const Element &element, llvm::Value *buffer) {
     llvm::Type *pointer = w.b.getPtrTy(), *word = w.b.getInt32Ty();
     llvm::FunctionCallee callee = w.kernel.runtime_function(
         function, w.b.getVoidTy(), {pointer, pointer, pointer, word, word, word, pointer});
     llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
     w.b.CreateStore(all, places);
-    w.b.CreateCall(callee, {w.kernel.invariants.worker, w.kernel.invariants.frame, places,
-                            w.mask_bits(), w.i32(element.bytes), w.i32(element.count), buffer});
+    llvm::CallInst *call =
+        w.b.CreateCall(callee, {w.kernel.invariants.worker, w.kernel.invariants.frame, places,
+                                w.mask_bits(), w.i32(element.bytes), w.i32(element.count), buffer});
+    call->setDoesNotThrow();
+    return call;
 }
 
 llvm::Value *slow_buffer(WarpEmitter &w, const Element &element) {
@@ -325,7 +328,11 @@ llvm::Value *buffer_place(WarpEmitter &w, llvm::Value *buffer, const Element &el
 
 Values load_slowly(WarpEmitter &w, const Address &address, const Element &element) {
     llvm::Value *buffer = slow_buffer(w, element);
-    call_slow_access(w, "scu_load_lanes", address, element, buffer);
+    // It writes nothing but the buffer and the worker's state: what kernels have loaded before
+    // stays.
+    call_slow_access(w, "scu_load_lanes", address, element, buffer)
+        ->setMemoryEffects(llvm::MemoryEffects::readOnly() |
+                           llvm::MemoryEffects::inaccessibleOrArgMemOnly());
     Values values;
     for (unsigned e = 0; e < element.count; ++e)
         values.push_back(

@@ -32,15 +32,25 @@ namespace softcuda::jit {
 
 namespace {
 
-/// Puts a copy of the widening of a gather's or scatter's indices beside it: instruction selection
-/// looks at one block at a time, and takes indices of 32 bits only where it sees that they are.
+/// Puts a copy of the computation of a gather's or scatter's places beside it: instruction
+/// selection looks at one block at a time, and takes indices of 32 bits only where it sees that
+/// they are.
+///
+///     base[sext(indices)]             the widening comes along
+///     base[constants][offset]         as loop-invariant code motion leaves it:
+///     base[offset][constants]
 class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
   public:
     llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &) {
         bool changed = false;
         for (llvm::BasicBlock &block : function)
             for (llvm::Instruction &i : block)
-                changed |= bring(i);
+                if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&i)) {
+                    if (call->getIntrinsicID() == llvm::Intrinsic::masked_gather)
+                        changed |= bring(*call, 0);
+                    else if (call->getIntrinsicID() == llvm::Intrinsic::masked_scatter)
+                        changed |= bring(*call, 1);
+                }
         if (!changed)
             return llvm::PreservedAnalyses::all();
         llvm::PreservedAnalyses kept;
@@ -49,25 +59,47 @@ class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
     }
 
   private:
-    static bool bring(llvm::Instruction &i) {
-        auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
-        if (!call)
-            return false;
-        const bool gather = call->getIntrinsicID() == llvm::Intrinsic::masked_gather;
-        if (!gather && call->getIntrinsicID() != llvm::Intrinsic::masked_scatter)
-            return false;
-        const unsigned operand = gather ? 0 : 1;
-        auto *places = llvm::dyn_cast<llvm::GetElementPtrInst>(call->getArgOperand(operand));
+    static bool bring(llvm::IntrinsicInst &access, unsigned operand) {
+        auto *places = llvm::dyn_cast<llvm::GetElementPtrInst>(access.getArgOperand(operand));
         if (!places || places->getNumIndices() != 1)
             return false;
-        auto *wide = llvm::dyn_cast<llvm::SExtInst>(places->getOperand(1));
-        if (!wide || (wide->getParent() == i.getParent() && places->getParent() == i.getParent()))
+        if (auto *wide = llvm::dyn_cast<llvm::SExtInst>(places->getOperand(1)))
+            return bring_indices(access, operand, *places, *wide);
+        return bring_constants(access, operand, *places);
+    }
+
+    static bool bring_indices(llvm::IntrinsicInst &access, unsigned operand,
+                              const llvm::GetElementPtrInst &places, const llvm::SExtInst &wide) {
+        if (wide.getParent() == access.getParent() && places.getParent() == access.getParent())
             return false;
-        llvm::Instruction *near_wide = wide->clone(), *near_places = places->clone();
-        near_wide->insertBefore(&i);
-        near_places->insertBefore(&i);
+        llvm::Instruction *near_wide = wide.clone(), *near_places = places.clone();
+        near_wide->insertBefore(&access);
+        near_places->insertBefore(&access);
         near_places->setOperand(1, near_wide);
-        call->setArgOperand(operand, near_places);
+        access.setArgOperand(operand, near_places);
+        return true;
+    }
+
+    static bool bring_constants(llvm::IntrinsicInst &access, unsigned operand,
+                                llvm::GetElementPtrInst &places) {
+        llvm::SmallVector<llvm::Value *, 4> offsets; // the same for all lanes
+        llvm::GetElementPtrInst *at = &places;
+        while (at && at->getNumIndices() == 1 && at->getSourceElementType()->isIntegerTy(8) &&
+               at->getPointerOperandType()->isVectorTy() &&
+               !at->getOperand(1)->getType()->isVectorTy()) {
+            offsets.push_back(at->getOperand(1));
+            at = llvm::dyn_cast<llvm::GetElementPtrInst>(at->getPointerOperand());
+        }
+        if (!at || at->getNumIndices() != 1 || at->getPointerOperandType()->isVectorTy() ||
+            !llvm::isa<llvm::Constant>(at->getOperand(1)) ||
+            (offsets.empty() && at->getParent() == access.getParent()))
+            return false;
+        llvm::IRBuilder<> b(&access);
+        llvm::Value *start = at->getPointerOperand();
+        for (llvm::Value *offset : llvm::reverse(offsets))
+            start = b.CreateGEP(b.getInt8Ty(), start, offset);
+        access.setArgOperand(operand,
+                             b.CreateGEP(at->getSourceElementType(), start, at->getOperand(1)));
         return true;
     }
 };

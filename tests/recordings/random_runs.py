@@ -19,6 +19,8 @@ import pycuda.driver as cuda
 
 FILE = pathlib.Path(__file__).with_name("random_kernels.xz")
 _START = "// Made by "
+# Where softcuda gives something else than the H200, and it is not known why (docs/exactness.md).
+UNEXPLAINED = {297}
 
 
 def read():

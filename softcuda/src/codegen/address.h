@@ -18,6 +18,9 @@ struct Address {
     unsigned bytes;                ///< that one lane accesses
     llvm::Value *window = nullptr; ///< what `lanes` count from, a pointer; null: from zero
     LowBits low_bits = {};         ///< of the first lane's, in shared memory
+    /// Every thread's offset in shared memory without `extra`, if that is known; else null.
+    const PerThread *places = nullptr;
+    std::int64_t extra = 0;
     // Of divergent lanes, if they are that: `window` and `scale` times a signed <32 x i32>.
     llvm::Value *index = nullptr;
     unsigned scale = 0;

@@ -220,6 +220,25 @@ LowBits low_bits(WarpEmitter &w, const ir::Value *value, unsigned depth) {
     }
 }
 
+/// The first lane's offset as a line over the warps, if it is one: written so that addresses which
+/// are equal look equal, whatever they were made of. Null if it is none.
+llvm::Value *first_place(WarpEmitter &w, const Address &address) {
+    const unsigned threads = w.kernel.plan.launch.threads();
+    if (!address.places || address.lanes.shape.groups != 1 || threads % kLanes != 0)
+        return nullptr;
+    auto place = [&](unsigned warp) {
+        return std::int64_t{static_cast<std::int32_t>((*address.places)[warp * kLanes])};
+    };
+    const unsigned warps = w.kernel.plan.launch.warps();
+    const std::int64_t step = warps > 1 ? place(1) - place(0) : 0;
+    for (unsigned warp = 0; warp < warps; ++warp)
+        if (place(warp) != place(0) + step * warp)
+            return nullptr;
+    auto number = [&](std::int64_t n) { return llvm::ConstantInt::getSigned(w.b.getInt64Ty(), n); };
+    llvm::Value *warp = w.b.CreateZExt(w.warp, w.b.getInt64Ty());
+    return w.b.CreateAdd(w.b.CreateMul(warp, number(step)), number(place(0) + address.extra));
+}
+
 } // namespace
 
 Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
@@ -230,6 +249,10 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
     if (space != Space::Shared)
         return address;
     address.window = w.kernel.invariants.shared;
+    address.places = w.kernel.thread_values.of(i.operand(0));
+    address.extra = i.attributes.offset;
+    if (llvm::Value *first = first_place(w, address))
+        address.lanes.base = first;
     const LowBits known = low_bits(w, i.operand(0), kMostOperations);
     address.low_bits = {std::min(known.count, 32u),
                         known.value + static_cast<std::uint64_t>(i.attributes.offset)};

@@ -182,6 +182,24 @@ void align_to_vectors(const WarpEmitter &w, const Address &address, Stretch &str
     stretch.length = (stretch.length + more + count - 1) / count * count;
 }
 
+/// Whether that is known now, for all warps.
+bool lie_in_static_memory(const WarpEmitter &w, const Address &address,
+                          const Stretches &stretches) {
+    const unsigned threads = w.kernel.plan.launch.threads();
+    if (!address.places || threads % kLanes != 0)
+        return false;
+    const auto size = static_cast<std::int64_t>(w.kernel.plan.function.static_shared_bytes);
+    const unsigned lanes = kLanes / static_cast<unsigned>(stretches.size());
+    for (unsigned thread = 0; thread < threads; thread += lanes) {
+        const Stretch &stretch = stretches[thread % kLanes / lanes];
+        const auto place = static_cast<std::int32_t>((*address.places)[thread]);
+        const std::int64_t first = place + address.extra + stretch.first;
+        if (first < 0 || first + std::int64_t{stretch.length} * address.bytes > size)
+            return false;
+    }
+    return true;
+}
+
 } // namespace
 
 std::optional<Stretches> find_stretches(const WarpEmitter &w, const Address &address,
@@ -209,6 +227,8 @@ llvm::Value *may_access_stretches(WarpEmitter &w, const Address &address,
                                   const Stretches &stretches) {
     if (!address.window)
         return w.b.CreateICmpEQ(w.mask_bits(), w.i32(~0u));
+    if (lie_in_static_memory(w, address, stretches))
+        return w.b.getTrue();
     llvm::Type *wide = w.b.getInt64Ty();
     const std::uint64_t fixed = (w.kernel.plan.function.static_shared_bytes + 15) / 16 * 16;
     llvm::Value *shared =

@@ -82,6 +82,7 @@ def ours() -> dict[str, float]:
         "htod_4k": measure(lambda: cuda.memcpy_htod(a_gpu, a), finish),
     }
     results.update(foreign_arrays(add))
+    results.update(new_processes())
     start = time.perf_counter()
     SourceModule(SOURCE.replace("+=", "-="), cache_dir=False)
     results["SourceModule cold (ms)"] = (time.perf_counter() - start) * 1e3
@@ -89,6 +90,31 @@ def ours() -> dict[str, float]:
         measure(lambda: SourceModule(SOURCE), finish, 50) / 1e3
     )
     return results
+
+
+NEW_PROCESS = """
+import sys, time
+import numpy
+start = time.perf_counter()
+import pycuda.driver
+print((time.perf_counter() - start) * 1e3)
+import pycuda.autoinit
+from pycuda.compiler import SourceModule
+start = time.perf_counter()
+SourceModule(sys.argv[1]).get_function("add")
+print((time.perf_counter() - start) * 1e3)
+"""
+
+
+def new_processes() -> dict[str, float]:
+    """What an import and a kernel that another process has compiled cost where nothing is loaded."""
+    command = [sys.executable, "-c", NEW_PROCESS, SOURCE]
+    runs = [
+        list(map(float, subprocess.check_output(command, text=True).split()))
+        for _ in range(7)
+    ]
+    imports, loads = map(statistics.median, zip(*runs, strict=True))
+    return {"import after numpy (ms)": imports, "SourceModule from disk (ms)": loads}
 
 
 def pool_round() -> Callable[[], None]:
@@ -185,13 +211,13 @@ def main() -> None:
             )
     print(f"device: {pycuda.autoinit.device.name()}")
     rows = list(dict.fromkeys(row for column in columns.values() for row in column))
-    print(f"{'µs':24}" + "".join(f"{name:>12}" for name in columns))
+    print(f"{'µs':28}" + "".join(f"{name:>12}" for name in columns))
     for row in rows:
         cells = (
             f"{column[row]:12.2f}" if row in column else f"{'–':>12}"
             for column in columns.values()
         )
-        print(f"{row:24}" + "".join(cells))
+        print(f"{row:28}" + "".join(cells))
 
 
 if __name__ == "__main__":

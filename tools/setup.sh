@@ -116,6 +116,10 @@ test_packages() {
     [[ -e /usr/include/gtest/gtest.h ]] || echo libgtest-dev
     [[ -e /usr/include/gmock/gmock.h ]] || echo libgmock-dev
     have mpirun || echo openmpi-bin
+    # For tools/free_threaded_python:
+    have curl || echo curl
+    have make || echo make
+    have xz || echo xz-utils
 }
 
 has_gpu() {

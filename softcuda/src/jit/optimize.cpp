@@ -7,6 +7,7 @@
 // few times as pays; LLVM's default pipelines run three times as many.
 #include "jit/optimize.h"
 
+#include "jit/flow_kept.h"
 #include "jit/llvm.h"
 #include "jit/sink_cold.h"
 #include "jit/target.h"
@@ -51,11 +52,7 @@ class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
                     else if (call->getIntrinsicID() == llvm::Intrinsic::masked_scatter)
                         changed |= bring(*call, 1);
                 }
-        if (!changed)
-            return llvm::PreservedAnalyses::all();
-        llvm::PreservedAnalyses kept;
-        kept.preserveSet<llvm::CFGAnalyses>();
-        return kept;
+        return flow_kept(changed);
     }
 
   private:

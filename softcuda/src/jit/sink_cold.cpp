@@ -1,6 +1,8 @@
 // sink_cold.cpp -- users come first, so that what only the moved need moves behind them.
 #include "jit/sink_cold.h"
 
+#include "jit/flow_kept.h"
+
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/CFG.h>
@@ -78,11 +80,7 @@ llvm::PreservedAnalyses SinkColdPass::run(llvm::Function &function,
             }
         }
     }
-    if (!changed)
-        return llvm::PreservedAnalyses::all();
-    llvm::PreservedAnalyses kept;
-    kept.preserveSet<llvm::CFGAnalyses>();
-    return kept;
+    return flow_kept(changed);
 }
 
 } // namespace softcuda::jit

@@ -1,6 +1,8 @@
 // widen_half_compares.cpp -- fcmp olt <n x half> becomes fcmp olt <n x float>.
 #include "jit/widen_half_compares.h"
 
+#include "jit/flow_kept.h"
+
 namespace softcuda::jit {
 
 namespace {
@@ -27,11 +29,7 @@ llvm::PreservedAnalyses WidenHalfComparesPass::run(llvm::Function &function,
             }
             changed = true;
         }
-    if (!changed)
-        return llvm::PreservedAnalyses::all();
-    llvm::PreservedAnalyses kept;
-    kept.preserveSet<llvm::CFGAnalyses>();
-    return kept;
+    return flow_kept(changed);
 }
 
 } // namespace softcuda::jit

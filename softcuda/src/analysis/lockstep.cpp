@@ -16,24 +16,6 @@ namespace {
 using ir::Opcode;
 using ir::Special;
 
-bool is_same_for_block(Special special) {
-    switch (special) {
-    case Special::NtidX:
-    case Special::NtidY:
-    case Special::NtidZ:
-    case Special::CtaidX:
-    case Special::CtaidY:
-    case Special::CtaidZ:
-    case Special::NctaidX:
-    case Special::NctaidY:
-    case Special::NctaidZ:
-    case Special::DynamicSharedSize:
-        return true;
-    default:
-        return false;
-    }
-}
-
 bool ends_with_barrier(const ir::Block &block) {
     return std::ranges::any_of(block.instructions, [](const ir::Instruction *i) {
         return i->is(Opcode::Barrier) || i->is(Opcode::BarrierReduce);
@@ -133,6 +115,24 @@ class Search {
 };
 
 } // namespace
+
+bool is_same_for_block(Special special) {
+    switch (special) {
+    case Special::NtidX:
+    case Special::NtidY:
+    case Special::NtidZ:
+    case Special::CtaidX:
+    case Special::CtaidY:
+    case Special::CtaidZ:
+    case Special::NctaidX:
+    case Special::NctaidY:
+    case Special::NctaidZ:
+    case Special::DynamicSharedSize:
+        return true;
+    default:
+        return false;
+    }
+}
 
 Lockstep find_lockstep(const ir::Function &function, const DominatorTree &post_dominators) {
     return Search(function, post_dominators).run();

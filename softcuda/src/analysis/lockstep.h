@@ -20,6 +20,9 @@ struct Lockstep {
     std::vector<bool> same;
 };
 
+/// True for special registers that all threads of a block read alike.
+[[nodiscard]] bool is_same_for_block(ir::Special special);
+
 [[nodiscard]] Lockstep find_lockstep(const ir::Function &function,
                                      const DominatorTree &post_dominators);
 

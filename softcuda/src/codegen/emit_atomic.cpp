@@ -280,9 +280,7 @@ class LaneByLane {
         results_.emplace(w, llvm::Constant::getNullValue(type));
     }
 
-    void emit(llvm::Value *lane) const { emit(lane, window_); }
-
-    /// Where windowed places count from `window`.
+    /// Windowed places count from `window`.
     void emit(llvm::Value *lane, llvm::Value *window) const {
         llvm::Value *at = place(lane, window);
         llvm::Value *old;
@@ -297,6 +295,7 @@ class LaneByLane {
             results_->store(w_, lane, in_type(w_, old, w_.type(i_.result()->type)));
     }
 
+    [[nodiscard]] llvm::Value *window() const { return window_; }
     /// <32 x i32>: offsets in the window; else <32 x i64>.
     [[nodiscard]] llvm::Value *numbers() const { return numbers_; }
 
@@ -333,10 +332,7 @@ bool is_worth_unrolling(const ir::Instruction &i) {
 
 void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, const Tally *tally) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
-        if (tally)
-            lanes.emit(w.i32(lane), table_of_lane(w, *tally, lane));
-        else
-            lanes.emit(w.i32(lane));
+        lanes.emit(w.i32(lane), tally ? table_of_lane(w, *tally, lane) : lanes.window());
 }
 
 } // namespace
@@ -357,7 +353,7 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
                       : address,
                   static_cast<unsigned>(rt::Access::Atomic));
     const LaneByLane lanes(w, i, address);
-    auto one = [&](llvm::Value *lane) { lanes.emit(lane); };
+    auto one = [&](llvm::Value *lane) { lanes.emit(lane, lanes.window()); };
     if (!is_worth_unrolling(i)) {
         w.for_each_lane(w.mask_bits(), one);
     } else {

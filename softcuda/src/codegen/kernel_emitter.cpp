@@ -2,7 +2,6 @@
 
 #include "codegen/kernel_emitter.h"
 
-#include "analysis/coordinates.h"
 #include "codegen/tally.h"
 #include "codegen/warp_emitter.h"
 #include "rt/kernel_abi.h"
@@ -57,7 +56,6 @@ void KernelEmitter::find_regions() {
     }
     live_in_ = find_live_in(plan.function, masks);
     lockstep_ = analysis::find_lockstep(plan.function, plan.post_dominators);
-    recomputed_ = analysis::find_coordinate_functions(plan.function);
 }
 
 bool KernelEmitter::is_barrier_end(const ir::Block *block) const {

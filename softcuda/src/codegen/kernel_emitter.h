@@ -111,7 +111,7 @@ class KernelEmitter {
     llvm::Value *scratch_address(ScratchSlot slot, llvm::Value *warp);
     /// True for values that are computed again in each region and each block that uses them.
     [[nodiscard]] bool is_recomputed(const ir::Value *value) const {
-        return has_regions() && recomputed_[value->id];
+        return has_regions() && plan.coordinate_functions[value->id];
     }
     /// True for values that are kept once for all warps.
     [[nodiscard]] bool is_kept_for_block(const ir::Value *value) const;
@@ -185,8 +185,7 @@ class KernelEmitter {
     llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region
     // Lists of alias scopes:
     llvm::MDNode *scratch_scope_ = nullptr, *worker_scope_ = nullptr, *both_scopes_ = nullptr;
-    analysis::Lockstep lockstep_;  ///< if it holds, all warps are in the same region
-    std::vector<bool> recomputed_; ///< by Value::id
+    analysis::Lockstep lockstep_; ///< if it holds, all warps are in the same region
     std::map<std::uint32_t, BlockSlot> block_slots_;
     std::set<std::uint32_t> stored_for_block_; ///< by the region that is being emitted
     llvm::AllocaInst *next_region_ = nullptr;  ///< in lockstep: where the block goes on

@@ -1,6 +1,8 @@
 // kernel_plan.cpp -- the analyses in their order.
 #include "codegen/kernel_plan.h"
 
+#include "analysis/coordinates.h"
+
 #include <algorithm>
 
 namespace softcuda::codegen {
@@ -40,7 +42,9 @@ KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &
       waits(transform::find_waits(kernel, divergence, loops, schedule)),
       tier(choose_tier(kernel, shape, loops, schedule, waits, request)),
       local_stride(local_memory_of(kernel)), frame_bytes(round_to_16(kernel.local_bytes)),
-      ending(request.ending.begin(), request.ending.end()), outlives_block(find_outliving(kernel)) {
+      ending(request.ending.begin(), request.ending.end()),
+      coordinate_functions(analysis::find_coordinate_functions(kernel)),
+      outlives_block(find_outliving(kernel)) {
     if (tier.tier != rt::Tier::Lanes)
         return;
     divergence =

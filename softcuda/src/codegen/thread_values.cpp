@@ -37,7 +37,7 @@ std::optional<PerThread> ThreadValues::compute(const ir::Value *value) {
     if (value->constant)
         return PerThread(plan_.launch.threads(), value->bits);
     const ir::Instruction *i = value->definition;
-    if (!i || i->results.size() != 1)
+    if (!i || i->results.size() != 1 || !plan_.coordinate_functions[value->id])
         return std::nullopt;
     switch (i->opcode) {
     case Opcode::Special:

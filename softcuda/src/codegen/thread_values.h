@@ -18,7 +18,8 @@ class ThreadValues {
     explicit ThreadValues(const KernelPlan &plan) : plan_(plan) {}
 
     /// Null where the value follows from something else as well. Offsets into shared memory are
-    /// such values; blockIdx, parameters and what was loaded are not.
+    /// such values; blockIdx, parameters, what was loaded and what takes very many operations are
+    /// not (analysis/coordinates.h).
     const PerThread *of(const ir::Value *value);
 
   private:

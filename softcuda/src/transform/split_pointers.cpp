@@ -3,6 +3,7 @@
 
 #include "analysis/cfg.h"
 #include "analysis/coordinates.h"
+#include "analysis/lockstep.h"
 #include "ir/clean_up.h"
 
 #include <algorithm>
@@ -28,6 +29,7 @@ constexpr unsigned kMostOperations = 8;
 struct RunningPointer {
     Instruction *phi;
     Value *start, *step;
+    Block *preheader;
 };
 
 /// What a start is the sum of: values that are the same in all threads of a block, and one product.
@@ -36,10 +38,6 @@ struct Parts {
     Instruction *product = nullptr; ///< mul_wide.s32 of an index and a constant
 };
 
-bool is_same_in_block(ir::Special special) {
-    return special >= ir::Special::NtidX && special <= ir::Special::NctaidZ;
-}
-
 bool is_same_in_block(const Value *value, unsigned depth) {
     if (value->constant)
         return true;
@@ -47,7 +45,7 @@ bool is_same_in_block(const Value *value, unsigned depth) {
     if (!i || depth == 0)
         return false;
     if (i->is(Opcode::Special))
-        return is_same_in_block(i->attributes.special);
+        return analysis::is_same_for_block(i->attributes.special);
     if (i->is(Opcode::LoadParam) || i->is(Opcode::SymbolAddress))
         return true;
     return ir::info(i->opcode).pure && !i->is(Opcode::Phi) &&
@@ -79,14 +77,7 @@ bool take_apart(Value *sum, const std::vector<bool> &from_coordinates, Parts &pa
 class PointerSplitter {
   public:
     PointerSplitter(Function &function, const Loop &loop, const std::vector<bool> &from_coordinates)
-        : function_(function), loop_(loop), from_coordinates_(from_coordinates),
-          inside_(function.blocks.size(), false) {
-        for (const Block *block : loop.blocks)
-            inside_[block->id] = true;
-        for (Block *before : loop.header->predecessors)
-            if (!inside_[before->id])
-                preheader_ = before;
-    }
+        : function_(function), loop_(loop), from_coordinates_(from_coordinates) {}
 
     bool run() {
         bool changed = false;
@@ -109,7 +100,7 @@ class PointerSplitter {
         if (phi->blocks[back] != loop_.latches[0] || !next || !next->is(Opcode::Add) ||
             next->operand(0) != phi->result() || !next->operand(1)->constant)
             return std::nullopt;
-        return RunningPointer{phi, phi->operand(1 - back), next->operand(1)};
+        return RunningPointer{phi, phi->operand(1 - back), next->operand(1), phi->blocks[1 - back]};
     }
 
     /// Loads and stores through the pointer in the loop.
@@ -132,8 +123,8 @@ class PointerSplitter {
         const std::vector<Instruction *> accesses = find_accesses(pointer.phi->result());
         if (accesses.empty())
             return false;
-        Value *begin = sum_of(parts.same);
-        Value *steps = make_steps(pointer.step);
+        Value *begin = sum_of(parts.same, pointer.preheader);
+        Value *steps = make_steps(pointer);
         const auto behind_phis = first_behind_phis();
         Value *same = insert(loop_.header, behind_phis, Opcode::Add, Scalar::S64, {begin, steps});
         Value *all =
@@ -144,24 +135,24 @@ class PointerSplitter {
         return true;
     }
 
-    Value *sum_of(const std::vector<Value *> &values) {
+    Value *sum_of(const std::vector<Value *> &values, Block *preheader) {
         Value *sum = values[0];
         for (std::size_t k = 1; k < values.size(); ++k)
-            sum = insert(preheader_, preheader_->instructions.size() - 1, Opcode::Add, Scalar::S64,
+            sum = insert(preheader, preheader->instructions.size() - 1, Opcode::Add, Scalar::S64,
                          {sum, values[k]});
         return sum;
     }
 
     /// step times the number of iterations before this one.
-    Value *make_steps(Value *step) {
+    Value *make_steps(const RunningPointer &pointer) {
         Instruction *phi = function_.create(Opcode::Phi, {}, std::array{Type::I64});
         phi->block = loop_.header;
         loop_.header->instructions.insert(loop_.header->instructions.begin(), phi);
         Block *latch = loop_.latches[0];
         Value *next = insert(latch, latch->instructions.size() - 1, Opcode::Add, Scalar::S64,
-                             {phi->result(), step});
+                             {phi->result(), pointer.step});
         phi->operands = {function_.constant(Type::I64, 0), next};
-        phi->blocks = {preheader_, latch};
+        phi->blocks = {pointer.preheader, latch};
         return phi->result();
     }
 
@@ -200,8 +191,6 @@ class PointerSplitter {
     Function &function_;
     const Loop &loop_;
     const std::vector<bool> &from_coordinates_;
-    std::vector<bool> inside_;
-    Block *preheader_ = nullptr;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "device_fixture.h"
 
 #include <pycuda/array.h>
+#include <pycuda/array_fusion.h>
 #include <pycuda/array_gather.h>
 #include <pycuda/array_operation.h>
 #include <pycuda/array_reduction.h>
@@ -175,6 +176,58 @@ TEST_F(DeviceArrays, WithoutElements) {
     rows.axes = 1;
     EXPECT_THAT(values<float>(reduce_one(Reduction::Sum, none, rows)), ElementsAre(0, 0, 0));
     EXPECT_THROW(reduce_one(Reduction::Min, none), std::invalid_argument);
+}
+
+/// The form that is not the device's own one is tested here alone.
+TEST_F(DeviceArrays, PackedAndRolledKernelsComputeTheSame) {
+    auto bytes_of = [&](const Array &result) {
+        return values<std::uint8_t>(result.view(
+            result.address(), Layout::contiguous(Numbers{std::int64_t(result.bytes())}, 1),
+            ScalarType::UInt8));
+    };
+    auto same = [&](Operation operation, std::initializer_list<Operand> operands) {
+        ApplyOptions packed, rolled;
+        packed.form = KernelForm::Packed;
+        rolled.form = KernelForm::Rolled;
+        return bytes_of(apply_to(operation, operands, packed)) ==
+               bytes_of(apply_to(operation, operands, rolled));
+    };
+    for (std::int64_t size : {1, 7, 2051}) {
+        std::vector<float> numbers(static_cast<std::size_t>(size));
+        std::vector<std::int8_t> small(numbers.size());
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            numbers[i] = (static_cast<float>(i) - 5) * 1.37f;
+            small[i] = static_cast<std::int8_t>(i * 37 + 11);
+        }
+        const Array x = array(numbers, {size}), n = array(small, {size});
+        EXPECT_TRUE(same(Operation::Multiply, {x, x})) << size;
+        EXPECT_TRUE(same(Operation::Sin, {x})) << size;
+        EXPECT_TRUE(same(Operation::FloorDivide, {n, Scalar::weak(std::int64_t{7})})) << size;
+        EXPECT_TRUE(same(Operation::Add, {n, n})) << size;
+        EXPECT_TRUE(same(Operation::Remainder, {n, x})) << size;
+        const Array later = x.view(x.address() + 4, Layout::contiguous(Numbers{size - 1}, 4));
+        EXPECT_TRUE(same(Operation::Cos, {later})) << size; // not aligned to 16 bytes
+    }
+    const Array matrix = ramp({40, 50});
+    EXPECT_TRUE(same(Operation::Sin, {transposed(matrix)}));
+    EXPECT_TRUE(same(Operation::Add, {matrix, ramp({50})}));
+}
+
+TEST_F(DeviceArrays, PackedAndRolledFusionsComputeTheSame) {
+    const Fusion fusion(2,
+                        {{Operation::Multiply, {Fusion::constant(0), 0}},
+                         {Operation::Exp, {2}},
+                         {Operation::Add, {3, 1}}},
+                        {4, 2}, {Scalar::weak(-0.01)});
+    for (std::int64_t size : {1, 7, 2051}) {
+        const Array x = ramp({size}), y = ramp({1});
+        const Array *inputs[] = {&x, &y};
+        const auto packed = fusion.run(inputs, {}, KernelForm::Packed);
+        const auto rolled = fusion.run(inputs, {}, KernelForm::Rolled);
+        for (std::size_t k = 0; k < 2; ++k)
+            EXPECT_EQ(values<float>(packed[k]), values<float>(rolled[k])) << size;
+        EXPECT_FLOAT_EQ(values<float>(rolled[0]).back(), std::exp(-0.01f * float(size - 1)));
+    }
 }
 
 TEST_F(DeviceArrays, SayWhatDoesNotFit) {

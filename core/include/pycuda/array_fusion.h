@@ -48,7 +48,8 @@ class Fusion {
     /// New arrays, one for each result. The inputs broadcast to one shape, which each result must
     /// have by its own operands alone. Throws std::invalid_argument otherwise, UnsupportedTypes,
     /// ScalarOverflow.
-    std::vector<Array> run(std::span<const Array *const> inputs, StreamRef stream = {}) const;
+    std::vector<Array> run(std::span<const Array *const> inputs, StreamRef stream = {},
+                           KernelForm form = KernelForm::Chosen) const;
 
     /// The types of the results for inputs of these types.
     std::vector<ScalarType> result_types(std::span<const ScalarType> inputs) const;

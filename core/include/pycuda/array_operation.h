@@ -65,6 +65,13 @@ class Operand {
     Scalar scalar_;
 };
 
+/// How a kernel goes over contiguous elements; the results are the same.
+enum class KernelForm : std::uint8_t {
+    Chosen, ///< as is faster on the device
+    Packed, ///< accesses of 16 bytes, which is a GPU's way
+    Rolled, ///< loops in which neighbours are computed together, a CPU's way
+};
+
 struct ApplyOptions {
     /// Written instead of a new array; its type must be one that the result may be cast to.
     const Array *out = nullptr;
@@ -74,6 +81,7 @@ struct ApplyOptions {
     std::optional<ScalarType> dtype = {};
     Casting casting = Casting::SameKind;
     StreamRef stream = {};
+    KernelForm form = KernelForm::Chosen;
 };
 
 /// What apply() would return, to be allocated by the caller and passed as `out`.

@@ -82,7 +82,7 @@ bool is_aligned(const Array &array, int length) noexcept {
 Walk contiguous_walk(const OperationVariant &variant, const Array &out,
                      std::span<const Operand> operands) {
     const int length = vector_length(variant);
-    if (!is_aligned(out, length))
+    if (variant.rolled || !is_aligned(out, length))
         return Walk::Elements;
     for (std::size_t i = 0; i < operands.size(); ++i)
         if (variant.access[i] == Access::Elements && !is_aligned(operands[i].array(), length))
@@ -262,6 +262,7 @@ void run(Operation operation, const LoopTypes &loop, const Array &out,
     plan.variant.operation = operation;
     plan.variant.loop = loop;
     plan.variant.out = out.scalar_type();
+    plan.variant.rolled = is_rolled(options.form);
     plan.variant.masked = options.where != nullptr;
     plan.variant.mask_is_single = options.where != nullptr && is_single(*options.where, out.size());
     classify_operands(plan, operands, out.size());

@@ -3,23 +3,29 @@
 // Each kernel has the same middle: the types, and operate(), which is the operation's expression.
 // Around it is one of two frames.
 //
-//   contiguous     a block has a tile of elements; a thread takes `accesses` packs of it, a block's
-//                  width apart. It loads all of them before it computes, so that many accesses are
-//                  under way at once.
+//   contiguous     a block has a tile of elements; a thread takes a pack of 16 bytes of it. (More
+//   of
+//                  them under way at once was slower on an H200.)
 //   strided        each element's place comes from its indices. Rows: blocks take the outer indices
 //                  apart, once for all their threads, and threads go along the last axis.
+//
+// Where a warp is a vector of a CPU, packs would have to be taken apart into vectors of first,
+// second,
+// ... elements, and the processor finds work to do at once in a loop as well as in copies of its
+// body, which take time to compile. There kernels are `rolled`: threads are neighbours, and go on
+// in steps of a block's width. A whole tile has a loop of its own, without the test for the array's
+// end.
 #include "arrays/operation_source.h"
 
 #include "arrays/device_code.h"
+
+#include <pycuda/driver.h>
 
 #include <algorithm>
 #include <vector>
 
 namespace pycuda {
 namespace {
-
-constexpr int vector_accesses =
-    1; ///< packs that a thread has under way; more was slower on an H200
 
 std::string number(std::size_t value) { return std::to_string(value); }
 char letter(int operand) { return static_cast<char>('a' + operand); }
@@ -39,6 +45,28 @@ std::string type_names(const OperationVariant &variant) {
     name("LR", std::string(cuda_name(variant.loop.out)));
     name("O", std::string(cuda_name(variant.out)));
     return code;
+}
+
+/// Whether the operation has so much code that copies of it would take long to compile.
+bool is_long(const OperationVariant &variant) {
+    switch (variant.operation) {
+    case Operation::FloorDivide:
+    case Operation::Remainder:
+    case Operation::Fmod:
+    case Operation::Power:
+    case Operation::FloatPower:
+    case Operation::Gcd:
+    case Operation::Lcm:
+    case Operation::Sin:
+    case Operation::Cos:
+    case Operation::Tan:
+    case Operation::Logaddexp:
+    case Operation::Logaddexp2:
+        return true;
+    default:
+        return is_complex(variant.loop.in[0]) &&
+               operation_row(variant.operation).rule == TypeRule::Float;
+    }
 }
 
 /// operate(index, a, b): stored operands in, the stored result out.
@@ -105,43 +133,94 @@ std::string one_element(const OperationVariant &variant, const std::string &inde
     return (mask_by_element(variant) ? "if (mask[" + index + "]) " : std::string()) + store;
 }
 
+/// One after the other, the operands that are packs, as `text(their number)`.
+template <class Text> std::string for_packs(const OperationVariant &variant, Text &&text) {
+    std::string code;
+    for (int i = 0; i < variant.operands(); ++i)
+        if (variant.access[i] == Access::Elements)
+            code += text(std::to_string(i));
+    return code;
+}
+
+std::string pack(const std::string &type, const std::string &length) {
+    return "Pack<" + type + ", " + length + ">";
+}
+
 std::string vector_body(const OperationVariant &variant) {
     const std::string length = number(vector_length(variant));
-    const std::string accesses = std::to_string(vector_accesses);
-    std::string declare, load;
-    for (int i = 0; i < variant.operands(); ++i) {
-        if (variant.access[i] != Access::Elements)
-            continue;
-        const std::string name = std::to_string(i);
-        declare += "        Pack<A" + name + ", " + length + "> v" + name + "[" + accesses + "];\n";
-        load += "            v" + name + "[u] = *reinterpret_cast<const Pack<A" + name + ", " +
-                length + "> *>(p" + name + " + start + u * step);\n";
-    }
-    const std::string call = operate_call(variant, "start + u * step + k", [](int i) {
-        return "v" + std::to_string(i) + "[u].v[k]";
+    const std::string load = for_packs(variant, [&](const std::string &name) {
+        const std::string type = pack("A" + name, length);
+        return "        const " + type + " v" + name + " = *reinterpret_cast<const " + type +
+               " *>(p" + name + " + start);\n";
     });
+    const std::string call =
+        operate_call(variant, "start + k", [](int i) { return "v" + std::to_string(i) + ".v[k]"; });
+    const std::string result = pack("O", length);
     return "    const unsigned long long tile = " + number(tile_size(variant)) +
-           ", step = " + number(tile_size(variant) / vector_accesses) +
-           ";\n    const unsigned long long first = blockIdx.x * tile;\n"
+           ", first = blockIdx.x * tile;\n"
            "    const unsigned long long start = first + threadIdx.x * " +
-           length + ";\n    if (first + tile <= n) {\n" + declare +
-           "#pragma unroll\n        for (int u = 0; u < " + accesses + "; ++u) {\n" + load +
-           "        }\n#pragma unroll\n        for (int u = 0; u < " + accesses +
-           "; ++u) {\n            Pack<O, " + length +
-           "> result;\n#pragma unroll\n            for (int k = 0; k < " + length +
-           "; ++k)\n                result.v[k] = " + call +
-           ";\n            *reinterpret_cast<Pack<O, " + length +
-           "> *>(out + start + u * step) = result;\n        }\n        return;\n    }\n"
+           length + ";\n    if (first + tile <= n) {\n" + load + "        " + result +
+           " result;\n#pragma unroll\n        for (int k = 0; k < " + length +
+           "; ++k)\n            result.v[k] = " + call + ";\n        *reinterpret_cast<" + result +
+           " *>(out + start) = result;\n        return;\n    }\n"
            "    for (unsigned long long i = first + threadIdx.x; i < n; i += blockDim.x)\n       "
            " " +
            one_element(variant, "i");
 }
 
+/// As vector_body(), with the operation's code standing once: packs move on by an element after
+/// each, so that it always takes the first.
+std::string long_body(const OperationVariant &variant) {
+    const std::string length = number(vector_length(variant));
+    const std::string result = pack("O", length);
+    const std::string each = "#pragma unroll\n        for (int k = 0; k < " + length + "; ++k)\n";
+    const std::string load = for_packs(variant, [&](const std::string &name) {
+        const std::string type = pack("A" + name, length);
+        return "    " + type + " v" + name + ";\n    if (whole)\n        v" + name +
+               " = *reinterpret_cast<const " + type + " *>(p" + name + " + start);\n    else\n" +
+               each + "            v" + name + ".v[k] = start + k < n ? p" + name +
+               "[start + k] : A" + name + "();\n";
+    });
+    const std::string move = for_packs(variant, [](const std::string &name) {
+        return "            v" + name + ".v[j] = v" + name + ".v[j + 1];\n";
+    });
+    const std::string call =
+        operate_call(variant, "start + k", [](int i) { return "v" + std::to_string(i) + ".v[0]"; });
+    return "    const unsigned long long start = (blockIdx.x * " +
+           std::to_string(elementwise_block) + "ull + threadIdx.x) * " + length +
+           ";\n    if (start >= n)\n        return;\n    const bool whole = start + " + length +
+           " <= n;\n" + load + "    " + result +
+           " result = {};\n#pragma unroll 1\n    for (int k = 0; k < " + length +
+           "; ++k) {\n        const O next = " + call +
+           ";\n#pragma unroll\n        for (int j = 0; j + 1 < " + length + "; ++j) {\n" + move +
+           "            result.v[j] = result.v[j + 1];\n        }\n        result.v[" + length +
+           " - 1] = next;\n    }\n    if (whole)\n        *reinterpret_cast<" + result +
+           " *>(out + start) = result;\n    else\n" + each +
+           "            if (start + k < n)\n                out[start + k] = result.v[k];\n";
+}
+
+std::string rolled_body(const OperationVariant &variant) {
+    const std::string tile = number(tile_size(variant));
+    const std::string loop =
+        "#pragma unroll 1\n        for (unsigned u = 0; u < " + tile + "; u += blockDim.x) {\n" +
+        "            const unsigned long long i = first + u + threadIdx.x;\n            ";
+    return "    const unsigned long long first = blockIdx.x * " + tile + "ull;\n    if (first + " +
+           tile + " <= n) {\n" + loop + one_element(variant, "i") + "        }\n    } else {\n" +
+           loop + "if (i < n)\n                " + one_element(variant, "i") + "        }\n    }\n";
+}
+
+/// In front of the loop over a thread's elements.
+std::string unrolling(const OperationVariant &variant) {
+    return variant.rolled || is_long(variant) ? "#pragma unroll 1\n" : "#pragma unroll\n";
+}
+
 std::string contiguous_body(const OperationVariant &variant) {
+    if (variant.rolled)
+        return rolled_body(variant);
     if (variant.walk == Walk::Vectors && !mask_by_element(variant))
-        return vector_body(variant);
+        return is_long(variant) ? long_body(variant) : vector_body(variant);
     return "    const unsigned long long first = blockIdx.x * " + number(tile_size(variant)) +
-           "ull + threadIdx.x;\n#pragma unroll\n    for (int u = 0; u < " +
+           "ull + threadIdx.x;\n" + unrolling(variant) + "    for (int u = 0; u < " +
            std::to_string(elements_per_thread) +
            "; ++u) {\n        const unsigned long long i = first + u * blockDim.x;\n"
            "        if (i < n)\n            " +
@@ -226,8 +305,8 @@ std::string rows_body(const OperationVariant &variant) {
            "    for (Index row = blockIdx.y * blockDim.y + threadIdx.y; row < rows;\n"
            "         row += gridDim.y * blockDim.y) {\n" +
            declare_offsets(names, "        ") +
-           take_apart(names, "row", variant.axes - 2, "        ") +
-           "#pragma unroll\n        for (int u = 0; u < " + std::to_string(elements_per_thread) +
+           take_apart(names, "row", variant.axes - 2, "        ") + unrolling(variant) +
+           "        for (int u = 0; u < " + std::to_string(elements_per_thread) +
            "; ++u) {\n            const Index x = first + u * Index(blockDim.x);\n"
            "            if (x < inner)\n                " +
            strided_store(variant, "(unsigned long long)row * inner + x", names, "x") +
@@ -237,9 +316,8 @@ std::string rows_body(const OperationVariant &variant) {
 std::string flat_body(const OperationVariant &variant) {
     const std::vector<std::string> names = strided_names(variant);
     return "    const Index first = blockIdx.x * Index(blockDim.x * " +
-           std::to_string(elements_per_thread) +
-           ") + threadIdx.x;\n#pragma unroll\n    for (int u = 0; u < " +
-           std::to_string(elements_per_thread) +
+           std::to_string(elements_per_thread) + ") + threadIdx.x;\n" + unrolling(variant) +
+           "    for (int u = 0; u < " + std::to_string(elements_per_thread) +
            "; ++u) {\n        const Index i = first + u * Index(blockDim.x);\n"
            "        if (i >= g.n)\n            return;\n" +
            declare_offsets(names, "        ") +
@@ -265,6 +343,11 @@ std::vector<ScalarType> types_of(const OperationVariant &variant) {
 
 } // namespace
 
+bool is_rolled(KernelForm form) {
+    return form == KernelForm::Chosen ? driver().image_kind() == ImageKind::Ptx
+                                      : form == KernelForm::Rolled;
+}
+
 KernelKey OperationVariant::key() const noexcept {
     KernelKey key = 1; // elementwise
     auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
@@ -280,6 +363,7 @@ KernelKey OperationVariant::key() const noexcept {
     add(masked, 1);
     add(mask_is_single, 1);
     add(static_cast<std::uint64_t>(walk), 2);
+    add(rolled, 1);
     add(static_cast<std::uint64_t>(axes), 6);
     add(unit_steps, 1);
     add(wide_index, 1);
@@ -291,13 +375,14 @@ int vector_length(const OperationVariant &variant) noexcept {
     for (int i = 0; i < variant.operands(); ++i)
         if (variant.access[i] == Access::Elements)
             widest = std::max(widest, item_size(variant.stored[i]));
-    return static_cast<int>(16 / widest);
+    const std::size_t length = 16 / widest;
+    return static_cast<int>(is_long(variant) ? std::min(length, std::size_t{8}) : length);
 }
 
 std::size_t tile_size(const OperationVariant &variant) noexcept {
     const bool vectors =
         variant.walk == Walk::Vectors && !(variant.masked && !variant.mask_is_single);
-    return vectors ? static_cast<std::size_t>(elementwise_block) * vector_accesses *
+    return vectors ? static_cast<std::size_t>(elementwise_block) *
                          static_cast<std::size_t>(vector_length(variant))
                    : static_cast<std::size_t>(elementwise_block) * elements_per_thread;
 }

@@ -20,7 +20,7 @@ enum class Access : std::uint8_t {
 /// How a kernel walks over the elements.
 enum class Walk : std::uint8_t {
     Vectors,  ///< all lie one after the other: accesses of 16 bytes
-    Elements, ///< the same, but not aligned for that
+    Elements, ///< the same, element by element
     Rows,     ///< strided, with a long last axis: threads along it, blocks over the others
     Flat,     ///< strided, one index that each thread takes apart
 };
@@ -38,16 +38,20 @@ struct OperationVariant {
     int axes = 0;            ///< of Rows and Flat
     bool unit_steps = false; ///< of Rows: along the last axis all elements are neighbours
     bool wide_index = false; ///< of Rows and Flat: 64-bit
+    bool rolled = false;     ///< a loop where others have a copy of the code for each element
 
     int operands() const noexcept { return operand_count(operation); }
     bool strided() const noexcept { return walk == Walk::Rows || walk == Walk::Flat; }
     KernelKey key() const noexcept;
 };
 
+/// Whether kernels of this form are `rolled`. Chosen: where threads are a CPU's lanes.
+bool is_rolled(KernelForm form);
+
 inline constexpr int elementwise_block = 256;
 inline constexpr int elements_per_thread = 4; ///< of the walks that are not Vectors
 
-/// Elements in one access of 16 bytes, of the widest type.
+/// Elements in one access of 16 bytes, of the widest type; of long operations at most 8.
 int vector_length(const OperationVariant &variant) noexcept;
 /// Elements that a block of a contiguous walk covers.
 std::size_t tile_size(const OperationVariant &variant) noexcept;

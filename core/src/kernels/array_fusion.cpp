@@ -26,6 +26,7 @@ namespace pycuda {
 namespace {
 
 constexpr unsigned block = 256;
+constexpr int steps_per_thread = 4; ///< of rolled kernels
 constexpr int max_inputs = 48;
 
 VariantCache &kernels() {
@@ -46,7 +47,8 @@ struct UsedConstant {
 /// How the elements are reached.
 struct detail::FusionReach {
     bool contiguous = true;
-    int length = 1;            ///< elements in one access
+    int length = 1;            ///< elements of a thread
+    bool rolled = false;       ///< as OperationVariant::rolled; of contiguous kernels
     std::uint64_t single = 0;  ///< of each input: one element for all
     std::vector<Layout> walks; ///< results, then inputs, merged; of strided kernels
     int axes = 0;
@@ -137,15 +139,54 @@ std::string compute_call(int inputs, std::size_t constants, Element &&element) {
     return code + ")";
 }
 
-std::string contiguous_body(int inputs, std::size_t constants, std::size_t results,
-                            const Reach &reach) {
+/// Whether input k is the same element for all.
+bool is_single(const Reach &reach, int k) { return reach.single >> k & 1; }
+
+std::string load_singles(int inputs, const Reach &reach) {
+    std::string code;
+    for (int k = 0; k < inputs; ++k)
+        if (is_single(reach, k))
+            code += "    const I" + std::to_string(k) + " s" + std::to_string(k) + " = *in" +
+                    std::to_string(k) + ";\n";
+    return code;
+}
+
+/// Element i alone.
+std::string one_element(int inputs, std::size_t constants, std::size_t results,
+                        const Reach &reach) {
+    std::string code =
+        "        const Results results = " +
+        compute_call(inputs, constants,
+                     [&](int k) {
+                         const std::string name = std::to_string(k);
+                         return is_single(reach, k) ? "s" + name : "in" + name + "[i]";
+                     }) +
+        ";\n";
+    for (std::size_t k = 0; k < results; ++k)
+        code += "        out" + number(k) + "[i] = results.r" + number(k) + ";\n";
+    return code;
+}
+
+std::string rolled_body(int inputs, std::size_t constants, std::size_t results,
+                        const Reach &reach) {
+    const std::string tile = std::to_string(block * steps_per_thread);
+    const std::string loop = "#pragma unroll 1\n    for (unsigned u = 0; u < " + tile +
+                             "; u += 256) {\n"
+                             "        const unsigned long long i = first + u + threadIdx.x;\n";
+    const std::string element = one_element(inputs, constants, results, reach);
+    return load_singles(inputs, reach) + "    const unsigned long long first = blockIdx.x * " +
+           tile + "ull;\n    if (first + " + tile + " <= n) {\n" + loop + element +
+           "    }\n    return;\n    }\n" + loop + "        if (i >= n)\n            return;\n" +
+           element + "    }\n";
+}
+
+std::string packed_body(int inputs, std::size_t constants, std::size_t results,
+                        const Reach &reach) {
     const std::string length = std::to_string(reach.length);
-    std::string load, stores, store_one, declare;
+    std::string load, stores, unpack;
     for (int k = 0; k < inputs; ++k) {
         const std::string name = std::to_string(k);
-        if ((reach.single >> k & 1))
-            declare += "    const I" + name + " s" + name + " = *in" + name + ";\n";
-        else
+        if (!is_single(reach, k))
             load += "        const auto p" + name + " = *reinterpret_cast<const Pack<I" + name +
                     ", " + length + "> *>(in" + name + " + first);\n";
     }
@@ -154,26 +195,19 @@ std::string contiguous_body(int inputs, std::size_t constants, std::size_t resul
         load += "        Pack<O" + name + ", " + length + "> q" + name + ";\n";
         stores += "        *reinterpret_cast<Pack<O" + name + ", " + length + "> *>(out" + name +
                   " + first) = q" + name + ";\n";
-        store_one += "        out" + name + "[i] = results.r" + name + ";\n";
+        unpack += "            q" + name + ".v[k] = results.r" + name + ";\n";
     }
     auto from_pack = [&](int k) {
-        return (reach.single >> k & 1) ? "s" + std::to_string(k)
-                                       : "p" + std::to_string(k) + ".v[k]";
+        return is_single(reach, k) ? "s" + std::to_string(k) : "p" + std::to_string(k) + ".v[k]";
     };
-    auto from_memory = [&](int k) {
-        return (reach.single >> k & 1) ? "s" + std::to_string(k) : "in" + std::to_string(k) + "[i]";
-    };
-    std::string unpack;
-    for (std::size_t k = 0; k < results; ++k)
-        unpack += "            q" + number(k) + ".v[k] = results.r" + number(k) + ";\n";
-    return declare + "    const unsigned long long first = (blockIdx.x * 256ull + threadIdx.x) * " +
-           length + ";\n    if (first + " + length + " <= n) {\n" + load +
+    return load_singles(inputs, reach) +
+           "    const unsigned long long first = (blockIdx.x * 256ull + threadIdx.x) * " + length +
+           ";\n    if (first + " + length + " <= n) {\n" + load +
            "#pragma unroll\n        for (int k = 0; k < " + length +
            "; ++k) {\n            const Results results = " +
            compute_call(inputs, constants, from_pack) + ";\n" + unpack + "        }\n" + stores +
-           "        return;\n    }\n    for (unsigned long long i = first; i < n; ++i) {\n"
-           "        const Results results = " +
-           compute_call(inputs, constants, from_memory) + ";\n" + store_one + "    }\n";
+           "        return;\n    }\n    for (unsigned long long i = first; i < n; ++i) {\n" +
+           one_element(inputs, constants, results, reach) + "    }\n";
 }
 
 std::string strided_body(int inputs, std::size_t constants, std::size_t results,
@@ -238,7 +272,8 @@ int access_length(std::span<const Array> results, std::span<const Array *const> 
     return misaligned ? 1 : static_cast<int>(length);
 }
 
-Reach find_reach(std::span<const Array> results, std::span<const Array *const> inputs) {
+Reach find_reach(std::span<const Array> results, std::span<const Array *const> inputs,
+                 bool rolled) {
     Reach reach;
     reach.contiguous = results[0].is_contiguous();
     for (std::size_t k = 0; k < inputs.size(); ++k) {
@@ -248,7 +283,9 @@ Reach find_reach(std::span<const Array> results, std::span<const Array *const> i
             reach.contiguous = reach.contiguous && lies_like(*inputs[k], results[0]);
     }
     if (reach.contiguous) {
-        reach.length = access_length(results, inputs, reach.single);
+        reach.rolled = rolled;
+        reach.length =
+            reach.rolled ? steps_per_thread : access_length(results, inputs, reach.single);
         return reach;
     }
     for (const Array &result : results)
@@ -267,7 +304,8 @@ Reach find_reach(std::span<const Array> results, std::span<const Array *const> i
 std::uint64_t reach_key(const Reach &reach) {
     if (!reach.contiguous)
         return static_cast<std::uint64_t>(reach.axes);
-    return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(reach.length) << 56 | reach.single;
+    return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(reach.length) << 56 |
+           std::uint64_t{reach.rolled} << 55 | reach.single;
 }
 
 } // namespace
@@ -387,8 +425,9 @@ std::string Fusion::source(const Typed &program, const detail::FusionReach &reac
     code += "extern \"C\" __global__ void __launch_bounds__(256) run(" + parameters +
             (reach.contiguous ? "unsigned long long n) {\n" : "Geometry g) {\n");
     const std::size_t constants = program.constants.size(), results = results_.size();
-    code += reach.contiguous ? contiguous_body(inputs_, constants, results, reach)
-                             : strided_body(inputs_, constants, results, reach);
+    code += !reach.contiguous ? strided_body(inputs_, constants, results, reach)
+            : reach.rolled    ? rolled_body(inputs_, constants, results, reach)
+                              : packed_body(inputs_, constants, results, reach);
     code += "}\n";
     return device_prelude(all, code) + code;
 }
@@ -463,7 +502,8 @@ const Function &Fusion::kernel(const Typed &program, const Reach &reach) const {
     return made.functions.front();
 }
 
-std::vector<Array> Fusion::run(std::span<const Array *const> arrays, StreamRef stream) const {
+std::vector<Array> Fusion::run(std::span<const Array *const> arrays, StreamRef stream,
+                               KernelForm form) const {
     if (static_cast<int>(arrays.size()) != inputs_)
         throw std::invalid_argument("this fusion takes " + std::to_string(inputs_) +
                                     " arrays, not " + std::to_string(arrays.size()));
@@ -485,7 +525,7 @@ std::vector<Array> Fusion::run(std::span<const Array *const> arrays, StreamRef s
     std::vector<Array> results = allocate(program, inputs, stream);
     if (results[0].size() == 0)
         return results;
-    const Reach reach = find_reach(results, inputs);
+    const Reach reach = find_reach(results, inputs, is_rolled(form));
     launch(kernel(program, reach), program, reach, results, inputs, stream);
     return results;
 }

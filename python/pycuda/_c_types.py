@@ -82,6 +82,8 @@ def dtype_to_ctype(dtype: np.dtype | type, with_fp_tex_hack: bool = False) -> st
     dtype = np.dtype(dtype)
     if with_fp_tex_hack and dtype in _TEXTURE_NAMES:
         return _TEXTURE_NAMES[dtype]
+    if dtype.name == "bfloat16":  # of ml_dtypes, which need not be there
+        return "__nv_bfloat16"
     try:
         return DTYPE_TO_NAME[dtype]
     except KeyError:
@@ -96,6 +98,7 @@ C_TYPES = {
     np.uint8: ["unsigned char", "uint8_t"],
     np.int16: [
         "short",
+        "short int",
         "signed short",
         "signed short int",
         "short signed int",

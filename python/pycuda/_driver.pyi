@@ -1164,6 +1164,7 @@ class PagelockedHostAllocation(HostPointer):
     def free(self) -> None:
         """Give the memory back now. Arrays over it must not be used any more."""
 
+    def __repr__(self) -> str: ...
     def get_flags(self) -> int:
         """The host_alloc_flags that it was made with."""
 
@@ -1176,6 +1177,7 @@ class AlignedHostAllocation(HostPointer):
     """Host memory that starts at a multiple of `alignment`."""
 
     def __init__(self, bytes: int, alignment: int = 4096) -> None: ...
+    def __repr__(self) -> str: ...
     def free(self) -> None:
         """Give the memory back now. Arrays over it must not be used any more."""
 
@@ -1183,6 +1185,7 @@ class RegisteredHostMemory(HostPointer):
     """Memory of a host array, pinned while this lives."""
 
     def __init__(self, ary: object, flags: int = 0) -> None: ...
+    def __repr__(self) -> str: ...
     @property
     def base(self) -> object:
         """The array whose memory it is."""
@@ -1236,6 +1239,7 @@ class DeviceMemoryPool:
     def __call__(self, size: int) -> PooledDeviceAllocation:
         """The same as allocate()."""
 
+    def __repr__(self) -> str: ...
     @property
     def held_blocks(self) -> int:
         """How many blocks wait for reuse."""
@@ -1924,6 +1928,7 @@ class Module:
     def get_surfref(self, name: str) -> SurfaceReference:
         """A surface that the source declares as a variable."""
 
+    def __repr__(self) -> str: ...
     def function_names(self) -> list[str]:
         """The names of the kernels."""
 

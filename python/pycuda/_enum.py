@@ -23,7 +23,13 @@ class DriverEnum(int):
         return self.name
 
     def __repr__(self) -> str:
-        return f"{type(self).__module__}.{type(self).__qualname__}.{self.name}"
+        cls = type(self)
+        called = f"{cls.__module__}.{cls.__qualname__}"
+        return (
+            f"{called}.{self.name}"
+            if int(self) in cls.values
+            else f"{called}({self:d})"
+        )
 
     def __format__(self, spec: str) -> str:
         return (

@@ -252,6 +252,10 @@ class SourceModule(CudaModule):
         include_dirs: Iterable[str] | None = None,
         name_expressions: Iterable[str] = (),
     ) -> None:
+        if isinstance(source, (bytes, bytearray)):
+            raise TypeError(
+                f"source must be text, not {type(source).__name__}: decode it"
+            )
         self._check_arch(arch)
         self._source = str(source)
         self._how = _How(
@@ -269,11 +273,12 @@ class SourceModule(CudaModule):
         return module
 
     def get_function(self, name: str) -> _driver.Function:
-        """The kernel ``name``, or an instance of a template, ``"scale<float, 4>"``.
+        """The kernel ``name``, or one in a namespace or of a template, ``"scale<float, 4>"``.
 
         An unknown name is an error that lists the names there are.
         """
-        if "<" in name and name not in self._instances and self._how.no_extern_c:
+        is_expression = isinstance(name, str) and ("<" in name or "::" in name)
+        if is_expression and name not in self._instances and self._how.no_extern_c:
             self._load([name])
         return self._instances.get(name) or self.module.get_function(name)
 

@@ -78,6 +78,11 @@ class CompileError(Error):
         self.stderr = stderr
         self.kept_in = ""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions are copied, and cross from one process to another, by their arguments.
+        made_of = (self.msg, self.command_line, self.stdout, self.stderr)
+        return type(self), made_of, {"kept_in": self.kept_in}
+
     def __str__(self) -> str:
         text = self.msg
         if self.command_line:
@@ -182,9 +187,13 @@ def mem_alloc_like(ary: ArrayLike) -> _driver.DeviceAllocation:
 
 
 def to_device(bf_obj: ArrayLike) -> _driver.DeviceAllocation:
-    """A copy on the device of a host array, or of any object with the buffer protocol."""
-    allocation = mem_alloc(memoryview(bf_obj).nbytes)
-    memcpy_htod(allocation, bf_obj)
+    """A copy on the device of a host array, or of any object with the buffer protocol.
+
+    The elements lie in C order on the device, whatever the strides of ``bf_obj`` are.
+    """
+    view = memoryview(bf_obj)
+    allocation = mem_alloc(view.nbytes)
+    memcpy_htod(allocation, bf_obj if view.c_contiguous else view.tobytes())
     return allocation
 
 
@@ -211,25 +220,32 @@ def from_device_like(devptr: object, other_ary: np.ndarray) -> np.ndarray:
 # Host memory that the device knows of
 
 
-def _nbytes(shape: Shape, dtype: np.dtype) -> int:
-    import math
+def _extents(shape: Shape) -> tuple[int, ...]:
     import operator
 
     try:
-        return operator.index(shape) * dtype.itemsize
+        extents = (operator.index(shape),)
     except TypeError:
-        return math.prod(map(operator.index, shape)) * dtype.itemsize
+        extents = tuple(map(operator.index, shape))
+    if min(extents, default=0) < 0:
+        raise ValueError(f"negative dimensions are not allowed: the shape is {shape}")
+    return extents
 
 
 def _array_in(make_memory, shape: Shape, dtype: DTypeLike, order: str) -> np.ndarray:
     """An array whose base is the memory that ``make_memory(nbytes)`` returns."""
+    import math
+
     import numpy as np
 
     if order not in ("C", "F"):
         raise LogicError(f"unrecognized order specifier {order!r}: use 'C' or 'F'")
     dtype = np.dtype(dtype)
-    memory = make_memory(_nbytes(shape, dtype))
-    return np.ndarray(shape, dtype, buffer=memory, order=order)
+    if dtype.hasobject:
+        raise TypeError(f"memory of the device cannot hold Python objects ({dtype})")
+    extents = _extents(shape)
+    memory = make_memory(math.prod(extents) * dtype.itemsize)
+    return np.ndarray(extents, dtype, buffer=memory, order=order)
 
 
 def _order_of(array: np.ndarray) -> str:
@@ -341,6 +357,8 @@ def register_host_memory(ary: np.ndarray, flags: int = 0) -> np.ndarray:
     """
     import numpy as np
 
+    if not isinstance(ary, np.ndarray):
+        raise TypeError(f"ary must be a numpy.ndarray, not {type(ary).__name__}")
     if not ary.flags.c_contiguous:
         raise ValueError("only C-contiguous arrays can be registered")
     return np.ndarray(ary.shape, ary.dtype, buffer=RegisteredHostMemory(ary, flags))
@@ -352,3 +370,11 @@ class PageLockedMemoryPool(_PageLockedMemoryPool):
     def allocate(self, shape: Shape, dtype: DTypeLike, order: str = "C") -> np.ndarray:
         """An array whose ``base`` gives its memory back to the pool at the end."""
         return _array_in(self._allocate, shape, dtype, order)
+
+
+# For `from pycuda.driver import *`: what __getattr__ has belongs to it.
+__all__ = [
+    name
+    for name in [*globals(), *sorted(_ARRAY_FUNCTIONS)]
+    if not name.startswith("_") and name not in ("TYPE_CHECKING", "annotations")
+]

@@ -27,6 +27,25 @@ _TYPE_NAMES = {
 }
 
 
+# For `from pycuda.tools import *`: what __getattr__ has belongs to it.
+__all__ = [
+    "DeviceData",
+    "DeviceMemoryPool",
+    "OccupancyRecord",
+    "PageLockedAllocator",
+    "PageLockedMemoryPool",
+    "bitlog2",
+    "clear_context_caches",
+    "context_dependent_memoize",
+    "context_dependent_memoized_functions",
+    "get_default_device",
+    "init_cuda_context_fixture",
+    "make_default_context",
+    "mark_cuda_test",
+    *sorted(_TYPE_NAMES | {"DebugMemoryPool"}),
+]
+
+
 def __getattr__(name: str) -> object:
     # The types of C need numpy, which takes long to import and which not every program wants.
     if name in _TYPE_NAMES:

@@ -8,6 +8,7 @@
 #include "host_buffer.h"
 #include "interruptible.h"
 #include "pending_buffers.h"
+#include "python_object.h"
 
 #include <pycuda/copy.h>
 
@@ -78,15 +79,20 @@ void memcpy_dtod_async(nb::handle dest, nb::handle src, std::size_t size, nb::ha
 }
 
 /// None is the current context.
-Context context_or_current(nb::handle context) {
-    return context.is_none() ? Context::require_current() : nb::cast<Context>(context);
+Context context_or_current(nb::handle object, const char *what) {
+    if (object.is_none())
+        return Context::require_current();
+    if (const Context * context; nb::try_cast(object, context) && context)
+        return *context;
+    throw_type_error(std::string(what) + " must be a pycuda.driver.Context or None, not " +
+                     name_of_type(object));
 }
 
 void memcpy_peer(nb::handle dest, nb::handle src, std::size_t size, nb::handle dest_context,
                  nb::handle src_context) {
     CUdeviceptr to = device_address(dest, "dest"), from = device_address(src, "src");
-    Context to_context = context_or_current(dest_context);
-    Context from_context = context_or_current(src_context);
+    Context to_context = context_or_current(dest_context, "dest_context");
+    Context from_context = context_or_current(src_context, "src_context");
     nb::gil_scoped_release release;
     copy_to_peer(to, to_context, from, from_context, size);
 }
@@ -94,8 +100,8 @@ void memcpy_peer(nb::handle dest, nb::handle src, std::size_t size, nb::handle d
 void memcpy_peer_async(nb::handle dest, nb::handle src, std::size_t size, nb::handle dest_context,
                        nb::handle src_context, nb::handle stream) {
     CUdeviceptr to = device_address(dest, "dest"), from = device_address(src, "src");
-    Context to_context = context_or_current(dest_context);
-    Context from_context = context_or_current(src_context);
+    Context to_context = context_or_current(dest_context, "dest_context");
+    Context from_context = context_or_current(src_context, "src_context");
     StreamRef queue = stream_ref(stream);
     nb::gil_scoped_release release;
     copy_to_peer_async(to, to_context, from, from_context, size, queue);

@@ -27,6 +27,13 @@ nb::tuple get_global(const Module &module, const std::string &name) {
     return nb::make_tuple(range.base, range.size);
 }
 
+std::string represent(const Module &module) {
+    std::string names;
+    for (const std::string &name : module.function_names())
+        names += (names.empty() ? "" : ", ") + name;
+    return "<pycuda.driver.Module with " + (names.empty() ? "no kernels" : names) + ">";
+}
+
 void tell(nb::handle message_handler, bool success, const JitLog &log) {
     if (!message_handler.is_none())
         message_handler(success, log.info, log.error);
@@ -105,6 +112,7 @@ void bind_module(nb::module_ &module) {
         .def("get_surfref", surface_reference_of, nb::arg("name"),
              nb::sig("def get_surfref(self, name: str) -> SurfaceReference"),
              "A surface that the source declares as a variable.")
+        .def("__repr__", represent)
         .def("function_names", &Module::function_names, "The names of the kernels.")
         .def("_describe", describe_kernels, nb::arg("source"),
              "Tells from CUDA C++ source what the kernels' parameters mean.");

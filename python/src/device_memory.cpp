@@ -45,7 +45,11 @@ CUdeviceptr open_ipc_memory(nb::handle handle, unsigned flags) {
                         std::to_string(bytes.size()));
     std::memcpy(&raw, bytes.data(), sizeof raw);
     CUdeviceptr address = 0;
-    driver().cuIpcOpenMemHandle(&address, raw, flags);
+    const CUresult result = driver().cuIpcOpenMemHandle.status(&address, raw, flags);
+    check(result, "cuIpcOpenMemHandle", [&] {
+        return result == CUDA_ERROR_INVALID_CONTEXT ? "only another process can open the handle"
+                                                    : "";
+    });
     return address;
 }
 
@@ -107,13 +111,15 @@ nb::bytearray mem_get_ipc_handle(nb::handle pointer) {
     return nb::bytearray(&handle, sizeof handle);
 }
 
-std::string represent(const DeviceMemory &memory) {
+std::string represent(nb::handle self) {
+    const DeviceMemory &memory = nb::cast<const DeviceMemory &>(self);
+    const std::string name = "<pycuda.driver." + unqualified_name_of_type(self);
     if (memory.freed())
-        return "<pycuda.driver.DeviceAllocation, freed>";
-    char text[96];
-    std::snprintf(text, sizeof text, "<pycuda.driver.DeviceAllocation of %zu bytes at 0x%llx>",
-                  memory.size(), static_cast<unsigned long long>(memory.get()));
-    return text;
+        return name + ", freed>";
+    char text[64];
+    std::snprintf(text, sizeof text, " of %zu bytes at 0x%llx>", memory.size(),
+                  static_cast<unsigned long long>(memory.get()));
+    return name + text;
 }
 
 void bind_allocation(nb::module_ &module) {
@@ -124,6 +130,10 @@ void bind_allocation(nb::module_ &module) {
         .def(
             "as_buffer",
             [](const DeviceMemory &memory, std::size_t size, std::size_t offset) {
+                if (offset > memory.size() || size > memory.size() - offset)
+                    throw_value_error("a buffer of " + std::to_string(size) + " bytes from byte " +
+                                      std::to_string(offset) + " on does not fit into the " +
+                                      std::to_string(memory.size()) + " bytes of the allocation");
                 return view_of(memory.get(), size, offset);
             },
             nb::arg("size"), nb::arg("offset") = 0,

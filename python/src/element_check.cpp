@@ -1,5 +1,6 @@
 // element_check.cpp -- warns where an array's elements are not what the kernel's pointer points to.
 #include "element_check.h"
+#include <pycuda/kernel_signature.h>
 
 #include "python_object.h"
 
@@ -69,7 +70,7 @@ std::string numpy_name(const Parameter &wanted) {
 void warn(const FunctionObject &self, std::size_t index, const ElementType &given,
           const Parameter &wanted) {
     std::string text =
-        "kernel '" + self.function.name() + "', argument " + std::to_string(index) +
+        "kernel '" + readable_name(self.function.name()) + "', argument " + std::to_string(index) +
         ": the kernel takes " + self.function.layout().type(index) + ", an array of " +
         std::to_string(wanted.element_size) + "-byte elements, and got one of " + given.name +
         " (" + std::to_string(given.size) +

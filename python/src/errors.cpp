@@ -52,7 +52,9 @@ const char *advice(const Error &error) noexcept {
     const CUresult result = error.result();
     if (is_left_by_kernel(result) && error.extra().find("kernel '") == std::string::npos)
         return " (left by a kernel before this call; PYCUDA_LAUNCH_BLOCKING=1 tells which)";
-    if (result == CUDA_ERROR_INVALID_CONTEXT)
+    const bool wants_context =
+        error.extra().empty() || error.function() == "explicit_context_dependent";
+    if (result == CUDA_ERROR_INVALID_CONTEXT && wants_context)
         return " (import pycuda.autoinit, or make a context and push it in this thread)";
     if (result == CUDA_ERROR_NOT_INITIALIZED)
         return " (call pycuda.driver.init() first)";

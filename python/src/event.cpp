@@ -52,6 +52,8 @@ Event from_ipc_handle(nb::object bytes) {
 }
 
 std::string represent(const Event &event) {
+    if (event.get() == nullptr)
+        return "<pycuda.driver.Event, closed>";
     char text[64];
     std::snprintf(text, sizeof text, "<pycuda.driver.Event %p>",
                   static_cast<const void *>(event.get()));

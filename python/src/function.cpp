@@ -8,6 +8,7 @@
 #include "python_object.h"
 #include "texture.h"
 
+#include <pycuda/kernel_signature.h>
 #include <pycuda/launch_attributes.h>
 
 #include <nanobind/stl/string.h>
@@ -80,10 +81,13 @@ PyObject *attribute_named(PyObject *self, void *number) noexcept {
 PyObject *represent(PyObject *self) noexcept {
     return guarded([&] {
         const Function &function = object_of(self).function;
-        std::string text = "<pycuda.driver.Function " + function.name() + "(";
+        std::string text = "<pycuda.driver.Function " + readable_name(function.name()) + "(";
         for (std::size_t i = 0; i < function.layout().count(); ++i) {
             const std::string &type = function.layout().type(i);
-            text += (i ? ", " : "") + (type.empty() ? "?" : type);
+            const std::size_t size = function.layout().data()[i].size;
+            text += (i ? ", " : "") + (!type.empty() ? type
+                                       : size == 1   ? "1 byte"
+                                                     : std::to_string(size) + " bytes");
         }
         text += ")>";
         return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));

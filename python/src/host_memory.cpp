@@ -10,6 +10,8 @@
 
 #include <pycuda/memory.h>
 
+#include <nanobind/stl/string.h>
+
 #include <optional>
 
 namespace pycuda::python {
@@ -46,6 +48,12 @@ class RegisteredMemory : public HostPointer {
 /// The driver does not give out 0 bytes; numpy's empty arrays want an address all the same.
 std::size_t at_least_one(std::size_t bytes) { return bytes == 0 ? 1 : bytes; }
 
+template <class Memory> std::string represent(nb::handle self) {
+    const std::size_t bytes = nb::cast<const Memory &>(self).size();
+    return "<pycuda.driver." + unqualified_name_of_type(self) + " of " + std::to_string(bytes) +
+           " bytes>";
+}
+
 } // namespace
 
 void bind_host_memory(nb::module_ &module) {
@@ -63,6 +71,7 @@ void bind_host_memory(nb::module_ &module) {
             nb::arg("bytes"), nb::arg("mem_flags") = 0)
         .def("free", &PinnedAllocation::free, nb::lock_self(),
              "Give the memory back now. Arrays over it must not be used any more.")
+        .def("__repr__", represent<PinnedAllocation>)
         .def("get_flags", &PinnedAllocation::flags, "The host_alloc_flags that it was made with.")
         .def("get_device_pointer", &PinnedAllocation::device_pointer,
              "The address for kernels; needs host_alloc_flags.DEVICEMAP.");
@@ -77,6 +86,7 @@ void bind_host_memory(nb::module_ &module) {
                 new (self) AlignedAllocation(at_least_one(bytes), alignment);
             },
             nb::arg("bytes"), nb::arg("alignment") = 4096)
+        .def("__repr__", represent<AlignedAllocation>)
         .def("free", &AlignedAllocation::free, nb::lock_self(),
              "Give the memory back now. Arrays over it must not be used any more.");
 
@@ -84,6 +94,7 @@ void bind_host_memory(nb::module_ &module) {
         module, "RegisteredHostMemory", buffer_export<RegisteredMemory>(),
         nb::is_weak_referenceable(), "Memory of a host array, pinned while this lives.")
         .def(nb::init<nb::object, unsigned>(), nb::arg("ary"), nb::arg("flags") = 0)
+        .def("__repr__", represent<RegisteredMemory>)
         .def_prop_ro("base", &RegisteredMemory::base, "The array whose memory it is.")
         .def("unregister", &RegisteredMemory::unregister, nb::lock_self(),
              "Unpin the array's memory now. A second time is an error.")

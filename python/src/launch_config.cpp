@@ -148,8 +148,12 @@ class KnownExtents {
 
 constinit KnownExtents known_extents;
 
-[[noreturn]] void reject_keyword(PyObject *name) {
-    throw_value_error("extra keyword arguments: " + nb::cast<std::string>(nb::handle(name)));
+[[noreturn]] void reject_keywords(PyObject *names) {
+    std::string unknown;
+    for (nb::handle name : nb::borrow<nb::tuple>(names))
+        if (find_keyword(name.ptr()) == Keyword::Count)
+            unknown += (unknown.empty() ? "" : ",") + nb::cast<std::string>(name);
+    throw_value_error("extra keyword arguments: " + unknown);
 }
 
 } // namespace
@@ -191,6 +195,8 @@ CallOptions read_call_options(PyObject *const *values, PyObject *names) {
         PyObject *value = values[i];
         switch (find_keyword(name)) {
         case Keyword::Block:
+            if (value == Py_None)
+                break; // as if it were not given
             options.config.block = read_extent(value, "block");
             options.has_block = true;
             break;
@@ -223,7 +229,7 @@ CallOptions read_call_options(PyObject *const *values, PyObject *names) {
             options.attributes.programmatic = nb::cast<bool>(nb::bool_(nb::borrow(value)));
             break;
         default:
-            reject_keyword(name);
+            reject_keywords(names);
         }
     }
     return options;

@@ -81,10 +81,13 @@ class Linker {
     }
 
     void add_file(const std::string &path, int type) {
-        run("cuLinkAddFile", [&] {
-            return driver().cuLinkAddFile.status(require(), CUjitInputType(type), path.c_str(), 0,
-                                                 nullptr, nullptr);
-        });
+        run(
+            "cuLinkAddFile",
+            [&] {
+                return driver().cuLinkAddFile.status(require(), CUjitInputType(type), path.c_str(),
+                                                     0, nullptr, nullptr);
+            },
+            path);
     }
 
     Module link_module() {
@@ -106,14 +109,17 @@ class Linker {
         return state_;
     }
 
-    /// Calls the driver; tells the handler, and adds the linker's words to the error.
-    template <class Call> void run(const char *function, Call &&call) {
+    /// Calls the driver; tells the handler, and adds the linker's words to the error, or else
+    /// `what` failed.
+    template <class Call>
+    void run(const char *function, Call &&call, const std::string &what = {}) {
         const CUresult result = call();
         if (result == CUDA_SUCCESS)
             return;
         if (!handler_.is_none())
             handler_(false, options_.info(), options_.error());
-        throw Error(function, result, options_.error());
+        const std::string said = options_.error();
+        throw Error(function, result, said.empty() ? what : said);
     }
 
     void destroy() noexcept {

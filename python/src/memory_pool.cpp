@@ -47,10 +47,21 @@ PooledHostMemory allocate_on_host(PinnedPool &self, std::size_t bytes) {
     return {self.pool.allocate(bytes == 0 ? 1 : bytes)};
 }
 
+std::string represent_pool(nb::handle self, const PoolStatistics &blocks) {
+    return "<pycuda.driver." + unqualified_name_of_type(self) + " with " +
+           std::to_string(blocks.active_blocks) + " blocks in use and " +
+           std::to_string(blocks.held_blocks) + " held, " + std::to_string(blocks.managed_bytes) +
+           " bytes>";
+}
+
 template <class Pool> void bind_pool(nb::class_<Pool> &cls) {
-    cls.def_prop_ro(
-           "held_blocks", [](Pool &p) { return p.pool.statistics().held_blocks; },
-           "How many blocks wait for reuse.")
+    cls.def("__repr__",
+            [](nb::handle self) {
+                return represent_pool(self, nb::cast<Pool &>(self).pool.statistics());
+            })
+        .def_prop_ro(
+            "held_blocks", [](Pool &p) { return p.pool.statistics().held_blocks; },
+            "How many blocks wait for reuse.")
         .def_prop_ro(
             "active_blocks", [](Pool &p) { return p.pool.statistics().active_blocks; },
             "How many blocks are in use.")

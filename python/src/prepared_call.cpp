@@ -204,9 +204,18 @@ void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *v
     }
 }
 
+/// How a prepared call launches, and where the kernel's own arguments start.
+struct PreparedLaunch {
+    LaunchConfig config;
+    Py_ssize_t leading = 0;
+    nb::handle stream = Py_None;
+};
+
 /// The arguments after grid, block and perhaps stream.
-void launch_prepared(FunctionObject &self, const LaunchConfig &config, PyObject *const *args,
-                     std::size_t count, nb::handle stream = Py_None) {
+void launch_prepared(FunctionObject &self, const PreparedLaunch &how, PyObject *const *args,
+                     Py_ssize_t all) {
+    args += how.leading;
+    const auto count = static_cast<std::size_t>(all - how.leading);
     ArgumentBlock block(self.function);
     const std::vector<PreparedArgument> &wanted =
         self.prepared.load(std::memory_order_acquire)->arguments;
@@ -215,32 +224,50 @@ void launch_prepared(FunctionObject &self, const LaunchConfig &config, PyObject 
                             " was prepared for " + std::to_string(wanted.size()) +
                                 " arguments, got " + std::to_string(count));
     block.check_count(count);
-    StagedArguments staged(config.stream);
+    StagedArguments staged(how.config.stream);
     Packing packing{self, block, staged};
     for (std::size_t i = 0; i < count; ++i)
         pack_prepared(packing, wanted[i], args[i]);
-    staged.before_launch(stream);
-    launch(self.function, config, block);
-    staged.after_launch(self.function, stream);
+    staged.before_launch(how.stream);
+    launch(self.function, how.config, block);
+    staged.after_launch(self.function, how.stream);
+}
+
+/// Whether a call leaves out the block, which set_block_shape() told before: so it was until 2011.
+bool has_no_block(const FunctionObject &self, PyObject *const *args, Py_ssize_t count) {
+    return self.legacy && (count < 2 || !(PyTuple_Check(args[1]) || PyList_Check(args[1])));
 }
 
 /// Checks what all prepared calls have in common and reads grid and block.
-LaunchConfig read_config(const FunctionObject &self, PyObject *const *args, Py_ssize_t count,
-                         Py_ssize_t leading, PyObject *names) {
+PreparedLaunch read_launch(const FunctionObject &self, PyObject *const *args, Py_ssize_t count,
+                           Py_ssize_t leading, PyObject *names) {
     if (!self.prepared)
         throw Error("function::prepared_call", CUDA_ERROR_INVALID_VALUE,
                     "kernel '" + self.function.name() + "' has not been prepared: call prepare()");
-    if (count < leading)
+    const bool block_is_told = has_no_block(self, args, count);
+    PreparedLaunch launch;
+    launch.leading = leading - (block_is_told ? 1 : 0);
+    if (count < launch.leading)
         throw_type_error(leading == 2 ? "prepared calls start with grid and block"
                                       : "prepared_async_call starts with grid, block and stream");
-    LaunchConfig config;
-    config.stream = current_stream();
-    config.grid = read_extent(args[0], "grid");
-    config.block = read_extent(args[1], "block");
-    config.shared_bytes = read_shared_size(args + count, names);
-    if (leading == 3)
-        config.stream = stream_ref(args[2]);
-    return config;
+    launch.config.stream = current_stream();
+    launch.config.grid = read_extent(args[0], "grid");
+    launch.config.shared_bytes = read_shared_size(args + count, names);
+    if (block_is_told) [[unlikely]] {
+        if (PyErr_WarnEx(PyExc_DeprecationWarning,
+                         "prepared calls take the block after the grid; set_block_shape() is "
+                         "deprecated",
+                         1) != 0)
+            throw nb::python_error();
+        launch.config.block = self.legacy->block;
+    } else {
+        launch.config.block = read_extent(args[1], "block");
+    }
+    if (leading == 3) {
+        launch.stream = args[launch.leading - 1];
+        launch.config.stream = stream_ref(launch.stream);
+    }
+    return launch;
 }
 
 void prepare(FunctionObject &self, const std::string &format) {
@@ -277,7 +304,8 @@ PyObject *function_prepare(PyObject *self, PyObject *args, PyObject *keywords) n
         check_texture_references(texrefs);
         prepare(object_of(self), format);
         nb::handle(self).attr("arg_format") = format;
-        nb::handle(self).attr("texrefs") = nb::borrow(texrefs);
+        nb::handle(self).attr("texrefs") =
+            texrefs == Py_None ? nb::object(nb::list()) : nb::borrow(texrefs);
         return Py_NewRef(self);
     });
 }
@@ -286,8 +314,7 @@ PyObject *function_prepared_call(PyObject *self, PyObject *const *args, Py_ssize
                                  PyObject *names) noexcept {
     return guarded([&] {
         FunctionObject &function = object_of(self);
-        const LaunchConfig config = read_config(function, args, count, 2, names);
-        launch_prepared(function, config, args + 2, static_cast<std::size_t>(count - 2));
+        launch_prepared(function, read_launch(function, args, count, 2, names), args, count);
         return Py_NewRef(Py_None);
     });
 }
@@ -296,8 +323,7 @@ PyObject *function_prepared_async_call(PyObject *self, PyObject *const *args, Py
                                        PyObject *names) noexcept {
     return guarded([&] {
         FunctionObject &function = object_of(self);
-        const LaunchConfig config = read_config(function, args, count, 3, names);
-        launch_prepared(function, config, args + 3, static_cast<std::size_t>(count - 3), args[2]);
+        launch_prepared(function, read_launch(function, args, count, 3, names), args, count);
         return Py_NewRef(Py_None);
     });
 }
@@ -306,10 +332,10 @@ PyObject *function_prepared_timed_call(PyObject *self, PyObject *const *args, Py
                                        PyObject *names) noexcept {
     return guarded([&] {
         FunctionObject &function = object_of(self);
-        const LaunchConfig config = read_config(function, args, count, 2, names);
+        const PreparedLaunch how = read_launch(function, args, count, 2, names);
         auto watch = std::make_shared<Stopwatch>(Stopwatch{Event(), Event()});
         watch->start.record();
-        launch_prepared(function, config, args + 2, static_cast<std::size_t>(count - 2));
+        launch_prepared(function, how, args, count);
         watch->end.record();
         return nb::cpp_function([watch] { return watch->seconds(); }).release().ptr();
     });

@@ -13,6 +13,11 @@ std::string name_of_type(nb::handle object) {
     return module.empty() || module == "builtins" ? name : module + "." + name;
 }
 
+std::string unqualified_name_of_type(nb::handle object) {
+    const std::string name = name_of_type(object);
+    return name.substr(name.rfind('.') + 1);
+}
+
 nb::object optional_attribute(nb::handle object, const char *name) {
     PyObject *found = PyObject_GetAttrString(object.ptr(), name);
     if (found == nullptr) {

@@ -10,6 +10,8 @@ namespace pycuda::python {
 
 /// The name of an object's type as a message shows it: "numpy.ndarray", "int".
 std::string name_of_type(nb::handle object);
+/// The same without its module.
+std::string unqualified_name_of_type(nb::handle object);
 
 /// The attribute; invalid where the object has none. Other errors pass through.
 nb::object optional_attribute(nb::handle object, const char *name);

@@ -22,7 +22,7 @@ void synchronize_stream(const Stream &stream) {
 }
 
 std::uintptr_t handle_of(const Stream &stream) {
-    return reinterpret_cast<std::uintptr_t>(stream.get());
+    return reinterpret_cast<std::uintptr_t>(stream.require());
 }
 
 /// `with stream:` nests; a thread ends its blocks in the opposite order.
@@ -33,8 +33,7 @@ std::vector<CUstream> &outer_streams() {
 
 nb::object enter_block(nb::object self) {
     const Stream &stream = nb::cast<const Stream &>(self);
-    if (stream.closed())
-        throw Error("stream", CUDA_ERROR_INVALID_HANDLE, "the stream is closed");
+    stream.require();
     outer_streams().push_back(exchange_current_stream(stream).get());
     return self;
 }
@@ -49,6 +48,8 @@ Stream from_handle(std::uintptr_t handle) {
 }
 
 std::string represent(const Stream &stream) {
+    if (stream.closed())
+        return "<pycuda.driver.Stream, closed>";
     char text[64];
     std::snprintf(text, sizeof text, "<pycuda.driver.Stream %p>",
                   static_cast<const void *>(stream.get()));

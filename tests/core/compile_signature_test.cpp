@@ -149,3 +149,27 @@ TEST(PlainName, OfMangledNames) {
     EXPECT_EQ(plain_name("_Z999x"), "_Z999x");
     EXPECT_EQ(plain_name("_Z"), "_Z");
 }
+
+TEST(ReadableName, OfMangledNames) {
+    EXPECT_EQ(readable_name("scale"), "scale");
+    EXPECT_EQ(readable_name("_Z5scalePfi"), "scale");
+    EXPECT_EQ(readable_name("_ZN3lib5scaleIfLi4EEEvPT_"), "lib::scale<float, 4>");
+    EXPECT_EQ(readable_name("_ZN12_GLOBAL__N_11fEi"), "(anonymous namespace)::f");
+    EXPECT_EQ(readable_name("_Z999x"), "_Z999x");
+}
+
+TEST(LinkerName, TellsParametersOfTemplates) {
+    // template <class T> f(T *, const T *, T, unsigned long, int4, T (*)(T)) with T = float
+    const auto told = read_linker_name("_Z1fIfEvPT_PKS0_S0_m4int4PFS0_S0_E");
+    ASSERT_EQ(told.size(), 6u);
+    EXPECT_EQ(told[0].kind, ValueKind::Pointer);
+    EXPECT_EQ(told[0].element_size, 4);
+    EXPECT_EQ(told[1].element_kind, ValueKind::Float);
+    EXPECT_EQ(told[2].kind, ValueKind::Float);
+    EXPECT_EQ(told[2].type, "float");
+    EXPECT_EQ(told[3].kind, ValueKind::Unsigned);
+    EXPECT_EQ(told[3].size, 8u);
+    EXPECT_EQ(told[4].type, "int4");
+    EXPECT_TRUE(read_linker_name("f").empty());
+    EXPECT_TRUE(read_linker_name("_Z1fv").empty());
+}

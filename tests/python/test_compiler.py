@@ -134,12 +134,34 @@ def test_cpp_names_know_their_parameters(device):
     assert out[0] == 2
 
 
+def test_templates_and_namespaces_know_their_parameters(device):
+    """Python's numbers are converted, and what is printed is C++, not the linker's name."""
+    source = """
+    namespace mine { typedef float real; __global__ void fill(real *p, real x) { *p = x; } }
+    template <class T> __global__ void answer(T *p, T x, int n) { *p = x * n; }
+    """
+    module = SourceModule(source, no_extern_c=True)
+    answer = module.get_function("answer<float>")
+    assert repr(answer) == "<pycuda.driver.Function answer<float>(float *, float, int)>"
+    out = np.zeros(1, np.float32)
+    answer(cuda.Out(out), 1.5, 4, block=1)
+    assert out[0] == 6
+    module.get_function("mine::fill")(cuda.Out(out), 2.5, block=1)
+    assert out[0] == 2.5
+    with pytest.raises(
+        TypeError, match="kernel 'answer<float>', argument 2: expected int"
+    ):
+        answer(cuda.Out(out), 1.5, 2.5, block=1)
+
+
 def test_the_source_may_be_any_object_with_a_text(device):
     class Program:
         def __str__(self):
             return "__global__ void answer(int *p) { *p = 3; }"
 
     assert answer(Program(), device) == 3
+    with pytest.raises(TypeError, match="source must be text, not bytes"):
+        SourceModule(b"__global__ void f() {}")
 
 
 def test_compile_to_ptx_and_load_it(device, tmp_path):

@@ -1,5 +1,8 @@
 """Names of pycuda.driver that no other test has a reason to use."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -269,3 +272,55 @@ def test_arguments_as_old_programs_describe_them():
     assert tools.get_arg_type("const int *y") == "P"
     with pytest.warns(DeprecationWarning, match="get_or_register_dtype"):
         tools.register_dtype(np.dtype([("p", "f4"), ("q", "f8")]), "old_pair")
+
+
+def test_star_imports_have_all_names(device):
+    names: dict = {}
+    exec("from pycuda.driver import *\nfrom pycuda.tools import *", names)
+    wanted = "mem_alloc matrix_to_array np_to_array In CompileError device_attribute"
+    wanted += " VectorArg dtype_to_ctype DebugMemoryPool DeviceMemoryPool bitlog2"
+    for name in wanted.split():
+        assert name in names
+    assert not {"TYPE_CHECKING", "annotations"} & names.keys()
+
+
+def test_numbers_that_are_no_constant_print_as_they_do_in_pycuda():
+    unknown = cuda.device_attribute(99999)
+    assert repr(unknown) == "pycuda._driver.device_attribute(99999)"
+    assert (str(unknown), unknown) == ("99999", 99999)
+
+
+def test_errors_can_be_copied_and_sent():
+    error = cuda.CompileError("no", ["nvcc", "-x"], "out", "err")
+    for twin in (copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert str(twin) == str(error)
+        assert (twin.command_line, twin.stdout, twin.stderr, twin.kept_in) == (
+            ["nvcc", "-x"],
+            "out",
+            "err",
+            "",
+        )
+    try:
+        cuda.mem_alloc(0)
+    except cuda.Error as raised:
+        twin = pickle.loads(pickle.dumps(raised))
+        assert (str(twin), twin.code, twin.name) == (
+            str(raised),
+            raised.code,
+            raised.name,
+        )
+
+
+def test_handles_are_for_other_processes(device, able):
+    memory = cuda.mem_alloc(64)
+    handle = able("sharing of memory", lambda: cuda.mem_get_ipc_handle(memory))
+    with pytest.raises(cuda.Error, match="only another process can open the handle$"):
+        cuda.IPCMemoryHandle(handle)
+
+
+def test_contexts_of_a_copy_are_checked(device):
+    memory = cuda.mem_alloc(64)
+    with pytest.raises(
+        TypeError, match="src_context must be a .*Context or None, not int"
+    ):
+        cuda.memcpy_peer(memory, memory, 64, None, 5)

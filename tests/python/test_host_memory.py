@@ -108,3 +108,26 @@ def test_kernels_keep_their_registers_over_registered_memory(device):
         expected = expected * np.float32(0.5) + row
     np.testing.assert_array_equal(result, expected)
     registered.base.unregister()
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_shapes_and_types_are_checked(device, kind):
+    empty = getattr(cuda, f"{kind}_empty")
+    assert empty((n for n in (2, 3)), np.uint8).shape == (2, 3)
+    assert empty(np.int64(4), np.uint8).shape == (4,)
+    for shape in (-1, (2, -3), (-2, -2)):
+        with pytest.raises(ValueError, match="negative dimensions"):
+            empty(shape, np.uint8)
+    with pytest.raises(TypeError, match="cannot hold Python objects"):
+        empty(4, object)
+    with pytest.raises(TypeError):
+        empty(2.5, np.uint8)
+    made = empty(4, np.float32).base
+    assert f"{type(made).__name__} of 16 bytes" in repr(made)
+
+
+def test_only_arrays_are_registered(device):
+    with pytest.raises(TypeError, match="must be a numpy.ndarray, not list"):
+        cuda.register_host_memory([1, 2])
+    memory = cuda.register_host_memory(np.zeros(4)).base
+    assert repr(memory) == "<pycuda.driver.RegisteredHostMemory of 32 bytes>"

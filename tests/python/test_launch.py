@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
-from pycuda.compiler import SourceModule
+from pycuda.compiler import SourceModule, compile
 
 
 @pytest.fixture(scope="module")
@@ -263,3 +263,44 @@ def test_extents_are_those_of_each_call(device):
             assert cuda.from_device(out, 4, np.int32).tolist() == [n, 1, n, 1]
     with pytest.raises(cuda.LogicError, match="too many block dimensions"):
         tell(out, block=(1, 1, 1, 1))
+
+
+def test_prepared_calls_as_before_2011(device, module):
+    """Without a block, which set_block_shape() told."""
+    x = cuda.to_device(np.ones(4, np.float32))
+    y = cuda.to_device(np.zeros(4, np.float32))
+    axpy = module.get_function("axpy")
+    assert axpy.prepare("PPfi").texrefs == []
+    axpy.set_block_shape(4, 1, 1)
+    calls = (
+        lambda: axpy.prepared_call((1, 1), y, x, 1.0, 4),
+        lambda: axpy.prepared_call((1, 1), int(y), int(x), 1.0, 4, shared_size=0),
+        lambda: axpy.prepared_async_call((1, 1), None, y, x, 1.0, 4),
+        lambda: axpy.prepared_timed_call((1, 1), y, x, 1.0, 4)(),
+    )
+    for call in calls:
+        with pytest.warns(DeprecationWarning, match="take the block after the grid"):
+            call()
+    axpy.prepared_call((1, 1), (2, 1, 1), y, x, 1.0, 4)  # as today
+    assert cuda.from_device(y, 4, np.float32).tolist() == [5, 5, 4, 4]
+
+
+def test_what_is_missing_is_named(device, module, tmp_path):
+    with pytest.raises(ValueError, match="must specify block size"):
+        module.get_function("count")(cuda.mem_alloc(4), block=None)
+    with pytest.raises(ValueError, match="extra keyword arguments: colour,shape$"):
+        module.get_function("count")(1, block=1, colour=1, grid=1, shape=2)
+    with pytest.raises(TypeError, match="get_function"):
+        module.get_function(b"count")
+    with pytest.raises(cuda.RuntimeError, match="file not found - .* is a folder"):
+        cuda.module_from_file(tmp_path)
+    names = repr(module.module).removeprefix("<pycuda.driver.Module with ")
+    assert sorted(names.removesuffix(">").split(", ")) == sorted(
+        ["axpy", "count", "extents", "look_up", "reverse"]
+    )
+    ptx = compile(SOURCE_OF_ONE, target="ptx")
+    one = cuda.module_from_buffer(ptx).get_function("one")
+    assert repr(one) == "<pycuda.driver.Function one(8 bytes, 1 byte)>"
+
+
+SOURCE_OF_ONE = "__global__ void one(int *p, char c) { *p = c; }"

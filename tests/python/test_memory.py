@@ -29,9 +29,11 @@ def test_any_buffer_can_be_copied(device, source):
 
 def test_fortran_order_is_contiguous_too(device):
     a = np.asfortranarray(np.arange(12.0).reshape(3, 4))
-    back = cuda.from_device(cuda.to_device(a), a.shape, a.dtype, order="F")
+    there = cuda.mem_alloc(a.nbytes)
+    cuda.memcpy_htod(there, a)
+    back = cuda.from_device(there, a.shape, a.dtype, order="F")
     assert (back == a).all()
-    assert (cuda.from_device_like(cuda.to_device(a), a) == a).all()
+    assert (cuda.from_device_like(there, a) == a).all()
 
 
 def test_device_pointers_come_in_many_kinds(device):
@@ -181,3 +183,28 @@ def test_page_locked_pool(device):
     del array
     gc.collect()
     assert pool.held_blocks == 1
+
+
+def test_to_device_has_c_order(device):
+    for a in (np.arange(10)[::2], np.arange(6).reshape(2, 3).T, np.arange(4)[::-1]):
+        there = cuda.to_device(a)
+        assert there.size == a.nbytes
+        assert (cuda.from_device(there, a.shape, a.dtype) == a).all()
+
+
+def test_buffers_stay_within_the_allocation(device):
+    memory = cuda.mem_alloc(64)
+    assert memory.as_buffer(60, 4).nbytes == 60
+    for size, offset in ((65, 0), (60, 5), (0, 65), (1, 2**63)):
+        with pytest.raises(ValueError, match="does not fit into the 64 bytes"):
+            memory.as_buffer(size, offset)
+
+
+def test_pools_say_what_they_hold(device):
+    pool = DeviceMemoryPool()
+    block, other = pool.allocate(100), pool.allocate(8)
+    other.free()
+    assert repr(pool) == (
+        "<pycuda.driver.DeviceMemoryPool with 1 blocks in use and 1 held, 111 bytes>"
+    )
+    assert len(block) == 100

@@ -59,3 +59,33 @@ def test_a_wrong_stream_is_a_type_error(device):
         TypeError, match="stream must be a pycuda.driver.Stream or None"
     ):
         cuda.memset_d8_async(memory, 0, 16, "stream")
+
+
+def test_closed_streams_and_events_are_refused(device):
+    """And do not stand for the default stream, which has no handle either."""
+    stream, memory, event = cuda.Stream(), cuda.mem_alloc(64), cuda.Event()
+    stream.close()
+    assert repr(stream) == "<pycuda.driver.Stream, closed>"
+    for use in (
+        stream.synchronize,
+        stream.is_done,
+        stream.__cuda_stream__,
+        lambda: stream.handle,
+        lambda: stream.priority,
+        lambda: stream.wait_for_event(event),
+        lambda: event.record(stream),
+        lambda: cuda.memset_d8_async(memory, 0, 64, stream),
+        lambda: cuda.memcpy_htod_async(memory, np.zeros(4), stream),
+    ):
+        with pytest.raises(cuda.LogicError, match="the stream was closed"):
+            use()
+    event.close()
+    assert repr(event) == "<pycuda.driver.Event, closed>"
+    with pytest.raises(cuda.LogicError):
+        event.query()
+
+    default = cuda.Stream.from_handle(0)
+    assert default.handle == 0 and "closed" not in repr(default)
+    event = cuda.Event().record(default)
+    default.synchronize()
+    assert event.query()

@@ -39,4 +39,12 @@ struct DeclaredKernel {
 /// the name itself where it is not mangled.
 [[nodiscard]] std::string plain_name(std::string_view linker_name);
 
+/// The name as C++ writes it: "scale" for "_Z5scalePfi", "lib::scale<float>" for
+/// "_ZN3lib5scaleIfEEvPT_"; the name itself where it is not mangled.
+[[nodiscard]] std::string readable_name(const std::string &linker_name);
+
+/// The parameters that a C++ linker name tells, with the types of templates, typedefs and overloads
+/// resolved; none where the name is not mangled.
+[[nodiscard]] std::vector<ParameterDescription> read_linker_name(const std::string &linker_name);
+
 } // namespace pycuda

@@ -28,8 +28,15 @@ class Stream {
     Stream &operator=(Stream &&other) noexcept;
     ~Stream() { reset(); }
 
-    /// The stream's handle; null after close().
+    /// The stream's handle; null after close(), and of a borrowed default stream.
     CUstream get() const noexcept { return handle_.get(); }
+    /// The same for whoever is going to use it: an Error after close(), where null would mean the
+    /// default stream.
+    CUstream require() const {
+        if (closed_) [[unlikely]]
+            throw_closed();
+        return get();
+    }
     const Context &context() const noexcept { return handle_.context(); }
 
     void synchronize(const KeepWaiting &keep_waiting = {}) const;
@@ -45,14 +52,16 @@ class Stream {
 
     /// Gives the stream back to the driver now; work in it is still done. The object stands for
     /// no stream afterwards.
-    void close() noexcept { reset(); }
-    bool closed() const noexcept { return handle_.get() == nullptr; }
+    void close() noexcept;
+    bool closed() const noexcept { return closed_; }
 
   private:
     using Owner = Handle<CUstream, detail::destroy_stream>;
     explicit Stream(Owner handle);
     void reset() noexcept;
+    [[noreturn]] static void throw_closed();
     Owner handle_;
+    bool closed_ = false;
 };
 
 /// The stream that a call is to use: a Stream, a raw handle, or the default stream.
@@ -61,7 +70,7 @@ class StreamRef {
     /// The legacy default stream, which waits for all blocking streams and they for it.
     constexpr StreamRef() noexcept = default;
     constexpr StreamRef(CUstream handle) noexcept : handle_(handle) {}
-    StreamRef(const Stream &stream) noexcept : handle_(stream.get()) {}
+    StreamRef(const Stream &stream) : handle_(stream.require()) {}
 
     constexpr CUstream get() const noexcept { return handle_; }
 

@@ -4,9 +4,13 @@
 // before the next parameter list, and splits that list at its commas. Types that it does not know
 // are looked up among the source's simple typedefs and macros. What differs between two
 // declarations of one name (the branches of an #if, say) becomes unknown.
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -428,7 +432,46 @@ struct KernelList {
     std::set<std::string> ambiguous;
 };
 
+/// "void lib::scale<float>(float*, int)" for "_ZN3lib5scaleIfEEvPT_i"; "" for what is no such name.
+std::string demangle(const std::string &linker_name) {
+    if (!linker_name.starts_with("_Z"))
+        return "";
+    int status = 0;
+    std::unique_ptr<char, void (*)(void *)> text(
+        abi::__cxa_demangle(linker_name.c_str(), nullptr, nullptr, &status), std::free);
+    return text ? text.get() : "";
+}
+
+/// Where the parameter list of a demangled function opens: before the last parenthesis's partner.
+std::size_t parameter_list_of(std::string_view demangled) {
+    int depth = 0;
+    for (std::size_t at = demangled.size(); at-- > 0;) {
+        depth += demangled[at] == ')' ? 1 : demangled[at] == '(' ? -1 : 0;
+        if (demangled[at] == '(' && depth == 0)
+            return at;
+    }
+    return std::string_view::npos;
+}
+
 } // namespace
+
+std::string readable_name(const std::string &linker_name) {
+    const std::string demangled = demangle(linker_name);
+    const std::size_t list = parameter_list_of(demangled);
+    if (list == std::string::npos)
+        return linker_name;
+    const std::string name = demangled.substr(0, list);
+    return name.starts_with("void ") ? name.substr(5) : name; // templates tell what they return
+}
+
+std::vector<ParameterDescription> read_linker_name(const std::string &linker_name) {
+    const std::string demangled = demangle(linker_name);
+    const std::size_t list = parameter_list_of(demangled);
+    if (list == std::string::npos)
+        return {};
+    const std::size_t length = demangled.rfind(')') - list - 1;
+    return describe_list(std::string_view(demangled).substr(list + 1, length), {});
+}
 
 std::vector<DeclaredKernel> read_declared_kernels(std::string_view source) {
     const std::string blanked = compile_detail::blank_comments_and_strings(source);

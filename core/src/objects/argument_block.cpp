@@ -3,6 +3,7 @@
 
 #include "objects/half.h"
 
+#include <pycuda/kernel_signature.h>
 #include <pycuda/launch.h>
 
 #include <algorithm>
@@ -43,7 +44,7 @@ bool is_number_size(std::size_t size) { return size == 1 || size == 2 || size ==
 
 ArgumentError::ArgumentError(const std::string &kernel, std::size_t index, std::string explanation)
     : Error("function::launch_kernel", CUDA_ERROR_INVALID_VALUE,
-            "kernel '" + kernel + "'" + std::move(explanation)),
+            "kernel '" + readable_name(kernel) + "'" + std::move(explanation)),
       kernel_(kernel), index_(index) {}
 
 std::string detail::describe_value(ValueKind kind, std::size_t size) {

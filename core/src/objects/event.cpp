@@ -48,7 +48,11 @@ Event Event::borrow(CUevent handle, Context context) {
 Event Event::from_ipc_handle(const CUipcEventHandle &handle) {
     Context context = Context::require_current();
     CUevent event = nullptr;
-    driver().cuIpcOpenEventHandle(&event, handle);
+    const CUresult result = driver().cuIpcOpenEventHandle.status(&event, handle);
+    check(result, "cuIpcOpenEventHandle", [&] {
+        return result == CUDA_ERROR_INVALID_CONTEXT ? "only another process can open the handle"
+                                                    : "";
+    });
     return adopt(event, std::move(context));
 }
 

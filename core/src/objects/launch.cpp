@@ -2,6 +2,7 @@
 #include <pycuda/launch.h>
 
 #include <pycuda/device.h>
+#include <pycuda/kernel_signature.h>
 
 #include <algorithm>
 #include <array>
@@ -104,12 +105,12 @@ void detail::wait_after_launch(const Function &function, StreamRef stream) {
         capture != CU_STREAM_CAPTURE_STATUS_NONE)
         return; // the launch was recorded, not made
     check(driver().cuStreamSynchronize.status(stream.get()), "cuLaunchKernel",
-          [&] { return "kernel '" + function.name() + "'"; });
+          [&] { return "kernel '" + readable_name(function.name()) + "'"; });
 }
 
 void detail::throw_launch_error(const Function &function, const LaunchConfig &config,
                                 CUresult result) {
-    std::string text = "kernel '" + function.name() + "'";
+    std::string text = "kernel '" + readable_name(function.name()) + "'";
     try {
         if (std::string why = explain(function, config, result); !why.empty())
             text += ": " + why;

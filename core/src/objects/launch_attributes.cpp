@@ -2,6 +2,7 @@
 #include <pycuda/launch_attributes.h>
 
 #include <pycuda/driver.h>
+#include <pycuda/kernel_signature.h>
 #include <pycuda/pending_work.h>
 
 #include <array>
@@ -64,7 +65,7 @@ void launch_packed(const Function &function, const LaunchConfig &config,
     if (result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
         throw Error(
             "cuLaunchKernelEx", result,
-            "kernel '" + function.name() + "': " +
+            "kernel '" + readable_name(function.name()) + "': " +
                 std::to_string(max_active_blocks(
                     function, static_cast<int>(config.block.x * config.block.y * config.block.z),
                     config.shared_bytes)) +

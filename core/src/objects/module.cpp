@@ -122,6 +122,13 @@ std::map<std::string, ParameterLayout> read_ptx_layouts(std::string_view ptx) {
     return layouts;
 }
 
+bool all_known(const std::vector<ParameterDescription> &parameters) {
+    return !parameters.empty() &&
+           std::ranges::none_of(parameters, [](const ParameterDescription &parameter) {
+               return parameter.kind == ValueKind::Unknown;
+           });
+}
+
 /// What is known of a kernel's parameters, from the driver, the PTX, or the source alone.
 ParameterLayout find_layout(CUfunction function, const std::string &name,
                             detail::ModuleState &module) {
@@ -132,11 +139,15 @@ ParameterLayout find_layout(CUfunction function, const std::string &name,
     auto described = module.descriptions.find(name);
     if (described == module.descriptions.end()) // C++ functions go by their linker names
         described = module.descriptions.find(plain_name(name));
-    if (described == module.descriptions.end())
-        return layout.value_or(ParameterLayout());
+    std::vector<ParameterDescription> description;
+    if (described != module.descriptions.end())
+        description = described->second;
+    if (!all_known(description)) // the linker's name has no typedefs, and tells overloads apart
+        if (auto told = read_linker_name(name); !told.empty())
+            description = std::move(told);
     if (!layout)
-        return ParameterLayout::from_description(described->second);
-    layout->describe(described->second);
+        return ParameterLayout::from_description(description);
+    layout->describe(description);
     return *std::move(layout);
 }
 
@@ -164,6 +175,8 @@ Module Module::load(std::span<const std::byte> image, const JitOptions &options,
 }
 
 Module Module::load_file(const std::filesystem::path &path) {
+    if (std::error_code unknown; std::filesystem::is_directory(path, unknown))
+        throw Error("cuModuleLoad", CUDA_ERROR_FILE_NOT_FOUND, path.string() + " is a folder");
     std::ifstream file(path, std::ios::binary);
     std::string image{std::istreambuf_iterator<char>(file), {}};
     if (!file)
@@ -188,9 +201,11 @@ const Context &Module::context() const noexcept { return state_->handle.context(
 Function Module::function(const std::string &name) const {
     ScopedContext scope(context());
     CUfunction handle = nullptr;
-    check(driver().cuModuleGetFunction.status(&handle, get(), name.c_str()), "cuModuleGetFunction",
-          [&] { return explain_unknown_kernel(name, function_names()); });
-
+    const CUresult result = driver().cuModuleGetFunction.status(&handle, get(), name.c_str());
+    check(result, "cuModuleGetFunction", [&] {
+        return result == CUDA_ERROR_NOT_FOUND ? explain_unknown_kernel(name, function_names())
+                                              : std::string();
+    });
     return Function(std::make_shared<const detail::FunctionState>(detail::FunctionState{
         handle, name, find_layout(handle, name, *state_), state_, context()}));
 }
@@ -219,8 +234,12 @@ std::vector<std::string> Module::function_names() const {
 AddressRange Module::global(const std::string &name) const {
     ScopedContext scope(context());
     AddressRange range;
-    check(driver().cuModuleGetGlobal.status(&range.base, &range.size, get(), name.c_str()),
-          "cuModuleGetGlobal", [&] { return explain_unknown("global variable", name); });
+    const CUresult result =
+        driver().cuModuleGetGlobal.status(&range.base, &range.size, get(), name.c_str());
+    check(result, "cuModuleGetGlobal", [&] {
+        return result == CUDA_ERROR_NOT_FOUND ? explain_unknown("global variable", name)
+                                              : std::string();
+    });
     return range;
 }
 

@@ -45,6 +45,7 @@ Stream &Stream::operator=(Stream &&other) noexcept {
     if (this != &other) {
         reset();
         handle_ = std::move(other.handle_);
+        closed_ = other.closed_;
     }
     return *this;
 }
@@ -55,6 +56,15 @@ void Stream::reset() noexcept {
     if (detail::StreamSet *streams = context().streams())
         streams->remove(get());
     handle_.reset();
+}
+
+void Stream::close() noexcept {
+    reset();
+    closed_ = true;
+}
+
+void Stream::throw_closed() {
+    throw Error("stream", CUDA_ERROR_INVALID_HANDLE, "the stream was closed before");
 }
 
 Stream Stream::adopt(CUstream handle, Context context) {
@@ -70,24 +80,26 @@ void Stream::synchronize(const KeepWaiting &keep_waiting) const {
 }
 
 bool Stream::query() const {
-    CUresult result = driver().cuStreamQuery.status(get());
+    CUresult result = driver().cuStreamQuery.status(require());
     if (result == CUDA_ERROR_NOT_READY)
         return false; // pending is an answer, not a failure
     check(result, driver().cuStreamQuery.name());
     return true;
 }
 
-void Stream::wait(const Event &event) const { driver().cuStreamWaitEvent(get(), event.get(), 0); }
+void Stream::wait(const Event &event) const {
+    driver().cuStreamWaitEvent(require(), event.get(), 0);
+}
 
 int Stream::priority() const {
     int priority = 0;
-    driver().cuStreamGetPriority(get(), &priority);
+    driver().cuStreamGetPriority(require(), &priority);
     return priority;
 }
 
 unsigned Stream::flags() const {
     unsigned flags = 0;
-    driver().cuStreamGetFlags(get(), &flags);
+    driver().cuStreamGetFlags(require(), &flags);
     return flags;
 }
 

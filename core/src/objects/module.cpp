@@ -145,6 +145,8 @@ ParameterLayout find_layout(CUfunction function, const std::string &name,
     if (!all_known(description)) // the linker's name has no typedefs, and tells overloads apart
         if (auto told = read_linker_name(name); !told.empty())
             description = std::move(told);
+    if (description.empty() && described == module.descriptions.end())
+        return layout.value_or(ParameterLayout());
     if (!layout)
         return ParameterLayout::from_description(description);
     layout->describe(description);

@@ -16,6 +16,8 @@ from pycuda._array_creation import empty_as, splay, to_gpu, to_gpu_async
 from pycuda._array_exchange import ExchangeMethods
 from pycuda._array_functions import array_function
 from pycuda._array_methods import AlgorithmMethods
+from pycuda._array_parts import PartMethods
+from pycuda._array_private import PrivateMethods
 from pycuda._array_ufunc_calls import array_ufunc
 from pycuda._array_ufuncs import UFUNCS
 from pycuda._driver import ArrayBase
@@ -73,7 +75,9 @@ def _mean(ary, axis, dtype, out, keepdims, where, stream):
     return _divide_by_count(total, _count(ary, axis, keepdims, where), out, stream)
 
 
-class GPUArray(ArrayBase, AlgorithmMethods, ExchangeMethods):
+class GPUArray(
+    ArrayBase, AlgorithmMethods, ExchangeMethods, PartMethods, PrivateMethods
+):
     """An array on the device: elements of ``dtype`` in the given ``shape``.
 
     Memory comes from a pool of the current context, or from ``allocator(nbytes)``; ``gpudata``
@@ -381,8 +385,9 @@ class GPUArray(ArrayBase, AlgorithmMethods, ExchangeMethods):
         """A view without axes of length 1: all of them, or those of ``axis``."""
         return _indexing.squeeze(self, axis)
 
-    def transpose(self, *axes) -> GPUArray:
+    def transpose(self, *order, axes=None) -> GPUArray:
         """A view with the axes in another order, by default reversed."""
+        axes = order or (axes,)
         if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], int)):
             axes = () if axes[0] is None else tuple(axes[0])
         return _indexing.transpose(self, axes or None)
@@ -430,26 +435,19 @@ class GPUArray(ArrayBase, AlgorithmMethods, ExchangeMethods):
         return other // self, other % self
 
     def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):
-        """``selffac * self + otherfac * other`` in one pass."""
-        return apply("mul_add", self, selffac, other, otherfac, out=out, stream=stream)
+        """``selffac * self + otherfac * other`` in one pass.
 
-    @property
-    def real(self) -> GPUArray:
-        """The real part: a new array, or the array itself where it is real."""
-        return apply("real", self) if self.dtype.kind == "c" else self
-
-    @property
-    def imag(self) -> GPUArray:
-        """The imaginary part, a new array."""
-        return apply("imag", self)
-
-    def conj(self, out=None) -> GPUArray:
-        """The complex conjugate; of a real array the array itself."""
-        if self.dtype.kind != "c" and out is None:
-            return self
-        return apply("conjugate", self, out=out)
-
-    conjugate = conj
+        ``add_timer(bytes, seconds)`` is called with what was moved and the time that it took.
+        """
+        if add_timer is None:
+            return apply("mul_add", self, selffac, other, otherfac, out=out, stream=stream)  # fmt: skip
+        start, end = _driver.Event(), _driver.Event()
+        start.record(stream)
+        out = apply("mul_add", self, selffac, other, otherfac, out=out, stream=stream)
+        end.record(stream)
+        end.synchronize()
+        add_timer(3 * self.nbytes, start.time_till(end) * 1e-3)
+        return out
 
     def round(self, decimals: int = 0, out=None) -> GPUArray:
         """The elements rounded to the nearest even number of ``decimals`` places."""

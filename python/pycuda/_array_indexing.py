@@ -35,6 +35,14 @@ def complete_shape(shape, size: int) -> tuple[int, ...]:
     return shape
 
 
+def part_of(ary, part: int):
+    """A view of the real (0) or the imaginary (1) parts; of a real array the array itself."""
+    if ary.dtype.kind != "c":
+        return ary
+    dtype = ary.dtype.type(0).real.dtype
+    return ary._view(part * dtype.itemsize, ary.shape, ary.strides, dtype)
+
+
 def last_axis_in_memory(ary) -> int | None:
     """The axis with the smallest step; None without axes."""
     if not ary.shape:

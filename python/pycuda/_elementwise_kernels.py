@@ -7,7 +7,8 @@ Its arguments are those of the row below and then the number of elements:
 >>> scale.prepared_call(x._grid, x._block, 2, x.gpudata, z.gpudata, x.size)
 
 New programs write ``x ** 2``, or an :class:`pycuda.elementwise.ElementwiseKernel`. The kernels that
-read through textures (``get_take_kernel`` and its like) are gone with the texture references of CUDA 11.
+read through textures (``get_take_kernel``, ``get_take_put_kernel``) are gone with the texture references
+of CUDA 11; :func:`pycuda.gpuarray.take` and its like are there.
 """
 
 from __future__ import annotations
@@ -42,10 +43,12 @@ __all__ = [
     "get_if_positive_kernel",
     "get_imag_kernel",
     "get_ldexp_kernel",
+    "get_linear_combination_kernel",
     "get_logical_not_kernel",
     "get_modf_kernel",
     "get_pow_array_kernel",
     "get_pow_kernel",
+    "get_put_kernel",
     "get_rdivide_elwise_kernel",
     "get_real_kernel",
     "get_reverse_kernel",
@@ -192,6 +195,42 @@ def get_copy_kernel(dtype_dest, dtype_src):
     """(dest, src): ``dest[i] = src[i]``"""
     arguments = _vectors(dest=dtype_dest, src=dtype_src)
     return get_elwise_kernel(arguments, "dest[i] = src[i]", "copy")
+
+
+@context_dependent_memoize
+def get_put_kernel(dtype, idx_dtype, vec_count=1):
+    """(idx, dest0 ..., src0 ...): ``dest0[idx[i]] = src0[i]``, and so on for ``vec_count`` pairs"""
+    numbers = range(vec_count)
+    arguments = [
+        VectorArg(np.dtype(idx_dtype), "gmem_dest_idx"),
+        *_vectors(**{f"dest{k}": dtype for k in numbers}),
+        *_vectors(**{f"src{k}": dtype for k in numbers}),
+    ]
+    stores = "; ".join(f"dest{k}[gmem_dest_idx[i]] = src{k}[i]" for k in numbers)
+    return get_elwise_kernel(arguments, stores, "put")
+
+
+@context_dependent_memoize
+def get_linear_combination_kernel(summand_descriptors, dtype_z):
+    """(a0, x0, a1, x1 ..., z): ``z[i] = a0 * x0[i] + a1 * x1[i] ...``, and a list of no textures.
+
+    ``summand_descriptors`` is a tuple of (whether the factor is an array of one element, the
+    factor's dtype, the vector's dtype); PyCUDA read such factors through textures, here they are
+    arguments like the others.
+    """
+    arguments, summands = [], []
+    for k, (on_device, dtype_a, dtype_x) in enumerate(summand_descriptors):
+        kind = VectorArg if on_device else ScalarArg
+        arguments += [
+            kind(np.dtype(dtype_a), f"a{k}"),
+            VectorArg(np.dtype(dtype_x), f"x{k}"),
+        ]
+        summands.append(
+            f"{_element(f'a{k}', True) if on_device else f'a{k}'} * x{k}[i]"
+        )
+    arguments += _vectors(z=dtype_z)
+    operation = f"z[i] = {' + '.join(summands)}"
+    return get_elwise_kernel(arguments, operation, "linear_combination"), []
 
 
 @context_dependent_memoize

@@ -96,6 +96,21 @@ PyObject *shape_of(PyObject *self, void *) noexcept {
     return guarded([&] { return tuple_of(array_of(self).shape()).release().ptr(); });
 }
 
+/// As reshape(copy=False) would, in place.
+int set_shape(PyObject *self, PyObject *value, void *) noexcept {
+    PyObject *done = guarded([&] {
+        if (value == nullptr)
+            throw_type_error("the shape of an array cannot be deleted");
+        const nb::object changed =
+            nb::borrow(self).attr("reshape")(nb::borrow(value), nb::arg("copy") = false);
+        Array &array = array_of(self);
+        array = array.view(array.address(), array_of(changed).layout());
+        return Py_NewRef(Py_None);
+    });
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
 PyObject *strides_of(PyObject *self, void *) noexcept {
     return guarded([&] { return tuple_of(array_of(self).layout().strides()).release().ptr(); });
 }
@@ -171,7 +186,7 @@ PyObject *is_f_contiguous(PyObject *self, void *) noexcept {
 }
 
 PyGetSetDef getters[] = {
-    {"shape", shape_of, nullptr, "Extents of the axes, a tuple.", nullptr},
+    {"shape", shape_of, set_shape, "Extents of the axes, a tuple; may be set.", nullptr},
     {"strides", strides_of, nullptr, "Bytes from one index to the next, for each axis.", nullptr},
     {"dtype", dtype_attribute, nullptr, "numpy's dtype of the elements.", nullptr},
     {"size", number_attribute<&Array::size>, nullptr, "How many elements.", nullptr},

@@ -154,3 +154,89 @@ def test_more_than_2_to_31_elements():
     assert matrix.sum(1).get().tolist() == [0, 3]
     assert matrix.sum(0)[-2:].get().tolist() == [0, 3]
     assert (matrix.T + 1)[-1].get().tolist() == [1, 4]
+
+
+def test_parts_may_be_set(device):
+    host = (np.arange(6) + 1j).reshape(2, 3).astype(np.complex64)
+    z = gpuarray.to_gpu(host).T
+    z.real, z.imag = np.arange(6, dtype=np.float32).reshape(3, 2), 7
+    np.testing.assert_array_equal(z.get(), np.arange(6).reshape(3, 2) + 7j)
+    assert z.real.flags.forc  # kernels take its address
+    x = gpuarray.to_gpu(A)
+    x.real = 2
+    assert (x.get() == 2).all()
+    with pytest.raises(TypeError, match="no imaginary part"):
+        x.imag = 1
+
+
+def test_flat(x):
+    assert len(x.flat) == 6 and [float(e.get()) for e in x.T.flat] == [*A.T.flat]
+    assert x.flat[4].get() == 4 and x.flat[::-2].get().tolist() == [5, 3, 1]
+    expected = A.copy()
+    for device_array, host in (
+        (x, expected),
+        (x.T, expected.T),
+        (x[:, ::2], expected[:, ::2]),
+    ):
+        device_array.flat[1] = host.flat[1] = 9
+        device_array.flat[-2:] = host.flat[-2:] = 8
+        np.testing.assert_array_equal(x.get(), expected)
+    x.flat = 1
+    assert (x.flat.copy().get() == np.ones(6)).all()
+
+
+def test_shape_may_be_set(x):
+    x.shape = (3, -1)
+    assert (x.shape, x.strides) == ((3, 2), (8, 4)) and (
+        x.get().ravel() == A.ravel()
+    ).all()
+    x.shape = 6
+    assert x.shape == (6,)
+    with pytest.raises(ValueError, match="total size"):
+        x.shape = (4, 2)
+    matrix = gpuarray.to_gpu(A).T
+    with pytest.raises(ValueError, match="copy"):
+        matrix.shape = 6
+    assert matrix.shape == (3, 2)
+    with pytest.raises(TypeError, match="deleted"):
+        del x.shape
+
+
+def test_transpose_by_keyword(x):
+    assert x.transpose(axes=(1, 0)).shape == x.transpose(axes=None).shape == (3, 2)
+    assert gpuarray.zeros((1, 2, 3)).transpose(axes=[0, 2, 1]).shape == (1, 3, 2)
+
+
+def test_private_methods_of_dependents(x):
+    new = x._new_like_me()
+    assert (new.shape, new.dtype, new.strides) == (x.shape, x.dtype, x.strides)
+    assert x.T._new_like_me().flags.f_contiguous
+    assert x._new_like_me(np.int16).dtype == np.int16
+    assert x._new_like_me(np.float64, order="F").flags.f_contiguous
+    out = gpuarray.empty_like(x)
+    cases = [
+        (x._axpbyz(2, x, 3, out), 5 * A),
+        (x._axpbz(2, 1, out), 2 * A + 1),
+        (x._elwise_multiply(x, out), A * A),
+        ((x + 1)._div(x + 2, out), (A + 1) / (A + 2)),
+        ((x + 1)._rdiv_scalar(2, out), 2 / (A + 1)),
+    ]
+    assert all(result is out for result, _ in cases)
+    np.testing.assert_allclose(out.get(), cases[-1][1], rtol=1e-6)
+    for method, arguments, expected in (
+        (x._axpbyz, (2, x, 3), 5 * A),
+        (x._axpbz, (2, 1), 2 * A + 1),
+        (x._elwise_multiply, (x,), A * A),
+        ((x + 1)._div, (x + 2,), (A + 1) / (A + 2)),
+        ((x + 1)._rdiv_scalar, (2,), 2 / (A + 1)),
+        (x._pow, (2, True), A**2),
+    ):
+        np.testing.assert_allclose(method(*arguments).get(), expected, rtol=1e-6)
+    assert x._pow(2, new=False) is x and (x.get() == A**2).all()
+
+
+def test_mul_add_tells_its_time(x):
+    told = []
+    result = x.mul_add(2, x, 3, add_timer=lambda *args: told.append(args))
+    assert (result.get() == 5 * A).all()
+    assert told[0][0] == 3 * x.nbytes and 0 <= told[0][1] < 10

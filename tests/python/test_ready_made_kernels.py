@@ -168,3 +168,23 @@ def test_lesser_methods_of_arrays(device):
     curandom.XORWOWRandomNumberGenerator().fill_log_normal(numbers, 0.5, 0.25)
     logarithms = np.log(numbers.get())
     assert abs(logarithms.mean() - 0.5) < 0.02 and abs(logarithms.std() - 0.25) < 0.02
+
+
+def test_put_and_linear_combination(device):
+    x, y = gpuarray.to_gpu(X), gpuarray.to_gpu(X * 2)
+    places = gpuarray.to_gpu(np.arange(8, dtype=np.int32)[::-1].copy())
+    first, second = gpuarray.zeros(8, np.float32), gpuarray.zeros(8, np.float32)
+    put = elementwise.get_put_kernel(np.float32, np.int32, vec_count=2)
+    pointers = [array.gpudata for array in (places, first, second, x, y)]
+    put.prepared_call(x._grid, x._block, *pointers, 8)
+    np.testing.assert_array_equal(first.get(), X[::-1])
+    np.testing.assert_array_equal(second.get(), 2 * X[::-1])
+
+    factor = gpuarray.to_gpu(np.array([3], np.float32))
+    summands = ((False, np.float32, np.float32), (True, np.float32, np.float32))
+    combine, textures = elementwise.get_linear_combination_kernel(summands, np.float32)
+    assert textures == []
+    combine.prepared_call(
+        x._grid, x._block, 2, x.gpudata, factor.gpudata, y.gpudata, first.gpudata, 8
+    )
+    np.testing.assert_allclose(first.get(), 8 * X)

@@ -126,3 +126,16 @@ def test_refusals():
         np.fmax.reduce(x[:0])
     with pytest.raises(TypeError, match="isnat"):
         np.isnat(x)
+
+
+def test_complex_functions_near_their_zeros(device):
+    """The real part of a logarithm is small near the unit circle; terms that cancel lose it."""
+    parts = np.array([-3, -1.001, -1, -0.999, -0.3, -1e-8, 1e-8, 0.5, 0.999, 1, 1.5])
+    z = parts[:, None] + 1j * parts
+    for name in ("arctan", "arctanh", "log", "log2", "log10"):
+        result = getattr(gpuarray, name)(gpuarray.to_gpu(z)).get()
+        np.testing.assert_allclose(result, getattr(np, name)(z), rtol=2e-15)
+    small = np.array([1e-8 - 1e-8j, -1e-9 + 0j, 0.25 + 0.5j, -0.75 + 0.1j])
+    exact = [1e-8 - 0.9999999900000002e-8j, -1.0000000005e-9, *np.log(1 + small[2:])]
+    result = gpuarray.log1p(gpuarray.to_gpu(small)).get()
+    np.testing.assert_allclose(result, exact, rtol=2e-15)

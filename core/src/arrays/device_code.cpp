@@ -356,7 +356,16 @@ COMPLEX(exp)(array_complex<T> x) {
     return {size * cos(x.im), size * sin(x.im)};
 }
 //: log
-COMPLEX(log)(array_complex<T> x) { return {log(hypot(x.re, x.im)), atan2(x.im, x.re)}; }
+COMPLEX(log)(array_complex<T> x) {
+    const T size = hypot(x.re, x.im), angle = atan2(x.im, x.re);
+    if (!(size > T(0.7) && size < T(1.4)))
+        return {log(size), angle};
+    // Near 1 of size * size - 1, whose terms cancel: with what their products round off.
+    const T a = fmax(fabs(x.re), fabs(x.im)), b = fmin(fabs(x.re), fabs(x.im));
+    const T high = (a - 1) * (a + 1), low = b * b;
+    const T lost = fma(a - 1, a + 1, -high) + fma(b, b, -low);
+    return {T(0.5) * log1p(high + low + lost), angle};
+}
 //: log2
 COMPLEX(log2)(array_complex<T> x) { return array_scaled(log(x), T(1.442695040888963407)); }
 //: log10
@@ -365,7 +374,8 @@ COMPLEX(log10)(array_complex<T> x) { return array_scaled(log(x), T(0.43429448190
 COMPLEX(exp2)(array_complex<T> x) { return exp(array_scaled(x, T(0.693147180559945309))); }
 //: log1p
 COMPLEX(log1p)(array_complex<T> x) {
-    return {log(hypot(x.re + 1, x.im)), atan2(x.im, x.re + 1)};
+    const T more = x.re * (x.re + 2) + x.im * x.im, angle = atan2(x.im, x.re + 1);
+    return {fabs(more) < T(0.5) ? T(0.5) * log1p(more) : log(hypot(x.re + 1, x.im)), angle};
 }
 //: expm1
 COMPLEX(expm1)(array_complex<T> x) {
@@ -439,9 +449,9 @@ COMPLEX(acosh)(array_complex<T> x) {
 }
 //: atanh
 COMPLEX(atanh)(array_complex<T> x) {
-    T y2 = x.im * x.im, below = 1 - x.re;
-    return {T(0.25) * log1p(4 * x.re / (below * below + y2)),
-            T(0.5) * atan2(2 * x.im, below * (1 + x.re) - y2)};
+    const T size = fabs(x.re), y2 = x.im * x.im, below = 1 - size; // as if it were positive: exact
+    return {copysign(T(0.25) * log1p(4 * size / (below * below + y2)), x.re),
+            T(0.5) * atan2(2 * x.im, below * (1 + size) - y2)};
 }
 //: atan
 COMPLEX(atan)(array_complex<T> x) { return over_i(atanh(times_i(x))); }

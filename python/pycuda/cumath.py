@@ -15,28 +15,16 @@ import warnings
 import numpy as np
 
 from pycuda import _driver
+from pycuda._array_ufuncs import UFUNCS
 from pycuda._c_types import VectorArg
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.gpuarray import GPUArray
 
-# Our name: numpy's where it differs, and whether there is a function of complex numbers.
+# Our name, and numpy's.
 _FUNCTIONS = {
-    "fabs": ("fabs", False),
-    "ceil": ("ceil", False),
-    "floor": ("floor", False),
-    "exp": ("exp", True),
-    "log": ("log", True),
-    "log10": ("log10", True),
-    "sqrt": ("sqrt", True),
-    "sin": ("sin", True),
-    "cos": ("cos", True),
-    "tan": ("tan", True),
-    "asin": ("arcsin", False),
-    "acos": ("arccos", False),
-    "atan": ("arctan", False),
-    "sinh": ("sinh", True),
-    "cosh": ("cosh", True),
-    "tanh": ("tanh", True),
+    **{name: name for name in "fabs ceil floor exp log log10 sqrt".split()},
+    **{name: name for name in "sin cos tan sinh cosh tanh".split()},
+    **{"asin": "arcsin", "acos": "arccos", "atan": "arctan"},
 }
 
 
@@ -46,27 +34,18 @@ def _like(array: GPUArray, dtype: np.dtype) -> GPUArray:
     return GPUArray(array.shape, dtype, array.allocator, order=order)
 
 
+def _check_array(name: str, array: object) -> None:
+    if not isinstance(array, GPUArray):
+        raise TypeError(f"{name}() takes a GPUArray, not {type(array).__name__}")
+
+
 @functools.cache
 def _result_dtype(name: str, dtype: np.dtype) -> np.dtype:
     """numpy's type of the result. Raises TypeError where there is no such function."""
-    numpy_name, takes_complex = _FUNCTIONS[name]
-    if dtype.kind == "c" and not takes_complex:
-        raise TypeError(f"{name}() takes no array of {dtype}")
-    return getattr(np, numpy_name)(np.ones(1, dtype)).dtype
-
-
-@functools.cache
-def _unary_kernel(name: str, dtype: np.dtype, result: np.dtype) -> ElementwiseKernel:
-    if dtype.kind == "c":
-        call = f"pycuda::{name}(x[i])"
-    elif result.kind in "iub":  # ceil and floor of integers
-        call = "x[i]"
-    elif result == np.float64:
-        call = f"{name}((double)x[i])"
-    else:
-        call = f"{name}f((float)x[i])"
-    arguments = [VectorArg(result, "z"), VectorArg(dtype, "x")]
-    return ElementwiseKernel(arguments, f"z[i] = {call}", f"{name}_kernel")
+    try:
+        return getattr(np, _FUNCTIONS[name])(np.ones(1, dtype)).dtype
+    except TypeError:
+        raise TypeError(f"{name}() takes no array of {dtype}") from None
 
 
 def _check_out(out: GPUArray, shape: tuple[int, ...], dtype: np.dtype) -> None:
@@ -88,18 +67,13 @@ def _unary(name: str, array: GPUArray, stream_or_out, out, stream) -> GPUArray:
             stream = stream_or_out
         else:
             out = stream_or_out
-    dtype = array.dtype
-    result = _result_dtype(name, dtype)
-    if out is None:
-        out = _like(array, result)
-    else:
-        _check_out(out, array.shape, result)
-    _unary_kernel(name, dtype, result)(out, array, stream=stream)
-    return out
+    _check_array(name, array)
+    if out is not None:
+        _check_out(out, array.shape, _result_dtype(name, array.dtype))
+    return UFUNCS[_FUNCTIONS[name]](array, out=out, stream=stream)
 
 
 def _make_function(name: str):
-    numpy_name, takes_complex = _FUNCTIONS[name]
 
     def function(
         array: GPUArray,
@@ -112,9 +86,8 @@ def _make_function(name: str):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"numpy's ``{numpy_name}`` of each element"
-        + (", complex ones included" if takes_complex else "")
-        + ".\n\nReturns a new array, or ``out``, which must have the result's shape and dtype; "
+        f"numpy's ``{_FUNCTIONS[name]}`` of each element."
+        "\n\nReturns a new array, or ``out``, which must have the result's shape and dtype; "
         "else ValueError is raised."
     )
     return function
@@ -163,18 +136,17 @@ def _check_pair(a: GPUArray, b: GPUArray) -> None:
 
 
 def fmod(
-    arg: GPUArray, mod: GPUArray, stream: _driver.Stream | None = None
+    arg: GPUArray, mod: GPUArray | float, stream: _driver.Stream | None = None
 ) -> GPUArray:
-    """The remainder of ``arg / mod``, with the sign of ``arg``.
+    """The remainder of ``arg / mod``, an array or a number, with the sign of ``arg``.
 
     >>> fmod(to_gpu(numpy.float32([5.5, -5.5])), to_gpu(numpy.float32([2, 2])))
     array([ 1.5, -1.5], dtype=float32)
     """
-    _check_pair(arg, mod)
-    result = _like(arg, arg.dtype)
-    operation = "z[i] = fmod@F((@T)x[i], (@T)y[i])"
-    _pair_kernel("z x y", operation, arg.dtype)(result, arg, mod, stream=stream)
-    return result
+    _check_array("fmod", arg)
+    if not isinstance(mod, (int, float, np.number)):
+        _check_pair(arg, mod)
+    return UFUNCS["fmod"](arg, mod, stream=stream)
 
 
 def frexp(

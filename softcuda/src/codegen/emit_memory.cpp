@@ -443,12 +443,16 @@ Values access_all_lanes(WarpEmitter &w, const Address &address, const Element &e
     return either(w, suspect, slowly, [&] { return planned(plan); }, Likely::No);
 }
 
+bool is_prefetched(const Plan &plan) {
+    return plan.way == Way::Contiguous || plan.way == Way::Close;
+}
+
 Values load_all_lanes(WarpEmitter &w, const ir::Instruction &i, const Address &address,
                       const Element &element) {
     return access_all_lanes(
         w, address, element, rt::Access::Load,
         [&](const Plan &plan) {
-            if (plan.way == Way::Contiguous)
+            if (is_prefetched(plan))
                 emit_prefetch(w, i, plan.accessed);
             return load_planned(w, plan, element);
         },
@@ -475,11 +479,15 @@ void store_uniform(WarpEmitter &w, const ir::Instruction &i, const Address &addr
     }
 }
 
-void store_all_lanes(WarpEmitter &w, const Address &address, const Element &element,
-                     const Values &values) {
+void store_all_lanes(WarpEmitter &w, const ir::Instruction &i, const Address &address,
+                     const Element &element, const Values &values) {
     access_all_lanes(
         w, address, element, rt::Access::Store,
-        [&](const Plan &plan) { return store_planned(w, plan, element, values); },
+        [&](const Plan &plan) {
+            if (is_prefetched(plan))
+                emit_prefetch(w, i, plan.accessed);
+            return store_planned(w, plan, element, values);
+        },
         [&] { return store_slowly(w, address, element, values); });
 }
 
@@ -533,7 +541,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
             values.push_back(
                 to_memory(w, with_hardware_nan(w.b, *operand, w.full(operand)), element));
         }
-        store_all_lanes(w, address, element, values);
+        store_all_lanes(w, i, address, element, values);
     }
     if (is_ordered(i))
         compiler_barrier(w);

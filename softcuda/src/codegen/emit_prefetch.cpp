@@ -1,4 +1,4 @@
-// emit_prefetch.cpp -- finds the step of an address from one iteration to the next.
+// emit_prefetch.cpp -- finds the step of an address from one iteration, or block, to the next.
 
 #include "codegen/prefetch.h"
 
@@ -18,6 +18,11 @@ constexpr std::uint32_t kFirstLevel = 3, kSecondLevel = 2;
 /// Shorter steps are followed by the processor itself.
 constexpr std::int64_t kShortStep = 1024;
 
+/// More lines than a warp's neighbours leave room for are not asked for.
+constexpr std::int64_t kMostBytes = 1024;
+/// In the place of a loop: from one thread block to the next.
+constexpr int kBlocks = -1;
+
 /// How much a value grows in each iteration of a loop: an i64, or null if that is not known before
 /// the iteration begins.
 class Step {
@@ -25,6 +30,8 @@ class Step {
     Step(WarpEmitter &w, int loop) : w_(w), loop_(loop) {}
 
     llvm::Value *of(const ir::Value *value) {
+        if (loop_ == kBlocks && is_block_index(value))
+            return w_.i64(1);
         if (is_invariant(value))
             return w_.i64(0);
         const ir::Instruction &i = *value->definition;
@@ -48,8 +55,24 @@ class Step {
 
   private:
     bool is_invariant(const ir::Value *value) const {
+        if (loop_ == kBlocks)
+            return !depends_on_block(value);
         return value->constant || !value->definition ||
                !w_.kernel.plan.loops.contains(loop_, value->definition->block);
+    }
+
+    static bool is_block_index(const ir::Value *value) {
+        return value->definition && value->definition->is(Opcode::Special) &&
+               value->definition->attributes.special == ir::Special::CtaidX;
+    }
+
+    /// Only asked of functions of the coordinates, which are made of few operations.
+    static bool depends_on_block(const ir::Value *value) {
+        return is_block_index(value) ||
+               (value->definition &&
+                std::ranges::any_of(value->definition->operands, [](const ir::Value *operand) {
+                    return depends_on_block(operand);
+                }));
     }
 
     static bool is_integer(const ir::Instruction &i) { return !ir::is_floating(i.attributes.type); }
@@ -108,13 +131,62 @@ std::uint64_t distance(const WarpEmitter &w, int loop) {
     return std::clamp<std::size_t>(128 / length, 1, 8);
 }
 
-} // namespace
+/// The bytes that a group's lanes access, from the first lane's place on.
+struct Extent {
+    std::int64_t low = 0, high = 0;
+};
 
-void emit_prefetch(WarpEmitter &w, const ir::Instruction &load, const Address &address) {
-    const int loop = w.kernel.plan.loops.innermost(load.block);
-    const unsigned groups = address.lanes.shape.groups;
-    const std::int64_t bytes = std::int64_t{address.bytes} * address.lanes.shape.group_size();
-    if (loop < 0 || address.window || groups > 4 || bytes < kLine / 2)
+Extent extent_of(const Address &address) {
+    const analysis::Shape &shape = address.lanes.shape;
+    Extent extent;
+    for (unsigned lane = 0; lane < shape.group_size(); ++lane) {
+        extent.low = std::min(extent.low, shape.offset(lane));
+        extent.high = std::max(extent.high, shape.offset(lane) + address.bytes);
+    }
+    return extent;
+}
+
+void emit_lines(WarpEmitter &w, const Address &address, const Extent &extent, llvm::Value *ahead,
+                ir::Opcode access, std::uint32_t level) {
+    for (unsigned group = 0; group < address.lanes.shape.groups; ++group)
+        for (std::int64_t line = extent.low; line < extent.high; line += kLine) {
+            llvm::Value *at =
+                w.b.CreateGEP(w.b.getInt8Ty(), group_pointer(w, address, group),
+                              w.b.CreateAdd(ahead, w.i64(static_cast<std::uint64_t>(line))));
+            w.b.CreateIntrinsic(llvm::Intrinsic::prefetch, {w.b.getPtrTy()},
+                                {at, w.i32(access == Opcode::Store), w.i32(level), w.i32(1)});
+        }
+}
+
+/// Whether an earlier access of the same kind has asked for about the same lines.
+bool is_repeated(const ir::Instruction &access) {
+    for (const ir::Instruction *i : access.block->instructions) {
+        if (i == &access)
+            return false;
+        if (i->opcode == access.opcode && i->operand(0) == access.operand(0))
+            return true;
+    }
+    return false;
+}
+
+// Blocks that have barriers do other things between their accesses to arrays, so that neither the
+// processor nor the instructions in flight look far enough ahead.
+void emit_for_next_block(WarpEmitter &w, const ir::Instruction &access, const Address &address) {
+    const Extent extent = extent_of(address);
+    if (!w.kernel.has_regions() || extent.high - extent.low > kMostBytes ||
+        !w.kernel.plan.coordinate_functions[access.operand(0)->id] || is_repeated(access))
+        return;
+    llvm::Value *step = Step(w, kBlocks).of(access.operand(0));
+    if (!step || step == w.i64(0))
+        return;
+    emit_lines(w, address, extent, step, access.opcode,
+               access.is(Opcode::Store) ? kFirstLevel : kSecondLevel);
+}
+
+void emit_for_iteration(WarpEmitter &w, int loop, const ir::Instruction &load,
+                        const Address &address) {
+    const Extent extent = extent_of(address);
+    if (extent.high - extent.low < kLine / 2 || extent.high - extent.low > kMostBytes)
         return;
     llvm::Value *step = Step(w, loop).of(load.operand(0));
     if (!step)
@@ -123,16 +195,20 @@ void emit_prefetch(WarpEmitter &w, const ir::Instruction &load, const Address &a
         known && std::abs(known->getSExtValue()) < kShortStep)
         return;
     const std::uint64_t iterations = distance(w, loop);
-    llvm::Value *ahead = w.b.CreateMul(step, w.i64(iterations));
-    for (unsigned group = 0; group < groups; ++group)
-        for (std::int64_t line = 0; line < bytes; line += kLine) {
-            llvm::Value *at =
-                w.b.CreateGEP(w.b.getInt8Ty(), group_pointer(w, address, group),
-                              w.b.CreateAdd(ahead, w.i64(static_cast<std::uint64_t>(line))));
-            w.b.CreateIntrinsic(
-                llvm::Intrinsic::prefetch, {w.b.getPtrTy()},
-                {at, w.i32(0), w.i32(iterations == 1 ? kSecondLevel : kFirstLevel), w.i32(1)});
-        }
+    emit_lines(w, address, extent, w.b.CreateMul(step, w.i64(iterations)), Opcode::Load,
+               iterations == 1 ? kSecondLevel : kFirstLevel);
+}
+
+} // namespace
+
+void emit_prefetch(WarpEmitter &w, const ir::Instruction &access, const Address &address) {
+    if (address.window || address.lanes.shape.groups > 4 || address.lanes.shape.checked)
+        return;
+    const int loop = w.kernel.plan.loops.innermost(access.block);
+    if (loop < 0)
+        emit_for_next_block(w, access, address);
+    else if (access.is(Opcode::Load))
+        emit_for_iteration(w, loop, access, address);
 }
 
 } // namespace softcuda::codegen

@@ -2,10 +2,12 @@
 
 #include "codegen/kernel_emitter.h"
 
+#include "codegen/active_warps.h"
 #include "codegen/tally.h"
 #include "codegen/warp_emitter.h"
 #include "rt/kernel_abi.h"
 
+#include <bit>
 #include <cstddef>
 #include <utility>
 
@@ -388,8 +390,7 @@ llvm::Constant *KernelEmitter::last_warps_lanes() {
 void KernelEmitter::emit_warps(unsigned region, llvm::BasicBlock *after) {
     unsigned warps = plan.launch.warps();
     if (plan.launch.threads() % kLanes == 0) {
-        emit_warp_range(region, builder.getInt32(0), builder.getInt32(warps), all_lanes_active(),
-                        after);
+        emit_full_warps(region, after);
         return;
     }
     if (warps > 1) {
@@ -399,6 +400,41 @@ void KernelEmitter::emit_warps(unsigned region, llvm::BasicBlock *after) {
         builder.SetInsertPoint(last);
     }
     emit_warp(region, builder.getInt32(warps - 1), last_warps_lanes(), after);
+}
+
+// All of them, or those that have anything to do.
+void KernelEmitter::emit_full_warps(unsigned region, llvm::BasicBlock *after) {
+    const unsigned warps = plan.launch.warps();
+    std::uint64_t bits = ~std::uint64_t{0} >> (64 - warps);
+    if (has_regions() && lockstep_.holds)
+        bits = find_active_warps(*this, region);
+    const auto first = static_cast<unsigned>(std::countr_zero(bits));
+    const auto end = static_cast<unsigned>(std::bit_width(bits));
+    if (static_cast<unsigned>(std::popcount(bits)) != end - first)
+        emit_some_warps(region, bits, after);
+    else if (end - first == 1)
+        emit_warp(region, builder.getInt32(first), all_lanes_active(), after);
+    else
+        emit_warp_range(region, builder.getInt32(first), builder.getInt32(end), all_lanes_active(),
+                        after);
+}
+
+void KernelEmitter::emit_some_warps(unsigned region, std::uint64_t bits, llvm::BasicBlock *after) {
+    llvm::Type *wide = builder.getInt64Ty();
+    llvm::BasicBlock *before = builder.GetInsertBlock();
+    llvm::BasicBlock *loop = new_block("warp"), *next = new_block("warp.next");
+    builder.CreateBr(loop);
+    builder.SetInsertPoint(loop);
+    llvm::PHINode *left = builder.CreatePHI(wide, 2, "warps.left");
+    left->addIncoming(builder.getInt64(bits), before);
+    llvm::Value *warp =
+        builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder.getTrue());
+    emit_warp(region, builder.CreateTrunc(warp, builder.getInt32Ty(), "w"), all_lanes_active(),
+              next);
+    builder.SetInsertPoint(next);
+    llvm::Value *rest = builder.CreateAnd(left, builder.CreateSub(left, builder.getInt64(1)));
+    left->addIncoming(rest, next);
+    builder.CreateCondBr(builder.CreateICmpNE(rest, builder.getInt64(0)), loop, after);
 }
 
 void KernelEmitter::emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,

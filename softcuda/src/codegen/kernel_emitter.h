@@ -162,6 +162,8 @@ class KernelEmitter {
     void emit_warps(unsigned region, llvm::BasicBlock *after);
     [[nodiscard]] llvm::Constant *all_lanes_active();
     [[nodiscard]] llvm::Constant *last_warps_lanes();
+    void emit_full_warps(unsigned region, llvm::BasicBlock *after);
+    void emit_some_warps(unsigned region, std::uint64_t bits, llvm::BasicBlock *after);
     void emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,
                          llvm::Constant *active, llvm::BasicBlock *after);
     void emit_warp(unsigned region, llvm::Value *warp, llvm::Constant *active,

@@ -1,4 +1,4 @@
-// prefetch.h -- loads that a loop will make some iterations from now.
+// prefetch.h -- accesses that a loop will make some iterations from now, or the next block.
 #pragma once
 
 #include "codegen/address.h"
@@ -6,8 +6,9 @@
 namespace softcuda::codegen {
 
 /// Where the lanes' places move by the same long step in each iteration of the innermost loop --
-/// the grid's width, some rows of a matrix -- asks the cache for those of an iteration to come: the
-/// processor's own prefetching follows short steps only. `address` is contiguous in each group.
-void emit_prefetch(WarpEmitter &w, const ir::Instruction &load, const Address &address);
+/// the grid's width, some rows of a matrix -- asks the cache for those that a load will want in an
+/// iteration to come: the processor's own prefetching follows short steps only. For accesses of
+/// blocks with barriers that are in no loop, for those of the next block.
+void emit_prefetch(WarpEmitter &w, const ir::Instruction &access, const Address &address);
 
 } // namespace softcuda::codegen

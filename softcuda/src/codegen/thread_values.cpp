@@ -21,6 +21,23 @@ std::uint64_t extend(std::uint64_t value, Scalar type) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << shift) >> shift);
 }
 
+bool holds(ir::Compare compare, bool less, bool equal) {
+    switch (compare) {
+    case ir::Compare::Eq:
+        return equal;
+    case ir::Compare::Ne:
+        return !equal;
+    case ir::Compare::Lt:
+        return less;
+    case ir::Compare::Le:
+        return less || equal;
+    case ir::Compare::Gt:
+        return !less && !equal;
+    default:
+        return !less;
+    }
+}
+
 } // namespace
 
 const PerThread *ThreadValues::of(const ir::Value *value) {
@@ -50,6 +67,8 @@ std::optional<PerThread> ThreadValues::compute(const ir::Value *value) {
                              static_cast<std::uint64_t>(i->attributes.offset));
     case Opcode::Convert:
         return convert(*i);
+    case Opcode::Compare:
+        return compare(*i);
     default:
         return combine(*i);
     }
@@ -88,6 +107,22 @@ std::optional<PerThread> ThreadValues::convert(const ir::Instruction &i) {
     PerThread found = *from;
     for (std::uint64_t &each : found)
         each = cut(extend(each, a.source_type), ir::bits(a.type));
+    return found;
+}
+
+std::optional<PerThread> ThreadValues::compare(const ir::Instruction &i) {
+    const ir::Attributes &a = i.attributes;
+    const PerThread *x = of(i.operand(0)), *y = of(i.operand(1));
+    if (!x || !y || ir::is_floating(a.type) || a.compare > ir::Compare::Ge)
+        return std::nullopt;
+    PerThread found;
+    for (std::size_t thread = 0; thread < x->size(); ++thread) {
+        const std::uint64_t p = extend((*x)[thread], a.type), q = extend((*y)[thread], a.type);
+        const bool less = ir::is_signed(a.type)
+                              ? static_cast<std::int64_t>(p) < static_cast<std::int64_t>(q)
+                              : p < q;
+        found.push_back(holds(a.compare, less, p == q));
+    }
     return found;
 }
 

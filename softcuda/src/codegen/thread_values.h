@@ -26,6 +26,7 @@ class ThreadValues {
     std::optional<PerThread> compute(const ir::Value *value);
     [[nodiscard]] std::optional<PerThread> index(ir::Special special) const;
     std::optional<PerThread> convert(const ir::Instruction &i);
+    std::optional<PerThread> compare(const ir::Instruction &i);
     std::optional<PerThread> combine(const ir::Instruction &i);
 
     const KernelPlan &plan_;

@@ -1,0 +1,118 @@
+// code_text_tests.cpp -- runs the text tests of code generation: PTX in, optimised LLVM IR out.
+//
+//     softcuda_code_tests FILE_OR_FOLDER...
+//
+// A file holds one kernel. It says in comments for which blocks and which processor it is compiled,
+// and its CHECK lines what the code has:
+//
+//     // BLOCK: 128
+//     // ISA: avx512        default: avx2; a file is left out where the machine lacks it
+#include "file_check.h"
+
+#include "codegen/generate.h"
+#include "ir/lower.h"
+#include "ptx/parse.h"
+#include "transform/prepare.h"
+#include "transform/specialize.h"
+#include "transform/split_pointers.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+
+namespace {
+
+using namespace softcuda;
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path &path) {
+    std::ifstream stream(path);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+}
+
+/// Nothing where this machine cannot run the processor's code.
+std::optional<jit::Target> target_of(const std::string &text) {
+    const std::string word = test::directive(text, "//", "ISA");
+    if (!word.empty() && word != "avx512")
+        throw std::runtime_error("unknown ISA: " + word);
+    try {
+        return jit::Target(word.empty() ? jit::Target::Isa::Avx2 : jit::Target::Isa::Avx512);
+    } catch (const std::runtime_error &) {
+        return std::nullopt;
+    }
+}
+
+std::string compile(const std::string &text, const jit::Target &target) {
+    const auto source = std::make_shared<const SourceText>("kernel.ptx", text);
+    Diagnostics diagnostics(*source);
+    const std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics);
+    const std::unique_ptr<ir::Module> module = parsed ? ir::lower(*parsed, diagnostics) : nullptr;
+    if (!module || module->functions.size() != 1)
+        throw std::runtime_error("not one kernel: " + diagnostics.render());
+    const auto block = static_cast<std::uint32_t>(std::stoul(test::directive(text, "//", "BLOCK")));
+    const analysis::LaunchShape launch{.block = {block, 1, 1}};
+    ir::Function &kernel = *module->functions[0];
+    transform::specialize(kernel, launch);
+    transform::split_pointers(kernel);
+    transform::prepare(kernel);
+    std::string code;
+    auto keep = [&](std::string_view stage, const std::function<std::string()> &made) {
+        if (stage == "optimized")
+            code = made();
+    };
+    (void)codegen::generate(kernel, {}, launch, {}, module->files, target, keep);
+    return code;
+}
+
+enum class Result : std::uint8_t { Passed, Failed, LeftOut };
+
+Result run_file(const fs::path &path) {
+    const std::string text = read_file(path);
+    std::string code, failure;
+    try {
+        const std::optional<jit::Target> target = target_of(text);
+        if (!target)
+            return Result::LeftOut;
+        code = compile(text, *target);
+        failure = test::file_check(text, "//", code);
+    } catch (const std::exception &error) {
+        failure = error.what();
+    }
+    if (failure.empty())
+        return Result::Passed;
+    std::cout << "FAILED " << path.string() << ": " << failure << "\n--- output\n"
+              << code << "---\n";
+    return Result::Failed;
+}
+
+std::vector<fs::path> files_in(const fs::path &path) {
+    if (!fs::is_directory(path))
+        return {path};
+    std::vector<fs::path> files;
+    for (const auto &entry : fs::directory_iterator(path))
+        files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    unsigned count = 0, failed = 0, left_out = 0;
+    for (int i = 1; i < argc; i++)
+        for (const fs::path &file : files_in(argv[i])) {
+            const Result result = run_file(file);
+            count++;
+            failed += result == Result::Failed ? 1 : 0;
+            left_out += result == Result::LeftOut ? 1 : 0;
+        }
+    std::cout << count << " text tests, " << failed << " failed, " << left_out << " left out\n";
+    return failed != 0 || count == 0;
+}

@@ -12,8 +12,8 @@ NAME_TO_DTYPE: dict[str, np.dtype] = {}
 DTYPE_TO_NAME: dict[np.dtype, str] = {}
 
 
-class TypeNameNotKnown(ValueError):
-    """A name that no dtype has been registered for."""
+class TypeNameNotKnown(ValueError, RuntimeError):
+    """A name that no dtype has been registered for. (PyCUDA has both bases, by function.)"""
 
 
 def get_or_register_dtype(

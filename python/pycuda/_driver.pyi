@@ -886,7 +886,7 @@ class Device:
     def total_memory(self) -> int:
         """In bytes."""
 
-    def get_attribute(self, attribute: int) -> int:
+    def get_attribute(self, attr: int) -> int:
         """The value of a device_attribute. LogicError for a number that is none."""
 
     def get_attributes(self) -> dict[device_attribute, int]:
@@ -901,7 +901,9 @@ class Device:
         The context that torch, CuPy and the CUDA runtime use; not made current.
         """
 
-    def can_access_peer(self, device: Device) -> bool:
+    def __enter__(self) -> Device: ...
+    def __exit__(self, *args) -> None: ...
+    def can_access_peer(self, dev: Device) -> bool:
         """Whether kernels of this device can reach memory of the other one."""
 
     @property
@@ -966,7 +968,7 @@ class Context:
         """How the current context divides memory between L1 and shared memory."""
 
     @staticmethod
-    def set_cache_config(cache_config: int) -> None:
+    def set_cache_config(cc: int) -> None:
         """
         Set how the current context divides memory between L1 and shared memory: func_cache.
         """
@@ -976,7 +978,7 @@ class Context:
         """The width of the banks of shared memory."""
 
     @staticmethod
-    def set_shared_config(shared_config: int) -> None:
+    def set_shared_config(sc: int) -> None:
         """
         Set the width of the banks of shared memory; devices of today have one.
         """
@@ -1022,8 +1024,8 @@ class Stream:
     def is_done(self) -> bool:
         """Whether all work in the stream is done."""
 
-    def wait_for_event(self, event: Event) -> None:
-        """Work put in after this waits for `event`."""
+    def wait_for_event(self, evt: Event) -> None:
+        """Work put in after this waits for the event `evt`."""
 
     @property
     def handle(self) -> int:
@@ -1058,11 +1060,11 @@ class Event:
     def query(self) -> bool:
         """Whether all work before the last record() is done."""
 
-    def time_since(self, event: Event) -> float:
-        """Milliseconds from `event` to this one."""
+    def time_since(self, start: Event) -> float:
+        """Milliseconds from `start` to this event."""
 
-    def time_till(self, event: Event) -> float:
-        """Milliseconds from this event to `event`."""
+    def time_till(self, end: Event) -> float:
+        """Milliseconds from this event to `end`."""
 
     def ipc_handle(self) -> bytearray:
         """64 bytes for Event.from_ipc_handle in another process."""
@@ -1458,7 +1460,7 @@ class ArrayDescriptor3D:
 class Array:
     """Memory laid out for textures and surfaces, without an address."""
 
-    def __init__(self, descriptor: object) -> None: ...
+    def __init__(self, descr: object) -> None: ...
     def free(self) -> None:
         """Give it back now. A second time is an error."""
 
@@ -1588,7 +1590,7 @@ class Memcpy2D:
 
     @height.setter
     def height(self, arg: int, /) -> None: ...
-    def set_src_host(self, buffer: object) -> None:
+    def set_src_host(self, buf: object) -> None:
         """Copy from host memory, which may have gaps between its rows."""
 
     def set_src_array(self, array: object) -> None:
@@ -1597,10 +1599,10 @@ class Memcpy2D:
     def set_src_device(self, devptr: object) -> None:
         """Copy from memory of the device."""
 
-    def set_src_unified(self, buffer: object) -> None:
+    def set_src_unified(self, buf: object) -> None:
         """Copy from memory whose place the driver finds out."""
 
-    def set_dst_host(self, buffer: object) -> None:
+    def set_dst_host(self, buf: object) -> None:
         """Copy to host memory, which may have gaps between its rows."""
 
     def set_dst_array(self, array: object) -> None:
@@ -1609,7 +1611,7 @@ class Memcpy2D:
     def set_dst_device(self, devptr: object) -> None:
         """Copy to memory of the device."""
 
-    def set_dst_unified(self, buffer: object) -> None:
+    def set_dst_unified(self, buf: object) -> None:
         """Copy to memory whose place the driver finds out."""
 
     def __call__(self, aligned: object = False, stream: object | None = None) -> None:
@@ -1735,7 +1737,7 @@ class Memcpy3D:
 
     @depth.setter
     def depth(self, arg: int, /) -> None: ...
-    def set_src_host(self, buffer: object) -> None:
+    def set_src_host(self, buf: object) -> None:
         """Copy from host memory, which may have gaps between its rows."""
 
     def set_src_array(self, array: object) -> None:
@@ -1744,10 +1746,10 @@ class Memcpy3D:
     def set_src_device(self, devptr: object) -> None:
         """Copy from memory of the device."""
 
-    def set_src_unified(self, buffer: object) -> None:
+    def set_src_unified(self, buf: object) -> None:
         """Copy from memory whose place the driver finds out."""
 
-    def set_dst_host(self, buffer: object) -> None:
+    def set_dst_host(self, buf: object) -> None:
         """Copy to host memory, which may have gaps between its rows."""
 
     def set_dst_array(self, array: object) -> None:
@@ -1756,7 +1758,7 @@ class Memcpy3D:
     def set_dst_device(self, devptr: object) -> None:
         """Copy to memory of the device."""
 
-    def set_dst_unified(self, buffer: object) -> None:
+    def set_dst_unified(self, buf: object) -> None:
         """Copy to memory whose place the driver finds out."""
 
     def __call__(self, stream: object | None = None) -> None:
@@ -1880,7 +1882,7 @@ class Memcpy3DPeer:
 
     @depth.setter
     def depth(self, arg: int, /) -> None: ...
-    def set_src_host(self, buffer: object) -> None:
+    def set_src_host(self, buf: object) -> None:
         """Copy from host memory, which may have gaps between its rows."""
 
     def set_src_array(self, array: object) -> None:
@@ -1889,10 +1891,10 @@ class Memcpy3DPeer:
     def set_src_device(self, devptr: object) -> None:
         """Copy from memory of the device."""
 
-    def set_src_unified(self, buffer: object) -> None:
+    def set_src_unified(self, buf: object) -> None:
         """Copy from memory whose place the driver finds out."""
 
-    def set_dst_host(self, buffer: object) -> None:
+    def set_dst_host(self, buf: object) -> None:
         """Copy to host memory, which may have gaps between its rows."""
 
     def set_dst_array(self, array: object) -> None:
@@ -1901,7 +1903,7 @@ class Memcpy3DPeer:
     def set_dst_device(self, devptr: object) -> None:
         """Copy to memory of the device."""
 
-    def set_dst_unified(self, buffer: object) -> None:
+    def set_dst_unified(self, buf: object) -> None:
         """Copy to memory whose place the driver finds out."""
 
     def set_src_context(self, context: Context) -> None:
@@ -2059,7 +2061,7 @@ class Function:
         The width of the banks of shared memory; devices of today have one.
         """
 
-    def max_active_blocks(self, threads: int, shared: int = 0, /) -> int:
+    def max_active_blocks(self, threads: int, shared: int = 0) -> int:
         """
         max_active_blocks(threads, shared=0) -> int
 
@@ -2067,7 +2069,7 @@ class Function:
         """
 
     def suggest_block_size(
-        self, shared: int = 0, most_threads: int = 0, /
+        self, shared: int = 0, most_threads: int = 0
     ) -> tuple[int, int]:
         """
         suggest_block_size(shared=0, most_threads=0) -> (threads, blocks)
@@ -2296,6 +2298,10 @@ class Graph:
     def write_dot(self, path: str) -> None:
         """Draw it for Graphviz."""
 
+    def close(self) -> None:
+        """Give it back now. What instantiate() made of it can still be launched."""
+
+    def __repr__(self) -> str: ...
     @property
     def handle(self) -> int:
         """The CUgraph, as an int."""
@@ -2311,6 +2317,11 @@ class ExecutableGraph:
 
     def update(self, graph: Graph) -> None:
         """Take over the arguments of a Graph with the same nodes."""
+
+    def close(self) -> None:
+        """Give it back now. A launch under way is still done."""
+
+    def __repr__(self) -> str: ...
 
 def begin_capture(stream: Stream, mode: int = 1) -> None:
     """From now on, work put into the stream is recorded and not done."""
@@ -2578,10 +2589,10 @@ class TextureReference:
         Elements and channels of memory that is bound: array_format, and 1, 2 or 4.
         """
 
-    def set_address_mode(self, dim: int, mode: int) -> None:
+    def set_address_mode(self, dim: int, am: int) -> None:
         """What reading outside gives, for one dimension: address_mode."""
 
-    def set_filter_mode(self, mode: int) -> None:
+    def set_filter_mode(self, fm: int) -> None:
         """POINT reads one element, LINEAR mixes neighbours: filter_mode."""
 
     def set_flags(self, flags: int) -> None:

@@ -3,6 +3,7 @@
 
 #include "interruptible.h"
 #include "pending_buffers.h"
+#include "pushed_contexts.h"
 
 #include <pycuda/context.h>
 
@@ -21,10 +22,10 @@ void synchronize() {
 }
 
 /// `with context:` pushes; the end of the block takes off what is on top, as pop() does.
-void exit_block(const Context &, nb::args) { Context::pop(); }
+void exit_block(const Context &, nb::args) { pop_and_let_go(); }
 
 Context enter_block(const Context &context) {
-    context.push();
+    push_and_keep(context);
     return context;
 }
 
@@ -85,16 +86,16 @@ void bind_context(nb::module_ &module) {
             "attach",
             [](unsigned) {
                 Context current = Context::require_current();
-                current.push();
+                push_and_keep(current);
                 return current;
             },
             nb::arg("flags") = 0, "The current context, pushed once more. Deprecated.")
-        .def_static("pop", &Context::pop, "Take the context on top off this thread's stack.")
-        .def("push", &Context::push, "Make it current, on top of this thread's stack.")
-        .def("set_current", &Context::make_current, "Replace the top of this thread's stack.")
+        .def_static("pop", pop_and_let_go, "Take the context on top off this thread's stack.")
+        .def("push", push_and_keep, "Make it current, on top of this thread's stack.")
+        .def("set_current", replace_and_keep, "Replace the top of this thread's stack.")
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
-        .def("detach", &Context::detach, "Give the context up. A second time is an error.")
+        .def("detach", detach_and_let_go, "Give the context up. A second time is an error.")
         .def_static("get_limit", get_limit, nb::arg("limit"),
                     "A `limit` of the current context, in bytes where it is one of memory.")
         .def_static("set_limit", set_limit, nb::arg("limit"), nb::arg("value"),
@@ -102,11 +103,11 @@ void bind_context(nb::module_ &module) {
         .def_static("get_cache_config", get_cache_config,
                     "How the current context divides memory between L1 and shared memory.")
         .def_static(
-            "set_cache_config", set_cache_config, nb::arg("cache_config"),
+            "set_cache_config", set_cache_config, nb::arg("cc"),
             "Set how the current context divides memory between L1 and shared memory: func_cache.")
         .def_static("get_shared_config", get_shared_config,
                     "The width of the banks of shared memory.")
-        .def_static("set_shared_config", set_shared_config, nb::arg("shared_config"),
+        .def_static("set_shared_config", set_shared_config, nb::arg("sc"),
                     "Set the width of the banks of shared memory; devices of today have one.")
         .def_static(
             "enable_peer_access",

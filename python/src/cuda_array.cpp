@@ -151,7 +151,7 @@ void bind_cuda_array(nb::module_ &module) {
             [](CudaArray *self, nb::handle descriptor) {
                 new (self) CudaArray(make_array(descriptor));
             },
-            nb::arg("descriptor"))
+            nb::arg("descr"))
         .def("free", &CudaArray::free, nb::lock_self(),
              "Give it back now. A second time is an error.")
         .def(

@@ -2,6 +2,7 @@
 #include "bindings.h"
 
 #include "errors.h"
+#include "pushed_contexts.h"
 #include "python_object.h"
 
 #include <pycuda/context.h>
@@ -67,7 +68,7 @@ nb::bytes uuid(const Device &device) {
 Context make_context(const Device &device, unsigned flags) {
     nb::gil_scoped_release release;
     Context context = Context::create(device, flags);
-    context.push();
+    push_and_keep(context);
     return context;
 }
 
@@ -75,6 +76,14 @@ Context retain_primary_context(const Device &device) {
     nb::gil_scoped_release release;
     return Context::primary(device);
 }
+
+/// `with device:` is a block in its primary context.
+nb::object enter_block(nb::object self) {
+    push_and_keep(retain_primary_context(nb::cast<const Device &>(self)));
+    return self;
+}
+
+void exit_block(const Device &, nb::args) { pop_and_let_go(); }
 
 std::string represent(const Device &device) {
     return "<pycuda.driver.Device " + std::to_string(device.get()) + ": " + device.name() + ">";
@@ -93,7 +102,7 @@ void bind_device(nb::module_ &module) {
         .def("uuid", uuid, "The 16 bytes that name this device anywhere.")
         .def("compute_capability", compute_capability, "(major, minor)")
         .def("total_memory", &Device::total_memory, "In bytes.")
-        .def("get_attribute", get_attribute, nb::arg("attribute"),
+        .def("get_attribute", get_attribute, nb::arg("attr"),
              "The value of a device_attribute. LogicError for a number that is none.")
         .def("get_attributes", get_attributes,
              "All attributes that the driver knows, by member of device_attribute.")
@@ -102,7 +111,9 @@ void bind_device(nb::module_ &module) {
              "A new context on this device, made current.")
         .def("retain_primary_context", retain_primary_context,
              "The context that torch, CuPy and the CUDA runtime use; not made current.")
-        .def("can_access_peer", &Device::can_access_peer, nb::arg("device"),
+        .def("__enter__", enter_block)
+        .def("__exit__", exit_block)
+        .def("can_access_peer", &Device::can_access_peer, nb::arg("dev"),
              "Whether kernels of this device can reach memory of the other one.")
         .def_prop_ro("handle", &Device::get, "The driver's number of this device.")
         .def("__hash__", [](const Device &device) { return std::hash<Device>{}(device); })

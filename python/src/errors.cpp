@@ -89,6 +89,8 @@ void translate(const std::exception_ptr &exception, void *) {
         set_compile_error(error);
     } catch (const UnsupportedTypes &error) {
         PyErr_SetString(PyExc_TypeError, error.what());
+    } catch (const nb::cast_error &) { // where no function says it better
+        PyErr_SetString(PyExc_TypeError, "an argument is of a type that cannot be taken here");
     } catch (const ScalarOverflow &error) {
         PyErr_SetString(PyExc_OverflowError, error.what());
     }

@@ -70,8 +70,8 @@ void bind_event(nb::module_ &module) {
              "Put the event into a stream; returns the event.")
         .def("synchronize", synchronize_event, "Wait for the event; returns the event.")
         .def("query", &Event::query, "Whether all work before the last record() is done.")
-        .def("time_since", time_since, nb::arg("event"), "Milliseconds from `event` to this one.")
-        .def("time_till", time_till, nb::arg("event"), "Milliseconds from this event to `event`.")
+        .def("time_since", time_since, nb::arg("start"), "Milliseconds from `start` to this event.")
+        .def("time_till", time_till, nb::arg("end"), "Milliseconds from this event to `end`.")
         .def("ipc_handle", ipc_handle, "64 bytes for Event.from_ipc_handle in another process.")
         .def_static(
             "from_ipc_handle", from_ipc_handle, nb::arg("handle"),

@@ -136,20 +136,24 @@ PyObject *set_shared_config(PyObject *self, PyObject *config) noexcept {
     });
 }
 
-PyObject *active_blocks(PyObject *self, PyObject *args) noexcept {
+PyObject *active_blocks(PyObject *self, PyObject *args, PyObject *keywords) noexcept {
+    static const char *names[] = {"threads", "shared", nullptr};
     int threads = 0;
     unsigned long long shared = 0;
-    if (!PyArg_ParseTuple(args, "i|K:max_active_blocks", &threads, &shared))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "i|K:max_active_blocks",
+                                     const_cast<char **>(names), &threads, &shared))
         return nullptr;
     return guarded([&] {
         return PyLong_FromLong(max_active_blocks(object_of(self).function, threads, shared));
     });
 }
 
-PyObject *suggest_block_size(PyObject *self, PyObject *args) noexcept {
+PyObject *suggest_block_size(PyObject *self, PyObject *args, PyObject *keywords) noexcept {
+    static const char *names[] = {"shared", "most_threads", nullptr};
     unsigned long long shared = 0;
     int most = 0;
-    if (!PyArg_ParseTuple(args, "|Ki:suggest_block_size", &shared, &most))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|Ki:suggest_block_size",
+                                     const_cast<char **>(names), &shared, &most))
         return nullptr;
     return guarded([&] {
         const BlockSuggestion found = suggest_block(object_of(self).function, shared, most);
@@ -196,10 +200,10 @@ const PyMethodDef own_methods[] = {
     {"set_shared_config", set_shared_config, METH_O,
      "set_shared_config(shared_config)\n\nThe width of the banks of shared memory; devices of "
      "today have one."},
-    {"max_active_blocks", active_blocks, METH_VARARGS,
+    {"max_active_blocks", method(active_blocks), METH_VARARGS | METH_KEYWORDS,
      "max_active_blocks(threads, shared=0) -> int\n\nBlocks of this many threads that run on a "
      "multiprocessor at once."},
-    {"suggest_block_size", suggest_block_size, METH_VARARGS,
+    {"suggest_block_size", method(suggest_block_size), METH_VARARGS | METH_KEYWORDS,
      "suggest_block_size(shared=0, most_threads=0) -> (threads, blocks)\n\nThe block that keeps "
      "the device busiest, and how many of them fill it."},
     {"param_set_texref", param_set_texref, METH_O,

@@ -67,6 +67,17 @@ Node add_fill(nb::handle self, nb::handle dest, unsigned value, std::size_t coun
     return node;
 }
 
+std::string represent(const Graph &graph) {
+    return graph.closed() ? "<pycuda.driver.Graph, closed>"
+                          : "<pycuda.driver.Graph of " + std::to_string(graph.node_count()) +
+                                (graph.node_count() == 1 ? " node>" : " nodes>");
+}
+
+std::string represent_executable(const ExecutableGraph &graph) {
+    return graph.closed() ? "<pycuda.driver.ExecutableGraph, closed>"
+                          : "<pycuda.driver.ExecutableGraph>";
+}
+
 void start_capture(const Stream &stream, int mode) {
     begin_capture(stream, CUstreamCaptureMode(mode));
 }
@@ -104,6 +115,9 @@ void bind_graph(nb::module_ &module) {
              "Sets `count` elements of 1, 2 or 4 bytes.")
         .def("write_dot", &Graph::write_dot, nb::lock_self(), nb::arg("path"),
              "Draw it for Graphviz.")
+        .def("close", &Graph::close, nb::lock_self(),
+             "Give it back now. What instantiate() made of it can still be launched.")
+        .def("__repr__", represent, nb::lock_self())
         .def_prop_ro(
             "handle",
             [](const Graph &graph) { return reinterpret_cast<std::uintptr_t>(graph.get()); },
@@ -124,7 +138,10 @@ void bind_graph(nb::module_ &module) {
             },
             nb::lock_self(), nb::arg("stream") = nb::none(), "Prepare the first launch.")
         .def("update", &ExecutableGraph::update, nb::lock_self(), nb::arg("graph"),
-             nb::keep_alive<1, 2>(), "Take over the arguments of a Graph with the same nodes.");
+             nb::keep_alive<1, 2>(), "Take over the arguments of a Graph with the same nodes.")
+        .def("close", &ExecutableGraph::close, nb::lock_self(),
+             "Give it back now. A launch under way is still done.")
+        .def("__repr__", represent_executable, nb::lock_self());
 
     module.def("begin_capture", start_capture, nb::arg("stream"),
                nb::arg("mode") = int{CU_STREAM_CAPTURE_MODE_THREAD_LOCAL},

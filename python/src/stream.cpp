@@ -66,8 +66,8 @@ void bind_stream(nb::module_ &module) {
                     "A CUstream of other code, which keeps it alive.")
         .def("synchronize", synchronize_stream, "Wait for all work in the stream.")
         .def("is_done", &Stream::query, "Whether all work in the stream is done.")
-        .def("wait_for_event", &Stream::wait, nb::arg("event"),
-             "Work put in after this waits for `event`.")
+        .def("wait_for_event", &Stream::wait, nb::arg("evt"),
+             "Work put in after this waits for the event `evt`.")
         .def_prop_ro("handle", handle_of, "The CUstream, as an int.")
         .def_prop_ro("priority", &Stream::priority,
                      "Lower numbers are more urgent; 0 is the default.")

@@ -28,7 +28,11 @@ DeviceMemory mem_alloc_async(std::size_t bytes, nb::handle stream) {
 
 void mem_free_async(nb::handle memory, nb::handle stream) {
     const StreamRef queue = stream_ref(stream);
-    driver().cuMemFreeAsync(nb::cast<DeviceMemory &>(memory).release(), queue.get());
+    DeviceMemory *allocation = nullptr;
+    if (!nb::try_cast(memory, allocation) || !allocation)
+        throw_type_error("memory must be a pycuda.driver.DeviceAllocation, not " +
+                         name_of_type(memory));
+    driver().cuMemFreeAsync(allocation->release(), queue.get());
 }
 
 // The driver's pools
@@ -59,7 +63,12 @@ template <CUmemPool_attribute Attribute> std::uint64_t pool_attribute(const Driv
 
 /// None is the host, a Device is itself.
 CUdevice place_of(nb::handle device) {
-    return device.is_none() ? CU_DEVICE_CPU : nb::cast<const Device &>(device).get();
+    if (device.is_none())
+        return CU_DEVICE_CPU;
+    if (const Device * place; nb::try_cast(device, place) && place)
+        return place->get();
+    throw_type_error("device must be a pycuda.driver.Device, or None for the host, not " +
+                     name_of_type(device));
 }
 
 void mem_prefetch(nb::handle pointer, std::size_t bytes, nb::handle device, nb::handle stream) {

@@ -108,7 +108,7 @@ template <class Copy> void bind_source(nb::class_<Copy> &type) {
                 copy.what.srcMemoryType = CU_MEMORYTYPE_HOST;
                 copy.what.srcHost = copy.source.buffer.data();
             },
-            nb::lock_self(), nb::arg("buffer"),
+            nb::lock_self(), nb::arg("buf"),
             "Copy from host memory, which may have gaps between its rows.")
         .def(
             "set_src_array",
@@ -134,8 +134,7 @@ template <class Copy> void bind_source(nb::class_<Copy> &type) {
                     unified_address(buffer, copy.source, HostBuffer::strided_to_read);
                 copy.what.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
             },
-            nb::lock_self(), nb::arg("buffer"),
-            "Copy from memory whose place the driver finds out.");
+            nb::lock_self(), nb::arg("buf"), "Copy from memory whose place the driver finds out.");
 }
 
 template <class Copy> void bind_destination(nb::class_<Copy> &type) {
@@ -146,7 +145,7 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
                 copy.what.dstMemoryType = CU_MEMORYTYPE_HOST;
                 copy.what.dstHost = copy.destination.buffer.data();
             },
-            nb::lock_self(), nb::arg("buffer"),
+            nb::lock_self(), nb::arg("buf"),
             "Copy to host memory, which may have gaps between its rows.")
         .def(
             "set_dst_array",
@@ -172,7 +171,7 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
                     unified_address(buffer, copy.destination, HostBuffer::strided_to_write);
                 copy.what.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
             },
-            nb::lock_self(), nb::arg("buffer"), "Copy to memory whose place the driver finds out.");
+            nb::lock_self(), nb::arg("buf"), "Copy to memory whose place the driver finds out.");
 }
 
 // The copy itself

@@ -360,10 +360,10 @@ void bind_references(nb::module_ &module) {
              nb::arg("num_components"),
              "Elements and channels of memory that is bound: array_format, and 1, 2 or 4.")
         .def("set_address_mode", &TextureReference::set_address_mode, nb::lock_self(),
-             nb::arg("dim"), nb::arg("mode"),
+             nb::arg("dim"), nb::arg("am"),
              "What reading outside gives, for one dimension: address_mode.")
-        .def("set_filter_mode", &TextureReference::set_filter_mode, nb::lock_self(),
-             nb::arg("mode"), "POINT reads one element, LINEAR mixes neighbours: filter_mode.")
+        .def("set_filter_mode", &TextureReference::set_filter_mode, nb::lock_self(), nb::arg("fm"),
+             "POINT reads one element, LINEAR mixes neighbours: filter_mode.")
         .def("set_flags", &TextureReference::set_flags, nb::lock_self(), nb::arg("flags"),
              "TRSF_NORMALIZED_COORDINATES and TRSF_READ_AS_INTEGER; the latter goes by the "
              "declared type.")

@@ -118,3 +118,56 @@ def test_memory_can_be_used_and_freed_in_another_thread(device, primary_context)
 def test_mem_get_info(device):
     free, total = cuda.mem_get_info()
     assert 0 < free <= total
+
+
+def test_contexts_that_nobody_holds_live_while_they_are_pushed(device, primary_context):
+    """As in PyCUDA: programs ignore what make_context() returns."""
+    device.make_context()
+    memory = cuda.mem_alloc(64)
+    device.make_context(flags=cuda.ctx_flags.SCHED_YIELD)
+    assert cuda.Context.get_current() != primary_context
+    cuda.Context.pop()
+    cuda.memset_d8(memory, 1, 64)
+    first = cuda.Context.get_current().handle
+    cuda.Context.attach()
+    cuda.Context.pop()
+    assert cuda.Context.get_current().handle == first
+    cuda.Context.pop()
+    assert cuda.Context.get_current() == primary_context
+
+    device.make_context()
+    second = device.make_context()
+    cuda.Context.pop()
+    second.set_current()  # in place of the first, which nobody needs now
+    assert cuda.Context.get_current() == second
+    second.detach()
+    assert cuda.Context.get_current() == primary_context
+
+
+def test_a_thread_may_end_with_contexts_on_its_stack(device):
+    made = []
+
+    def leave():
+        device.make_context()
+        made.append(cuda.mem_alloc(64))
+
+    thread = threading.Thread(target=leave)
+    thread.start()
+    thread.join()
+    made[0].free()
+
+
+def test_with_device(device, primary_context):
+    current = []
+
+    def work():
+        with device as entered:
+            assert entered is device
+            current.append(cuda.Context.get_current())
+            cuda.mem_alloc(64).free()
+        current.append(cuda.Context.get_current())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert current == [primary_context, None]

@@ -142,6 +142,11 @@ def test_volatile_complex_numbers(device, real):
         volatile Z &next = shared[(i + 1) % 4];
         out[i] = shared[i] + next;
         out[4 + i] = shared[i] * next;
+        Z copy; copy = next;
+        __syncthreads();
+        next = shared[i];
+        __syncthreads();
+        out[20 + i] = copy + shared[i];
         __syncthreads();
         shared[i] = (typename_value)2;
         out[8 + i] = Z(shared[i]);
@@ -151,4 +156,5 @@ def test_volatile_complex_numbers(device, real):
     """.replace("typename_value", "Z::value_type")
     following = np.roll(A, -1)
     wanted = [A + following, A * following, A * 0 + 2, A / B, 3 + 1j * A.real]
-    close(run(real, body, A, B, results=5), wanted, real)
+    wanted.append(following + np.roll(A, 1))
+    close(run(real, body, A, B, results=6), wanted, real)

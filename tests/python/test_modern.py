@@ -278,3 +278,36 @@ def test_host_function_in_a_stream(device, able):
     assert called.wait(10)
     with pytest.raises(TypeError, match="must be callable, not int"):
         cuda.launch_host_func(3)
+
+
+def test_closing_graphs(module, numbers, able):
+    graph = able("graphs", cuda.Graph)
+    graph.add_kernel(module.get_function("add").bind(numbers, 1, block=(4, 1, 1)))
+    assert repr(graph) == "<pycuda.driver.Graph of 1 node>"
+    ready = graph.instantiate()
+    graph.close()
+    graph.close()
+    assert repr(graph) == "<pycuda.driver.Graph, closed>"
+    for use in (lambda: len(graph), graph.instantiate, graph.clone, graph.add_empty):
+        with pytest.raises(cuda.LogicError, match="the graph was closed"):
+            use()
+    ready.launch()  # has what it needs
+    cuda.Context.synchronize()
+    assert values(numbers) == [1, 2, 3, 4]
+    ready.close()
+    assert "closed" in repr(ready)
+    with pytest.raises(cuda.LogicError, match="executable graph was closed"):
+        ready.launch()
+
+
+def test_types_of_modern_calls_are_checked(module, device):
+    function = module.get_function("add")
+    assert function.max_active_blocks(threads=128, shared=0) >= 1
+    assert function.suggest_block_size(shared=0, most_threads=64)[0] <= 64
+    for call, words in (
+        (lambda: cuda.mem_free_async(5), "memory must be .*DeviceAllocation, not int"),
+        (lambda: cuda.mem_prefetch(0, 4, "gpu"), "device must be .*Device, or None"),
+        (lambda: cuda.launch_host_func(5), "func must be callable, not int"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            call()

@@ -434,3 +434,13 @@ def test_gpuarray_as_texture(texture_module):
     module.get_function("read")(y, e, block=(8, 1, 1))
     assert (y.get() == x.get()).all()
     assert (e.get() == d.get()).all()
+
+
+def test_closed_textures_are_refused(device):
+    array = cuda.np_to_array(np.zeros((4, 4), np.float32), "C", allowSurfaceBind=True)
+    for made in (cuda.TextureObject(array), cuda.SurfaceObject(array)):
+        assert made.handle == int(made.__index__())
+        made.close()
+        made.close()
+        with pytest.raises(cuda.LogicError, match="was closed before"):
+            made.__index__()

@@ -31,7 +31,8 @@ class Graph {
     Graph();
     static Graph adopt(CUgraph handle, Context context);
 
-    CUgraph get() const noexcept { return handle_.get(); }
+    /// Throws after close().
+    CUgraph get() const;
     const Context &context() const noexcept { return handle_.context(); }
     std::size_t node_count() const;
     Graph clone() const;
@@ -47,6 +48,10 @@ class Graph {
     /// Writes it as a drawing for Graphviz.
     void write_dot(const std::string &path) const;
 
+    /// Gives it back to the driver now. What was made of it can still be launched.
+    void close() noexcept { handle_.reset(); }
+    bool closed() const noexcept { return handle_.get() == nullptr; }
+
   private:
     using Owner = Handle<CUgraph, detail::destroy_graph>;
     explicit Graph(Owner handle) : handle_(std::move(handle)) {}
@@ -58,7 +63,8 @@ class ExecutableGraph {
   public:
     explicit ExecutableGraph(const Graph &graph);
 
-    CUgraphExec get() const noexcept { return handle_.get(); }
+    /// Throws after close().
+    CUgraphExec get() const;
     const Context &context() const noexcept { return handle_.context(); }
     void launch(StreamRef stream) const;
     /// Moves to the device what a launch needs, so that the first is as quick as the others.
@@ -66,6 +72,10 @@ class ExecutableGraph {
     /// Takes over arguments and sizes of a graph with the same nodes. Throws Error where they are
     /// others.
     void update(const Graph &graph) const;
+
+    /// Gives it back to the driver now. A launch that is under way is still done.
+    void close() noexcept { handle_.reset(); }
+    bool closed() const noexcept { return handle_.get() == nullptr; }
 
   private:
     Handle<CUgraphExec, detail::destroy_executable_graph> handle_;

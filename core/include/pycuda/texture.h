@@ -20,7 +20,8 @@ class TextureObject {
     /// In the current context.
     TextureObject(const CUDA_RESOURCE_DESC &resource, const CUDA_TEXTURE_DESC &texture);
 
-    CUtexObject get() const noexcept { return handle_.get(); }
+    /// Throws after close(): 0 would be another object.
+    CUtexObject get() const;
     const Context &context() const noexcept { return handle_.context(); }
     void close() noexcept { handle_.reset(); }
 
@@ -35,7 +36,8 @@ class SurfaceObject {
     /// In the current context.
     explicit SurfaceObject(CUarray array);
 
-    CUsurfObject get() const noexcept { return handle_.get(); }
+    /// Throws after close(): 0 would be another object.
+    CUsurfObject get() const;
     const Context &context() const noexcept { return handle_.context(); }
     void close() noexcept { handle_.reset(); }
 

@@ -34,6 +34,12 @@ Graph Graph::adopt(CUgraph handle, Context context) {
     return Graph(Owner::adopt(handle, std::move(context)));
 }
 
+CUgraph Graph::get() const {
+    if (closed())
+        throw Error("graph", CUDA_ERROR_INVALID_HANDLE, "the graph was closed before");
+    return handle_.get();
+}
+
 std::size_t Graph::node_count() const {
     std::size_t count = 0;
     driver().cuGraphGetNodes(get(), nullptr, &count);
@@ -97,6 +103,12 @@ void Graph::write_dot(const std::string &path) const {
 ExecutableGraph::ExecutableGraph(const Graph &graph)
     : handle_(Handle<CUgraphExec, detail::destroy_executable_graph>::adopt(instantiate(graph),
                                                                            graph.context())) {}
+
+CUgraphExec ExecutableGraph::get() const {
+    if (closed())
+        throw Error("graph", CUDA_ERROR_INVALID_HANDLE, "the executable graph was closed before");
+    return handle_.get();
+}
 
 void ExecutableGraph::launch(StreamRef stream) const {
     driver().cuGraphLaunch(get(), stream.get());

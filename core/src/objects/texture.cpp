@@ -40,4 +40,16 @@ SurfaceObject::SurfaceObject(CUarray array)
     : handle_(Handle<CUsurfObject, detail::destroy_surface_object>::adopt(
           create(array), Context::require_current())) {}
 
+CUtexObject TextureObject::get() const {
+    if (handle_.get() == 0)
+        throw Error("texture_object", CUDA_ERROR_INVALID_HANDLE, "the texture was closed before");
+    return handle_.get();
+}
+
+CUsurfObject SurfaceObject::get() const {
+    if (handle_.get() == 0)
+        throw Error("surface_object", CUDA_ERROR_INVALID_HANDLE, "the surface was closed before");
+    return handle_.get();
+}
+
 } // namespace pycuda

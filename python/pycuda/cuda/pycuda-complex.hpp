@@ -42,6 +42,12 @@ template <class T> struct complex {
         _M_im = z._M_im;
         return *this;
     }
+    __host__ __device__ complex &operator=(const volatile complex &z) {
+        return *this = complex(z);
+    }
+    __host__ __device__ volatile complex &operator=(const volatile complex &z) volatile {
+        return *this = complex(z);
+    }
     __host__ __device__ complex &operator=(T re) {
         _M_re = re;
         _M_im = T();

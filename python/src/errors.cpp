@@ -8,6 +8,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+
 namespace pycuda::python {
 namespace {
 
@@ -56,12 +58,17 @@ const char *advice(const Error &error) noexcept {
         error.extra().empty() || error.function() == "explicit_context_dependent";
     if (result == CUDA_ERROR_INVALID_CONTEXT && wants_context)
         return " (import pycuda.autoinit, or make a context and push it in this thread)";
-    if (result == CUDA_ERROR_NOT_INITIALIZED)
+    if (result == CUDA_ERROR_NOT_INITIALIZED && error.function() != "driver") // but after a fork
         return " (call pycuda.driver.init() first)";
     return "";
 }
 
+/// Whether the program has been told of a kernel's failure.
+std::atomic<bool> told_of_kernel = false;
+
 void set_driver_error(PyObject *type, const Error &error) {
+    if (is_left_by_kernel(error.result()))
+        told_of_kernel = true;
     nb::object instance = nb::handle(type)(std::string(error.what()) + advice(error));
     instance.attr("code") = static_cast<int>(error.result());
     instance.attr("name") = result_name(error.result());
@@ -132,6 +139,9 @@ void set_python_error() noexcept {
 }
 
 void bind_errors(nb::module_ &module) {
+    module.def(
+        "_told_of_kernel", [] { return told_of_kernel.load(); },
+        "Whether an exception has said that a kernel failed.");
     nb::handle exception = PyExc_Exception;
     classes.error = define(module, "Error", nb::borrow(exception),
                            "A call of the driver failed. `code` is the driver's number of the "

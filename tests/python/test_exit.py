@@ -115,5 +115,28 @@ def test_fork_gives_an_error_and_no_crash(run_program):
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
         """
     )
-    assert done.returncode == 0, done.stderr
-    assert "fork" in done.stdout
+    clean(done)  # the child, too, says nothing at its end
+    assert "fork" in done.stdout and "call pycuda.driver.init()" not in done.stdout
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_kernels_failure_is_told_once(run_program, told):
+    done = run_program(
+        """
+        import sys
+        import pycuda.autoinit
+        import pycuda.driver as cuda
+        from pycuda.compiler import SourceModule
+        module = SourceModule("__global__ void f(int *p) { *p = 1; }")
+        module.get_function("f")(None, block=1)
+        if sys.argv[1] == "True":
+            try:
+                cuda.Context.synchronize()
+            except cuda.Error as error:
+                print(error)
+        """,
+        str(told),
+    )
+    assert done.returncode == 0
+    assert ("illegal" in done.stdout) is told
+    assert ("unfinished work failed at exit" in done.stderr) is not told

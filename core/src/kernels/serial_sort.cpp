@@ -15,7 +15,7 @@ constexpr std::int64_t shortest_cut = 1 << 16;
 struct Geometry {
     std::int64_t length, chunk, chunks;
     std::uint64_t flip;
-    std::int32_t shift = 0, first = 1, last = 0, ordered = 0;
+    std::int32_t shift = 0, ordered = 0;
 };
 
 void sort_row_by_row(Sorting &work, bool wide) {
@@ -73,8 +73,6 @@ void sort_by_chunks(Sorting &work, bool wide, std::int64_t chunks) {
     for (int pass = 0; pass < passes; ++pass) {
         const auto to = static_cast<std::size_t>((passes - 1 - pass) % 2);
         geometry.shift = pass * bits;
-        geometry.first = pass == 0;
-        geometry.last = pass == passes - 1;
         KernelArguments count, sum, move;
         count.add(keys);
         count.add(values);

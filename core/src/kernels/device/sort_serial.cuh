@@ -13,14 +13,46 @@ namespace pycuda {
 struct SerialGeometry {
     long long length, chunk, chunks;
     unsigned long long flip;
-    int shift, first, last, ordered;
+    int shift, ordered;
 };
 
 constexpr int serial_bits = SORT_SERIAL_BITS;
 constexpr int serial_digits = 1 << serial_bits;
 
-template <bool Pairs> __device__ __forceinline__ U serial_key(U bits, bool first, U flip) {
-    return first ? U(encode<Pairs>(bits) ^ flip) : bits;
+/// A key in a pass: the first one reads what the user has.
+template <bool Pairs, int Shift> __device__ __forceinline__ U serial_key(U bits, U flip) {
+    return Shift == 0 ? U(encode<Pairs>(bits) ^ flip) : bits;
+}
+
+template <int Shift> __device__ __forceinline__ unsigned serial_digit(U key) {
+    return static_cast<unsigned>(key >> Shift) & (serial_digits - 1);
+}
+
+/// The rest of a pass whose shift is known to the compiler: half the instructions of one for all.
+template <bool Pairs, int Shift, class W>
+__device__ __forceinline__ void count_chunk(const U *keys, const long long *order, W *count,
+                                            long long begin, long long end,
+                                            const SerialGeometry &g) {
+    const U flip = U(g.flip);
+    if (Pairs && Shift == 0 && g.ordered) {
+#pragma unroll 1
+        for (long long i = begin; i < end; ++i)
+            ++count[serial_digit<Shift>(serial_key<Pairs, Shift>(keys[order[i]], flip))];
+        return;
+    }
+#pragma unroll 1
+    for (const U *at = keys + begin, *stop = keys + end; at != stop; ++at)
+        ++count[serial_digit<Shift>(serial_key<Pairs, Shift>(*at, flip))];
+}
+
+template <bool Pairs, class W, int Shift = 0>
+__device__ __forceinline__ void count_pass(const U *keys, const long long *order, W *count,
+                                           long long begin, long long end,
+                                           const SerialGeometry &g) {
+    if (g.shift == Shift)
+        count_chunk<Pairs, Shift>(keys, order, count, begin, end, g);
+    else if constexpr (Shift + serial_bits < 8 * sizeof(U))
+        count_pass<Pairs, W, Shift + serial_bits>(keys, order, count, begin, end, g);
 }
 
 template <bool Pairs, class W>
@@ -29,17 +61,13 @@ __device__ void serial_count(const U *keys, const long long *order, W *counts,
     __shared__ W count[serial_digits];
     const long long row = blockIdx.y, begin = blockIdx.x * g.chunk;
     const long long end = begin + g.chunk < g.length ? begin + g.chunk : g.length;
+#pragma unroll 1
     for (int digit = 0; digit < serial_digits; ++digit)
         count[digit] = 0;
-    keys += row * g.length;
-    const bool first = g.first, ordered = g.first && g.ordered;
-    if (ordered)
-        order += row * g.length;
-    for (long long i = begin; i < end; ++i) {
-        const U key = serial_key<Pairs>(keys[ordered ? order[i] : i], first, U(g.flip));
-        ++count[static_cast<unsigned>(key >> g.shift) & (serial_digits - 1)];
-    }
+    if (begin < end)
+        count_pass<Pairs>(keys + row * g.length, order + row * g.length, count, begin, end, g);
     counts += row * serial_digits * g.chunks + blockIdx.x;
+#pragma unroll 1
     for (int digit = 0; digit < serial_digits; ++digit)
         counts[digit * g.chunks] = count[digit];
 }
@@ -47,10 +75,65 @@ __device__ void serial_count(const U *keys, const long long *order, W *counts,
 template <class W> __device__ void serial_sum(W *counts, const SerialGeometry &g) {
     counts += blockIdx.x * serial_digits * g.chunks;
     W sum = 0;
+#pragma unroll 1
     for (long long i = 0; i < serial_digits * g.chunks; ++i) {
         const W own = counts[i];
         counts[i] = sum;
         sum += own;
+    }
+}
+
+template <int Shift, class W>
+__device__ __forceinline__ void move_keys(const U *keys, U *keys_out, W *next, long long begin,
+                                          long long end, const SerialGeometry &g) {
+    constexpr bool last = Shift + serial_bits >= 8 * sizeof(U);
+    const U flip = U(g.flip);
+#pragma unroll 1
+    for (const U *at = keys + begin, *stop = keys + end; at != stop; ++at) {
+        const U key = serial_key<false, Shift>(*at, flip);
+        keys_out[next[serial_digit<Shift>(key)]++] = last ? decode(key ^ flip) : key;
+    }
+}
+
+/// The places of keys go with them; those of the last pass are the result.
+template <int Shift, class W>
+__device__ __forceinline__ void move_pairs(const U *keys, U *keys_out, const void *values,
+                                           void *values_out, W *next, long long begin,
+                                           long long end, const SerialGeometry &g) {
+    constexpr bool first = Shift == 0, last = Shift + serial_bits >= 8 * sizeof(U);
+    const U flip = U(g.flip);
+#pragma unroll 1
+    for (long long i = begin; i < end; ++i) {
+        const long long from = first && g.ordered ? static_cast<const long long *>(values)[i] : i;
+        const U key = serial_key<true, Shift>(keys[from], flip);
+        const W value = first ? W(from) : static_cast<const W *>(values)[i];
+        const W to = next[serial_digit<Shift>(key)]++;
+        if (last) {
+            static_cast<long long *>(values_out)[to] = static_cast<long long>(value);
+        } else {
+            static_cast<W *>(values_out)[to] = value;
+            keys_out[to] = key;
+        }
+    }
+}
+
+template <bool Pairs, class W, int Shift = 0>
+__device__ __forceinline__ void move_pass(const U *keys, U *keys_out, const void *values,
+                                          void *values_out, W *next, long long begin, long long end,
+                                          long long origin, const SerialGeometry &g) {
+    constexpr bool first = Shift == 0, last = Shift + serial_bits >= 8 * sizeof(U);
+    if (g.shift != Shift) {
+        if constexpr (!last)
+            move_pass<Pairs, W, Shift + serial_bits>(keys, keys_out, values, values_out, next,
+                                                     begin, end, origin, g);
+    } else if constexpr (Pairs) {
+        const auto *from =
+            static_cast<const char *>(values) + origin * (first ? sizeof(long long) : sizeof(W));
+        auto *to =
+            static_cast<char *>(values_out) + origin * (last ? sizeof(long long) : sizeof(W));
+        move_pairs<Shift>(keys, keys_out, from, to, next, begin, end, g);
+    } else {
+        move_keys<Shift>(keys, keys_out, next, begin, end, g);
     }
 }
 
@@ -61,28 +144,12 @@ __device__ void serial_move(const U *keys, U *keys_out, const void *values, void
     const long long row = blockIdx.y, begin = blockIdx.x * g.chunk, origin = row * g.length;
     const long long end = begin + g.chunk < g.length ? begin + g.chunk : g.length;
     counts += row * serial_digits * g.chunks + blockIdx.x;
+#pragma unroll 1
     for (int digit = 0; digit < serial_digits; ++digit)
         next[digit] = counts[digit * g.chunks];
-    keys += origin;
-    keys_out += origin;
-    const bool first = g.first, last = g.last, ordered = first && g.ordered;
-    const auto *order = static_cast<const long long *>(values) + origin;
-    for (long long i = begin; i < end; ++i) {
-        const long long from = ordered ? order[i] : i;
-        const U key = serial_key<Pairs>(keys[from], first, U(g.flip));
-        const W to = next[static_cast<unsigned>(key >> g.shift) & (serial_digits - 1)]++;
-        if (!Pairs) {
-            keys_out[to] = last ? decode(key ^ U(g.flip)) : key;
-            continue;
-        }
-        const W value = first ? W(from) : static_cast<const W *>(values)[origin + i];
-        if (last)
-            static_cast<long long *>(values_out)[origin + to] = static_cast<long long>(value);
-        else {
-            static_cast<W *>(values_out)[origin + to] = value;
-            keys_out[to] = key;
-        }
-    }
+    if (begin < end)
+        move_pass<Pairs>(keys + origin, keys_out + origin, values, values_out, next, begin, end,
+                         origin, g);
 }
 
 /// A whole row by one thread: keys and places go from [0] to [1] and back; passes in which all keys
@@ -96,8 +163,10 @@ __device__ void serial_row(const U *keys_in, U *result, const long long *order, 
     const long long n = g.length;
     U *from = key_space + 2 * origin, *to = from + n;
     W *value_from = Pairs ? value_space + 2 * origin : nullptr, *value_to = value_from + n;
+#pragma unroll 1
     for (int i = 0; i < passes * 256; ++i)
         (&count[0][0])[i] = 0;
+#pragma unroll 1
     for (long long i = 0; i < n; ++i) {
         const long long place = g.ordered ? order[origin + i] : i;
         const U key = encode<Pairs>(keys_in[origin + place]) ^ U(g.flip);
@@ -107,16 +176,19 @@ __device__ void serial_row(const U *keys_in, U *result, const long long *order, 
         for (int pass = 0; pass < passes; ++pass)
             ++count[pass][digit_of(key, pass)];
     }
+#pragma unroll 1
     for (int pass = 0; pass < passes; ++pass) {
         W *next = count[pass];
         if (next[digit_of(from[0], pass)] == W(n))
             continue;
         W sum = 0;
+#pragma unroll 1
         for (int digit = 0; digit < 256; ++digit) {
             const W own = next[digit];
             next[digit] = sum;
             sum += own;
         }
+#pragma unroll 1
         for (long long i = 0; i < n; ++i) {
             const W at = next[digit_of(from[i], pass)]++;
             to[at] = from[i];
@@ -130,6 +202,7 @@ __device__ void serial_row(const U *keys_in, U *result, const long long *order, 
         value_from = value_to;
         value_to = values;
     }
+#pragma unroll 1
     for (long long i = 0; i < n; ++i)
         if (Pairs)
             places[origin + i] = static_cast<long long>(value_from[i]);

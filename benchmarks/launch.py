@@ -81,6 +81,8 @@ def ours() -> dict[str, float]:
         ),
         "htod_4k": measure(lambda: cuda.memcpy_htod(a_gpu, a), finish),
     }
+    results.update(large_copies())
+    results.update(pi_tutorial())
     results.update(foreign_arrays(add))
     results.update(new_processes())
     start = time.perf_counter()
@@ -90,6 +92,62 @@ def ours() -> dict[str, float]:
         measure(lambda: SourceModule(SOURCE), finish, 50) / 1e3
     )
     return results
+
+
+def large_copies() -> dict[str, float]:
+    """Copies of ordinary (pageable) NumPy arrays; the driver's own with PYCUDA_COPY_THREADS=0."""
+    results = {}
+    for mib in (0.125, 0.25, 0.5, 1, 4, 64):
+        there = np.ones(int(mib * 2**20), np.uint8)
+        back = np.zeros_like(there)
+        memory = cuda.mem_alloc(there.nbytes)
+        cuda.memcpy_htod(memory, there)
+        cuda.memcpy_dtoh(back, memory)
+        assert (back == there).all()
+        calls = max(2, int(64 / mib) // 16)
+        for name, copy in (
+            ("htod", lambda: cuda.memcpy_htod(memory, there)),
+            ("dtoh", lambda: cuda.memcpy_dtoh(back, memory)),
+        ):
+            took = measure(copy, lambda: None, calls)
+            results[f"{name} of {mib:g} MiB"] = took
+    return results
+
+
+def pi_tutorial() -> dict[str, float]:
+    """Parts 2 and 3 of examples/tutorials/calculate_pi.py: 20 steps, by InOut and on the device."""
+    n = 1_000_000
+    reducer = SourceModule("""
+__global__ void reducer(float *dest, int i)
+{ const int n = 1000000, id = threadIdx.x + blockDim.x * blockIdx.x;
+  if (id % (2 * i) == 0 && id + i < n) dest[id] += dest[id + i]; }
+""").get_function("reducer")
+    x = (np.arange(n) / n).astype(np.float32)
+    terms = 4 / (1 + x * x)
+    block, grid = (512, 1, 1), (-(-n // 512), 1)
+    on_host, on_device = np.empty(n, np.float32), cuda.mem_alloc(4 * n)
+    result = np.empty(1, np.float32)
+
+    def by_in_out() -> None:
+        for k in range(20):
+            reducer(cuda.InOut(on_host), np.int32(1 << k), block=block, grid=grid)
+
+    def by_device() -> None:
+        for k in range(20):
+            reducer(on_device, np.int32(1 << k), block=block, grid=grid)
+        cuda.memcpy_dtoh(result, on_device)
+
+    times: dict[str, list[float]] = {"InOut": [], "on the device": []}
+    for _ in range(BATCHES):
+        on_host[:] = terms
+        cuda.memcpy_htod(on_device, terms)
+        for name, run in (("InOut", by_in_out), ("on the device", by_device)):
+            cuda.Context.synchronize()
+            start = time.perf_counter()
+            run()
+            times[name].append((time.perf_counter() - start) * 1e6)
+        assert abs(on_host[0] / n - np.pi) < 1e-5 and on_host[0] == result[0]
+    return {f"pi tutorial, {name}": statistics.median(t) for name, t in times.items()}
 
 
 NEW_PROCESS = """

@@ -11,6 +11,7 @@
 #include <pycuda/copy.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -33,6 +34,20 @@ nb::object attribute(nb::handle object, PyObject *name) {
     return found;
 }
 
+/// True where nobody can look at the handler after the call: its stand-in need not be kept.
+bool is_temporary(nb::handle handler) noexcept {
+#if PY_VERSION_HEX >= 0x030E0000
+    return PyUnstable_Object_IsUniqueReferencedTemporary(handler.ptr());
+#else
+    return Py_REFCNT(handler.ptr()) == 1;
+#endif
+}
+
+constexpr std::size_t rounded(std::size_t bytes) {
+    constexpr std::size_t alignment = 256; // as the driver's own allocations, and of a DMA's liking
+    return (bytes + alignment - 1) & ~(alignment - 1);
+}
+
 /// The stand-in on the device, kept in the handler for its next call. An array of no elements has
 /// none, as a kernel must not touch it.
 nb::object stand_in(nb::handle handler, std::size_t bytes, StreamRef queue) {
@@ -43,6 +58,14 @@ nb::object stand_in(nb::handle handler, std::size_t bytes, StreamRef queue) {
     if (PyObject_SetAttr(handler.ptr(), names.dev_alloc, allocation.ptr()) != 0)
         throw nb::python_error();
     return allocation;
+}
+
+void copy_in(const HostBuffer &from, CUdeviceptr to, StreamRef queue) {
+    if (queue.get() != nullptr || from.size() <= StagedArguments::slab_bytes)
+        return copy_to_device_async(to, from.data(), from.size(), queue);
+    wait_without_gil([&](const KeepWaiting &keep_waiting) {
+        copy_to_device(to, from.data(), from.size(), keep_waiting);
+    });
 }
 
 void copy_out(const HostBuffer &to, CUdeviceptr from, StreamRef queue) {
@@ -73,55 +96,113 @@ CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
     const nb::object array = attribute(handler, names.array);
     HostBuffer buffer = direction & Out ? HostBuffer::to_write(array, "the array of Out or InOut")
                                         : HostBuffer::to_read(array, "the array of In");
-    nb::object allocation = stand_in(handler, buffer.size(), queue_);
-    const CUdeviceptr address = allocation.is_none() ? 0 : device_address(allocation, "dev_alloc");
-    stages_.push_back(
-        {handler, std::move(allocation), direction, address, std::move(buffer), false, nullptr});
+    const std::size_t bytes = buffer.size();
+    const bool in_slab = queue_.get() == nullptr && rounded(bytes) <= slab_bytes - slab_used_ &&
+                         bytes != 0 && is_temporary(handler) &&
+                         attribute(handler, names.dev_alloc).is_none();
+    nb::object allocation = in_slab ? nb::none() : stand_in(handler, bytes, queue_);
+    const CUdeviceptr address = in_slab                ? place_in_slab(bytes)
+                                : allocation.is_none() ? 0
+                                                       : device_address(allocation, "dev_alloc");
+    if (stages_.empty())
+        stages_.reserve(4);
+    stages_.push_back({handler, std::move(allocation), direction, address, std::move(buffer), false,
+                       in_slab, nullptr});
     return address;
+}
+
+CUdeviceptr StagedArguments::place_in_slab(std::size_t bytes) {
+    if (!slab_)
+        slab_.emplace(
+            allocate_or_collect([] { return StandInPool::instance().allocate(slab_bytes); }));
+    return slab_->get() + std::exchange(slab_used_, slab_used_ + rounded(bytes));
 }
 
 CUdeviceptr StagedArguments::add_custom(nb::handle handler) {
     const CUdeviceptr address =
         device_address(nb::object(handler.attr("get_device_alloc")()), "get_device_alloc()");
-    stages_.push_back({handler, {}, 0, address, HostBuffer(), true, nullptr});
+    stages_.push_back({handler, {}, 0, address, HostBuffer(), true, false, nullptr});
     return address;
 }
 
-/// One block for the small results of the call.
+/// What of the slab is to be copied, from the first array of this direction to the last. What lies
+/// between is results that the kernel has yet to write, or data that it has read.
+StagedArguments::Span StagedArguments::slab_span(int direction) const {
+    Span span;
+    for (const Stage &stage : stages_)
+        if (stage.in_slab && stage.direction & direction) {
+            const std::size_t begin = stage.address - slab_->get();
+            if (span.size() == 0)
+                span.begin = begin;
+            span.end = begin + stage.buffer.size();
+        }
+    return span;
+}
+
+/// One block for the slab's image and for small results outside of it.
 void StagedArguments::allocate_pinned() {
-    constexpr std::size_t alignment = 256; // of a DMA's liking
     auto fits = [](const Stage &stage) {
         return stage.direction & Out && stage.buffer.size() != 0 &&
-               stage.buffer.size() <= most_pinned_bytes;
+               stage.buffer.size() <= slab_bytes && !stage.in_slab;
     };
-    auto rounded = [](std::size_t bytes) { return (bytes + alignment - 1) & ~(alignment - 1); };
-    std::size_t total = 0;
+    std::size_t total = slab_used_;
     for (const Stage &stage : stages_)
         total += fits(stage) ? rounded(stage.buffer.size()) : 0;
     if (total == 0)
         return;
     pinned_.emplace(
         allocate_or_collect([&] { return StandInPool::instance().allocate_pinned(total); }));
-    auto *next = static_cast<std::byte *>(pinned_->data());
+    auto *const image = static_cast<std::byte *>(pinned_->data());
+    std::byte *next = image + slab_used_;
     for (Stage &stage : stages_)
-        if (fits(stage))
+        if (stage.in_slab)
+            stage.pinned = image + (stage.address - slab_->get());
+        else if (fits(stage))
             stage.pinned = std::exchange(next, next + rounded(stage.buffer.size()));
+}
+
+void StagedArguments::copy_slab_in() {
+    const Span span = slab_span(In);
+    const Stage *only = nullptr;
+    int count = 0;
+    for (const Stage &stage : stages_)
+        if (stage.in_slab && stage.direction & In) {
+            only = &stage;
+            ++count;
+        }
+    if (count == 0)
+        return;
+    if (count == 1 && span.size() <= most_queued_bytes)
+        return copy_to_device_async(only->address, only->buffer.data(), span.size(), queue_);
+    thread_local std::array<std::byte, most_queued_bytes> gathered; // pageable, so copied at once
+    in_flight_ = span.size() > gathered.size();
+    std::byte *const from =
+        in_flight_ ? static_cast<std::byte *>(pinned_->data()) + span.begin : gathered.data();
+    for (const Stage &stage : stages_)
+        if (stage.in_slab && stage.direction & In)
+            std::memcpy(from + (stage.address - slab_->get() - span.begin), stage.buffer.data(),
+                        stage.buffer.size());
+    copy_to_device_async(slab_->get() + span.begin, from, span.size(), queue_);
 }
 
 void StagedArguments::before_launch(nb::handle stream) {
     if (stages_.empty()) [[likely]]
         return;
     allocate_pinned();
+    if (slab_)
+        copy_slab_in();
     for (Stage &stage : stages_) {
         if (stage.custom)
             stage.handler.attr("pre_call")(stream);
-        else if (stage.direction & In && stage.buffer.size() != 0)
-            copy_to_device_async(stage.address, stage.buffer.data(), stage.buffer.size(), queue_);
+        else if (stage.direction & In && stage.buffer.size() != 0 && !stage.in_slab)
+            copy_in(stage.buffer, stage.address, queue_);
     }
     // The caller may change the arrays as soon as the call is over, so the copies must be, too.
-    if (!anything_after())
+    if (!anything_after()) {
         wait_without_gil(
             [&](const KeepWaiting &keep_waiting) { synchronize(queue_, keep_waiting); });
+        in_flight_ = false;
+    }
 }
 
 bool StagedArguments::anything_after() const {
@@ -146,8 +227,11 @@ void StagedArguments::after_launch(const Function &function, nb::handle stream) 
     auto is_pinned_out = [](const Stage &stage) { return stage.pinned && stage.direction & Out; };
     in_flight_ = true;
     naming_kernel(function, [&] {
+        if (const Span span = slab_span(Out); span.size() != 0)
+            copy_to_host_async(static_cast<std::byte *>(pinned_->data()) + span.begin,
+                               slab_->get() + span.begin, span.size(), queue_);
         for (const Stage &stage : stages_)
-            if (is_pinned_out(stage))
+            if (is_pinned_out(stage) && !stage.in_slab)
                 copy_to_host_async(stage.pinned, stage.address, stage.buffer.size(), queue_);
     });
     wait_for_kernel(function, queue_);

@@ -1,10 +1,11 @@
 // staged_arguments.h -- In, Out and InOut: host arrays as arguments of one call.
 //
-// Small results come back through page-locked memory, so that all copies and the kernel are queued
-// without a wait between them, and one wait at the end serves all. On the way in the driver itself
-// is quickest: it puts small arrays into the queue of commands.
+// Small arrays of one call share a slab of the device's memory, so that one copy brings all of them
+// there and one brings all results back. These come through page-locked memory: the copies and the
+// kernel are queued without a wait between them, and one wait at the end serves all. On the way in
+// the driver itself is quickest with a few KB, as it puts them into the queue of commands.
 //
-//     array --> device, kernel, device --DMA--> pinned, WAIT, pinned --> array
+//     arrays --> slab, kernel, slab --DMA--> pinned, WAIT, pinned --> arrays
 #pragma once
 
 #include "host_buffer.h"
@@ -30,9 +31,11 @@ class StagedArguments {
     StagedArguments &operator=(const StagedArguments &) = delete;
     ~StagedArguments();
 
-    /// Results up to this size go through page-locked memory; larger ones, whose copies take longer
-    /// than a wait, are copied where they lie.
-    static constexpr std::size_t most_pinned_bytes = std::size_t{64} << 10;
+    /// Arrays up to this size in all lie in the slab, and results go through page-locked memory;
+    /// larger ones, whose copies take longer than a wait, are copied where they lie.
+    static constexpr std::size_t slab_bytes = std::size_t{64} << 10;
+    /// More than this the driver does not put into the queue of commands at once.
+    static constexpr std::size_t most_queued_bytes = std::size_t{16} << 10;
 
     /// Adds an In, Out or InOut; returns the address of its stand-in on the device. Borrows the
     /// handler, which must outlive this.
@@ -61,8 +64,17 @@ class StagedArguments {
         CUdeviceptr address;
         HostBuffer buffer; ///< empty for custom handlers
         bool custom;
+        bool in_slab = false;
         std::byte *pinned = nullptr; ///< its place in pinned_, if it has one
     };
+    /// A part of the slab.
+    struct Span {
+        std::size_t begin = 0, end = 0;
+        std::size_t size() const noexcept { return end - begin; }
+    };
+    CUdeviceptr place_in_slab(std::size_t bytes);
+    Span slab_span(int direction) const;
+    void copy_slab_in();
     void allocate_pinned();
     bool anything_after() const;
     void note_use_of_arrays();
@@ -70,8 +82,10 @@ class StagedArguments {
     StreamRef queue_;
     std::vector<Stage> stages_;
     std::vector<std::shared_ptr<ArrayMemory>> arrays_; ///< in streams other than the default one
-    std::optional<PooledMemory> pinned_;
-    bool in_flight_ = false; ///< the device may write to pinned_
+    std::optional<PooledMemory> slab_;
+    std::size_t slab_used_ = 0;
+    std::optional<PooledMemory> pinned_; ///< the slab's image, then other small results
+    bool in_flight_ = false;             ///< the device may read or write pinned_
 };
 
 /// Waits for what is in the queue; an error names the kernel that was launched last.

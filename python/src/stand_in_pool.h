@@ -17,7 +17,7 @@ class StandInPool {
     static StandInPool &instance();
 
     /// Larger arrays take so long to copy that allocating does not matter.
-    static constexpr std::size_t most_bytes = std::size_t{1} << 20;
+    static constexpr std::size_t most_bytes = std::size_t{32} << 20;
 
     /// In the current context; `bytes` is 1 to most_bytes.
     PooledMemory allocate(std::size_t bytes);

@@ -293,6 +293,40 @@ def test_in_out_inout(device, kernels):
     assert (a == np.arange(8) + 2).all()
 
 
+@pytest.mark.parametrize("count", [1, 3, 200, 1500, 5000, 16000, 20000])
+def test_several_small_arrays_share_their_copies(device, count):
+    """From a few bytes to more than one slab of the device's memory holds."""
+    mix = SourceModule("""
+        __global__ void mix(float *sum, const float *a, double *twice, const int *b, float *kept,
+                            int n)
+        { for (int i = threadIdx.x; i < n; i += blockDim.x) {
+              sum[i] = a[i] + b[i];
+              twice[i] *= 2;
+              kept[i] += a[i]; } }
+        """).get_function("mix")
+    a = np.arange(count, dtype=np.float32)
+    b = np.arange(count, dtype=np.int32)[::-1].copy()
+    total, twice = np.zeros(count, np.float32), np.full(count, 1.5)
+    kept = cuda.InOut(np.ones(count, np.float32))  # not a temporary: it keeps its memory
+    for turn in range(3):
+        mix(
+            cuda.Out(total),
+            cuda.In(a),
+            cuda.InOut(twice),
+            cuda.In(b),
+            kept,
+            np.int32(count),
+            block=(32, 1, 1),
+        )
+        assert (total == count - 1).all()
+        assert (twice == 1.5 * 2 ** (turn + 1)).all()
+        assert (kept.array == 1 + (turn + 1) * a).all()
+        total[:] = 0
+    assert (a == np.arange(count)).all() and (b == np.arange(count)[::-1]).all()
+    with pytest.raises(TypeError):  # after some arrays have been placed
+        mix(cuda.Out(total), cuda.In(a), "no array", block=(1, 1, 1))
+
+
 def test_host_arrays_may_be_changed_after_the_call(device, kernels):
     add = kernels.get_function("add")
     total = cuda.to_device(np.zeros(8, np.float32))

@@ -7,6 +7,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -57,6 +58,11 @@ class Context {
     bool attached() const noexcept;
     /// False once the driver has it back: nothing can be done in it any more.
     bool usable() const noexcept;
+
+    /// Has `action` called, with the context current, before it is given back to the driver. For
+    /// what is kept for each context, but must not keep it alive. False, and nothing is noted, where
+    /// somebody else gives the context back. `action` must not throw.
+    bool before_release(std::function<void()> action) const;
 
     /// Waits for all work in this context.
     void synchronize(const KeepWaiting &keep_waiting = {}) const;

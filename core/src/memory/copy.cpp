@@ -2,6 +2,7 @@
 #include <pycuda/copy.h>
 
 #include "memory/freed.h"
+#include "memory/pageable_copy.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/pending_work.h>
@@ -26,12 +27,15 @@ void wait_for_default_stream(const KeepWaiting &keep_waiting) {
 void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes,
                     const KeepWaiting &keep_waiting) {
     wait_for_default_stream(keep_waiting);
-    driver().cuMemcpyHtoD(to, from, bytes);
+    if (bytes < detail::least_copy_to_device ||
+        !detail::try_pageable_copy_to_device(to, from, bytes))
+        driver().cuMemcpyHtoD(to, from, bytes);
 }
 
 void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const KeepWaiting &keep_waiting) {
     wait_for_default_stream(keep_waiting);
-    driver().cuMemcpyDtoH(to, from, bytes);
+    if (bytes < detail::least_copy_to_host || !detail::try_pageable_copy_to_host(to, from, bytes))
+        driver().cuMemcpyDtoH(to, from, bytes);
 }
 
 void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {

@@ -155,6 +155,7 @@ CUresult detail::ContextOwner::give_back() noexcept {
     const Driver *loaded = driver_for_cleanup();
     if (!loaded || hold == Hold::Borrowed || gone.exchange(true))
         return CUDA_SUCCESS;
+    run_last_actions(*loaded);
     if (hold == Hold::Own) {
         registry().retire(handle);
         return loaded->cuCtxDestroy.get()(handle);
@@ -163,6 +164,25 @@ CUresult detail::ContextOwner::give_back() noexcept {
     if (!primary_is_active(device))
         registry().retire(handle);
     return result;
+}
+
+void detail::ContextOwner::add_last_action(std::function<void()> action) {
+    std::lock_guard lock(mutex_);
+    last_actions_.push_back(std::move(action));
+}
+
+void detail::ContextOwner::run_last_actions(const Driver &loaded) noexcept {
+    std::vector<std::function<void()>> actions;
+    {
+        std::lock_guard lock(mutex_);
+        actions.swap(last_actions_);
+    }
+    CUcontext popped = nullptr;
+    if (actions.empty() || loaded.cuCtxPushCurrent.get()(handle) != CUDA_SUCCESS)
+        return; // what the actions would give back goes with the context
+    for (const std::function<void()> &action : actions)
+        action();
+    report_cleanup("cuCtxPopCurrent", loaded.cuCtxPopCurrent.get()(&popped));
 }
 
 Context Context::primary(const Device &device, unsigned flags) {
@@ -264,6 +284,13 @@ void Context::detach() {
     name->gone = true;
     owner_ = std::move(name);
     skip_retired();
+}
+
+bool Context::before_release(std::function<void()> action) const {
+    if (!usable() || owner_->hold == ContextOwner::Hold::Borrowed)
+        return false;
+    owner_->add_last_action(std::move(action));
+    return true;
 }
 
 void Context::synchronize(const KeepWaiting &keep_waiting) const {

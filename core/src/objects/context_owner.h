@@ -4,7 +4,10 @@
 #include <pycuda/context.h>
 #include <pycuda/event.h>
 
+#include <pycuda/driver.h>
+
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -41,6 +44,7 @@ struct ContextOwner {
 
     /// Gives the context back to the driver, once.
     CUresult give_back() noexcept;
+    void add_last_action(std::function<void()> action);
 
     const CUcontext handle;
     const CUdevice device;
@@ -48,6 +52,12 @@ struct ContextOwner {
     StreamSet streams;
     std::atomic<bool> attached{true};
     std::atomic<bool> gone{false}; // given back: nothing can be done in it any more
+
+  private:
+    void run_last_actions(const Driver &loaded) noexcept;
+
+    std::mutex mutex_;
+    std::vector<std::function<void()>> last_actions_;
 };
 
 } // namespace pycuda::detail

@@ -1,7 +1,7 @@
 // wait_loop.h -- waiting by asking, so that the caller is asked now and then whether to go on.
 //
 // The first millisecond spins, since a sleep ends some 50 microseconds late and most waits end
-// there; it yields, so that softcuda's own threads get the core. Later pauses are 1/16 of the time
+// there; softcuda gives its own threads the core in between. Later pauses are 1/16 of the time
 // waited so far, which bounds what polling adds to a long wait to 6 %, and at most a millisecond.
 #pragma once
 
@@ -30,10 +30,8 @@ void wait_loop(const char *function, const KeepWaiting &keep_waiting, Query &&qu
         if (result != CUDA_ERROR_NOT_READY)
             return check(result, function);
         const Clock::time_point now = Clock::now();
-        if (now - start < spin) {
-            std::this_thread::yield();
+        if (now - start < spin)
             continue;
-        }
         if (now >= next_question) {
             if (!keep_waiting()) {
                 interrupt_device_work();

@@ -9,6 +9,7 @@
 #include <cuda.h>
 #include <new>
 #include <system_error>
+#include <thread>
 #include <type_traits>
 
 /// For exports that cuda.h does not declare.
@@ -52,6 +53,13 @@ template <class Body> CUresult with_context(Body &&body) noexcept {
 /// A call about one device: body(device).
 template <class Body> CUresult with_device(CUdevice ordinal, Body &&body) noexcept {
     return guarded([&] { return body(device::System::get().device(ordinal)); });
+}
+
+/// The answer to a question that is asked again and again: in between, the device's own threads get
+/// the core.
+inline CUresult not_ready_yet() noexcept {
+    std::this_thread::yield();
+    return CUDA_ERROR_NOT_READY;
 }
 
 /// Throws Error(invalid value) for a null among the pointers.

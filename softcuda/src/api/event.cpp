@@ -66,7 +66,7 @@ CUresult cuEventQuery(CUevent handle) {
     return api::with_system([&](device::System &) {
         const std::shared_ptr<Event> event = find_event(handle);
         if (!event->query())
-            return CUDA_ERROR_NOT_READY;
+            return api::not_ready_yet();
         event->context().collect_output();
         event->context().throw_error();
         return CUDA_SUCCESS;

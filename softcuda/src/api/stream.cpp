@@ -68,7 +68,7 @@ CUresult cuStreamQuery(CUstream handle) {
     return with_stream(handle, [](Stream &stream) {
         device::capture::forbid(stream);
         if (!device::System::get().timeline().pending(stream).empty())
-            return CUDA_ERROR_NOT_READY;
+            return api::not_ready_yet();
         stream.context().collect_output();
         stream.context().throw_error();
         return CUDA_SUCCESS;

@@ -91,6 +91,24 @@ def _compile(
     return result
 
 
+def _module_of(result: _driver.CompileResult) -> _driver.Module:
+    """Where the driver finishes a compilation (of PTX), its refusal is the compiler's."""
+    said: list[tuple[bool, str, str]] = []
+    try:
+        return _driver.module_from_buffer(
+            result.image, message_handler=lambda *words: said.append(words)
+        )
+    except driver.LogicError as error:
+        if error.name != "CUDA_ERROR_INVALID_PTX":
+            raise
+        raise driver.CompileError(
+            "the driver cannot compile the PTX of kernel.cu",
+            result.command_line,
+            "",
+            said[-1][2] if said else str(error),
+        ) from error
+
+
 def compile(
     source: object,
     nvcc: str = "nvcc",
@@ -266,7 +284,7 @@ class SourceModule(CudaModule):
 
     def _load(self, name_expressions: list[str]) -> _driver.Module:
         result = _compile(self._source, "image", self._how, name_expressions, frames=2)
-        module = _driver.module_from_buffer(result.image)
+        module = _module_of(result)
         module._describe(self._source)
         for expression, name in result.lowered_names.items():
             self._instances[expression] = module.get_function(name)

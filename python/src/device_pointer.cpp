@@ -1,6 +1,7 @@
 // device_pointer.cpp -- what counts as a device pointer, and what as a stream.
 #include "device_pointer.h"
 
+#include "array_object.h"
 #include "numpy_types.h"
 #include "python_object.h"
 
@@ -34,6 +35,8 @@ std::optional<CUdeviceptr> find_device_address(nb::handle object) {
         return memory->get();
     if (const PooledMemory * memory; nb::try_cast(object, memory) && memory)
         return memory->get();
+    if (is_array(object)) // one of a single integer is an index as well
+        return array_of(object).address();
     if (PyIndex_Check(object.ptr()) && !is_numpy_array(object))
         return unsigned_integer(object);
     if (nb::object interface = optional_attribute(object, "__cuda_array_interface__");

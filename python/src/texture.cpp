@@ -232,10 +232,11 @@ CUdeviceptr find_variable(nb::handle module, const char *name, const char *what)
 
 /// The reference that the module has by this name. The module keeps it, since what is bound stays
 /// bound when the program forgets the reference.
-template <class Make> nb::object reference_of(nb::handle module, const char *name, Make &&make) {
+template <class Reference, class Make>
+nb::object reference_of(nb::handle module, const char *name, Make &&make) {
     nb::object attributes = module.attr("__dict__");
     auto references = nb::cast<nb::dict>(attributes.attr("setdefault")("_references", nb::dict()));
-    if (references.contains(name))
+    if (references.contains(name) && nb::isinstance<Reference>(nb::handle(references[name])))
         return nb::borrow(references[name]);
     return references.attr("setdefault")(name, make()); // another thread may have been quicker
 }
@@ -392,7 +393,7 @@ void bind_references(nb::module_ &module) {
 } // namespace
 
 nb::object texture_reference_of(nb::handle module, const char *name) {
-    return reference_of(module, name, [&] {
+    return reference_of<TextureReference>(module, name, [&] {
         const CUdeviceptr variable = find_variable<DeclaredTexture>(module, name, "get_texref");
         DeclaredTexture declared{};
         copy_to_host(&declared, variable, sizeof declared);
@@ -401,7 +402,7 @@ nb::object texture_reference_of(nb::handle module, const char *name) {
 }
 
 nb::object surface_reference_of(nb::handle module, const char *name) {
-    return reference_of(module, name, [&] {
+    return reference_of<SurfaceReference>(module, name, [&] {
         const CUdeviceptr variable = find_variable<DeclaredSurface>(module, name, "get_surfref");
         return nb::cast(SurfaceReference(nb::cast<Module>(module), variable));
     });

@@ -64,6 +64,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{{"--maxrregcount", "32"}, {"--maxrregcount=32"}},
         Row{{"-lineinfo"}, {"--generate-line-info"}}, Row{{"-G"}, {"--device-debug"}},
         Row{{"-g"}, {}}, Row{{"-m64"}, {}}, Row{{"-w"}, {"--disable-warnings"}},
+        Row{{"-e", "f"}, {}}, Row{{"--Wreorder", "--entries=f,g"}, {}},
         Row{{"-Xcompiler", "-fPIC"}, {}}, Row{{"--compiler-options", "-Wall,-O2"}, {}},
         Row{{"--compiler-options=-P"}, {}}, Row{{"-ccbin", "g++-12"}, {}}, Row{{"-lcudadevrt"}, {}},
         Row{{"-L/usr/lib"}, {}}, Row{{"-l", "cudadevrt"}, {}},

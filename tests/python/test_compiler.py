@@ -248,3 +248,17 @@ def test_cache(device, tmp_path, monkeypatch, cache_dir):
 
 def test_unwritable_cache_is_no_error(device):
     SourceModule(NOP, cache_dir="/proc/nowhere/cache")
+
+
+def test_what_the_driver_cannot_compile_is_a_compile_error(device):
+    """Of a cubin, ptxas says it; of PTX, the driver that loads it."""
+    source = """__global__ void f(double *p)
+    {
+        __shared__ double x[100000];
+        x[threadIdx.x] = *p;
+        __syncthreads();
+        *p = x[99999 - threadIdx.x];
+    }"""
+    with pytest.raises(cuda.CompileError) as caught:
+        SourceModule(source)
+    assert "shared" in caught.value.stderr and caught.value.command_line

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
+from pycuda import gpuarray
 from pycuda.tools import DeviceMemoryPool, PageLockedMemoryPool, bitlog2
 
 
@@ -54,6 +55,13 @@ def test_device_pointers_come_in_many_kinds(device):
     for pointer in [*pointers, Foreign(), Interface()]:
         assert (cuda.from_device(pointer, 4, np.int32) == a).all()
     assert int(Holder()) == Holder().__index__() == int(memory)
+
+    one = gpuarray.to_gpu(np.array([7], np.int64))  # an index, but its address is meant
+    for array in (gpuarray.to_gpu(a), gpuarray.to_gpu(a)[1:], one):
+        back = cuda.from_device(array, array.size, array.dtype)
+        assert (back == array.get()).all()
+        cuda.memset_d8(array, 0, array.nbytes)
+        assert not array.get().any()
 
 
 def test_copy_on_the_device(device):

@@ -444,3 +444,21 @@ def test_closed_textures_are_refused(device):
         made.close()
         with pytest.raises(cuda.LogicError, match="was closed before"):
             made.__index__()
+
+
+def test_kinds_of_references_are_told_apart(able):
+    source = """texture<float, 2> image; surface<void, 2> canvas;
+        __global__ void copy(float *out) {
+            *out = tex2D(image, 0.5f, 0.5f);
+            surf2Dwrite(*out, canvas, 0, 0);
+        }"""
+    module = able("textures", lambda: SourceModule(source))
+    module.get_texref("image")
+    module.get_surfref("canvas")
+    for look_up in (
+        lambda: module.get_surfref("image"),
+        lambda: module.get_texref("canvas"),
+        lambda: module.get_texref("copy"),
+    ):
+        with pytest.raises(cuda.LogicError):
+            look_up()

@@ -80,7 +80,6 @@ constexpr Rule rules[] = {
     {"optimization-info", "opt-info", Form::Value, Use::Pass},
     {"disable-warnings", "w", Form::Flag, Use::Pass},
     {"warning-as-error", "Werror", Form::Value, Use::Pass},
-    {"Wreorder", "Wreorder", Form::Flag, Use::Pass},
     {"restrict", "restrict", Form::Flag, Use::Pass},
     {"extra-device-vectorization", "extra-device-vectorization", Form::Flag, Use::Pass},
     {"relocatable-device-code", "rdc", Form::Value, Use::Pass},
@@ -128,6 +127,7 @@ constexpr Rule rules[] = {
     {"extended-lambda", "extended-lambda", Form::Flag, Use::Drop},
     {"expt-extended-lambda", "expt-extended-lambda", Form::Flag, Use::Drop},
     {"default-stream", "default-stream", Form::Value, Use::Drop},
+    {"entries", "e", Form::Value, Use::Drop}, // the other kernels are there as well, then
     {"threads", "t", Form::Value, Use::Drop},
     {"jobserver", "jobserver", Form::Flag, Use::Drop},
     {"verbose", "v", Form::Flag, Use::Drop},
@@ -141,11 +141,11 @@ constexpr Rule rules[] = {
     {"forward-unknown-opts", "forward-unknown-opts", Form::Flag, Use::Drop},
     {"use-local-env", "use-local-env", Form::Flag, Use::Drop},
     {"Wno-deprecated-gpu-targets", "Wno-deprecated-gpu-targets", Form::Flag, Use::Drop},
+    {"Wreorder", "Wreorder", Form::Flag, Use::Drop},
     {"Wdefault-stream-launch", "Wdefault-stream-launch", Form::Flag, Use::Drop},
     {"Wmissing-launch-bounds", "Wmissing-launch-bounds", Form::Flag, Use::Drop},
     {"Wext-lambda-captures-this", "Wext-lambda-captures-this", Form::Flag, Use::Drop},
 
-    {"entries", "e", Form::Value, Use::Nvcc},
     {"source-in-ptx", "src-in-ptx", Form::Flag, Use::Nvcc},
     {"keep-device-functions", "keep-device-functions", Form::Flag, Use::Nvcc},
     {"options-file", "optf", Form::Value, Use::Nvcc},

@@ -916,21 +916,57 @@ class Device:
     def __repr__(self) -> str: ...
 
 class Context:
-    """What a program does on one device lives in a context."""
+    """
+    What a program does on one device lives in a context.
+
+    Called of the class, methods act on the current context: ``Context.synchronize()``.
+    """
+
+    @staticmethod
+    def get_device() -> Device:
+        """The Device of the context. LogicError where none is current."""
+
+    @staticmethod
+    def synchronize() -> None:
+        """Wait for all work in the context."""
+
+    @staticmethod
+    def get_limit(limit: int) -> int:
+        """A `limit` of the context, in bytes where it is one of memory."""
+
+    @staticmethod
+    def set_limit(limit: int, value: int) -> None:
+        """Set a `limit` of the context; the driver may round it."""
+
+    @staticmethod
+    def get_cache_config() -> func_cache:
+        """How the context divides memory between L1 and shared memory."""
+
+    @staticmethod
+    def set_cache_config(cc: int) -> None:
+        """Set how the context divides memory between L1 and shared memory: func_cache."""
+
+    @staticmethod
+    def get_shared_config() -> shared_config:
+        """The width of the banks of shared memory."""
+
+    @staticmethod
+    def set_shared_config(sc: int) -> None:
+        """Set the width of the banks of shared memory; devices of today have one."""
+
+    @staticmethod
+    def enable_peer_access(peer: Context, flags: int = 0) -> None:
+        """Let kernels and copies of the context reach memory of `peer`."""
+
+    @staticmethod
+    def disable_peer_access(peer: Context) -> None:
+        """Undo enable_peer_access(). LogicError where it was not enabled."""
 
     @staticmethod
     def get_current() -> Context | None:
         """
         The context that is current in this thread, whoever made it so, or None.
         """
-
-    @staticmethod
-    def get_device() -> Device:
-        """The Device of the current context. LogicError where there is none."""
-
-    @staticmethod
-    def synchronize() -> None:
-        """Wait for all work in the current context."""
 
     @staticmethod
     def from_handle(handle: int) -> Context:
@@ -954,42 +990,6 @@ class Context:
     def __exit__(self, *args) -> None: ...
     def detach(self) -> None:
         """Give the context up. A second time is an error."""
-
-    @staticmethod
-    def get_limit(limit: int) -> int:
-        """A `limit` of the current context, in bytes where it is one of memory."""
-
-    @staticmethod
-    def set_limit(limit: int, value: int) -> None:
-        """Set a `limit` of the current context; the driver may round it."""
-
-    @staticmethod
-    def get_cache_config() -> func_cache:
-        """How the current context divides memory between L1 and shared memory."""
-
-    @staticmethod
-    def set_cache_config(cc: int) -> None:
-        """
-        Set how the current context divides memory between L1 and shared memory: func_cache.
-        """
-
-    @staticmethod
-    def get_shared_config() -> shared_config:
-        """The width of the banks of shared memory."""
-
-    @staticmethod
-    def set_shared_config(sc: int) -> None:
-        """
-        Set the width of the banks of shared memory; devices of today have one.
-        """
-
-    @staticmethod
-    def enable_peer_access(peer: Context, flags: int = 0) -> None:
-        """Let kernels and copies of the current context reach memory of `peer`."""
-
-    @staticmethod
-    def disable_peer_access(peer: Context) -> None:
-        """Undo enable_peer_access(). LogicError where it was not enabled."""
 
     def get_api_version(self) -> int:
         """The version of the driver API that the context was made for: 3020."""

@@ -15,9 +15,30 @@
 namespace pycuda::python {
 namespace {
 
-void synchronize() {
-    Context current = Context::require_current();
-    wait_without_gil([&](const KeepWaiting &keep_waiting) { current.synchronize(keep_waiting); });
+/// A method of Context that acts on the context that it is called of, and on the current one where
+/// it is called of the class: `context.synchronize()` and `Context.synchronize()`. In PyCUDA these
+/// are static, and `other.synchronize()` waits for a context that is not `other`.
+struct EitherMethod {
+    nb::object of_class;
+    std::string of_instance; ///< the name of the method proper
+};
+
+nb::object bind_either(const EitherMethod &method, nb::handle instance, nb::handle) {
+    return instance.is_none() ? method.of_class : instance.attr(method.of_instance.c_str());
+}
+
+template <class Result, class... Args, class... Extra>
+void def_either(nb::class_<Context> &type, const char *name,
+                Result (*act)(const Context &, Args...), const Extra &...extra) {
+    const std::string of_instance = std::string("_self_") + name;
+    type.def(of_instance.c_str(), act, extra...);
+    type.def_static(
+        name, [act](Args... args) { return act(Context::require_current(), args...); }, extra...);
+    type.attr(name) = nb::cast(EitherMethod{type.attr(name), of_instance});
+}
+
+void synchronize(const Context &context) {
+    wait_without_gil([&](const KeepWaiting &keep_waiting) { context.synchronize(keep_waiting); });
     PendingBuffers::instance().release_finished();
 }
 
@@ -29,25 +50,34 @@ Context enter_block(const Context &context) {
     return context;
 }
 
-std::size_t get_limit(int limit) { return Context::require_current().limit(CUlimit(limit)); }
-void set_limit(int limit, std::size_t value) {
-    Context::require_current().set_limit(CUlimit(limit), value);
+Device get_device(const Context &context) { return context.device(); }
+
+std::size_t get_limit(const Context &context, int limit) { return context.limit(CUlimit(limit)); }
+void set_limit(const Context &context, int limit, std::size_t value) {
+    context.set_limit(CUlimit(limit), value);
 }
-void set_cache_config(int config) {
-    Context::require_current().set_cache_config(CUfunc_cache(config));
+void set_cache_config(const Context &context, int config) {
+    context.set_cache_config(CUfunc_cache(config));
 }
-void set_shared_config(int config) {
-    Context::require_current().set_shared_config(CUsharedconfig(config));
+void set_shared_config(const Context &context, int config) {
+    context.set_shared_config(CUsharedconfig(config));
 }
 
 nb::object member_of(const char *name, int value) {
     return nb::module_::import_("pycuda._driver").attr(name)(value);
 }
-nb::object get_cache_config() {
-    return member_of("func_cache", Context::require_current().cache_config());
+nb::object get_cache_config(const Context &context) {
+    return member_of("func_cache", context.cache_config());
 }
-nb::object get_shared_config() {
-    return member_of("shared_config", Context::require_current().shared_config());
+nb::object get_shared_config(const Context &context) {
+    return member_of("shared_config", context.shared_config());
+}
+
+void enable_peer_access(const Context &context, const Context &peer, unsigned flags) {
+    context.enable_peer_access(peer, flags);
+}
+void disable_peer_access(const Context &context, const Context &peer) {
+    context.disable_peer_access(peer);
 }
 
 std::uintptr_t handle_of(const Context &context) {
@@ -69,17 +99,43 @@ std::string represent(const Context &context) {
     return text;
 }
 
+/// What is asked of a context, or of the class for the current one.
+void bind_either_methods(nb::class_<Context> &type) {
+    def_either(type, "get_device", get_device,
+               "The Device of the context. LogicError where none is current.");
+    def_either(type, "synchronize", synchronize, "Wait for all work in the context.");
+    def_either(type, "get_limit", get_limit, nb::arg("limit"),
+               "A `limit` of the context, in bytes where it is one of memory.");
+    def_either(type, "set_limit", set_limit, nb::arg("limit"), nb::arg("value"),
+               "Set a `limit` of the context; the driver may round it.");
+    def_either(type, "get_cache_config", get_cache_config,
+               "How the context divides memory between L1 and shared memory.");
+    def_either(type, "set_cache_config", set_cache_config, nb::arg("cc"),
+               "Set how the context divides memory between L1 and shared memory: func_cache.");
+    def_either(type, "get_shared_config", get_shared_config,
+               "The width of the banks of shared memory.");
+    def_either(type, "set_shared_config", set_shared_config, nb::arg("sc"),
+               "Set the width of the banks of shared memory; devices of today have one.");
+    def_either(type, "enable_peer_access", enable_peer_access, nb::arg("peer"),
+               nb::arg("flags") = 0,
+               "Let kernels and copies of the context reach memory of `peer`.");
+    def_either(type, "disable_peer_access", disable_peer_access, nb::arg("peer"),
+               "Undo enable_peer_access(). LogicError where it was not enabled.");
+}
+
 } // namespace
 
 void bind_context(nb::module_ &module) {
-    nb::class_<Context>(module, "Context", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                        "What a program does on one device lives in a context.")
-        .def_static("get_current", &Context::current,
+    nb::class_<EitherMethod>(module, "_EitherMethod")
+        .def("__get__", bind_either, nb::arg("instance").none(), nb::arg("owner").none());
+
+    nb::class_<Context> type(module, "Context", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                             "What a program does on one device lives in a context.\n\n"
+                             "Called of the class, methods act on the current context: "
+                             "``Context.synchronize()``.");
+    bind_either_methods(type);
+    type.def_static("get_current", &Context::current,
                     "The context that is current in this thread, whoever made it so, or None.")
-        .def_static(
-            "get_device", [] { return Context::require_current().device(); },
-            "The Device of the current context. LogicError where there is none.")
-        .def_static("synchronize", synchronize, "Wait for all work in the current context.")
         .def_static("from_handle", from_handle, nb::arg("handle"),
                     "A CUcontext of other code, which keeps it alive.")
         .def_static(
@@ -96,30 +152,6 @@ void bind_context(nb::module_ &module) {
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
         .def("detach", detach_and_let_go, "Give the context up. A second time is an error.")
-        .def_static("get_limit", get_limit, nb::arg("limit"),
-                    "A `limit` of the current context, in bytes where it is one of memory.")
-        .def_static("set_limit", set_limit, nb::arg("limit"), nb::arg("value"),
-                    "Set a `limit` of the current context; the driver may round it.")
-        .def_static("get_cache_config", get_cache_config,
-                    "How the current context divides memory between L1 and shared memory.")
-        .def_static(
-            "set_cache_config", set_cache_config, nb::arg("cc"),
-            "Set how the current context divides memory between L1 and shared memory: func_cache.")
-        .def_static("get_shared_config", get_shared_config,
-                    "The width of the banks of shared memory.")
-        .def_static("set_shared_config", set_shared_config, nb::arg("sc"),
-                    "Set the width of the banks of shared memory; devices of today have one.")
-        .def_static(
-            "enable_peer_access",
-            [](const Context &peer, unsigned flags) {
-                Context::require_current().enable_peer_access(peer, flags);
-            },
-            nb::arg("peer"), nb::arg("flags") = 0,
-            "Let kernels and copies of the current context reach memory of `peer`.")
-        .def_static(
-            "disable_peer_access",
-            [](const Context &peer) { Context::require_current().disable_peer_access(peer); },
-            nb::arg("peer"), "Undo enable_peer_access(). LogicError where it was not enabled.")
         .def("get_api_version", &Context::api_version,
              "The version of the driver API that the context was made for: 3020.")
         .def_prop_ro("handle", handle_of, "The CUcontext, as an int.")

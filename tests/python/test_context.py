@@ -171,3 +171,23 @@ def test_with_device(device, primary_context):
     thread.start()
     thread.join()
     assert current == [primary_context, None]
+
+
+def test_methods_act_on_their_own_context(device, primary_context):
+    """And on the current one where they are called of the class, as in PyCUDA."""
+    other, stack = device.make_context(), cuda.limit.STACK_SIZE
+    cuda.Context.pop()
+    here = cuda.Context.get_limit(stack)
+    other.set_limit(stack, here + 1024)
+    assert other.get_limit(limit=stack) > cuda.Context.get_limit(stack) == here
+    assert other.get_device() == cuda.Context.get_device() == device
+    other.set_cache_config(cuda.func_cache.PREFER_L1)
+    other.set_shared_config(sc=cuda.shared_config.FOUR_BYTE_BANK_SIZE)
+    assert isinstance(other.get_cache_config(), cuda.func_cache)
+    assert isinstance(other.get_shared_config(), cuda.shared_config)
+    other.synchronize()
+    with pytest.raises(cuda.Error):
+        other.disable_peer_access(primary_context)
+    other.detach()
+    with pytest.raises(cuda.LogicError, match="was detached"):
+        other.synchronize()

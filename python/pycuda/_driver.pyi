@@ -1221,6 +1221,7 @@ class PooledHostAllocation:
     def free(self) -> None:
         """Give the block back to the pool now. A second time is an error."""
 
+    def __repr__(self) -> str: ...
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
 
@@ -1391,6 +1392,7 @@ class ArrayDescriptor:
     """The extent and format of a one- or two-dimensional Array."""
 
     def __init__(self) -> None: ...
+    def __repr__(self) -> str: ...
     @property
     def width(self) -> int:
         """In elements."""
@@ -1420,6 +1422,7 @@ class ArrayDescriptor3D:
     """The extent and format of any Array, with array3d_flags."""
 
     def __init__(self) -> None: ...
+    def __repr__(self) -> str: ...
     @property
     def width(self) -> int:
         """In elements."""
@@ -1480,6 +1483,7 @@ class MipmappedArray:
     """An array with its smaller versions."""
 
     def __init__(self, descriptor: ArrayDescriptor3D, levels: int) -> None: ...
+    def __repr__(self) -> str: ...
     @property
     def levels(self) -> int:
         """How many versions there are, the array itself included."""
@@ -2359,6 +2363,7 @@ class DriverMemoryPool:
     """The pool that mem_alloc_async() of a device takes memory from."""
 
     def __init__(self, device: Device) -> None: ...
+    def __repr__(self) -> str: ...
     @property
     def release_threshold(self) -> int:
         """Bytes that are kept for reuse when the device is waited for."""
@@ -2399,6 +2404,7 @@ class PhysicalMemory:
     def export_fd(self) -> int:
         """A new file descriptor for another process; close it with os.close()."""
 
+    def __repr__(self) -> str: ...
     @property
     def size(self) -> int:
         """In bytes."""
@@ -2500,6 +2506,7 @@ class GreenContext:
     def context(self) -> Context:
         """The same as a Context, to be pushed or used in `with`."""
 
+    def __repr__(self) -> str: ...
     @property
     def resource(self) -> SmResource:
         """Its multiprocessors."""

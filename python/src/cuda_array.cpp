@@ -24,8 +24,32 @@ struct Descriptor3D {
     CUDA_ARRAY3D_DESCRIPTOR value{};
 };
 
+/// "4 x 3, 1 channels of FLOAT".
+std::string describe(std::initializer_list<std::size_t> extents, CUarray_format format,
+                     unsigned channels) {
+    std::string text;
+    for (std::size_t extent : extents)
+        if (text.empty() || extent != 0)
+            text += (text.empty() ? "" : " x ") + std::to_string(extent);
+    return text + ", " + std::to_string(channels) + " channels of " +
+           nb::cast<std::string>(nb::str(member_of("array_format", static_cast<int>(format))));
+}
+
+std::string represent_descriptor(const Descriptor &d) {
+    return "<pycuda.driver.ArrayDescriptor " +
+           describe({d.value.Width, d.value.Height}, d.value.Format, d.value.NumChannels) + ">";
+}
+
+std::string represent_descriptor(const Descriptor3D &d) {
+    return "<pycuda.driver.ArrayDescriptor3D " +
+           describe({d.value.Width, d.value.Height, d.value.Depth}, d.value.Format,
+                    d.value.NumChannels) +
+           ">";
+}
+
 template <class Bound> void bind_descriptor(nb::class_<Bound> &type) {
     type.def(nb::init<>())
+        .def("__repr__", [](const Bound &descriptor) { return represent_descriptor(descriptor); })
         .def_prop_rw(
             "width", [](const Bound &d) { return d.value.Width; },
             [](Bound &d, std::size_t width) { d.value.Width = width; }, "In elements.")
@@ -58,13 +82,8 @@ std::string represent(const CudaArray &array) {
     if (array.freed())
         return "<pycuda.driver.Array, freed>";
     const CUDA_ARRAY3D_DESCRIPTOR d = array.description_3d();
-    std::string text = "<pycuda.driver.Array " + std::to_string(d.Width);
-    for (std::size_t extent : {d.Height, d.Depth})
-        if (extent != 0)
-            text += " x " + std::to_string(extent);
-    return text + ", " + std::to_string(d.NumChannels) + " channels of " +
-           nb::cast<std::string>(nb::str(member_of("array_format", static_cast<int>(d.Format)))) +
-           ">";
+    return "<pycuda.driver.Array " +
+           describe({d.Width, d.Height, d.Depth}, d.Format, d.NumChannels) + ">";
 }
 
 void memcpy_dtoa(nb::handle array, std::size_t index, nb::handle src, std::size_t bytes) {
@@ -174,6 +193,11 @@ void bind_cuda_array(nb::module_ &module) {
                 new (self) MipmappedArray(descriptor.value, levels);
             },
             nb::arg("descriptor"), nb::arg("levels"))
+        .def("__repr__",
+             [](const MipmappedArray &array) {
+                 return "<pycuda.driver.MipmappedArray of " + std::to_string(array.levels()) +
+                        " levels>";
+             })
         .def_prop_ro("levels", &MipmappedArray::levels,
                      "How many versions there are, the array itself included.")
         .def("get_level", &MipmappedArray::level, nb::arg("level"), nb::keep_alive<0, 1>(),

@@ -58,6 +58,11 @@ void bind_green_context(nb::module_ &module) {
         .def_prop_ro(
             "context", [](const GreenContext &green) { return green.context(); },
             nb::keep_alive<0, 1>(), "The same as a Context, to be pushed or used in `with`.")
+        .def("__repr__",
+             [](const GreenContext &green) {
+                 return "<pycuda.driver.GreenContext of " +
+                        std::to_string(green.resource().count()) + " multiprocessors>";
+             })
         .def_prop_ro("resource", &GreenContext::resource, "Its multiprocessors.")
         .def_prop_ro(
             "handle",

@@ -108,6 +108,12 @@ void bind_memory_pool(nb::module_ &module) {
         .def(
             "free", [](PooledHostMemory &block) { block.memory.free(); }, nb::lock_self(),
             "Give the block back to the pool now. A second time is an error.")
+        .def("__repr__",
+             [](const PooledHostMemory &block) {
+                 return "<pycuda.driver.PooledHostAllocation" +
+                        (block.memory.freed() ? std::string(", freed>")
+                                              : " of " + std::to_string(block.size()) + " bytes>");
+             })
         .def("__len__", &PooledHostMemory::size)
         .def("__bool__", [](const PooledHostMemory &) { return true; });
 

@@ -129,6 +129,13 @@ void bind_stream_memory(nb::module_ &module) {
     nb::class_<DriverPool>(module, "DriverMemoryPool",
                            "The pool that mem_alloc_async() of a device takes memory from.")
         .def(nb::init<const Device &>(), nb::arg("device"))
+        .def("__repr__",
+             [](const DriverPool &pool) {
+                 return "<pycuda.driver.DriverMemoryPool with " +
+                        std::to_string(pool.get(CU_MEMPOOL_ATTR_USED_MEM_CURRENT)) + " of " +
+                        std::to_string(pool.get(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)) +
+                        " bytes in use>";
+             })
         .def_prop_rw(
             "release_threshold", pool_attribute<CU_MEMPOOL_ATTR_RELEASE_THRESHOLD>,
             [](const DriverPool &pool, std::uint64_t bytes) {

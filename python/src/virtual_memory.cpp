@@ -42,6 +42,11 @@ void bind_physical_memory(nb::module_ &module) {
                     "Memory that another process exported; the file descriptor stays yours.")
         .def("export_fd", &PhysicalMemory::export_descriptor,
              "A new file descriptor for another process; close it with os.close().")
+        .def("__repr__",
+             [](const PhysicalMemory &memory) {
+                 return "<pycuda.driver.PhysicalMemory of " + std::to_string(memory.size()) +
+                        " bytes>";
+             })
         .def_prop_ro("size", &PhysicalMemory::size, "In bytes.")
         .def_prop_ro("device", &PhysicalMemory::device, "The Device that it lies on.")
         .def_prop_ro("handle", &PhysicalMemory::get,

@@ -74,7 +74,7 @@ def _compile(
             options,
             how.keep,
             how.no_extern_c,
-            how.arch or "",
+            "" if how.arch in (None, "native") else how.arch,
             how.code or "",
             how.cache_dir,
             [os.fspath(folder) for folder in how.include_dirs or ()],

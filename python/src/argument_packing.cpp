@@ -38,11 +38,19 @@ CUdeviceptr address_of(nb::handle array) {
     return nb::cast<CUdeviceptr>(nb::object(array.attr("ctypes").attr("data")));
 }
 
-/// An array by value, as a struct: of no dimension, or where a struct is wanted for certain.
-bool wanted_by_value(nb::handle array, const Parameter *wanted) {
+/// An array by value, as a struct: of no dimension, or where a struct is wanted for certain. Of a
+/// type that nobody knows 8 bytes might be a pointer; other sizes, and what the source names, are
+/// not.
+bool wanted_by_value(nb::handle array, const Parameter *wanted, const Packing &packing) {
     if (nb::cast<int>(array.attr("ndim")) == 0)
         return true;
-    return wanted && wanted->kind == ValueKind::Bytes;
+    if (!wanted || wanted->kind == ValueKind::Bytes)
+        return wanted;
+    const ParameterLayout &layout = packing.function.function.layout();
+    const bool may_be_pointer =
+        wanted->size == sizeof(CUdeviceptr) && layout.type(packing.block.count()).empty();
+    return wanted->kind == ValueKind::Unknown && !may_be_pointer &&
+           nb::cast<std::size_t>(array.attr("nbytes")) == wanted->size;
 }
 
 void pack_numpy_array(nb::handle array, Packing &packing) {
@@ -52,7 +60,7 @@ void pack_numpy_array(nb::handle array, Packing &packing) {
         check_elements(packing.function, packing.block.count(), nb::object(array.attr("dtype")));
         return packing.block.push_pointer(address_of(array));
     }
-    if (wanted_by_value(array, wanted)) {
+    if (wanted_by_value(array, wanted, packing)) {
         HostBuffer bytes = HostBuffer::to_read(array, "an array by value");
         if (packing.block.try_push(bytes.data(), bytes.size(), ValueKind::Bytes))
             return;

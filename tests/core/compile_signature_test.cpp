@@ -121,6 +121,14 @@ TEST(DeclaredKernels, SimpleAliasesAreFollowed) {
                 testing::Contains("signed 4"));
 }
 
+TEST(DeclaredKernels, EnumsAreTheirIntegers) {
+    EXPECT_THAT(summaries("enum Color { RED, BLUE };\nenum class Small : unsigned char { A };\n"
+                          "__global__ void f(Color a, enum Color b, Small c, Color *d) {}"),
+                ElementsAre("signed 4", "signed 4", "unsigned 1", "pointer to signed 4"));
+    EXPECT_THAT(summaries("enum { A };\nenum E : Mine { B };\n__global__ void f(E a) {}"),
+                ElementsAre("? 0"));
+}
+
 TEST(DeclaredKernels, WhatCannotBeToldIsUnknown) {
     EXPECT_THAT(summaries("#if D\ntypedef double real;\n#else\ntypedef float real;\n#endif\n"
                           "__global__ void f(real *a, real b, int n) {}"),

@@ -304,3 +304,29 @@ def test_what_is_missing_is_named(device, module, tmp_path):
 
 
 SOURCE_OF_ONE = "__global__ void one(int *p, char c) { *p = c; }"
+
+
+def test_arrays_are_structs_by_value_where_they_have_the_size(device):
+    """As in PyCUDA, where any array of the host goes by value."""
+    module = SourceModule("""
+        typedef struct { float x; int n; } Pair;
+        struct Three { int a, b, c; };
+        enum Color { RED, GREEN = 5 };
+        __global__ void f(Pair pair, Three three, dim3 extent, Color color, float *out)
+        {
+            out[0] = pair.x; out[1] = pair.n; out[2] = three.c; out[3] = extent.y; out[4] = color;
+        }
+        __global__ void g(const float *p) {}
+        """)
+    pair = np.array([(1.5, 2)], [("x", "f4"), ("n", "i4")])
+    out = np.zeros(5, np.float32)
+    numbers = np.array([1, 2, 3], np.int32)
+    module.get_function("f")(pair, numbers, numbers + 3, 5, cuda.Out(out), block=1)
+    assert out.tolist() == [1.5, 2, 3, 5, 5]
+    for wrong in (pair.repeat(2), np.zeros(3)):
+        with pytest.raises(
+            TypeError, match="what Pair is is not known|lives on the host"
+        ):
+            module.get_function("f")(wrong, numbers, numbers, 5, cuda.Out(out), block=1)
+    with pytest.raises(TypeError, match="argument 0.*lives on the host"):
+        module.get_function("g")(pair, block=1)

@@ -76,7 +76,7 @@ TypeTable make_type_table() {
         table[name] = scalar(s, 2);
     for (const char *name : {"unsigned short", "ushort", "uint16_t"})
         table[name] = scalar(u, 2);
-    for (const char *name : {"int", "int32_t"})
+    for (const char *name : {"int", "int32_t", "wchar_t"})
         table[name] = scalar(s, 4);
     for (const char *name : {"unsigned", "uint", "uint32_t"})
         table[name] = scalar(u, 4);
@@ -92,6 +92,7 @@ TypeTable make_type_table() {
     table["half"] = table["__half"] = scalar(f, 2);
     table["__nv_bfloat16"] = table["nv_bfloat16"] = scalar(ValueKind::BFloat16, 2);
     table["half2"] = table["__half2"] = table["__nv_bfloat162"] = {ValueKind::Bytes, 4, 4};
+    table["dim3"] = {ValueKind::Bytes, 12, 4};
     table["cuComplex"] = table["cuFloatComplex"] = {ValueKind::Bytes, 8, 8};
     table["cuDoubleComplex"] = {ValueKind::Bytes, 16, 16};
     table["pycuda::complex<float>"] = {ValueKind::Bytes, 8, 4};
@@ -207,6 +208,19 @@ Aliases find_aliases(std::string_view text) {
         if (words.size() < 3 || words[1] != "=")
             return;
         add_alias(aliases, words[0], Words(words.begin() + 2, words.end()));
+    });
+    for_each_word(text, "enum", [&](std::size_t at) {
+        Words words = split_words(rest_until(text, at, 4, '{'));
+        if (!words.empty() && (words[0] == "class" || words[0] == "struct"))
+            words.erase(words.begin());
+        const std::size_t colon = std::ranges::find(words, ":") - words.begin();
+        if (words.empty() || !is_identifier(words[0]) || (colon != 1 && colon != words.size()))
+            return; // without a name, or only mentioned
+        const Words stored(words.begin() + std::min(colon + 1, words.size()), words.end());
+        if (words.size() == 1)
+            add_alias(aliases, words[0], {"int"});
+        else if (colon == 1 && is_type_text(stored))
+            add_alias(aliases, words[0], stored);
     });
     for_each_word(text, "define", [&](std::size_t at) {
         Words words = split_words(rest_until(text, at, 6, '\n'));

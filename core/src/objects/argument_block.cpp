@@ -147,8 +147,11 @@ void ArgumentBlock::reject(std::string_view given) const {
     std::string text = ", argument " + std::to_string(next_) + ": expected " +
                        describe_wanted(layout_, next_) + got;
     if (layout_[next_].kind == ValueKind::Unknown)
-        text += " (the kernel's source is not known, so a number must be of exactly that size: "
-                "numpy.int32, numpy.float32, ...)";
+        text += " (" +
+                (layout_.type(next_).empty() ? std::string("the kernel's source")
+                                             : "what " + layout_.type(next_) + " is") +
+                " is not known, so a number must be of exactly that size: numpy.int32, "
+                "numpy.float32, ...)";
     throw ArgumentError(function_.name(), next_, text);
 }
 

@@ -3,7 +3,7 @@
 
 #include "codegen/warp_emitter.h"
 
-#include <optional>
+#include <algorithm>
 
 namespace softcuda::codegen {
 
@@ -95,7 +95,41 @@ class Walk {
     std::vector<const ir::Block *> path_;
 };
 
+/// A plain access that stays in the kernel's own shared variables.
+bool is_access_of_own(KernelEmitter &kernel, const ir::Instruction &i) {
+    if ((!i.is(Opcode::Load) && !i.is(Opcode::Store)) || i.attributes.space != ir::Space::Shared ||
+        i.attributes.order != ir::Order::Weak)
+        return false;
+    const PerThread *places = kernel.thread_values.of(i.operand(0));
+    if (!places)
+        return false;
+    const std::int64_t bytes = std::int64_t{std::max(ir::bits(i.attributes.type), 8u) / 8} *
+                               std::max<unsigned>(i.attributes.vector, 1);
+    const auto size = static_cast<std::int64_t>(kernel.plan.function.static_shared_bytes);
+    return std::ranges::all_of(*places, [&](std::uint64_t place) {
+        const std::int64_t at =
+            std::int64_t{static_cast<std::int32_t>(place)} + i.attributes.offset;
+        return at >= 0 && at + bytes <= size;
+    });
+}
+
 } // namespace
+
+bool does_nothing_that_fails(KernelEmitter &kernel, unsigned region) {
+    llvm::Value *none = nullptr;
+    const std::vector<bool> blocks =
+        WarpEmitter(kernel, region, none, none, nullptr).blocks_of_region();
+    for (const ir::Block *block : kernel.plan.function.blocks)
+        for (const ir::Instruction *i : block->instructions) {
+            if (!blocks[block->id])
+                break;
+            const ir::OpcodeInfo &facts = ir::info(i->opcode);
+            if (!facts.pure && !facts.terminator && !i->is(Opcode::Barrier) &&
+                !i->is(Opcode::LoadParam) && !is_access_of_own(kernel, *i))
+                return false;
+        }
+    return true;
+}
 
 std::uint64_t find_active_warps(KernelEmitter &kernel, unsigned region) {
     std::uint64_t active = 0;

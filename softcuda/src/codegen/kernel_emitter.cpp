@@ -5,6 +5,7 @@
 #include "codegen/active_warps.h"
 #include "codegen/tally.h"
 #include "codegen/warp_emitter.h"
+#include "jit/interleave_warps.h"
 #include "rt/kernel_abi.h"
 
 #include <bit>
@@ -449,7 +450,14 @@ void KernelEmitter::emit_warp_range(unsigned region, llvm::Value *first, llvm::V
     builder.SetInsertPoint(next);
     llvm::Value *following = builder.CreateAdd(warp, builder.getInt32(1), "", true, true);
     warp->addIncoming(following, next);
-    builder.CreateCondBr(builder.CreateICmpULT(following, end), loop, after);
+    llvm::BranchInst *latch =
+        builder.CreateCondBr(builder.CreateICmpULT(following, end), loop, after);
+    if (is_quiet(region))
+        jit::mark_warp_loop(*latch);
+}
+
+bool KernelEmitter::is_quiet(unsigned region) {
+    return has_regions() && lockstep_.holds && does_nothing_that_fails(*this, region);
 }
 
 // Whoever reports a fault reads the number, at any time: the store must stay where it is, but
@@ -475,7 +483,8 @@ void KernelEmitter::announce_warp(llvm::Value *warp) {
 
 void KernelEmitter::emit_warp(unsigned region, llvm::Value *warp, llvm::Constant *active,
                               llvm::BasicBlock *after) {
-    announce_warp(warp);
+    if (!is_quiet(region))
+        announce_warp(warp);
     if (!has_regions()) {
         WarpEmitter(*this, region, warp, active, after).emit([](unsigned) {});
         return;

@@ -162,6 +162,8 @@ class KernelEmitter {
     void emit_warps(unsigned region, llvm::BasicBlock *after);
     [[nodiscard]] llvm::Constant *all_lanes_active();
     [[nodiscard]] llvm::Constant *last_warps_lanes();
+    /// True for a region in which no warp's number is asked for.
+    [[nodiscard]] bool is_quiet(unsigned region);
     void emit_full_warps(unsigned region, llvm::BasicBlock *after);
     void emit_some_warps(unsigned region, std::uint64_t bits, llvm::BasicBlock *after);
     void emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,

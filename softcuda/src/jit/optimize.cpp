@@ -8,6 +8,7 @@
 #include "jit/optimize.h"
 
 #include "jit/flow_kept.h"
+#include "jit/interleave_warps.h"
 #include "jit/llvm.h"
 #include "jit/sink_cold.h"
 #include "jit/target.h"
@@ -101,7 +102,7 @@ class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
     }
 };
 
-llvm::FunctionPassManager scalar_passes() {
+llvm::FunctionPassManager scalar_passes(const Target &target) {
     llvm::FunctionPassManager passes;
     passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
@@ -121,6 +122,7 @@ llvm::FunctionPassManager scalar_passes() {
     passes.addPass(SinkColdPass());
 
     passes.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(InterleaveWarpsPass(target));
     passes.addPass(KeepIndicesPass());
     passes.addPass(WidenHalfComparesPass());
     passes.addPass(llvm::ADCEPass());
@@ -154,7 +156,7 @@ void optimize(llvm::Module &module, const Target &target) {
     builder.crossRegisterProxies(loop_analyses, function_analyses, graph_analyses, module_analyses);
 
     llvm::ModulePassManager passes;
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(scalar_passes()));
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(scalar_passes(target)));
     passes.run(module, module_analyses);
 }
 

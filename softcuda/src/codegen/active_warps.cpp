@@ -95,7 +95,8 @@ class Walk {
     std::vector<const ir::Block *> path_;
 };
 
-/// A plain access that stays in the kernel's own shared variables.
+} // namespace
+
 bool is_access_of_own(KernelEmitter &kernel, const ir::Instruction &i) {
     if ((!i.is(Opcode::Load) && !i.is(Opcode::Store)) || i.attributes.space != ir::Space::Shared ||
         i.attributes.order != ir::Order::Weak)
@@ -112,8 +113,6 @@ bool is_access_of_own(KernelEmitter &kernel, const ir::Instruction &i) {
         return at >= 0 && at + bytes <= size;
     });
 }
-
-} // namespace
 
 bool does_nothing_that_fails(KernelEmitter &kernel, unsigned region) {
     llvm::Value *none = nullptr;

@@ -127,17 +127,22 @@ void store_between(WarpEmitter &w, const Address &address, unsigned group, const
     }
 }
 
+/// Values and mask go to the places, which have what was there everywhere else. A program that
+/// exchanges what two lanes have then moves the same values in the same way twice.
 void store_over(WarpEmitter &w, const Address &address, unsigned group, const Stretch &stretch,
-                const Vectors &old, llvm::Value *values) {
+                const Vectors &old, llvm::Value *values, llvm::Value *active) {
     const Cut cut(w, stretch, address.bytes);
     for (unsigned v = 0; v < cut.count(); ++v) {
         const auto lanes = lanes_of_places(stretch, cut, v);
         llvm::SmallVector<int, kLanes> both;
         for (unsigned e = 0; e < cut.width(); ++e)
             both.push_back(static_cast<int>(lanes[e] ? e : cut.width() + e));
-        llvm::Value *made = pick(w, {values}, lanes);
-        w.b.CreateAlignedStore(made ? w.b.CreateShuffleVector(made, old[v], both) : old[v],
-                               place(w, address, group, stretch, cut, v), llvm::Align(1));
+        llvm::Value *made = pick(w, {values}, lanes), *stored = old[v];
+        if (made) {
+            made = w.b.CreateSelect(pick(w, {active}, lanes), made, old[v]);
+            stored = w.b.CreateShuffleVector(made, old[v], both);
+        }
+        w.b.CreateAlignedStore(stored, place(w, address, group, stretch, cut, v), llvm::Align(1));
     }
 }
 
@@ -270,9 +275,8 @@ void store_stretches(WarpEmitter &w, const Address &address, const Stretches &st
         }
         const Vectors old =
             load_vectors(w, address, group, stretch, mine->getType()->getScalarType());
-        llvm::Value *active = lane_range(w.b, w.mask(), group * size, size);
-        mine = w.b.CreateSelect(active, mine, pick(w, old, places_of_lanes(w, address, stretch)));
-        store_over(w, address, group, stretch, old, mine);
+        store_over(w, address, group, stretch, old, mine,
+                   lane_range(w.b, w.mask(), group * size, size));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "codegen/warp_emitter.h"
 
+#include "codegen/harmless.h"
 #include "codegen/warp_families.h"
 
 #include <utility>
@@ -85,7 +86,7 @@ void WarpEmitter::arrive(const ir::Block *block) {
     b.CreateStore(mask_, mask_slot(block));
     if (plan.waited)
         b.CreateStore(llvm::Constant::getNullValue(mask_->getType()), arrival_slot(block));
-    if (!plan.guarded)
+    if (!plan.guarded || (kernel.has_regions() && is_harmless(kernel, block)))
         return;
     llvm::BasicBlock *body = new_block(block->name + ".body");
     llvm::BasicBlock *skip = plan.pending.empty() ? done_ : block_for(plan.pending.front());

@@ -7,6 +7,7 @@
 // few times as pays; LLVM's default pipelines run three times as many.
 #include "jit/optimize.h"
 
+#include "jit/find_extremes.h"
 #include "jit/flow_kept.h"
 #include "jit/interleave_warps.h"
 #include "jit/llvm.h"
@@ -122,6 +123,7 @@ llvm::FunctionPassManager scalar_passes(const Target &target) {
     passes.addPass(SinkColdPass());
 
     passes.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(FindExtremesPass());
     passes.addPass(InterleaveWarpsPass(target));
     passes.addPass(KeepIndicesPass());
     passes.addPass(WidenHalfComparesPass());

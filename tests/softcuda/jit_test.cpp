@@ -288,6 +288,7 @@ void test_unusable_folders_are_misses() {
 }
 
 void test_cache_environment() {
+    unsetenv("SOFTCUDA_DISABLE_CACHE"); // whoever runs the tests may have set it
     setenv("SOFTCUDA_CACHE_DIR", "/a/b", 1);
     CHECK(jit::ObjectCache::from_environment().directory() == "/a/b");
     setenv("SOFTCUDA_DISABLE_CACHE", "1", 1);

@@ -49,7 +49,10 @@ MODULES = (
 LINALG = {
     **{
         name: getattr(_linalg, name)
-        for name in "solve inv det slogdet cholesky qr tensorinv tensorsolve".split()
+        for name in (
+            "solve inv det slogdet cholesky qr tensorinv tensorsolve eigh eigvalsh svd svdvals pinv "
+            "lstsq matrix_rank cond"
+        ).split()
     },
     "norm": _array_norms.norm,
     "vector_norm": _array_norms.vector_norm,

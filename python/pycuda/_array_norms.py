@@ -6,7 +6,10 @@ import numpy as np
 
 from pycuda import _array_indexing as _indexing
 from pycuda._array_creation import as_array
+from pycuda._array_factoring import check_matrices, check_square, inv
+from pycuda._array_selecting import where
 from pycuda._array_shapes import moveaxis, normalize_axes
+from pycuda._array_spectral import svdvals
 from pycuda._array_ufuncs import UFUNCS
 
 
@@ -40,7 +43,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
-    """The norm of matrices, or of stacks of them: "fro", 1, -1, inf, -inf."""
+    """The norm of matrices, or of stacks of them: "fro", "nuc", 1, -1, 2, -2, inf, -inf."""
     x = _numbers(x)
     if x.ndim < 2:
         raise ValueError(
@@ -49,10 +52,10 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     if ord in ("fro", None):
         return UFUNCS["sqrt"](_squares(x).sum((-2, -1), None, None, keepdims))
     if ord in (2, -2, "nuc"):
-        raise ValueError(
-            f"a norm of order {ord!r} needs singular values, which the device has not; "
-            "call numpy.linalg with get() of the array"
-        )
+        values = svdvals(x)
+        name = {2: "max", -2: "min", "nuc": "sum"}[ord]
+        result = getattr(values, name)(-1)
+        return result.reshape(*result.shape, 1, 1) if keepdims else result
     if ord not in (1, -1, np.inf, -np.inf):
         raise ValueError(f"Invalid norm order {ord!r} for matrices")
     sums = UFUNCS["absolute"](x).sum(-2 if abs(ord) == 1 else -1, None, None, True)
@@ -81,3 +84,23 @@ def norm(x, ord=None, axis=None, keepdims=False):
         shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
         return result.reshape(shape)
     return result
+
+
+def cond(x, p=None):
+    """How much errors grow when a system of equations with these matrices is solved: the norm times that of
+    the inverse. ``p``: as :func:`matrix_norm`'s ``ord``; None is 2, which also takes matrices that are not
+    square. Infinite for singular ones."""
+    x = _numbers(x)
+    check_matrices(x)
+    if x.size == 0:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
+    if p in (None, 2, -2):
+        values = svdvals(x)
+        largest, least = values[..., 0], values[..., -1]
+        result = least / largest if p == -2 else largest / least
+    else:
+        check_square(x)
+        result = matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+    return where(UFUNCS["isnan"](result), np.inf, result).astype(
+        result.dtype, copy=False
+    )

@@ -120,3 +120,12 @@ def test_refusals(call, message):
         linalg.inv(gpuarray.zeros((2, 2), np.float16))
     with pytest.raises(ValueError, match=r"of shape \(2, 1\) does not fit"):
         linalg.solve(gpuarray.to_gpu(np.eye(3)), [1.0, 2.0])
+
+
+def test_qr_of_small_and_large_numbers():
+    a = numbers((6, 4), "f4")
+    for scale in (1e-35, 1e30):  # their squares are no float32
+        q, r = linalg.qr(gpuarray.to_gpu(a * np.float32(scale)))
+        expected = np.linalg.qr(a.astype("f8"))
+        np.testing.assert_allclose(q.get(), expected[0], atol=2e-6)
+        np.testing.assert_allclose(r.get() / scale, expected[1], atol=1e-4)

@@ -1,0 +1,515 @@
+"""Systems of equations, inverses, determinants, and the factors that they come from: LU, Cholesky, QR.
+
+Block by block: a block of threads for each matrix takes a panel of 32 columns, the rest is products of
+matrices.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from pycuda import _driver
+from pycuda._array_creation import arange_of, as_array, eye, zeros
+from pycuda._array_indexing import broadcast_to
+from pycuda._array_linalg import matmul
+from pycuda._array_linalg import matrix_power as _positive_power
+from pycuda._array_selecting import tril, triu, where
+from pycuda._array_shapes import matrix_transpose
+from pycuda._array_ufuncs import UFUNCS
+from pycuda._c_types import dtype_to_ctype
+from pycuda._driver import ArrayBase
+from pycuda.compiler import SourceModule
+from pycuda.tools import context_dependent_memoize
+
+
+class SlogdetResult(NamedTuple):
+    sign: ArrayBase
+    logabsdet: ArrayBase
+
+
+_PANEL = 32
+_SOURCE = """
+#include <pycuda-complex.hpp>
+typedef %(type)s T;
+typedef %(real)s R;
+constexpr int threads = 256;
+
+template <class X> __device__ R size_of(const X &x) { return fabs(real(x)) + fabs(imag(x)); }
+__device__ inline R size_of(const R &x) { return fabs(x); }
+template <class X> __device__ X conjugate(const X &x) { return conj(x); }
+__device__ inline R conjugate(const R &x) { return x; }
+template <class X> __device__ R real_of(const X &x) { return real(x); }
+__device__ inline R real_of(const R &x) { return x; }
+
+// The row, from `first` on, whose element in column `column` is largest; NaN is larger than any number.
+__device__ int find_pivot(const T *a, int n, int column, int first)
+{
+    __shared__ R best[threads];
+    __shared__ int place[threads];
+    R most = -1;
+    int at = first;
+    for (int i = first + threadIdx.x; i < n; i += threads) {
+        const R size = size_of(a[i * (long long)n + column]);
+        if (size > most || size != size) {
+            most = size != size ? R(1) / R(0) : size;
+            at = i;
+        }
+    }
+    best[threadIdx.x] = most;
+    place[threadIdx.x] = at;
+    __syncthreads();
+    for (int half = threads / 2; half > 0; half /= 2) {
+        const int other = threadIdx.x + half;
+        if (threadIdx.x < half && (best[other] > best[threadIdx.x] ||
+                (best[other] == best[threadIdx.x] && place[other] < place[threadIdx.x]))) {
+            best[threadIdx.x] = best[other];
+            place[threadIdx.x] = place[other];
+        }
+        __syncthreads();
+    }
+    const int pivot = place[0];
+    __syncthreads();
+    return pivot;
+}
+
+// Factors columns k0 to k1 of each matrix, whose first k0 columns are done; rows are swapped as a whole,
+// and `order` with them.
+extern "C" __global__ void __launch_bounds__(threads) lu_panel(T *a, long long *order, int *swaps,
+    int *singular, int n, int k0, int k1)
+{
+    const long long matrix = blockIdx.x;
+    a += matrix * n * n;
+    order += matrix * n;
+    for (int j = k0; j < k1; ++j) {
+        const int pivot = find_pivot(a, n, j, j);
+        T *row = a + j * (long long)n, *other = a + pivot * (long long)n;
+        if (pivot != j) {
+            for (int c = threadIdx.x; c < n; c += threads) {
+                const T kept = row[c];
+                row[c] = other[c];
+                other[c] = kept;
+            }
+            if (threadIdx.x == 0) {
+                const long long kept = order[j];
+                order[j] = order[pivot];
+                order[pivot] = kept;
+                ++swaps[matrix];
+            }
+        }
+        __syncthreads();
+        const T diagonal = row[j];
+        if (size_of(diagonal) == R(0)) {
+            if (threadIdx.x == 0)
+                singular[matrix] = 1;
+            continue;
+        }
+        const int width = k1 - j - 1, rows = n - j - 1;
+        for (int i = threadIdx.x; i < rows; i += threads)
+            row[(i + 1) * (long long)n + j] /= diagonal;
+        __syncthreads();
+        for (int t = threadIdx.x; t < rows * width; t += threads) {
+            const int i = t / width + 1, c = j + 1 + t %% width;
+            row[i * (long long)n + c] -= row[i * (long long)n + j] * row[c];
+        }
+        __syncthreads();
+    }
+}
+
+// As lu_panel, of Hermitian matrices into L L^H; only what lies on and below the diagonal is read.
+extern "C" __global__ void __launch_bounds__(threads) cholesky_panel(T *a, int *broken, int n, int k0, int k1)
+{
+    const long long matrix = blockIdx.x;
+    a += matrix * n * n;
+    for (int j = k0; j < k1; ++j) {
+        T *row = a + j * (long long)n;
+        const R square = real_of(row[j]);
+        __syncthreads();
+        if (!(square > R(0))) {
+            if (threadIdx.x == 0)
+                broken[matrix] = 1;
+            return;
+        }
+        const R root = sqrt(square);
+        const int width = k1 - j - 1, rows = n - j - 1;
+        for (int i = threadIdx.x; i <= rows; i += threads)
+            row[i * (long long)n + j] = i == 0 ? T(root) : T(row[i * (long long)n + j] / root);
+        __syncthreads();
+        for (int t = threadIdx.x; t < rows * width; t += threads) {
+            const int i = t / width + 1, c = 1 + t %% width;
+            if (i >= c)
+                row[i * (long long)n + j + c] -=
+                    row[i * (long long)n + j] * conjugate(row[c * (long long)n + j]);
+        }
+        __syncthreads();
+    }
+}
+
+// The sum over the block.
+__device__ R block_sum(R value)
+{
+    __shared__ R part[threads];
+    part[threadIdx.x] = value;
+    __syncthreads();
+    for (int half = threads / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+        __syncthreads();
+    }
+    const R sum = part[0];
+    __syncthreads();
+    return sum;
+}
+
+// (1 - factor v v^H) on the columns `first` to `columns` of b, whose rows from j on matter; v is 1 in row j
+// and column j of a below. A thread has a column.
+__device__ void reflect(const T *a, int n, int j, int m, T factor, T *b, int wide, int first, int columns)
+{
+    for (int c = first + threadIdx.x; c < columns; c += threads) {
+        T sum = b[j * (long long)wide + c];
+        for (int i = j + 1; i < m; ++i)
+            sum += conjugate(a[i * (long long)n + j]) * b[i * (long long)wide + c];
+        sum *= factor;
+        b[j * (long long)wide + c] -= sum;
+        for (int i = j + 1; i < m; ++i)
+            b[i * (long long)wide + c] -= a[i * (long long)n + j] * sum;
+    }
+}
+
+// Matrices of m rows and n columns into R, on and above the diagonal, and Householder's vectors below.
+extern "C" __global__ void __launch_bounds__(threads) householder(T *a, T *factors, int m, int n)
+{
+    const int count = m < n ? m : n;
+    a += blockIdx.x * (long long)m * n;
+    factors += blockIdx.x * (long long)count;
+    for (int j = 0; j < count; ++j) {
+        R squares = 0;
+        for (int i = j + 1 + threadIdx.x; i < m; i += threads)
+            squares += real_of(T(a[i * (long long)n + j] * conjugate(a[i * (long long)n + j])));
+        const R below = block_sum(squares);
+        const T alpha = a[j * (long long)n + j];
+        __syncthreads();
+        const R whole = real_of(T(alpha * conjugate(alpha)));
+        T factor = T(0);
+        if (below != R(0) || whole != real_of(alpha) * real_of(alpha)) {
+            const R beta = -copysign(sqrt(whole + below), real_of(alpha));
+            factor = T((T(beta) - alpha) / beta);
+            const T scale = T(T(1) / (alpha - T(beta)));
+            for (int i = j + 1 + threadIdx.x; i < m; i += threads)
+                a[i * (long long)n + j] *= scale;
+            if (threadIdx.x == 0)
+                a[j * (long long)n + j] = T(beta);
+        }
+        if (threadIdx.x == 0)
+            factors[j] = factor;
+        __syncthreads();
+        reflect(a, n, j, m, conjugate(factor), a, n, j + 1, n);
+        __syncthreads();
+    }
+}
+
+// The product of the reflections on q, of m rows and `columns` columns.
+extern "C" __global__ void __launch_bounds__(threads) apply_reflections(const T *a, const T *factors, T *q,
+    int m, int n, int columns)
+{
+    const int count = m < n ? m : n;
+    a += blockIdx.x * (long long)m * n;
+    factors += blockIdx.x * (long long)count;
+    q += blockIdx.x * (long long)m * columns;
+    for (int j = count - 1; j >= 0; --j)
+        reflect(a, n, j, m, factors[j], q, columns, 0, columns);
+}
+
+// Solves with the triangle of rows and columns k0 to k1 for each column of b, of which a row is `wide`
+// elements; a thread has a column. `lower`: the diagonal is ones.
+extern "C" __global__ void __launch_bounds__(threads) triangle(const T *a, T *b, int n, int k0, int k1,
+    long long wide, long long first, long long columns, long long b_matrix, int lower)
+{
+    const long long column = blockIdx.x * (long long)threads + threadIdx.x;
+    if (column >= columns)
+        return;
+    a += blockIdx.y * (long long)n * n;
+    b += blockIdx.y * b_matrix + first + column;
+    for (int step = 0; step < k1 - k0; ++step) {
+        const int i = lower ? k0 + step : k1 - 1 - step;
+        const T *row = a + i * (long long)n;
+        T x = b[i * wide];
+        for (int j = lower ? k0 : i + 1; j < (lower ? i : k1); ++j)
+            x -= row[j] * b[j * wide];
+        b[i * wide] = lower ? x : T(x / row[i]);
+    }
+}
+"""
+
+
+@context_dependent_memoize
+def _module(dtype: np.dtype):
+    real = "float" if dtype in (np.float32, np.complex64) else "double"
+    source = _SOURCE % {"type": dtype_to_ctype(dtype), "real": real}
+    return SourceModule(source, no_extern_c=True)
+
+
+def _kernel(name: str, dtype):
+    return _module(dtype).get_function(name)
+
+
+def inexact(*arrays) -> np.dtype:
+    """The type that numpy computes in."""
+    for one in arrays:
+        if one.dtype.kind not in "biufc" or one.dtype == np.float16:
+            raise TypeError(f"array type {one.dtype} is unsupported in linalg")
+    return np.result_type(
+        *(np.float64 if one.dtype.kind in "biu" else one.dtype for one in arrays)
+    )
+
+
+def check_matrices(a) -> None:
+    if a.ndim < 2:
+        raise LinAlgError(
+            f"{a.ndim}-dimensional array given. Array must be at least two-dimensional"
+        )
+
+
+def check_square(a) -> None:
+    check_matrices(a)
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+
+
+def stacked(a, dtype):
+    """A copy of shape (matrices, rows, columns)."""
+    copy = _driver._array_empty(a.shape, dtype, None, "C", type(a))
+    copy[...] = a
+    return copy.reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
+
+
+def largest(a):
+    """Of each matrix the largest size of elements, but 1 where it is 0, to divide by."""
+    sizes = UFUNCS["absolute"](a).max((1, 2), None, True)
+    return where(sizes == 0, 1, sizes).astype(sizes.dtype, copy=False)
+
+
+def _blocks(n: int):
+    return [(k0, min(k0 + _PANEL, n)) for k0 in range(0, n, _PANEL)]
+
+
+def _solve_triangle(a, b, k0: int, k1: int, first: int, lower: bool) -> None:
+    """Rows k0 to k1 of ``b``, from column ``first`` on."""
+    columns = b.shape[-1] - first
+    if columns == 0:
+        return
+    for start in range(0, a.shape[0], 65535):  # the grid's second extent
+        part, whole = a[start : start + 65535], b[start : start + 65535]
+        _kernel("triangle", a.dtype)(
+            part, whole, a.shape[-1], k0, k1, b.shape[-1], first, columns,
+            b.shape[-2] * b.shape[-1], int(lower),
+            block=(256, 1, 1), grid=(-(-columns // 256), part.shape[0]),
+        )  # fmt: skip
+
+
+class _Factors:
+    """P A = L U of a stack of matrices: both in one array, the diagonal of L being ones."""
+
+    def __init__(self, a, dtype) -> None:
+        self.lu = lu = stacked(a, dtype)
+        count, n = lu.shape[:2]
+        self.order = broadcast_to(arange_of(n), (count, n)).copy("C")
+        self.swaps, self.singular = zeros(count, np.int32), zeros(count, np.int32)
+        if lu.size == 0:
+            return
+        for k0, k1 in _blocks(n):
+            _kernel("lu_panel", dtype)(
+                lu, self.order, self.swaps, self.singular, n, k0, k1,
+                block=(256, 1, 1), grid=(count, 1),
+            )  # fmt: skip
+            if k1 < n:
+                _solve_triangle(lu, lu, k0, k1, k1, lower=True)
+                lu[:, k1:, k1:] -= matmul(lu[:, k1:, k0:k1], lu[:, k0:k1, k1:])
+
+    def check(self) -> None:
+        if self.singular.size and bool(self.singular.any()):
+            raise LinAlgError("Singular matrix")
+
+    def solve(self, b):
+        """``b``, of shape (matrices, n, columns), becomes the solution."""
+        count, n = self.lu.shape[:2]
+        b = b[arange_of(count)[:, None], self.order].copy("C")
+        if b.size == 0:
+            return b
+        for k0, k1 in _blocks(n):
+            _solve_triangle(self.lu, b, k0, k1, 0, lower=True)
+            if k1 < n:
+                b[:, k1:] -= matmul(self.lu[:, k1:, k0:k1], b[:, k0:k1])
+        for k0, k1 in reversed(_blocks(n)):
+            _solve_triangle(self.lu, b, k0, k1, 0, lower=False)
+            if k0 > 0:
+                b[:, :k0] -= matmul(self.lu[:, :k0, k0:k1], b[:, k0:k1])
+        return b
+
+    def sign(self):
+        """Of the permutation."""
+        odd = self.swaps % 2 != 0
+        return 1 - 2 * odd.astype(self.lu.real.dtype)
+
+
+def solve(a, b):
+    """``x`` with ``a @ x = b``: ``b`` is a vector, or matrices; stacks are broadcast.
+
+    Raises LinAlgError for a matrix that is singular.
+    """
+    a, b = as_array(a), as_array(b)
+    check_square(a)
+    kind = inexact(a, b)
+    vector = b.ndim == 1
+    b = b[:, None] if vector else b
+    if b.ndim < 2 or b.shape[-2] != a.shape[-1]:
+        raise ValueError(
+            f"a right side of shape {b.shape} does not fit matrices of shape {a.shape}"
+        )
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a = broadcast_to(a, (*stack, *a.shape[-2:]))
+    b = broadcast_to(b, (*stack, *b.shape[-2:]))
+    factors = _Factors(a, kind)
+    factors.check()
+    x = factors.solve(stacked(b, kind)).reshape(b.shape)
+    return x[..., 0].copy("C") if vector else x
+
+
+def inv(a):
+    """The inverse of matrices; LinAlgError for one that is singular."""
+    a = as_array(a)
+    check_square(a)
+    kind = inexact(a)
+    one = eye(a.shape[-1], dtype=kind)
+    return solve(a.astype(kind, copy=False), broadcast_to(one, a.shape))
+
+
+def matrix_power(a, n: int):
+    """A square matrix (or a stack of them) multiplied with itself; for negative ``n``, its inverse."""
+    if n < 0:
+        return _positive_power(inv(a), -n)
+    return _positive_power(as_array(a), n)
+
+
+def _scalars(values, a):
+    """One value for each matrix, in the shape of the stack."""
+    return values.reshape(a.shape[:-2])
+
+
+def det(a):
+    """The determinant of matrices."""
+    a = as_array(a)
+    check_square(a)
+    factors = _Factors(a, inexact(a))
+    diagonal = factors.lu.diagonal(0, 1, 2)
+    return _scalars(diagonal.prod(1) * factors.sign(), a).astype(
+        factors.lu.dtype, copy=False
+    )
+
+
+def slogdet(a):
+    """The sign (or complex direction) of determinants and the logarithms of their sizes."""
+    a = as_array(a)
+    check_square(a)
+    factors = _Factors(a, inexact(a))
+    diagonal = factors.lu.diagonal(0, 1, 2)
+    size = UFUNCS["absolute"](diagonal)
+    sign = UFUNCS["sign"](diagonal).prod(1) * factors.sign()
+    logarithm = UFUNCS["log"](size).sum(1)
+    return SlogdetResult(_scalars(sign, a), _scalars(logarithm, a))
+
+
+def cholesky(a, /, *, upper: bool = False):
+    """L with ``L @ L.conj().T = a`` of Hermitian matrices, or with ``upper`` its conjugate transpose.
+
+    What lies above the diagonal (below, with ``upper``) is not read. Raises LinAlgError where a matrix is
+    not positive definite.
+    """
+    a = as_array(a)
+    check_square(a)
+    kind = inexact(a)
+    work = stacked(matrix_transpose(a).conj() if upper else a, kind)
+    count, n = work.shape[:2]
+    broken = zeros(count, np.int32)
+    if work.size:
+        for k0, k1 in _blocks(n):
+            _kernel("cholesky_panel", kind)(
+                work, broken, n, k0, k1, block=(256, 1, 1), grid=(count, 1)
+            )
+            if k1 < n:
+                left = work[:, k1:, k0:k1]
+                work[:, k1:, k1:] -= matmul(left, left.transpose(0, 2, 1).conj())
+        if bool(broken.any()):
+            raise LinAlgError("Matrix is not positive definite")
+    result = tril(work).reshape(a.shape)
+    return matrix_transpose(result).conj().copy("C") if upper else result
+
+
+class QRResult(NamedTuple):
+    Q: ArrayBase
+    R: ArrayBase
+
+
+def qr(a, mode: str = "reduced"):
+    """Q and R with ``Q @ R = a``: Q's columns are orthonormal, R is upper triangular. By Householder's
+    reflections, with LAPACK's signs; a block of threads has a matrix.
+
+    ``mode``: "reduced", "complete" (Q is square), or "r" for R alone.
+    """
+    a = as_array(a)
+    check_matrices(a)
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f'mode must be "reduced", "complete" or "r", not {mode!r}')
+    kind = inexact(a)
+    work = stacked(a, kind)
+    count, m, n = work.shape
+    least = min(m, n)
+    scale = 1
+    if work.size:  # by a power of 2, which rounds nothing: squares of the elements must not underflow
+        exponent = UFUNCS["floor"](UFUNCS["log2"](largest(work)))
+        scale = UFUNCS["exp2"](exponent.clip(math.log2(np.finfo(kind).tiny)))
+        work /= scale
+    factors = zeros((count, least), kind)
+    if work.size:
+        _kernel("householder", kind)(
+            work, factors, m, n, block=(256, 1, 1), grid=(count, 1)
+        )
+    columns = m if mode == "complete" else least
+    upper = (triu(work[:, :columns]) * scale).reshape(*a.shape[:-2], columns, n)
+    if mode == "r":
+        return upper
+    q = zeros((count, m, columns), kind)
+    q.diagonal(0, 1, 2).fill(1)
+    if work.size:
+        _kernel("apply_reflections", kind)(
+            work, factors, q, m, n, columns, block=(256, 1, 1), grid=(count, 1)
+        )
+    return QRResult(q.reshape(*a.shape[:-2], m, columns), upper)
+
+
+def tensorsolve(a, b, axes=None):
+    """``x`` with ``tensordot(a, x, x.ndim) = b``."""
+    a, b = as_array(a), as_array(b)
+    if axes is not None:
+        moved = [i for i in range(a.ndim) if i not in axes] + list(axes)
+        a = a.transpose(moved)
+    shape = a.shape[b.ndim :]
+    if a.size != math.prod(shape) ** 2:
+        raise LinAlgError(
+            "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
+        )
+    size = math.prod(shape)
+    return solve(a.reshape(size, size), b.ravel()).reshape(shape)
+
+
+def tensorinv(a, ind: int = 2):
+    """The inverse with regard to :func:`tensordot` over the first ``ind`` axes."""
+    a = as_array(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    shape = a.shape[ind:] + a.shape[:ind]
+    rows = math.prod(a.shape[:ind])
+    return inv(a.reshape(rows, -1)).reshape(shape)

@@ -69,6 +69,8 @@ class Sources:
         for node in tree.body if tree else []:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 found.setdefault(node.name, []).append(node)
+                if isinstance(node, ast.ClassDef):
+                    self.add_inherited(tree, node)
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 found[node.target.id] = [node]
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -76,6 +78,25 @@ class Sources:
             elif isinstance(node, ast.ImportFrom):
                 found.update(self.taken_over(module, node))
         return found
+
+    def add_inherited(self, tree: ast.Module, node: ast.ClassDef) -> None:
+        """Adds the methods that a class has from others written in Python in private modules."""
+        bases = {ast.unparse(base) for base in node.bases}
+        for line in tree.body:
+            if not isinstance(line, ast.ImportFrom) or not line.module:
+                continue
+            if not line.module.startswith("pycuda._array"):
+                continue
+            for name in bases.intersection(alias.name for alias in line.names):
+                base = self.tree(line.module.removeprefix("pycuda."))
+                for other in base.body if base else []:
+                    if isinstance(other, ast.ClassDef) and other.name == name:
+                        own = {getattr(item, "name", "") for item in node.body}
+                        node.body += [
+                            item
+                            for item in other.body
+                            if getattr(item, "name", "") not in own
+                        ]
 
     def taken_over(
         self, module: str, node: ast.ImportFrom

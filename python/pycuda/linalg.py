@@ -14,32 +14,31 @@ from numpy.linalg import LinAlgError
 from pycuda._array_correlation import multi_dot
 from pycuda._array_factoring import QRResult as QRResult
 from pycuda._array_factoring import SlogdetResult as SlogdetResult
-from pycuda._array_factoring import (
-    cholesky,
-    det,
-    inv,
-    matrix_power,
-    qr,
-    slogdet,
-    solve,
-    tensorinv,
-    tensorsolve,
-)
+from pycuda._array_factoring import cholesky as cholesky
+from pycuda._array_factoring import det as det
+from pycuda._array_factoring import inv as inv
+from pycuda._array_factoring import matrix_power as matrix_power
+from pycuda._array_factoring import qr as qr
+from pycuda._array_factoring import slogdet as slogdet
+from pycuda._array_factoring import solve as solve
+from pycuda._array_factoring import tensorinv as tensorinv
+from pycuda._array_factoring import tensorsolve as tensorsolve
 from pycuda._array_linalg import matmul, tensordot, vecdot
-from pycuda._array_norms import cond, matrix_norm, norm, vector_norm
+from pycuda._array_norms import cond as cond
+from pycuda._array_norms import matrix_norm as matrix_norm
+from pycuda._array_norms import norm as norm
+from pycuda._array_norms import vector_norm as vector_norm
 from pycuda._array_numeric import cross, outer
 from pycuda._array_shapes import matrix_transpose
 from pycuda._array_spectral import EighResult as EighResult
 from pycuda._array_spectral import SVDResult as SVDResult
-from pycuda._array_spectral import (
-    eigh,
-    eigvalsh,
-    lstsq,
-    matrix_rank,
-    pinv,
-    svd,
-    svdvals,
-)
+from pycuda._array_spectral import eigh as eigh
+from pycuda._array_spectral import eigvalsh as eigvalsh
+from pycuda._array_spectral import lstsq as lstsq
+from pycuda._array_spectral import matrix_rank as matrix_rank
+from pycuda._array_spectral import pinv as pinv
+from pycuda._array_spectral import svd as svd
+from pycuda._array_spectral import svdvals as svdvals
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "eigh", "eigvalsh", "inv", "lstsq", "matmul",

@@ -262,3 +262,45 @@ def test_what_the_driver_cannot_compile_is_a_compile_error(device):
     with pytest.raises(cuda.CompileError) as caught:
         SourceModule(source)
     assert "shared" in caught.value.stderr and caught.value.command_line
+
+
+# What nvcc has without an include, by <cuda_runtime.h>.
+WITHOUT_INCLUDES = {
+    "uint(7) + ushort(1) + ulong(1) + u_char(1)": 10,
+    "int8_t(1) + int64_t(2) + ssize_t(3)": 6,
+    "M_PI": 3.141592653589793,
+    "INFINITY > HUGE_VAL ? 1 : isnan(NAN)": 1,
+    "INT_MAX / 2 + CHAR_BIT": 1073741831,
+    "std::abs(-2.5f) + std::sqrt(4.0f) + std::isnan(1.0f)": 4.5,
+    "pow(2, 10) + std::pow(3, 2) + pow(2.0f, 2)": 1037,
+    "strlen(text) + RAND_MAX / RAND_MAX": 6,
+    "offsetof(Pair, b) + sizeof(std::size_t)": 16,
+}
+
+
+@pytest.mark.parametrize("expression, value", WITHOUT_INCLUDES.items())
+def test_names_that_nvcc_has_without_an_include(device, expression, value):
+    source = f"""
+    struct Pair {{ char a; double b; }};
+    __device__ const char text[] = "hello";
+    __global__ void f(double *out) {{ *out = text[0]; *out = {expression}; }}
+    """
+    out = np.zeros(1)
+    SourceModule(source, nvcc="nvrtc").get_function("f")(cuda.Out(out), block=1)
+    assert out[0] == value
+
+
+def test_own_names_come_before_those_of_nvcc(device):
+    """And messages are about the program's mistakes alone."""
+    source = """
+    typedef unsigned char uint;
+    #define M_PI 3
+    __global__ void f(int *out) { out[0] = sizeof(uint) + M_PI; out[1] = INT_MIN + 1; }
+    """
+    out = np.zeros(2, np.int32)
+    SourceModule(source).get_function("f")(cuda.Out(out), block=1)
+    assert out.tolist() == [4, -(2**31) + 1]
+    with pytest.raises(cuda.CompileError) as caught:
+        SourceModule("__global__ void f(int *p) { *p = INT_MAX + nonsense; }")
+    assert '"nonsense" is undefined' in caught.value.stderr
+    assert "INT_MAX" not in caught.value.stderr.replace("*p = INT_MAX", "")

@@ -6,6 +6,7 @@
 //   a CUDA header is not on this machine      unpack those that NVRTC carries with it
 //   templates in the user's own headers       take all headers out of the extern "C" wrap
 //   functions without __device__              compile them for the device
+//   names that nvcc has without an include    declare those (implicit_names.h)
 //
 // What then still fails for such a reason throws NeedsNvcc.
 #include <algorithm>
@@ -16,6 +17,7 @@
 
 #include "architecture.h"
 #include "compile_job.h"
+#include "implicit_names.h"
 #include "nvrtc_library.h"
 #include "standard_headers.h"
 #include "subprocess.h"
@@ -71,6 +73,7 @@ struct Attempt {
     bool with_bundled_headers = false;
     bool headers_outside_wrap = false;
     bool for_device_by_default = false;
+    std::set<std::string> implicit_names; // of nvcc's that are declared beforehand
 };
 
 class NvrtcCompilation {
@@ -146,6 +149,7 @@ class NvrtcCompilation {
         for (const std::string &name : scan_.unresolved)
             if (const char *text = standard_header(name))
                 nvrtc.headers.push_back({name, text});
+        add_implicit_names(nvrtc);
 
         command_line_ = {"nvrtc"};
         command_line_.insert(command_line_.end(), nvrtc.options.begin(), nvrtc.options.end());
@@ -154,6 +158,19 @@ class NvrtcCompilation {
         if (job_.keep)
             keep_files(nvrtc, outcome);
         return outcome;
+    }
+
+    /// Declarations of what the last attempt missed, as a header before the source.
+    void add_implicit_names(NvrtcJob &nvrtc) {
+        if (attempt_.implicit_names.empty())
+            return;
+        declared_ = declare_implicit_names(attempt_.implicit_names);
+        constexpr const char *name = "pycuda-implicit-names.h";
+        nvrtc.headers.push_back({name, declared_.text.c_str()});
+        nvrtc.options.push_back(std::string("--pre-include=") + name);
+        for (const std::string &header : declared_.headers)
+            if (!scan_.unresolved.contains(header))
+                nvrtc.headers.push_back({header, standard_header(header)});
     }
 
     /// A precompiled header serves this process alone: it depends on the addresses that the
@@ -173,12 +190,21 @@ class NvrtcCompilation {
         if (!missing_header(log).empty() && !attempt_.with_bundled_headers &&
             install_bundled_headers())
             return attempt_.with_bundled_headers = true;
+        if (add_names(missing_implicit_names(log)))
+            return true;
         if (says(log, "may not have extern \"C\" linkage") && !attempt_.headers_outside_wrap &&
             says(job_.request.source, "include"))
             return attempt_.headers_outside_wrap = true;
         if (is_host_code(log) && !attempt_.for_device_by_default)
             return attempt_.for_device_by_default = true;
         return false;
+    }
+
+    /// False where none is new: then they are not what helps.
+    bool add_names(const std::set<std::string> &names) {
+        const std::size_t before = attempt_.implicit_names.size();
+        attempt_.implicit_names.insert(names.begin(), names.end());
+        return attempt_.implicit_names.size() > before;
     }
 
     /// Into the cache's folder, so that the next run has them, or, where that cannot be written,
@@ -272,6 +298,7 @@ class NvrtcCompilation {
     std::string bundled_folder_;
     Attempt attempt_;
     IncludeScan scan_;
+    ImplicitDeclarations declared_; // of the attempt under way
     std::vector<std::string> command_line_;
     std::string kept_in_;
 };

@@ -170,10 +170,10 @@ using ::trunc;
 #endif
 )";
 
+// NVRTC's own offsetof names a builtin that it does not have; this one is of its front end.
 constexpr const char *stddef_h = R"(#pragma once
-#ifndef offsetof
-#define offsetof(type, member) __builtin_offsetof(type, member)
-#endif
+#undef offsetof
+#define offsetof(type, member) ((size_t)__INTADDR__(&(((type *)0)->member)))
 )";
 
 constexpr const char *stdlib_h = R"(#pragma once

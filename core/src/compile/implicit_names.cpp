@@ -1,0 +1,145 @@
+// implicit_names.cpp -- names that a source has with nvcc, without an include, and not with NVRTC.
+#include "implicit_names.h"
+
+#include <algorithm>
+#include <map>
+
+namespace pycuda::compile_detail {
+namespace {
+
+/// A declaration of its own for each, or the stand-in for the header that has it.
+struct Row {
+    std::string_view declaration;
+    std::string_view header;
+};
+
+using Table = std::map<std::string_view, Row>;
+
+/// nvcc has it by way of <cmath>, for all pairs of integers.
+constexpr std::string_view pow_of_integers = R"(
+namespace pycuda_implicit {
+template <bool> struct when {};
+template <> struct when<true> { typedef double type; };
+}
+template <class A, class B>
+__device__ inline typename pycuda_implicit::when<A(1) / A(2) == A(0) && B(1) / B(2) == B(0)>::type
+pow(A a, B b) { return pow(double(a), double(b)); }
+)";
+
+constexpr std::string_view string_length = R"(
+__device__ inline size_t strlen(const char *text) {
+    size_t length = 0;
+    while (text[length]) ++length;
+    return length;
+}
+)";
+
+/// "M_PI M_E" as rows that all name this header.
+void add(Table &table, std::string_view header, std::string_view names) {
+    while (!names.empty()) {
+        const std::size_t end = std::min(names.find(' '), names.size());
+        table[names.substr(0, end)] = {{}, header};
+        names.remove_prefix(std::min(end + 1, names.size()));
+    }
+}
+
+Table make_table() {
+    Table table = {
+        {"uint", {"typedef unsigned int uint;", {}}},
+        {"ulong", {"typedef unsigned long ulong;", {}}},
+        {"ushort", {"typedef unsigned short ushort;", {}}},
+        {"u_char", {"typedef unsigned char u_char;", {}}},
+        {"u_short", {"typedef unsigned short u_short;", {}}},
+        {"u_int", {"typedef unsigned int u_int;", {}}},
+        {"u_long", {"typedef unsigned long u_long;", {}}},
+        {"u_int8_t", {"typedef unsigned char u_int8_t;", {}}},
+        {"u_int16_t", {"typedef unsigned short u_int16_t;", {}}},
+        {"u_int32_t", {"typedef unsigned int u_int32_t;", {}}},
+        {"u_int64_t", {"typedef unsigned long long u_int64_t;", {}}},
+        {"int8_t", {"typedef signed char int8_t;", {}}},
+        {"int16_t", {"typedef short int16_t;", {}}},
+        {"int32_t", {"typedef int int32_t;", {}}},
+        {"int64_t", {"typedef long long int64_t;", {}}},
+        {"uint8_t", {"typedef unsigned char uint8_t;", {}}},
+        {"uint16_t", {"typedef unsigned short uint16_t;", {}}},
+        {"uint32_t", {"typedef unsigned int uint32_t;", {}}},
+        {"uint64_t", {"typedef unsigned long long uint64_t;", {}}},
+        {"ssize_t", {"typedef long ssize_t;", {}}},
+        {"time_t", {"typedef long time_t;", {}}},
+        {"off_t", {"typedef long off_t;", {}}},
+        {"quad_t", {"typedef long quad_t;", {}}},
+        {"RAND_MAX", {"#define RAND_MAX 2147483647", {}}},
+        {"strlen", {string_length, {}}},
+        {"pow", {pow_of_integers, {}}},
+    };
+    add(table, "math.h",
+        "M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 "
+        "M_SQRT1_2 INFINITY NAN HUGE_VAL HUGE_VALF");
+    add(table, "limits.h",
+        "CHAR_BIT SCHAR_MIN SCHAR_MAX UCHAR_MAX CHAR_MIN CHAR_MAX SHRT_MIN SHRT_MAX USHRT_MAX "
+        "INT_MIN INT_MAX UINT_MAX LONG_MIN LONG_MAX ULONG_MAX LLONG_MIN LLONG_MAX ULLONG_MAX");
+    add(table, "stdlib.h", "EXIT_SUCCESS EXIT_FAILURE");
+    add(table, "stddef.h", "offsetof __builtin_offsetof"); // NVRTC's macro names the latter
+    add(table, "cmath",
+        "std::abs std::acos std::acosh std::asin std::asinh std::atan std::atan2 std::atanh "
+        "std::cbrt std::ceil std::copysign std::cos std::cosh std::erf std::erfc std::exp "
+        "std::exp2 std::expm1 std::fabs std::fdim std::floor std::fma std::fmax std::fmin "
+        "std::fmod std::frexp std::hypot std::ilogb std::isfinite std::isinf std::isnan "
+        "std::ldexp std::lgamma std::log std::log10 std::log1p std::log2 std::lrint std::lround "
+        "std::modf std::nearbyint std::nextafter std::pow std::remainder std::rint std::round "
+        "std::signbit std::sin std::sinh std::sqrt std::tan std::tanh std::tgamma std::trunc");
+    add(table, "cstddef", "std::size_t std::ptrdiff_t");
+    add(table, "cstring", "std::memcpy std::memset");
+    add(table, "cstdio", "std::printf");
+    return table;
+}
+
+const Table &known_names() {
+    static const auto *table = new Table(make_table());
+    return *table;
+}
+
+/// How NVRTC speaks of a missing name: before it, after it, and where it would be.
+struct Complaint {
+    std::string_view before;
+    std::string_view after;
+    std::string_view scope;
+};
+constexpr Complaint complaints[] = {
+    {"identifier \"", "\" is undefined", ""},
+    {"namespace \"std\" has no member \"", "\"", "std::"},
+    {"more than one instance of overloaded function \"", "\" matches the argument list", ""},
+    {"more than one instance of overloaded function \"std::", "\" matches the argument list", ""},
+};
+
+} // namespace
+
+std::set<std::string> missing_implicit_names(std::string_view log) {
+    std::set<std::string> names;
+    for (const Complaint &complaint : complaints) {
+        for (std::size_t at = log.find(complaint.before); at != std::string_view::npos;
+             at = log.find(complaint.before, at + 1)) {
+            const std::string_view rest = log.substr(at + complaint.before.size());
+            const std::string_view name = rest.substr(0, rest.find('"'));
+            const std::string full = std::string(complaint.scope) + std::string(name);
+            if (rest.substr(name.size()).starts_with(complaint.after) &&
+                known_names().contains(full))
+                names.insert(full);
+        }
+    }
+    return names;
+}
+
+ImplicitDeclarations declare_implicit_names(const std::set<std::string> &names) {
+    ImplicitDeclarations result;
+    for (const std::string &name : names) {
+        const Row &row = known_names().at(name);
+        if (row.header.empty())
+            result.text += std::string(row.declaration) + "\n";
+        else if (result.headers.emplace(row.header).second)
+            result.text += "#include <" + std::string(row.header) + ">\n";
+    }
+    return result;
+}
+
+} // namespace pycuda::compile_detail

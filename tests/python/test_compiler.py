@@ -304,3 +304,24 @@ def test_own_names_come_before_those_of_nvcc(device):
         SourceModule("__global__ void f(int *p) { *p = INT_MAX + nonsense; }")
     assert '"nonsense" is undefined' in caught.value.stderr
     assert "INT_MAX" not in caught.value.stderr.replace("*p = INT_MAX", "")
+
+
+def test_what_is_for_the_host_does_not_hinder_kernels(device):
+    """NVRTC has no <iostream>; a kernel beside it does not need it either."""
+    source = """
+    #include <iostream>
+    #include <vector>
+    #include <unistd.h>
+    #include <cmath>
+    using namespace std;
+    __global__ void f(int *out) { register int two = 2; *out = two + std::abs(-1); }
+    """
+    out = np.zeros(1, np.int32)
+    SourceModule(source, nvcc="nvrtc").get_function("f")(cuda.Out(out), block=1)
+    assert out[0] == 3
+    with pytest.raises(
+        cuda.CompileError, match="<vector> is for host code, which needs nvcc"
+    ):
+        compile(
+            "#include <vector>\n__global__ void f(std::vector<int> v) {}", nvcc="nvrtc"
+        )

@@ -7,6 +7,8 @@
 //   templates in the user's own headers       take all headers out of the extern "C" wrap
 //   functions without __device__              compile them for the device
 //   names that nvcc has without an include    declare those (implicit_names.h)
+//   a header of the host's                    pretend that it is there, and empty
+//   `register`                                leave the word out, as C++17 does
 //
 // What then still fails for such a reason throws NeedsNvcc.
 #include <algorithm>
@@ -74,6 +76,9 @@ struct Attempt {
     bool headers_outside_wrap = false;
     bool for_device_by_default = false;
     std::set<std::string> implicit_names; // of nvcc's that are declared beforehand
+    std::set<std::string> stand_ins;      // for headers that a library's header includes
+    std::set<std::string> host_headers;   // that are passed over
+    bool without_register = false;
 };
 
 class NvrtcCompilation {
@@ -149,6 +154,12 @@ class NvrtcCompilation {
         for (const std::string &name : scan_.unresolved)
             if (const char *text = standard_header(name))
                 nvrtc.headers.push_back({name, text});
+        for (const std::string &name : attempt_.stand_ins)
+            nvrtc.headers.push_back({name, standard_header(name)});
+        for (const std::string &name : attempt_.host_headers)
+            nvrtc.headers.push_back({name, ""});
+        if (attempt_.without_register)
+            nvrtc.options.push_back("--define-macro=register=");
         add_implicit_names(nvrtc);
 
         command_line_ = {"nvrtc"};
@@ -187,9 +198,17 @@ class NvrtcCompilation {
 
     /// Changes `attempt_` so that the next one may succeed; false when nothing is left to try.
     bool apply_remedy(const std::string &log) {
-        if (!missing_header(log).empty() && !attempt_.with_bundled_headers &&
-            install_bundled_headers())
+        const std::string header = missing_header(log);
+        if (standard_header(header) && !scan_.unresolved.contains(header) &&
+            attempt_.stand_ins.insert(header).second)
+            return true;
+        if (is_host_header(header) && attempt_.host_headers.insert(header).second)
+            return true;
+        if (!header.empty() && !attempt_.with_bundled_headers && install_bundled_headers())
             return attempt_.with_bundled_headers = true;
+        if (says(log, "\"register\" storage class specifier is not allowed") &&
+            !attempt_.without_register)
+            return attempt_.without_register = true;
         if (add_names(missing_implicit_names(log)))
             return true;
         if (says(log, "may not have extern \"C\" linkage") && !attempt_.headers_outside_wrap &&
@@ -234,6 +253,10 @@ class NvrtcCompilation {
         if (std::string header = missing_header(outcome.log); !header.empty())
             throw_error<NeedsNvcc>(
                 message + ": header '" + header + "' was not found" + advice_for(header), outcome);
+        if (!attempt_.host_headers.empty())
+            throw_error<NeedsNvcc>(message + ": <" + *attempt_.host_headers.begin() +
+                                       "> is for host code, which needs nvcc",
+                                   outcome);
         if (says(outcome.log, "may not have extern \"C\" linkage"))
             message += ": the source is in extern \"C\", which templates cannot be; pass "
                        "no_extern_c (Linkage::Cxx), and write extern \"C\" before each kernel";

@@ -4,6 +4,8 @@
 // may be included.
 #include "standard_headers.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -316,6 +318,17 @@ const char *standard_header(std::string_view name) {
     static const Table *table = new Table(make_table());
     auto found = table->find(name);
     return found == table->end() ? nullptr : found->second.c_str();
+}
+
+bool is_host_header(std::string_view name) {
+    constexpr std::string_view names[] = {
+        "cerrno",    "chrono",    "cstdarg",       "ctype.h",       "deque",       "errno.h",
+        "exception", "fstream",   "iomanip",       "ios",           "iostream",    "istream",
+        "list",      "locale.h",  "map",           "mutex",         "omp.h",       "ostream",
+        "queue",     "random",    "set",           "signal.h",      "sstream",     "stack",
+        "stdarg.h",  "stdexcept", "string",        "sys/time.h",    "sys/types.h", "thread",
+        "typeinfo",  "unistd.h",  "unordered_map", "unordered_set", "vector"};
+    return std::ranges::find(names, name) != std::end(names);
 }
 
 } // namespace pycuda::compile_detail

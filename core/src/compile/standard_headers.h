@@ -13,4 +13,8 @@ namespace pycuda::compile_detail {
 /// The stand-in for a header, or null where there is none.
 [[nodiscard]] const char *standard_header(std::string_view name);
 
+/// Whether only host code has a use for the header: <iostream>, <vector>, <unistd.h>. Kernels that
+/// merely share a source with such an include compile without it.
+[[nodiscard]] bool is_host_header(std::string_view name);
+
 } // namespace pycuda::compile_detail

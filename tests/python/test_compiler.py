@@ -322,6 +322,6 @@ def test_what_is_for_the_host_does_not_hinder_kernels(device):
     with pytest.raises(
         cuda.CompileError, match="<vector> is for host code, which needs nvcc"
     ):
-        compile(
+        SourceModule(
             "#include <vector>\n__global__ void f(std::vector<int> v) {}", nvcc="nvrtc"
         )

@@ -319,9 +319,7 @@ def test_what_is_for_the_host_does_not_hinder_kernels(device):
     out = np.zeros(1, np.int32)
     SourceModule(source, nvcc="nvrtc").get_function("f")(cuda.Out(out), block=1)
     assert out[0] == 3
-    with pytest.raises(
-        cuda.CompileError, match="<vector> is for host code, which needs nvcc"
-    ):
+    with pytest.raises(cuda.CompileError, match="host code, which needs nvcc"):
         SourceModule(
             "#include <vector>\n__global__ void f(std::vector<int> v) {}", nvcc="nvrtc"
         )

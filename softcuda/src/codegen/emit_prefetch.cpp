@@ -119,16 +119,26 @@ class Step {
     int loop_;
 };
 
-/// How many iterations ahead: enough to take as long as memory does.
-std::uint64_t distance(const WarpEmitter &w, int loop) {
+/// Where to ask for what a loop will load, and how many iterations ahead: enough to take as long as
+/// memory does.
+struct Lead {
+    std::uint64_t iterations;
+    std::uint32_t level;
+};
+
+Lead lead_of(const WarpEmitter &w, int loop, std::int64_t bytes) {
     std::size_t length = 0;
     for (const ir::Block *block :
          w.kernel.plan.loops.loops()[static_cast<std::size_t>(loop)].blocks) {
         if (w.kernel.is_barrier_end(block))
-            return 1; // all warps come between
+            return {1, kSecondLevel}; // all warps come between
         length += block->instructions.size();
     }
-    return std::clamp<std::size_t>(128 / length, 1, 8);
+    // Lines that are read whole come in at the pace of the memory, and places that many pages apart
+    // meet in one set of the first level.
+    if (bytes >= 2 * kLine)
+        return {std::clamp<std::size_t>(256 / length, 1, 16), kSecondLevel};
+    return {std::clamp<std::size_t>(128 / length, 1, 8), kFirstLevel};
 }
 
 /// The bytes that a group's lanes access, from the first lane's place on.
@@ -194,9 +204,9 @@ void emit_for_iteration(WarpEmitter &w, int loop, const ir::Instruction &load,
     if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(step);
         known && std::abs(known->getSExtValue()) < kShortStep)
         return;
-    const std::uint64_t iterations = distance(w, loop);
-    emit_lines(w, address, extent, w.b.CreateMul(step, w.i64(iterations)), Opcode::Load,
-               iterations == 1 ? kSecondLevel : kFirstLevel);
+    const Lead lead = lead_of(w, loop, extent.high - extent.low);
+    emit_lines(w, address, extent, w.b.CreateMul(step, w.i64(lead.iterations)), Opcode::Load,
+               lead.level);
 }
 
 } // namespace

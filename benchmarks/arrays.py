@@ -199,7 +199,7 @@ def algorithms(library):
 
 
 def variants():
-    """With PYCUDA_BENCH_VARIANTS=1: sorts and scans of 64 M and 256 M float32 by other tiles."""
+    """With PYCUDA_BENCH_VARIANTS=1: sorts of 64 M float32 and random numbers by other tiles."""
     x = gpuarray.to_gpu(np.random.default_rng(0).random(LARGE // 4, dtype=np.float32))
     ones = gpuarray.to_gpu(np.ones(LARGE, np.float32))
     in_order, wait = np.sort(x.get())[:: LARGE // 4096], Ours.wait
@@ -223,15 +223,6 @@ def variants():
                     _driver._array_argsort, x, 0, way="blocks", **tile
                 )
                 rows[f"argsort, {name}"] = x.size / best(3, 5, run, wait) / 1e9
-    for resident in (0, 2, 3, 4, 6, 8):
-        for count in (2, 3, 4, 6, 8):
-            run = functools.partial(
-                _driver._array_scan, "sum", ones, 0, rows=count, resident=resident
-            )
-            check(Ours, run()[: 1 << 20], np.arange(1, (1 << 20) + 1))
-            rows[f"cumsum, {count} vectors each, {resident} resident (GB/s)"] = (
-                8 * LARGE / best(3, 5, run, wait) / 1e9
-            )
     rows.update(random_variants(ones))
     return rows
 

@@ -10,6 +10,7 @@ checked first.
 from __future__ import annotations
 
 import argparse
+import functools
 import statistics
 import subprocess
 import sys
@@ -105,12 +106,12 @@ def large_copies() -> dict[str, float]:
         cuda.memcpy_dtoh(back, memory)
         assert (back == there).all()
         calls = max(2, int(64 / mib) // 16)
-        for name, copy in (
-            ("htod", lambda: cuda.memcpy_htod(memory, there)),
-            ("dtoh", lambda: cuda.memcpy_dtoh(back, memory)),
+        for name, copy, to, source in (
+            ("htod", cuda.memcpy_htod, memory, there),
+            ("dtoh", cuda.memcpy_dtoh, back, memory),
         ):
-            took = measure(copy, lambda: None, calls)
-            results[f"{name} of {mib:g} MiB"] = took
+            run = functools.partial(copy, to, source)
+            results[f"{name} of {mib:g} MiB"] = measure(run, lambda: None, calls)
     return results
 
 

@@ -307,7 +307,9 @@ def test_several_small_arrays_share_their_copies(device, count):
     a = np.arange(count, dtype=np.float32)
     b = np.arange(count, dtype=np.int32)[::-1].copy()
     total, twice = np.zeros(count, np.float32), np.full(count, 1.5)
-    kept = cuda.InOut(np.ones(count, np.float32))  # not a temporary: it keeps its memory
+    kept = cuda.InOut(
+        np.ones(count, np.float32)
+    )  # not a temporary: it keeps its memory
     for turn in range(3):
         mix(
             cuda.Out(total),

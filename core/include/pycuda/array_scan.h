@@ -17,17 +17,12 @@ enum class Scan : std::uint8_t { Sum, Prod, Min, Max };
 /// By the name of NumPy's reduction: "sum", "prod", "min", "max"; empty where there is none.
 std::optional<Scan> find_scan(std::string_view name) noexcept;
 
-/// How a long scan is cut, to find the best on a device. 0: chosen.
-struct ScanTile {
-    unsigned rows = 0;     ///< vectors of a thread, at most 16
-    unsigned resident = 0; ///< blocks for each processor that take tile after tile; 0: one each
-};
-
 /// Element i of the result is elements 0 to i along `axis` joined. Sums and products of small
 /// integers are of 64 bits, as NumPy's; `dtype` is the type to compute in instead. 16-bit floats
-/// are joined in float32. The order of operations follows from the shape, layout and tiling.rows
-/// alone. Throws std::invalid_argument for an axis that is not there, UnsupportedTypes for structs.
+/// are joined in float32. The order of operations follows from the shape and layout alone: it is
+/// the same on every device. Throws std::invalid_argument for an axis that is not there,
+/// UnsupportedTypes for structs.
 Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype = {},
-           StreamRef stream = {}, ScanTile tiling = {});
+           StreamRef stream = {});
 
 } // namespace pycuda

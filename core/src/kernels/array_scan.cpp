@@ -1,12 +1,14 @@
-// array_scan.cpp -- from an array and an axis to a launch of one of three kernels.
+// array_scan.cpp -- from an array and an axis to a launch of one of four kernels.
 #include <pycuda/array_scan.h>
 
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
+#include "kernels/scan_pipeline.h"
 
 #include "kernels/device/array_scan.cuh.h"
 #include "kernels/device/scan.cuh.h"
+#include "kernels/device/scan_pipeline.cuh.h"
 #include "kernels/device/shuffle.cuh.h"
 
 #include <pycuda/array_operation.h>
@@ -28,7 +30,9 @@ constexpr std::int64_t many_columns = 2048;
 constexpr std::int64_t warp_length = 1024;
 constexpr std::int64_t many_rows = 64;
 
-enum class Way : std::uint8_t { Columns, Warps, Tiles };
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+enum class Way : std::uint8_t { Columns, Warps, Tiles, Pipeline };
 
 struct ScanRow {
     std::string_view name;
@@ -47,6 +51,7 @@ struct Scanning {
     ScalarType stored;
     ScalarType type; ///< of the result
     Way way = Way::Columns;
+    ScanPipeline pipeline = {}; ///< of Way::Pipeline
     bool vectors = false;
     int axes = 1; ///< that are not scanned
     std::array<Layout, 2> kept = {};
@@ -56,12 +61,16 @@ struct Scanning {
         const std::size_t widest = std::max(item_size(stored), item_size(type));
         return static_cast<unsigned>(std::clamp<std::size_t>(16 / widest, 1, 8));
     }
-    ScanTile tiling = {};
-    unsigned tile_rows() const noexcept {
-        return tiling.rows != 0 ? tiling.rows : item_size(type) <= 4 ? 8 : 4;
-    }
+    unsigned tile_rows() const noexcept { return item_size(type) <= 8 ? 8 : 4; }
     std::int64_t tile() const noexcept { return std::int64_t{block} * tile_rows() * neighbours(); }
+    std::int64_t tiles() const noexcept { return divide_up(length, tile()); }
 
+    /// One for each tile, or a thread or warp for each scan.
+    std::int64_t blocks() const noexcept {
+        return way == Way::Columns ? divide_up(rows, block)
+               : way == Way::Warps ? divide_up(rows, block / 32)
+                                   : rows * tiles();
+    }
     KernelKey key() const noexcept {
         KernelKey key = 4; // a scan
         for (auto [value, bits] : {std::pair<unsigned, int>{static_cast<unsigned>(kind), 2},
@@ -70,8 +79,7 @@ struct Scanning {
                                    {static_cast<unsigned>(way), 2},
                                    {vectors, 1},
                                    {static_cast<unsigned>(axes), 6},
-                                   {tiling.rows, 5},
-                                   {tiling.resident != 0, 1}})
+                                   {pipeline.stages, 4}})
             key = key << bits | value;
         return key;
     }
@@ -92,11 +100,15 @@ std::string source_of(const Scanning &work) {
             std::string(cuda_name(work.type)) + " L;\ntypedef L O;\ntypedef " +
             compute_name(work.type) + " T;\n#define ARRAY_SCAN_AXES " + std::to_string(work.axes) +
             "\n" + std::string(device_code::array_scan_cuh);
-    code +=
-        "struct Join {\n    __device__ T operator()(T a, T b) const { return " +
-        std::string(scans[static_cast<int>(work.kind)].join) +
-        "; }\n};\nextern \"C\" __global__ void __launch_bounds__(256) run(const A *in, O *out,\n"
-        "        unsigned long long *nodes, pycuda::ArrayScanGeometry g) {\n    pycuda::";
+    if (work.way == Way::Pipeline)
+        code += device_code::scan_pipeline_cuh;
+    code += "struct Join {\n    __device__ T operator()(T a, T b) const { return " +
+            std::string(scans[static_cast<int>(work.kind)].join) +
+            "; }\n};\nextern \"C\" __global__ void __launch_bounds__(" +
+            (work.way == Way::Pipeline ? std::to_string(ScanPipeline::threads) + ", 1"
+                                       : std::to_string(block)) +
+            ") run(const A *in, O *out,\n"
+            "        unsigned long long *nodes, pycuda::ArrayScanGeometry g) {\n    pycuda::";
     switch (work.way) {
     case Way::Columns:
         code += "scan_columns(in, out, g, Join());\n}\n";
@@ -107,30 +119,46 @@ std::string source_of(const Scanning &work) {
     case Way::Tiles:
         code += "scan_tiles<" + std::to_string(work.tile_rows()) + ", " +
                 std::to_string(work.neighbours()) + ", " + (work.vectors ? "true" : "false") +
-                (work.tiling.resident != 0 ? ", true" : ", false") +
                 ">(in, out, g, nodes, Join());\n}\n";
+        break;
+    case Way::Pipeline:
+        code += "scan_pipeline<T, " + std::to_string(work.tile_rows()) + ", " +
+                std::to_string(work.neighbours()) + ", " + std::to_string(work.pipeline.stages) +
+                ", false>(\n        pycuda::ArrayScans{in, out, g, nodes + 1}, nodes, T(0), "
+                "Join());\n}\n";
         break;
     }
     return device_prelude(types, code) + code;
 }
 
-bool can_use_vectors(const Scanning &work, const Array &in, const Array &out) {
-    const std::array arrays = {&in, &out};
-    const std::array steps = {work.in_step, work.out_step};
-    for (std::size_t k = 0; k < 2; ++k) {
-        const std::size_t pack = work.neighbours() * arrays[k]->item_size();
-        std::uint64_t bits = arrays[k]->address();
-        for (std::int64_t stride : work.kept[k].strides())
-            bits |= static_cast<std::uint64_t>(stride);
-        if (steps[k] != static_cast<std::int64_t>(arrays[k]->item_size()) || bits % pack != 0)
-            return false;
-    }
-    return true;
+/// True where the scans of array `k` lie without gaps, each at a multiple of so many bytes.
+bool is_dense(const Scanning &work, const Array &array, std::size_t k, std::size_t alignment) {
+    std::uint64_t bits = array.address();
+    for (std::int64_t stride : work.kept[k].strides())
+        bits |= static_cast<std::uint64_t>(stride);
+    const std::int64_t step = k == 0 ? work.in_step : work.out_step;
+    return step == static_cast<std::int64_t>(array.item_size()) && bits % alignment == 0;
 }
 
-Scanning plan(Scan kind, const Array &in, const Array &out, int axis, ScanTile tiling) {
+bool can_use_vectors(const Scanning &work, const Array &in, const Array &out) {
+    return is_dense(work, in, 0, work.neighbours() * in.item_size()) &&
+           is_dense(work, out, 1, work.neighbours() * out.item_size());
+}
+
+void choose_pipeline(Scanning &work, const Array &in, const Array &out) {
+    if (!work.vectors || !is_dense(work, in, 0, ScanPipeline::alignment))
+        return;
+    const auto tile_bytes = static_cast<std::size_t>(work.tile()) * in.item_size();
+    const std::optional<ScanPipeline> pipeline =
+        ScanPipeline::plan(out.context()->context().device(), tile_bytes, work.rows * work.tiles());
+    if (!pipeline)
+        return;
+    work.way = Way::Pipeline;
+    work.pipeline = *pipeline;
+}
+
+Scanning plan(Scan kind, const Array &in, const Array &out, int axis) {
     Scanning work{.kind = kind, .stored = in.scalar_type(), .type = out.scalar_type()};
-    work.tiling = tiling;
     const std::array arrays = {&in, &out};
     for (std::size_t k = 0; k < 2; ++k)
         for (int i = 0; i < in.dimensions(); ++i)
@@ -159,6 +187,7 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis, ScanTile t
     else
         work.way = Way::Tiles;
     work.vectors = work.way == Way::Tiles && can_use_vectors(work, in, out);
+    choose_pipeline(work, in, out);
     return work;
 }
 
@@ -173,8 +202,6 @@ std::int64_t node_words(std::int64_t tiles, std::size_t size) {
     return nodes * static_cast<std::int64_t>((size + 3) / 4);
 }
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 unsigned grid_extent(std::int64_t blocks) {
     if (blocks > 0x7fffffff)
         throw std::invalid_argument("a scan of so many elements needs " + std::to_string(blocks) +
@@ -187,10 +214,11 @@ void note_use(const Array &array, const std::shared_ptr<Event> &done) {
 }
 
 void run(const Scanning &work, const Array &in, const Array &out, StreamRef stream) {
-    const std::int64_t tiles = work.way == Way::Tiles ? divide_up(work.length, work.tile()) : 1;
+    const bool tiled = work.way == Way::Tiles || work.way == Way::Pipeline;
+    const std::int64_t tiles = tiled ? work.tiles() : 1;
     const std::size_t state = std::max<std::size_t>(item_size(work.type), 4);
-    const std::int64_t row_nodes = work.way == Way::Tiles ? node_words(tiles, state) : 0;
-    const std::int64_t words[] = {work.way == Way::Tiles ? 1 + work.rows * row_nodes : 0};
+    const std::int64_t row_nodes = tiled ? node_words(tiles, state) : 0;
+    const std::int64_t words[] = {tiled ? 1 + work.rows * row_nodes : 0};
     const Array nodes = Array::empty(out.context(), words, ScalarType::UInt64, Order::C, stream);
     if (words[0] != 0)
         fill_32_async(nodes.address(), 0, 2 * nodes.size(), stream);
@@ -206,18 +234,13 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
     for (int axis = 0; axis < work.axes; ++axis)
         for (const Layout &layout : work.kept)
             arguments.add(layout.stride(axis));
-    std::int64_t blocks = work.way == Way::Columns ? divide_up(work.rows, block)
-                          : work.way == Way::Warps ? divide_up(work.rows, block / 32)
-                                                   : work.rows * tiles;
-    if (work.way == Way::Tiles && work.tiling.resident != 0)
-        blocks = std::min<std::int64_t>(blocks, std::int64_t{work.tiling.resident} *
-                                                    out.context()->processors());
-    LaunchConfig config;
-    config.block = {block};
-    config.grid = {grid_extent(blocks)};
-    config.stream = stream;
     const Function &kernel =
         out.context()->kernels().find(work.key(), [&] { return source_of(work); });
+    LaunchConfig config;
+    if (work.way == Way::Pipeline)
+        config = work.pipeline.configure(kernel, stream);
+    else
+        config = {.grid = {grid_extent(work.blocks())}, .block = {block}, .stream = stream};
     launch_packed(kernel, config, arguments.data(), arguments.size());
     if (stream.get() == nullptr)
         return;
@@ -237,11 +260,8 @@ std::optional<Scan> find_scan(std::string_view name) noexcept {
     return {};
 }
 
-Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype, StreamRef stream,
-           ScanTile tiling) {
-    if (tiling.rows > 16)
-        throw std::invalid_argument(std::to_string(tiling.rows) +
-                                    " rows of a tile are too many; at most 16");
+Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype,
+           StreamRef stream) {
     if (axis < 0 || axis >= in.dimensions())
         throw std::invalid_argument("axis " + std::to_string(axis) +
                                     " is out of bounds for an array of " +
@@ -249,13 +269,13 @@ Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype
     if (in.dtype().is_opaque())
         throw UnsupportedTypes("a running sum is not defined for elements of " + in.dtype().name());
     if (!in.is_aligned())
-        return scan(kind, aligned(in, stream), axis, dtype, stream, tiling);
+        return scan(kind, aligned(in, stream), axis, dtype, stream);
     const ScalarType type = dtype ? *dtype : result_type(kind, in.scalar_type());
     const std::shared_ptr<ArrayContext> &context =
         in.memory() ? in.context() : ArrayContext::current();
     const Array out = Array::with_layout(context, in.layout().dense(item_size(type)), type, stream);
     if (in.size() != 0)
-        run(plan(kind, in, out, axis, tiling), in, out, stream);
+        run(plan(kind, in, out, axis), in, out, stream);
     return out;
 }
 

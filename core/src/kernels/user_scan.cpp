@@ -1,10 +1,12 @@
 // user_scan.cpp -- scans that users write: their source, and their launches.
 #include <pycuda/scan_kernel.h>
 
+#include "kernels/scan_pipeline.h"
 #include "kernels/scratch.h"
 #include "kernels/user_elementwise_source.h"
 
 #include "kernels/device/scan.cuh.h"
+#include "kernels/device/scan_pipeline.cuh.h"
 #include "kernels/device/shuffle.cuh.h"
 
 #include <pycuda/copy.h>
@@ -23,6 +25,12 @@ constexpr std::size_t vector_bytes = 16;
 enum class Access { Vectors, Elements, Strided };
 constexpr const char *access_names[] = {"Vectors", "Elements", "Strided"};
 
+/// How a scan is compiled: with how many stages where it is a pipeline, else 0.
+struct Form {
+    Access access;
+    unsigned stages = 0;
+};
+
 /// How many elements a thread takes: `rows` vectors of `neighbours`.
 struct Tile {
     unsigned rows;
@@ -35,7 +43,7 @@ Tile tile_for(std::size_t size) {
     const bool divides = size != 0 && vector_bytes % size == 0;
     const unsigned neighbours =
         divides ? static_cast<unsigned>(std::min<std::size_t>(vector_bytes / size, 8)) : 1;
-    return {size <= 4 ? 8u : size <= vector_bytes ? 4u : 2u, neighbours};
+    return {size <= 8 ? 8u : size <= vector_bytes ? 4u : 2u, neighbours};
 }
 
 /// Words of 64 bits for the counter and the nodes of all levels; as find_prefix() counts them.
@@ -68,17 +76,20 @@ struct ScanKernel::State {
     ScanText text;
     VariantCache variants;
 
-    KernelSource write(Access access) const;
+    KernelSource write(const Form &form) const;
     Access choose_access(const ArrayView &out, const ArrayView &in) const;
     void check_shapes(const ArrayView &out, const ArrayView &in) const;
 };
 
-KernelSource ScanKernel::State::write(Access access) const {
+KernelSource ScanKernel::State::write(const Form &form) const {
     const Tile tile = tile_for(text.size);
     const bool exclusive = text.kind == ScanKind::Exclusive;
+    const bool pipeline = form.stages != 0;
     std::string source = includes_for({{KernelArgument::Kind::Scalar, text.type, "", text.size}},
                                       {text.preamble, text.scan_expr, text.neutral}, nullptr);
     source += std::string(device_code::shuffle_cuh) + std::string(device_code::scan_cuh);
+    if (pipeline)
+        source += device_code::scan_pipeline_cuh;
     source += named_text(text.preamble, text.name + ".preamble");
     source += "\ntypedef " + text.type + " scan_type;\n#define SCAN_EXPR(a, b) (" +
               one_line(text.scan_expr) +
@@ -87,19 +98,25 @@ KernelSource ScanKernel::State::write(Access access) const {
               "__device__ scan_type operator()(scan_type a, scan_type b) const\n"
               "{ return SCAN_EXPR(a, b); }\n};\n"
               "extern \"C\" __global__ void __launch_bounds__(" +
-              std::to_string(threads) + ") " + text.name +
+              (pipeline ? std::to_string(ScanPipeline::threads) + ", 1" : std::to_string(threads)) +
+              ") " + text.name +
               "(pycuda::ScanPlaces<scan_type> places, unsigned long long *nodes)\n{\n"
               "const scan_type neutral = " +
-              (exclusive ? text.neutral : std::string("scan_type()")) +
-              ";\n"
-              "const pycuda::ScanElements<scan_type, pycuda::ScanAccess::" +
-              access_names[static_cast<int>(access)] +
-              "> elements{places};\n"
-              "pycuda::scan_tile<scan_type, " +
-              std::to_string(tile.rows) + ", " + std::to_string(tile.neighbours) + ", " +
-              std::to_string(threads) + ", " + (exclusive ? "true" : "false") +
-              ">(elements, places.count, pycuda::claim_tile(nodes), nodes + 1, neutral, "
-              "pycuda_scan_op());\n}\n";
+              (exclusive ? text.neutral : std::string("scan_type()")) + ";\n";
+    const std::string shape =
+        std::to_string(tile.rows) + ", " + std::to_string(tile.neighbours) + ", ";
+    const std::string kind = exclusive ? "true" : "false";
+    if (pipeline)
+        source += "pycuda::scan_pipeline<scan_type, " + shape + std::to_string(form.stages) + ", " +
+                  kind + ">(pycuda::OneScan<scan_type, " + shape +
+                  "256>{places, nodes + 1}, nodes, neutral, pycuda_scan_op());\n}\n";
+    else
+        source += "const pycuda::ScanElements<scan_type, pycuda::ScanAccess::" +
+                  std::string(access_names[static_cast<int>(form.access)]) +
+                  "> elements{places};\npycuda::scan_tile<scan_type, " + shape +
+                  std::to_string(threads) + ", " + kind +
+                  ">(elements, places.count, pycuda::claim_tile(nodes), nodes + 1, neutral, "
+                  "pycuda_scan_op());\n}\n";
     return {std::move(source), {text.name}};
 }
 
@@ -138,7 +155,7 @@ ScanKernel::ScanKernel(ScanKernel &&) noexcept = default;
 ScanKernel &ScanKernel::operator=(ScanKernel &&) noexcept = default;
 
 const ScanText &ScanKernel::text() const noexcept { return state_->text; }
-std::string ScanKernel::source() const { return state_->write(Access::Vectors).text; }
+std::string ScanKernel::source() const { return state_->write({Access::Vectors}).text; }
 
 const KernelVariant *ScanKernel::launch(StreamRef stream, const ArrayView &out,
                                         const ArrayView &in) {
@@ -146,16 +163,22 @@ const KernelVariant *ScanKernel::launch(StreamRef stream, const ArrayView &out,
     const std::uint64_t count = in.size();
     if (count == 0)
         return nullptr;
-    const Access access = state_->choose_access(out, in);
-    const char key = static_cast<char>('0' + static_cast<int>(access));
-    const KernelVariant &variant = state_->variants.get(
-        std::string_view(&key, 1), state_->text.build, [&] { return state_->write(access); });
-
     const std::uint64_t tile = tile_for(state_->text.size).elements();
     const std::uint64_t tiles = (count + tile - 1) / tile;
     if (tiles > 0x7fffffff)
         throw std::invalid_argument("scan kernel '" + state_->text.name +
                                     "': " + std::to_string(count) + " elements are too many");
+    Form form = {state_->choose_access(out, in)};
+    std::optional<ScanPipeline> pipeline;
+    if (form.access == Access::Vectors)
+        pipeline = ScanPipeline::plan(Context::require_current().device(), tile * in.item_size,
+                                      static_cast<std::int64_t>(tiles));
+    form.stages = pipeline ? pipeline->stages : 0;
+    const char key[] = {static_cast<char>('0' + static_cast<int>(form.access)),
+                        static_cast<char>('0' + form.stages)};
+    const KernelVariant &variant = state_->variants.get(
+        std::string_view(key, sizeof key), state_->text.build, [&] { return state_->write(form); });
+
     const std::uint64_t words = node_words(tiles, state_->text.size);
     const Scratch nodes(words * sizeof(std::uint64_t), stream);
     fill_32_async(nodes.get(), 0, words * 2, stream);
@@ -166,9 +189,11 @@ const KernelVariant *ScanKernel::launch(StreamRef stream, const ArrayView &out,
     if (!block.try_push(&places, sizeof places, ValueKind::Bytes) ||
         !block.try_push_pointer(nodes.get()))
         throw std::logic_error("the kernel does not take the arrays that it was made for");
-    pycuda::launch(function,
-                   {.grid = {static_cast<unsigned>(tiles)}, .block = {threads}, .stream = stream},
-                   block);
+    const LaunchConfig config = pipeline ? pipeline->configure(function, stream)
+                                         : LaunchConfig{.grid = {static_cast<unsigned>(tiles)},
+                                                        .block = {threads},
+                                                        .stream = stream};
+    pycuda::launch(function, config, block);
     return &variant;
 }
 

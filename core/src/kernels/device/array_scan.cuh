@@ -1,8 +1,9 @@
-// array_scan.cuh -- running sums along one axis of arrays, in three ways.
+// array_scan.cuh -- running sums along one axis of arrays, in four ways.
 //
 //   columns    neighbours in memory belong to different scans: a thread has one of them
 //   warps      many short scans: a warp has one of them, 32 elements at a time
 //   tiles      long scans: blocks have a tile each; see scan.cuh
+//   pipeline   the same on devices that copy in bulk; see scan_pipeline.cuh
 //
 // The types A (in memory), L (converted to), T (computed in), O (in memory), the operation and
 // `axes`, the number of axes that are not scanned, are defined before this.
@@ -19,6 +20,7 @@ struct ArrayScanGeometry {
 
 /// Where a row's elements are, and their conversions.
 template <bool Vectors> struct ArrayScanElements {
+    using Stored = A;
     const char *in;
     char *out;
     long long in_step, out_step;
@@ -35,6 +37,8 @@ template <bool Vectors> struct ArrayScanElements {
             row = whole;
         }
     }
+    /// The first of elements without gaps.
+    __device__ const A *memory() const { return reinterpret_cast<const A *>(in); }
     __device__ static T from_memory(A x) { return array_convert<T>(array_convert<L>(x)); }
     __device__ static O to_memory(T x) { return array_convert<O>(x); }
 
@@ -63,7 +67,7 @@ template <bool Vectors> struct ArrayScanElements {
 #pragma unroll
             for (int k = 0; k < Neighbours; ++k)
                 pack.v[k] = to_memory(values[k]);
-            reinterpret_cast<Pack<O, Neighbours> *>(out)[i / Neighbours] = pack;
+            store_streaming(reinterpret_cast<Pack<O, Neighbours> *>(out) + i / Neighbours, pack);
         } else {
 #pragma unroll
             for (int k = 0; k < Neighbours; ++k)
@@ -116,55 +120,32 @@ __device__ void scan_warps(const A *in, O *out, const ArrayScanGeometry &g, cons
     }
 }
 
-/// The tile that a block takes after the one it has. Its number is asked for before and taken after
-/// the loads of the present tile; then its memory is asked for while the block waits for others.
-template <int Bytes> struct NextTile {
-    unsigned long long mine;  ///< of thread 0
-    unsigned long long *room; ///< shared
-    const char *in;           ///< the first tile
-    unsigned long long whole; ///< tiles that may be asked for
-
-    __device__ void loaded() const {
-        if (threadIdx.x == 0)
-            *room = mine;
-    }
-    __device__ void shared() const {
-        constexpr int line = 128;
-        const unsigned long long tile = *room;
-        if (tile < whole)
-            for (int at = threadIdx.x * line; at < Bytes; at += 256 * line)
-                asm volatile("prefetch.global.L2 [%0];" ::"l"(in + tile * Bytes + at));
-    }
-};
-
-/// `nodes`: the counter of claimed tiles, then row_nodes words for each row. Where `Resident`, a
-/// block takes tiles as long as there are any, else one.
-template <int Rows, int Neighbours, bool Vectors, bool Resident, class Op>
+/// `nodes`: the counter of claimed tiles, then row_nodes words for each row.
+template <int Rows, int Neighbours, bool Vectors, class Op>
 __device__ void scan_tiles(const A *in, O *out, const ArrayScanGeometry &g,
                            unsigned long long *nodes, const Op &op) {
-    auto scan = [&](long long claimed, const auto &next) {
-        const long long row = g.tiles == 1 ? claimed : claimed / g.tiles;
-        const ArrayScanElements<Vectors> elements(in, out, g, row);
-        scan_tile<T, Rows, Neighbours, 256, false>(elements, g.length, claimed - row * g.tiles,
-                                                   nodes + 1 + row * g.row_nodes, T(0), op, next);
-    };
-    if (!Resident) {
-        scan(static_cast<long long>(claim_tile(nodes)), OneTile());
-        return;
-    }
-    constexpr int elements = Rows * Neighbours * 256;
-    __shared__ unsigned long long room[2];
-    const unsigned long long tiles = g.rows * g.tiles;
-    // Rows may lie anywhere: what comes next is known of one row without gaps.
-    const bool dense = Vectors && g.rows == 1;
-    unsigned long long tile = claim_tile(nodes);
-    for (int turn = 0; tile < tiles; turn ^= 1, tile = room[turn]) {
-        const unsigned long long mine = threadIdx.x == 0 ? atomicAdd(nodes, 1ull) : 0;
-        scan(static_cast<long long>(tile),
-             NextTile<elements * sizeof(A)>{mine, room + (turn ^ 1),
-                                            reinterpret_cast<const char *>(in),
-                                            dense ? g.length / elements : 0});
-    }
+    const long long claimed = static_cast<long long>(claim_tile(nodes));
+    const long long row = g.tiles == 1 ? claimed : claimed / g.tiles;
+    const ArrayScanElements<Vectors> elements(in, out, g, row);
+    scan_tile<T, Rows, Neighbours, 256, false>(elements, g.length, claimed - row * g.tiles,
+                                               nodes + 1 + row * g.row_nodes, T(0), op);
 }
+
+/// The scans of an array, for a ScanPipeline.
+struct ArrayScans {
+    using Elements = ArrayScanElements<true>;
+    const A *in;
+    O *out;
+    const ArrayScanGeometry &g;
+    unsigned long long *first_nodes;
+
+    __device__ long long scans() const { return g.rows; }
+    __device__ long long tiles() const { return g.tiles; }
+    __device__ unsigned long long count() const { return g.length; }
+    __device__ Elements elements(long long scan) const { return {in, out, g, scan}; }
+    __device__ unsigned long long *nodes(long long scan) const {
+        return first_nodes + scan * g.row_nodes;
+    }
+};
 
 } // namespace pycuda

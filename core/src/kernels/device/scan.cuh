@@ -42,16 +42,26 @@ template <class T> struct ScanNode {
             seen.word[i] = reinterpret_cast<const volatile unsigned long long *>(node)[i];
         return seen;
     }
-    /// Waits until the node, of which `seen` has been read, has been published.
-    __device__ static T wait(const unsigned long long *node, Words64 seen) {
+    __device__ static bool published(const Words64 &seen) {
+        bool all = true;
+#pragma unroll
+        for (int i = 0; i < words; ++i)
+            all = all && seen.word[i] >= mark;
+        return all;
+    }
+    __device__ static T value(const Words64 &seen) {
         Words<T> payload;
 #pragma unroll
-        for (int i = 0; i < words; ++i) {
-            while (seen.word[i] < mark)
-                seen.word[i] = reinterpret_cast<const volatile unsigned long long *>(node)[i];
+        for (int i = 0; i < words; ++i)
             payload.word[i] = static_cast<unsigned>(seen.word[i]);
-        }
         return payload.value();
+    }
+    /// Waits until the node has been published.
+    __device__ static T wait(const unsigned long long *node) {
+        Words64 seen = peek(node);
+        while (!published(seen))
+            seen = peek(node);
+        return value(seen);
     }
 };
 
@@ -66,8 +76,9 @@ template <class T, class Op> __device__ T scan_warp(T value, int lane, const Op 
     return value;
 }
 
-/// Publishes a tile's total and returns what all tiles before it add up to; for tile 0 that is
-/// meaningless. Called by one whole warp.
+/// What all tiles before this one add up to; for tile 0 that is meaningless. Where the tile is the
+/// last of its 32, 1024, ..., publishes their total; its own has been published. Called by one
+/// whole warp.
 template <class T, class Op>
 __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
                          unsigned long long tiles, const T &total, int lane, const Op &op) {
@@ -77,10 +88,6 @@ __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
     T prefix = total;
     bool found = false;
     bool last = true; // of its 32, of its 1024, ... as far as it has come
-    if (lane == 0)
-        Node::publish(nodes + tile * Node::words, own);
-
-    typename Node::Words64 seen[at_once];
     unsigned long long *level = nodes;
     unsigned long long at = tile, level_size = tiles;
     auto up = [&] {
@@ -88,22 +95,10 @@ __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
         level_size = level_size / 32 + 1;
         at /= 32;
     };
-#pragma unroll
-    for (int i = 0; i < at_once; ++i, up()) {
+    // Joins the nodes of one level, of which each lane before at % 32 has one.
+    auto climb = [&](const T &node) {
         const int before = static_cast<int>(at % 32);
-        if (lane < before)
-            seen[i] = Node::peek(level + (at - before + lane) * Node::words);
-    }
-    level = nodes;
-    at = tile;
-    level_size = tiles;
-    auto climb = [&](const typename Node::Words64 *known) {
-        const int before = static_cast<int>(at % 32);
-        T value = own;
-        if (lane < before) {
-            const unsigned long long *node = level + (at - before + lane) * Node::words;
-            value = Node::wait(node, known != nullptr ? *known : Node::peek(node));
-        }
+        T value = lane < before ? node : own;
         if (before != 0) {
             value = scan_warp(value, lane, op);
             const T sum = shuffle(value, before - 1);
@@ -118,21 +113,63 @@ __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
                 Node::publish(level + at * Node::words, own);
         }
     };
+
+    // The nodes of several levels are asked for at the same time, as each answer takes a
+    // microsecond.
+    const unsigned long long *node[at_once];
+    typename Node::Words64 seen[at_once];
+    bool there[at_once];
 #pragma unroll
-    for (int i = 0; i < at_once; ++i)
-        if (at != 0)
-            climb(&seen[i]);
-    while (at != 0)
-        climb(nullptr);
+    for (int i = 0; i < at_once; ++i, up()) {
+        const int before = static_cast<int>(at % 32);
+        node[i] = level + (at - before + lane) * Node::words;
+        there[i] = lane >= before;
+    }
+    level = nodes;
+    at = tile;
+    level_size = tiles;
+    for (int joined = 0; joined < at_once;) {
+#pragma unroll
+        for (int i = 0; i < at_once; ++i)
+            if (!there[i]) {
+                seen[i] = Node::peek(node[i]);
+                there[i] = Node::published(seen[i]);
+            }
+#pragma unroll
+        for (int i = 0; i < at_once; ++i)
+            if (joined == i && __all_sync(full_warp, there[i])) {
+                climb(lane < static_cast<int>(at % 32) ? Node::value(seen[i]) : own);
+                joined = i + 1;
+            }
+    }
+    while (at != 0) {
+        T value = own;
+        const int before = static_cast<int>(at % 32);
+        if (lane < before)
+            value = Node::wait(level + (at - before + lane) * Node::words);
+        climb(value);
+    }
     return prefix;
 }
 
 enum class ScanAccess { Vectors, Elements, Strided };
 
-/// Whole vectors of memory, where Bytes is a power of two.
-template <int Bytes> struct alignas(Bytes &(Bytes - 1) ? 1 : Bytes) ScanVector {
-    unsigned char bytes[Bytes];
+constexpr int scan_vector_alignment(int bytes, int least) {
+    return bytes & (bytes - 1) ? least : bytes;
+}
+/// Neighbours in memory, read and written at once where they fill a power of two bytes.
+template <class T, int Count>
+struct alignas(scan_vector_alignment(Count * sizeof(T), alignof(T))) ScanVector {
+    T of[Count];
 };
+
+/// Stores what will not be read soon.
+template <class Vector> __device__ void store_streaming(Vector *to, const Vector &value) {
+    if (sizeof(Vector) == sizeof(uint4) && alignof(Vector) == alignof(uint4))
+        __stcs(reinterpret_cast<uint4 *>(to), reinterpret_cast<const uint4 &>(value));
+    else
+        *to = value;
+}
 
 /// Where a scan reads and writes. Strides are in bytes.
 template <class T> struct ScanPlaces {
@@ -144,7 +181,12 @@ template <class T> struct ScanPlaces {
 
 /// How a tile gets at the elements of ScanPlaces: one by one, or as neighbours.
 template <class T, ScanAccess Access> struct ScanElements {
+    using Stored = T;
     ScanPlaces<T> places;
+
+    /// The first of elements without gaps.
+    __device__ const T *memory() const { return places.in; }
+    __device__ static const T &from_memory(const T &x) { return x; }
 
     __device__ T get(unsigned long long i) const {
         if (Access == ScanAccess::Strided)
@@ -162,9 +204,10 @@ template <class T, ScanAccess Access> struct ScanElements {
     template <int Neighbours>
     __device__ void load(unsigned long long i, T (&values)[Neighbours]) const {
         if (Access == ScanAccess::Vectors) {
-            const auto vector =
-                *reinterpret_cast<const ScanVector<sizeof(values)> *>(places.in + i);
-            memcpy(values, vector.bytes, sizeof(values));
+            const auto vector = *reinterpret_cast<const ScanVector<T, Neighbours> *>(places.in + i);
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k)
+                values[k] = vector.of[k];
         } else {
 #pragma unroll
             for (int k = 0; k < Neighbours; ++k)
@@ -174,9 +217,11 @@ template <class T, ScanAccess Access> struct ScanElements {
     template <int Neighbours>
     __device__ void store(unsigned long long i, const T (&values)[Neighbours]) const {
         if (Access == ScanAccess::Vectors) {
-            ScanVector<sizeof(values)> vector;
-            memcpy(vector.bytes, values, sizeof(values));
-            *reinterpret_cast<ScanVector<sizeof(values)> *>(places.out + i) = vector;
+            ScanVector<T, Neighbours> vector;
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k)
+                vector.of[k] = values[k];
+            store_streaming(reinterpret_cast<ScanVector<T, Neighbours> *>(places.out + i), vector);
         } else {
 #pragma unroll
             for (int k = 0; k < Neighbours; ++k)
@@ -194,21 +239,86 @@ __device__ inline unsigned long long claim_tile(unsigned long long *counter) {
     return claimed;
 }
 
-/// For blocks with one tile: nothing is to be done in between.
-struct OneTile {
-    __device__ void loaded() const {}
-    __device__ void shared() const {}
+/// Scans a thread's elements values[row][k] and those of the lanes before it: neighbours k lie side
+/// by side in memory, rows are 32 * Neighbours apart. Afterwards before[row] is what precedes the
+/// thread's neighbours in the warp; in row 0 of lane 0, nothing does. Returns the warp's total.
+template <class T, int Rows, int Neighbours, class Op>
+__device__ T scan_rows(T (&values)[Rows][Neighbours], T (&before)[Rows], int lane, const Op &op) {
+    T scanned[Rows];
+#pragma unroll
+    for (int row = 0; row < Rows; ++row) {
+#pragma unroll
+        for (int k = 1; k < Neighbours; ++k)
+            values[row][k] = op(values[row][k - 1], values[row][k]);
+        scanned[row] = scan_warp(values[row][Neighbours - 1], lane, op);
+    }
+    T carry = values[0][0];
+#pragma unroll
+    for (int row = 0; row < Rows; ++row) {
+        const T below = shuffle_up(scanned[row], 1);
+        const T row_total = shuffle(scanned[row], 31);
+        before[row] = lane == 0 ? carry : row == 0 ? below : op(carry, below);
+        carry = row == 0 ? row_total : op(carry, row_total);
+    }
+    return carry;
+}
+
+/// Where a warp's elements lie: `first` is the lane's first, of `count` in all. `whole`: none of
+/// the tile's lie past the end.
+struct ScanSpan {
+    unsigned long long first, count;
+    bool whole;
 };
 
+/// What a row of scan_rows() gives: `before_warp` precedes the warp, if `anything` does. Exclusive
+/// scans give `neutral` for the first element.
+template <bool Exclusive, class T, int Neighbours, class Op>
+__device__ void finish_row(const T (&values)[Neighbours], const T &before, bool own, bool anything,
+                           const T &before_warp, const T &neutral, const Op &op,
+                           T (&result)[Neighbours]) {
+    T prefix = before; // which means something where it is `own`
+    if (anything)
+        prefix = own ? op(before_warp, before) : before_warp;
+    const bool has_prefix = anything || own;
+#pragma unroll
+    for (int k = 0; k < Neighbours; ++k) {
+        if (Exclusive && k == 0)
+            result[k] = has_prefix ? prefix : neutral;
+        else {
+            const T &value = values[Exclusive ? k - 1 : k];
+            result[k] = has_prefix ? op(prefix, value) : value;
+        }
+    }
+}
+
+/// Writes what scan_rows() has made.
+template <bool Exclusive, bool Whole, class T, int Rows, int Neighbours, class Elements, class Op>
+__device__ void store_rows(const Elements &elements, const ScanSpan &span,
+                           const T (&values)[Rows][Neighbours], const T (&before)[Rows], int lane,
+                           bool anything, const T &before_warp, const T &neutral, const Op &op) {
+#pragma unroll
+    for (int row = 0; row < Rows; ++row) {
+        T result[Neighbours];
+        finish_row<Exclusive>(values[row], before[row], row != 0 || lane != 0, anything,
+                              before_warp, neutral, op, result);
+        const unsigned long long at = span.first + row * (32 * Neighbours);
+        if (Whole) {
+            elements.store(at, result);
+        } else {
+#pragma unroll
+            for (int k = 0; k < Neighbours; ++k)
+                if (at + k < span.count)
+                    elements.put(at + k, result[k]);
+        }
+    }
+}
+
 /// Scans tile `tile` of `count` elements. `nodes` are those of this scan's tiles, all zeros at
-/// first. Exclusive scans give `neutral` for the first element. Each thread calls next.loaded()
-/// after its loads, and next.shared() when all have done so, before what precedes the tile is
-/// known.
-template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class Elements, class Op,
-          class Next = OneTile>
+/// first.
+template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class Elements, class Op>
 __device__ void scan_tile(const Elements &elements, unsigned long long count,
                           unsigned long long tile, unsigned long long *nodes, const T &neutral,
-                          const Op &op, const Next &next = Next()) {
+                          const Op &op) {
     using Index = unsigned long long;
     constexpr int warps = Threads / 32;
     constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
@@ -218,47 +328,29 @@ __device__ void scan_tile(const Elements &elements, unsigned long long count,
     const int warp = threadIdx.x / 32;
 
     const Index start = tile * tile_size;
-    const Index first = start + warp * (32 * Rows * Neighbours) + lane * Neighbours;
-    const bool whole = start + tile_size <= count;
-
-    // values[row][k]: neighbours in memory; rows are 32 * Neighbours apart.
+    const ScanSpan span = {start + warp * (32 * Rows * Neighbours) + lane * Neighbours, count,
+                           start + tile_size <= count};
     T values[Rows][Neighbours];
-    if (whole) {
+    if (span.whole) {
 #pragma unroll
         for (int row = 0; row < Rows; ++row)
-            elements.load(first + row * (32 * Neighbours), values[row]);
+            elements.load(span.first + row * (32 * Neighbours), values[row]);
     } else { // what lies past the end is never used; any value will do
         const T filler = elements.get(start);
 #pragma unroll
         for (int row = 0; row < Rows; ++row)
 #pragma unroll
             for (int k = 0; k < Neighbours; ++k) {
-                const Index at = first + row * (32 * Neighbours) + k;
+                const Index at = span.first + row * (32 * Neighbours) + k;
                 values[row][k] = at < count ? elements.get(at) : filler;
             }
     }
 
-    next.loaded();
-
-    // Within the warp. before[row]: what precedes the thread's neighbours; in row 0 of lane 0,
-    // nothing does.
     T before[Rows];
-    T carry = values[0][0];
-#pragma unroll
-    for (int row = 0; row < Rows; ++row) {
-#pragma unroll
-        for (int k = 1; k < Neighbours; ++k)
-            values[row][k] = op(values[row][k - 1], values[row][k]);
-        const T scanned = scan_warp(values[row][Neighbours - 1], lane, op);
-        const T below = shuffle_up(scanned, 1);
-        const T row_total = shuffle(scanned, 31);
-        before[row] = lane == 0 ? carry : row == 0 ? below : op(carry, below);
-        carry = row == 0 ? row_total : op(carry, row_total);
-    }
+    const T warp_total = scan_rows(values, before, lane, op);
     if (lane == 0)
-        totals.data()[warp] = carry;
+        totals.data()[warp] = warp_total;
     __syncthreads();
-    next.shared();
 
     // Before the warp, within the tile.
     T before_warp = totals.data()[0];
@@ -269,43 +361,23 @@ __device__ void scan_tile(const Elements &elements, unsigned long long count,
 #pragma unroll
         for (int i = 1; i < warps; ++i)
             total = op(total, totals.data()[i]);
+        if (lane == 0)
+            ScanNode<T>::publish(nodes + tile * ScanNode<T>::words, total);
         const Index tiles = (count + tile_size - 1) / tile_size;
         const T prefix = find_prefix(nodes, tile, tiles, total, lane, op);
         if (lane == 0)
             before_tile.data()[0] = prefix;
     }
     __syncthreads();
-    const bool anything = tile != 0 || warp != 0; // before this warp
     if (tile != 0)
         before_warp = warp == 0 ? before_tile.data()[0] : op(before_tile.data()[0], before_warp);
-
-#pragma unroll
-    for (int row = 0; row < Rows; ++row) {
-        const bool own = row != 0 || lane != 0; // before[row] means something
-        T prefix = before[row];
-        if (anything)
-            prefix = own ? op(before_warp, before[row]) : before_warp;
-        const bool has_prefix = anything || own;
-        T result[Neighbours];
-#pragma unroll
-        for (int k = 0; k < Neighbours; ++k) {
-            if (Exclusive && k == 0)
-                result[k] = has_prefix ? prefix : neutral;
-            else {
-                const T &value = values[row][Exclusive ? k - 1 : k];
-                result[k] = has_prefix ? op(prefix, value) : value;
-            }
-        }
-        const Index at = first + row * (32 * Neighbours);
-        if (whole) {
-            elements.store(at, result);
-            continue;
-        }
-#pragma unroll
-        for (int k = 0; k < Neighbours; ++k)
-            if (at + k < count)
-                elements.put(at + k, result[k]);
-    }
+    const bool anything = tile != 0 || warp != 0;
+    if (span.whole)
+        store_rows<Exclusive, true>(elements, span, values, before, lane, anything, before_warp,
+                                    neutral, op);
+    else
+        store_rows<Exclusive, false>(elements, span, values, before, lane, anything, before_warp,
+                                     neutral, op);
 }
 
 } // namespace pycuda

@@ -426,6 +426,17 @@ def _get_broadcasted_binary_op_result(a, b, cq=None, dtype_getter=None, allocato
     return empty(shape, dtype, allocator)
 
 
+def _compact_strides(a) -> tuple[int, ...]:
+    """The strides of ``a``'s shape without gaps, its axes in the order that they have in memory."""
+    strides, step = [0] * a.ndim, a.dtype.itemsize
+    for axis in sorted(
+        range(a.ndim), key=lambda axis: (builtins.abs(a.strides[axis]), -axis)
+    ):
+        strides[axis] = step
+        step *= builtins.max(a.shape[axis], 1)
+    return tuple(strides)
+
+
 def _memcpy_discontig(dst, src, async_: bool = False, stream=None) -> None:
     """Copy between arrays of the same shape and type, on the host or the device."""
     if src.shape != dst.shape:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pycuda import _driver
-from pycuda._c_types import Argument, dtype_to_ctype
+from pycuda._c_types import Argument, VectorArg, dtype_to_ctype
 from pycuda._kernel_arguments import describe_arguments, parse_arguments
 from pycuda.compiler import DEFAULT_NVCC_FLAGS
 from pycuda.tools import context_dependent_memoize
@@ -84,6 +84,16 @@ class ReductionKernel(_driver.ReductionKernel):
     def stage2_func(self) -> _driver.Function:
         """The kernel that reduces the blocks' results."""
         return self._stages()[1]
+
+    @property
+    def stage1_arg_types(self) -> list[Argument]:
+        """The arguments of the kernel as they were declared."""
+        return list(self.arguments)
+
+    @property
+    def stage2_arg_types(self) -> list[Argument]:
+        """The blocks' results, and the same arguments again."""
+        return [VectorArg(self.dtype_out, "pycuda_reduction_inp"), *self.arguments]
 
 
 # Ready-made kernels, for programs of PyCUDA's time; new ones write gpuarray.sum() and its like.

@@ -149,6 +149,12 @@ def test_what_dependents_import_of_gpuarray(device):
     assert gpuarray.splay(5) == ((1, 1), (32, 1, 1))
     assert (x._grid, x._block) == gpuarray.splay(8)
 
+    for axes in ((0, 1, 2), (2, 0, 1), (1, 2, 0)):
+        host = np.zeros((2, 3, 4), np.float32).transpose(axes)
+        assert gpuarray._compact_strides(host) == host.strides
+        gaps = np.zeros((4, 6, 8), np.float32).transpose(axes)[::2, ::2, ::2]
+        assert gpuarray._compact_strides(gaps) == gpuarray.to_gpu(gaps).strides
+
     target, back = gpuarray.zeros((2, 8), np.float32), np.zeros((8, 2), np.float32)
     gpuarray._memcpy_discontig(target[1], x)
     gpuarray._memcpy_discontig(target[0], X[::-1])

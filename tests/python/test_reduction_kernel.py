@@ -196,3 +196,11 @@ def test_more_than_2_to_the_31_elements(device):
     ones_array = GPUArray((n,), np.int8, gpudata=ones)
     count = ReductionKernel(np.int64, "0", "a + b", "x[i]", "char *x")
     assert count(ones_array).get() == n
+
+
+def test_arguments_of_the_stages(device):
+    dot = ReductionKernel(np.float32, "0", "a + b", "x[i] * y", "int *x, float y")
+    assert [a.name for a in dot.stage1_arg_types] == ["x", "y"]
+    first = dot.stage2_arg_types[0]
+    assert (first.name, first.dtype) == ("pycuda_reduction_inp", np.float32)
+    assert dot.stage2_arg_types[1:] == dot.stage1_arg_types

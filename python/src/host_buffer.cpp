@@ -2,11 +2,41 @@
 #include "host_buffer.h"
 
 #include "device_pointer.h"
+#include "names.h"
+#include "numpy_types.h"
 #include "python_object.h"
 
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <atomic>
+
 namespace pycuda::python {
+namespace {
+
+/// An array of Python objects holds their addresses. Copies of those would not keep the objects
+/// alive, and what a kernel writes there would be followed.
+void refuse_objects(nb::handle array, const char *what) {
+    static constinit std::atomic<PyObject *> known_plain =
+        nullptr; // the last dtype without objects
+    nb::object dtype = nb::steal(PyObject_GetAttr(array.ptr(), names.dtype));
+    if (!dtype.is_valid())
+        throw nb::python_error();
+    if (dtype.ptr() == known_plain.load(std::memory_order_relaxed)) [[likely]]
+        return;
+    if (nb::cast<bool>(dtype.attr("hasobject")))
+        throw_type_error(std::string(what) + " holds Python objects (" +
+                         nb::cast<std::string>(nb::str(dtype)) +
+                         "), which have no meaning on the device");
+    Py_XDECREF(
+        known_plain.exchange(dtype.release().ptr())); // held, so that its address stays its own
+}
+
+} // namespace
 
 HostBuffer::HostBuffer(nb::handle object, const char *what, int flags) {
+    if (is_numpy_array(object))
+        refuse_objects(object, what);
     if (PyObject_GetBuffer(object.ptr(), &view_, flags) == 0)
         return;
     view_ = {};
@@ -23,6 +53,15 @@ HostBuffer::HostBuffer(nb::handle object, const char *what, int flags) {
         throw_value_error(std::string(what) +
                           " is not contiguous; copy it with numpy.ascontiguousarray() first");
     throw reason; // read-only where it should be written
+}
+
+std::size_t HostBuffer::extent() const noexcept {
+    if (view_.strides == nullptr || view_.len == 0)
+        return size();
+    Py_ssize_t last = 0;
+    for (int axis = 0; axis < view_.ndim; ++axis)
+        last += std::max<Py_ssize_t>(view_.strides[axis], 0) * (view_.shape[axis] - 1);
+    return static_cast<std::size_t>(last + view_.itemsize);
 }
 
 } // namespace pycuda::python

@@ -37,6 +37,8 @@ class HostBuffer {
 
     void *data() const noexcept { return view_.buf; }
     std::size_t size() const noexcept { return static_cast<std::size_t>(view_.len); }
+    /// Bytes from data() to the end of the last element, gaps between rows included.
+    std::size_t extent() const noexcept;
 
   private:
     HostBuffer(nb::handle object, const char *what, int flags);

@@ -12,6 +12,7 @@
 #include "python_object.h"
 
 #include <pycuda/copy.h>
+#include <pycuda/error.h>
 
 #include <optional>
 
@@ -176,6 +177,50 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
 
 // The copy itself
 
+/// Where a side's part begins, and how its memory is divided into rows and planes.
+struct Place {
+    std::size_t x, y, z;
+    std::size_t pitch; ///< bytes of a row
+    std::size_t rows;  ///< of a plane
+};
+
+Place source_place(const CUDA_MEMCPY2D &what) {
+    return {what.srcXInBytes, what.srcY, 0, what.srcPitch, 0};
+}
+Place destination_place(const CUDA_MEMCPY2D &what) {
+    return {what.dstXInBytes, what.dstY, 0, what.dstPitch, 0};
+}
+template <class Deep> Place source_place(const Deep &what) {
+    return {what.srcXInBytes, what.srcY, what.srcZ, what.srcPitch, what.srcHeight};
+}
+template <class Deep> Place destination_place(const Deep &what) {
+    return {what.dstXInBytes, what.dstY, what.dstZ, what.dstPitch, what.dstHeight};
+}
+
+std::size_t depth_of(const CUDA_MEMCPY2D &) { return 1; }
+template <class Deep> std::size_t depth_of(const Deep &what) { return what.Depth; }
+
+/// The driver knows no ends of host memory: it would read and write past them.
+template <class What>
+void check_end(const What &what, const Place &place, const Side &side, const char *name) {
+    if (side.buffer.data() == nullptr || what.WidthInBytes == 0 || what.Height == 0 ||
+        depth_of(what) == 0)
+        return;
+    using Wide = long double; // products of four sizes
+    const Wide rows = Wide(place.y) + (what.Height - 1) +
+                      Wide(place.rows) * (Wide(place.z) + (depth_of(what) - 1));
+    const Wide end = Wide(place.x) + what.WidthInBytes + Wide(place.pitch) * rows;
+    if (end > Wide(side.buffer.extent()))
+        throw Error("structured_copy", CUDA_ERROR_INVALID_VALUE,
+                    "the copy reaches past the end of its " + std::string(name) + ", " +
+                        std::to_string(side.buffer.extent()) + " bytes of host memory");
+}
+
+template <class Copy> void check_host_memory(const Copy &copy) {
+    check_end(copy.what, source_place(copy.what), copy.source, "source");
+    check_end(copy.what, destination_place(copy.what), copy.destination, "destination");
+}
+
 /// Host memory must live until the stream has got there, also where the copy object does not.
 template <class Copy> void keep_until_done(const Copy &copy, StreamRef stream) {
     for (const Side *side : {&copy.source, &copy.destination})
@@ -196,6 +241,7 @@ template <class Copy, class Start> void copy_async(Copy &copy, nb::handle stream
 bool is_stream(nb::handle object) { return nb::isinstance<Stream>(object); }
 
 void call_2d(Copy2D &copy, nb::object aligned, nb::object stream) {
+    check_host_memory(copy);
     if (is_stream(aligned)) // PyCUDA's second form: copy(stream)
         std::swap(aligned, stream);
     if (!stream.is_none())
@@ -208,6 +254,7 @@ void call_2d(Copy2D &copy, nb::object aligned, nb::object stream) {
 }
 
 void call_3d(Copy3D &copy, nb::object stream) {
+    check_host_memory(copy);
     if (!stream.is_none())
         return copy_async(copy, stream, copy_3d_async);
     nb::gil_scoped_release release;
@@ -215,6 +262,7 @@ void call_3d(Copy3D &copy, nb::object stream) {
 }
 
 void call_peer(CopyPeer &copy, nb::object stream) {
+    check_host_memory(copy);
     if (!stream.is_none())
         return copy_async(copy, stream, copy_3d_to_peer_async);
     nb::gil_scoped_release release;

@@ -216,3 +216,63 @@ def test_pools_say_what_they_hold(device):
         "<pycuda.driver.DeviceMemoryPool with 1 blocks in use and 1 held, 111 bytes>"
     )
     assert len(block) == 100
+
+
+def test_arrays_of_python_objects_are_refused(device):
+    """What a kernel leaves in them would be followed as addresses."""
+    objects = np.array([1, "a"], object)
+    record = np.zeros(2, [("n", "i4"), ("o", object)])
+    memory = cuda.mem_alloc(64)
+    for use in (
+        lambda: cuda.memcpy_htod(memory, objects),
+        lambda: cuda.memcpy_htod_async(memory, record),
+        lambda: cuda.memcpy_dtoh(objects, memory),
+        lambda: cuda.to_device(objects),
+        lambda: cuda.from_device(memory, 2, object),
+    ):
+        with pytest.raises(TypeError, match="holds Python objects"):
+            use()
+    cuda.memcpy_htod(memory, np.zeros(2))  # what was refused is not remembered
+
+
+def test_copies_of_rows_stay_within_host_memory(device):
+    a = np.arange(12, dtype=np.float32).reshape(3, 4)
+    there = cuda.mem_alloc(1 << 16)
+    copy = cuda.Memcpy2D()
+    copy.set_src_host(a[:, :3])  # the gap after the last row does not belong to it
+    copy.set_dst_device(there)
+    copy.src_pitch, copy.dst_pitch = 16, 12
+    copy.width_in_bytes, copy.height = 12, 3
+    copy(aligned=False)
+    assert (cuda.from_device(there, (3, 3), np.float32) == a[:, :3]).all()
+    for change in (
+        {"height": 4},
+        {"width_in_bytes": 16},
+        {"src_x_in_bytes": 1},
+        {"src_y": 1},
+        {"src_pitch": 20},
+        {"src_y": 2**62},
+    ):
+        before = {name: getattr(copy, name) for name in change}
+        for name, value in change.items():
+            setattr(copy, name, value)
+        with pytest.raises(
+            cuda.LogicError, match="past the end of its source, 44 bytes"
+        ):
+            copy(aligned=False)
+        for name, value in before.items():
+            setattr(copy, name, value)
+
+    back = cuda.Memcpy3D()
+    back.set_src_device(there)
+    back.set_dst_host(np.zeros((2, 3, 4), np.uint8))
+    back.src_pitch = back.dst_pitch = back.width_in_bytes = 4
+    back.src_height = back.dst_height = back.height = 3
+    back.depth = 2
+    back()
+    back.depth = 3
+    for call in (back, lambda: back(cuda.Stream())):
+        with pytest.raises(
+            cuda.LogicError, match="past the end of its destination, 24 "
+        ):
+            call()

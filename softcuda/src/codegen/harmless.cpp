@@ -35,6 +35,11 @@ bool is_harmless(KernelEmitter &kernel, const ir::Block *block) {
         block->instructions.size() > kMostStores + 1 ||
         block->successors().front()->instructions.front()->is(Opcode::Phi))
         return false;
+    // With no lane of its own the warp would go on where this block leads to, too.
+    const transform::BlockPlan &plan = kernel.plan.schedule.of(block);
+    if (block->instructions.size() == 1 || plan.pending.empty() ||
+        plan.pending.front() != plan.next.front())
+        return false;
     const ir::Instruction &branch = *block->predecessors.front()->terminator();
     if (!branch.is(Opcode::Branch) || !depends_on_data(kernel.plan, branch.operand(0)))
         return false;

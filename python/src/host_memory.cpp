@@ -49,9 +49,14 @@ class RegisteredMemory : public HostPointer {
 std::size_t at_least_one(std::size_t bytes) { return bytes == 0 ? 1 : bytes; }
 
 template <class Memory> std::string represent(nb::handle self) {
-    const std::size_t bytes = nb::cast<const Memory &>(self).size();
-    return "<pycuda.driver." + unqualified_name_of_type(self) + " of " + std::to_string(bytes) +
-           " bytes>";
+    const Memory &memory = nb::cast<const Memory &>(self);
+    const std::string name = "<pycuda.driver." + unqualified_name_of_type(self);
+    try {
+        (void)memory.data();
+    } catch (const Error &) { // which is how it says that it is gone
+        return name + ", freed>";
+    }
+    return name + " of " + std::to_string(memory.size()) + " bytes>";
 }
 
 } // namespace

@@ -61,6 +61,12 @@ PRINTED = [
     ),
     (lambda: cuda.Context.get_current(), "Context 0x"),
     (lambda: cuda.Device(0), "Device 0: "),
+    (lambda: cuda.PagelockedHostAllocation(8), "PagelockedHostAllocation of 8 bytes"),
+    (
+        lambda: freed(cuda.PagelockedHostAllocation(8)),
+        "PagelockedHostAllocation, freed",
+    ),
+    (lambda: freed(cuda.AlignedHostAllocation(8)), "AlignedHostAllocation, freed"),
     (cuda.Graph, "Graph of 0 nodes"),
     (cuda.Stream, "Stream 0x"),
     (cuda.Event, "Event 0x"),

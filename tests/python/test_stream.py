@@ -81,8 +81,9 @@ def test_closed_streams_and_events_are_refused(device):
             use()
     event.close()
     assert repr(event) == "<pycuda.driver.Event, closed>"
-    with pytest.raises(cuda.LogicError):
-        event.query()
+    for use in (event.query, event.record, event.synchronize, event.ipc_handle):
+        with pytest.raises(cuda.LogicError, match="the event was closed"):
+            use()
 
     default = cuda.Stream.from_handle(0)
     assert default.handle == 0 and "closed" not in repr(default)

@@ -25,7 +25,14 @@ class Event {
     /// An event of another process.
     static Event from_ipc_handle(const CUipcEventHandle &handle);
 
+    /// The event's handle; null after close().
     CUevent get() const noexcept { return handle_.get(); }
+    /// The same for whoever is going to use it: an Error after close().
+    CUevent require() const {
+        if (get() == nullptr) [[unlikely]]
+            throw_closed();
+        return get();
+    }
     const Context &context() const noexcept { return handle_.context(); }
 
     void record(StreamRef stream = {}) const;
@@ -45,6 +52,7 @@ class Event {
   private:
     using Owner = Handle<CUevent, detail::destroy_event>;
     explicit Event(Owner handle) : handle_(std::move(handle)) {}
+    [[noreturn]] static void throw_closed();
     Owner handle_;
 };
 

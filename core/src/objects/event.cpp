@@ -56,18 +56,22 @@ Event Event::from_ipc_handle(const CUipcEventHandle &handle) {
     return adopt(event, std::move(context));
 }
 
-void Event::record(StreamRef stream) const { driver().cuEventRecord(get(), stream.get()); }
+void Event::throw_closed() {
+    throw Error("event", CUDA_ERROR_INVALID_HANDLE, "the event was closed before");
+}
+
+void Event::record(StreamRef stream) const { driver().cuEventRecord(require(), stream.get()); }
 
 void Event::synchronize(const KeepWaiting &keep_waiting) const {
     if (keep_waiting)
         detail::wait_loop("cuEventSynchronize", keep_waiting,
-                          [&] { return driver().cuEventQuery.status(get()); });
+                          [&] { return driver().cuEventQuery.status(require()); });
     else
-        driver().cuEventSynchronize(get());
+        driver().cuEventSynchronize(require());
 }
 
 bool Event::query() const {
-    CUresult result = driver().cuEventQuery.status(get());
+    CUresult result = driver().cuEventQuery.status(require());
     if (result == CUDA_ERROR_NOT_READY)
         return false; // pending is an answer, not a failure
     check(result, driver().cuEventQuery.name());
@@ -76,14 +80,14 @@ bool Event::query() const {
 
 float Event::milliseconds_since(const Event &start) const {
     float milliseconds = 0;
-    check(driver().cuEventElapsedTime.status(&milliseconds, start.get(), get()),
+    check(driver().cuEventElapsedTime.status(&milliseconds, start.require(), require()),
           "cuEventElapsedTime", [&] { return why_not_timed(start, *this); });
     return milliseconds;
 }
 
 CUipcEventHandle Event::ipc_handle() const {
     CUipcEventHandle handle{};
-    driver().cuIpcGetEventHandle(&handle, get());
+    driver().cuIpcGetEventHandle(&handle, require());
     return handle;
 }
 

@@ -88,7 +88,7 @@ bool Stream::query() const {
 }
 
 void Stream::wait(const Event &event) const {
-    driver().cuStreamWaitEvent(require(), event.get(), 0);
+    driver().cuStreamWaitEvent(require(), event.require(), 0);
 }
 
 int Stream::priority() const {

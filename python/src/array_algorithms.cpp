@@ -36,12 +36,14 @@ std::optional<ScalarType> type_of(nb::handle dtype) {
 }
 
 nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::handle dtype,
-                      nb::handle stream) {
+                      nb::handle stream, bool packed) {
     const std::optional<Scan> kind = find_scan(name);
     if (!kind)
         throw_value_error("there is no scan \"" + name + "\"");
     const Array &in = require_array(self, "the array to scan");
-    return wrap_array(scan(*kind, in, axis, type_of(dtype), queue_of(stream)), Py_TYPE(self.ptr()));
+    return wrap_array(scan(*kind, in, axis, type_of(dtype), queue_of(stream),
+                           packed ? KernelForm::Packed : KernelForm::Chosen),
+                      Py_TYPE(self.ptr()));
 }
 
 SortWay way_named(const std::string &way) {
@@ -238,7 +240,8 @@ void bind_array_algorithms(nb::module_ &module) {
         .def("_remember", &FusedCalls::remember, nb::arg("arrays"), nb::arg("fusion"))
         .def("__call__", &FusedCalls::call);
     module.def("_array_scan", array_scan, nb::arg("name"), nb::arg("array"), nb::arg("axis"),
-               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none());
+               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
+               nb::arg("packed") = false);
     module.def("_array_sort", array_sort, nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false, nb::arg("stream") = nb::none(),
                nb::arg("way") = "chosen", nb::arg("items") = 0, nb::arg("threads") = 0,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
-from pycuda import gpuarray
+from pycuda import _driver, gpuarray
 
 pytestmark = pytest.mark.usefixtures("device")
 TYPES = "?bBhHiIqQefdFD"
@@ -40,14 +40,14 @@ def test_shapes(shape, axis):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4", "u1", "c8", "c16"], ids=str)
 def test_long_scans_are_the_same_however_they_are_done(dtype):
-    """A view of one element off is scanned by a block for each tile on all devices; a GPU that
-    copies in bulk scans the other in a pipeline. The bits must not differ."""
+    """By a block for each tile; where it is the device's way, in short loops (a CPU) or in a
+    pipeline (a GPU that copies in bulk). The bits must not differ."""
     n = 400_001 if "softcuda" in cuda.get_driver_path() else 9_000_001
     x = np.random.default_rng(5).random(n + 1).astype(dtype)
     if x.dtype.kind == "c":
         x += 1j * x[::-1]
     on_device = gpuarray.to_gpu(x)
-    shifted = gpuarray.cumsum(on_device[1:])
+    shifted = _driver._array_scan("sum", on_device[1:], 0, packed=True)
     aligned = gpuarray.cumsum(on_device[1:].copy())
     assert shifted.get().tobytes() == aligned.get().tobytes()
     several = on_device[: n // 3 * 3].reshape(3, -1)
@@ -152,7 +152,7 @@ def test_long_scans_again_and_again(n, dtype):
     x = (np.random.default_rng(n).integers(0, 64, n) == 0).astype(dtype)
     expected = x.cumsum()
     on_device = gpuarray.to_gpu(x)
-    for repetition in range(6):
+    for repetition in range(2 if "softcuda" in cuda.get_driver_path() else 10):
         got = on_device.cumsum().get()
         wrong = np.flatnonzero(got != expected)
         assert wrong.size == 0, (repetition, wrong[:3], got[wrong[:3]])

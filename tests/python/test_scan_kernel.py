@@ -192,6 +192,6 @@ def test_long_scans_again_and_again(device, n, dtype):
     x = (np.random.default_rng(n).integers(0, 64, n) == 0).astype(dtype)
     running_sum = InclusiveScanKernel(x.dtype, "a + b")
     source, out = ForeignArray(x), ForeignArray(np.zeros_like(x))
-    for repetition in range(10):
+    for repetition in range(2 if "softcuda" in cuda.get_driver_path() else 10):
         running_sum(source, out)
         assert np.array_equal(out.get(), np.cumsum(x)), repetition

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pycuda/array.h>
+#include <pycuda/array_operation.h>
 #include <pycuda/stream.h>
 
 #include <cstdint>
@@ -23,6 +24,6 @@ std::optional<Scan> find_scan(std::string_view name) noexcept;
 /// the same on every device. Throws std::invalid_argument for an axis that is not there,
 /// UnsupportedTypes for structs.
 Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype = {},
-           StreamRef stream = {});
+           StreamRef stream = {}, KernelForm form = KernelForm::Chosen);
 
 } // namespace pycuda

@@ -4,11 +4,13 @@
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
+#include "arrays/operation_source.h"
 #include "kernels/scan_pipeline.h"
 
 #include "kernels/device/array_scan.cuh.h"
 #include "kernels/device/scan.cuh.h"
 #include "kernels/device/scan_pipeline.cuh.h"
+#include "kernels/device/scan_rolled.cuh.h"
 #include "kernels/device/shuffle.cuh.h"
 
 #include <pycuda/array_operation.h>
@@ -52,7 +54,7 @@ struct Scanning {
     ScalarType type; ///< of the result
     Way way = Way::Columns;
     ScanPipeline pipeline = {}; ///< of Way::Pipeline
-    bool vectors = false;
+    bool vectors = false, rolled = false;
     int axes = 1; ///< that are not scanned
     std::array<Layout, 2> kept = {};
     std::int64_t rows = 1, length = 1, in_step = 0, out_step = 0;
@@ -78,6 +80,7 @@ struct Scanning {
                                    {static_cast<unsigned>(type), 4},
                                    {static_cast<unsigned>(way), 2},
                                    {vectors, 1},
+                                   {rolled, 1},
                                    {static_cast<unsigned>(axes), 6},
                                    {pipeline.stages, 4}})
             key = key << bits | value;
@@ -95,11 +98,13 @@ ScalarType result_type(Scan kind, ScalarType type) {
 
 std::string source_of(const Scanning &work) {
     const std::array types = {work.stored, work.type};
-    std::string code = std::string(device_code::shuffle_cuh) + std::string(device_code::scan_cuh);
+    std::string code = std::string(device_code::shuffle_cuh) + std::string(device_code::scan_cuh) +
+                       std::string(work.rolled ? device_code::scan_rolled_cuh : "");
     code += "typedef " + std::string(cuda_name(work.stored)) + " A;\ntypedef " +
             std::string(cuda_name(work.type)) + " L;\ntypedef L O;\ntypedef " +
             compute_name(work.type) + " T;\n#define ARRAY_SCAN_AXES " + std::to_string(work.axes) +
-            "\n" + std::string(device_code::array_scan_cuh);
+            "\n#define ARRAY_SCAN_TILE " + (work.rolled ? "scan_tile_rolled" : "scan_tile") + "\n" +
+            std::string(device_code::array_scan_cuh);
     if (work.way == Way::Pipeline)
         code += device_code::scan_pipeline_cuh;
     code += "struct Join {\n    __device__ T operator()(T a, T b) const { return " +
@@ -157,7 +162,7 @@ void choose_pipeline(Scanning &work, const Array &in, const Array &out) {
     work.pipeline = *pipeline;
 }
 
-Scanning plan(Scan kind, const Array &in, const Array &out, int axis) {
+Scanning plan(Scan kind, const Array &in, const Array &out, int axis, KernelForm form) {
     Scanning work{.kind = kind, .stored = in.scalar_type(), .type = out.scalar_type()};
     const std::array arrays = {&in, &out};
     for (std::size_t k = 0; k < 2; ++k)
@@ -187,7 +192,9 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis) {
     else
         work.way = Way::Tiles;
     work.vectors = work.way == Way::Tiles && can_use_vectors(work, in, out);
-    choose_pipeline(work, in, out);
+    work.rolled = work.way == Way::Tiles && is_rolled(form);
+    if (form == KernelForm::Chosen)
+        choose_pipeline(work, in, out);
     return work;
 }
 
@@ -260,8 +267,8 @@ std::optional<Scan> find_scan(std::string_view name) noexcept {
     return {};
 }
 
-Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype,
-           StreamRef stream) {
+Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype, StreamRef stream,
+           KernelForm form) {
     if (axis < 0 || axis >= in.dimensions())
         throw std::invalid_argument("axis " + std::to_string(axis) +
                                     " is out of bounds for an array of " +
@@ -269,13 +276,13 @@ Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype
     if (in.dtype().is_opaque())
         throw UnsupportedTypes("a running sum is not defined for elements of " + in.dtype().name());
     if (!in.is_aligned())
-        return scan(kind, aligned(in, stream), axis, dtype, stream);
+        return scan(kind, aligned(in, stream), axis, dtype, stream, form);
     const ScalarType type = dtype ? *dtype : result_type(kind, in.scalar_type());
     const std::shared_ptr<ArrayContext> &context =
         in.memory() ? in.context() : ArrayContext::current();
     const Array out = Array::with_layout(context, in.layout().dense(item_size(type)), type, stream);
     if (in.size() != 0)
-        run(plan(kind, in, out, axis), in, out, stream);
+        run(plan(kind, in, out, axis, form), in, out, stream);
     return out;
 }
 

@@ -7,9 +7,11 @@
 
 #include "kernels/device/scan.cuh.h"
 #include "kernels/device/scan_pipeline.cuh.h"
+#include "kernels/device/scan_rolled.cuh.h"
 #include "kernels/device/shuffle.cuh.h"
 
 #include <pycuda/copy.h>
+#include <pycuda/driver.h>
 #include <pycuda/launch.h>
 
 #include <algorithm>
@@ -29,6 +31,7 @@ constexpr const char *access_names[] = {"Vectors", "Elements", "Strided"};
 struct Form {
     Access access;
     unsigned stages = 0;
+    bool rolled = driver().image_kind() == ImageKind::Ptx; // as a CPU has it
 };
 
 /// How many elements a thread takes: `rows` vectors of `neighbours`.
@@ -90,6 +93,8 @@ KernelSource ScanKernel::State::write(const Form &form) const {
     source += std::string(device_code::shuffle_cuh) + std::string(device_code::scan_cuh);
     if (pipeline)
         source += device_code::scan_pipeline_cuh;
+    else if (form.rolled)
+        source += device_code::scan_rolled_cuh;
     source += named_text(text.preamble, text.name + ".preamble");
     source += "\ntypedef " + text.type + " scan_type;\n#define SCAN_EXPR(a, b) (" +
               one_line(text.scan_expr) +
@@ -113,8 +118,8 @@ KernelSource ScanKernel::State::write(const Form &form) const {
     else
         source += "const pycuda::ScanElements<scan_type, pycuda::ScanAccess::" +
                   std::string(access_names[static_cast<int>(form.access)]) +
-                  "> elements{places};\npycuda::scan_tile<scan_type, " + shape +
-                  std::to_string(threads) + ", " + kind +
+                  "> elements{places};\npycuda::scan_tile" + (form.rolled ? "_rolled" : "") +
+                  "<scan_type, " + shape + std::to_string(threads) + ", " + kind +
                   ">(elements, places.count, pycuda::claim_tile(nodes), nodes + 1, neutral, "
                   "pycuda_scan_op());\n}\n";
     return {std::move(source), {text.name}};

@@ -6,7 +6,8 @@
 //   pipeline   the same on devices that copy in bulk; see scan_pipeline.cuh
 //
 // The types A (in memory), L (converted to), T (computed in), O (in memory), the operation and
-// `axes`, the number of axes that are not scanned, are defined before this.
+// `axes`, the number of axes that are not scanned, are defined before this, and ARRAY_SCAN_TILE as
+// scan_tile or scan_tile_rolled.
 #pragma once
 
 namespace pycuda {
@@ -127,8 +128,8 @@ __device__ void scan_tiles(const A *in, O *out, const ArrayScanGeometry &g,
     const long long claimed = static_cast<long long>(claim_tile(nodes));
     const long long row = g.tiles == 1 ? claimed : claimed / g.tiles;
     const ArrayScanElements<Vectors> elements(in, out, g, row);
-    scan_tile<T, Rows, Neighbours, 256, false>(elements, g.length, claimed - row * g.tiles,
-                                               nodes + 1 + row * g.row_nodes, T(0), op);
+    ARRAY_SCAN_TILE<T, Rows, Neighbours, 256, false>(elements, g.length, claimed - row * g.tiles,
+                                                     nodes + 1 + row * g.row_nodes, T(0), op);
 }
 
 /// The scans of an array, for a ScanPipeline.

@@ -1,0 +1,114 @@
+// scan_rolled.cuh -- scans of tiles in short loops, where threads are lanes of a CPU's cores.
+//
+// scan_tile() holds a thread's elements in registers while it waits for what precedes the tile. A
+// CPU has few registers and its caches hold the tile, but code that is written out for each element
+// takes seconds to compile. Here a tile is read twice, row after row: once for its total, and again
+// for the results. Tiles, and the order of operations, are those of scan_tile(): results are the
+// same bits.
+#pragma once
+
+namespace pycuda {
+
+/// The rows of one warp's part of a tile.
+template <class T, int Neighbours, class Elements> struct ScanRows {
+    const Elements &elements;
+    const ScanSpan &span;
+    const T &filler; ///< for what lies past the end, which is never used
+
+    __device__ unsigned long long first(int row) const {
+        return span.first + row * (32 * Neighbours);
+    }
+    __device__ void read(int row, T (&values)[Neighbours]) const {
+        if (span.whole)
+            return elements.load(first(row), values);
+#pragma unroll
+        for (int k = 0; k < Neighbours; ++k)
+            values[k] = first(row) + k < span.count ? elements.get(first(row) + k) : filler;
+    }
+    __device__ void write(int row, const T (&values)[Neighbours]) const {
+        if (span.whole)
+            return elements.store(first(row), values);
+#pragma unroll
+        for (int k = 0; k < Neighbours; ++k)
+            if (first(row) + k < span.count)
+                elements.put(first(row) + k, values[k]);
+    }
+};
+
+/// As scan_tile(). The result may lie where the elements do: a row is written after it was read
+/// twice.
+template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class Elements, class Op>
+__device__ void scan_tile_rolled(const Elements &elements, unsigned long long count,
+                                 unsigned long long tile, unsigned long long *nodes,
+                                 const T &neutral, const Op &op) {
+    using Index = unsigned long long;
+    constexpr int warps = Threads / 32;
+    constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
+    __shared__ Storage<T, warps> totals;
+    __shared__ Storage<T, 1> before_tile;
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const Index start = tile * tile_size;
+    const ScanSpan span = {start + warp * (32 * Rows * Neighbours) + lane * Neighbours, count,
+                           start + tile_size <= count};
+    const T filler = elements.get(start);
+    const ScanRows<T, Neighbours, Elements> rows{elements, span, filler};
+
+    T carry = filler; // in lane 0 the total of the rows so far
+#pragma unroll 1
+    for (int row = 0; row < Rows; ++row) {
+        T values[Neighbours];
+        rows.read(row, values);
+        T total = values[0];
+#pragma unroll
+        for (int k = 1; k < Neighbours; ++k)
+            total = op(total, values[k]);
+#pragma unroll
+        for (int distance = 1; distance < 32; distance *= 2)
+            total = op(total, shuffle_down(total, distance));
+        carry = row == 0 ? total : op(carry, total);
+    }
+    if (lane == 0)
+        totals.data()[warp] = carry;
+    __syncthreads();
+
+    T before_warp = totals.data()[0];
+#pragma unroll 1
+    for (int i = 1; i < warp; ++i)
+        before_warp = op(before_warp, totals.data()[i]);
+    if (warp == 0) {
+        T total = totals.data()[0];
+#pragma unroll 1
+        for (int i = 1; i < warps; ++i)
+            total = op(total, totals.data()[i]);
+        if (lane == 0)
+            ScanNode<T>::publish(nodes + tile * ScanNode<T>::words, total);
+        const Index tiles = (count + tile_size - 1) / tile_size;
+        const T prefix = find_prefix(nodes, tile, tiles, total, lane, op);
+        if (lane == 0)
+            before_tile.data()[0] = prefix;
+    }
+    __syncthreads();
+    if (tile != 0)
+        before_warp = warp == 0 ? before_tile.data()[0] : op(before_tile.data()[0], before_warp);
+    const bool anything = tile != 0 || warp != 0;
+
+#pragma unroll 1
+    for (int row = 0; row < Rows; ++row) {
+        T values[Neighbours], result[Neighbours];
+        rows.read(row, values);
+#pragma unroll
+        for (int k = 1; k < Neighbours; ++k)
+            values[k] = op(values[k - 1], values[k]);
+        const T scanned = scan_warp(values[Neighbours - 1], lane, op);
+        const T below = shuffle_up(scanned, 1);
+        const T row_total = shuffle(scanned, 31);
+        const T before = lane == 0 ? carry : row == 0 ? below : op(carry, below);
+        carry = row == 0 ? row_total : op(carry, row_total);
+        finish_row<Exclusive>(values, before, row != 0 || lane != 0, anything, before_warp, neutral,
+                              op, result);
+        rows.write(row, result);
+    }
+}
+
+} // namespace pycuda

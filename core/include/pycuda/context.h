@@ -60,8 +60,8 @@ class Context {
     bool usable() const noexcept;
 
     /// Has `action` called, with the context current, before it is given back to the driver. For
-    /// what is kept for each context, but must not keep it alive. False, and nothing is noted, where
-    /// somebody else gives the context back. `action` must not throw.
+    /// what is kept for each context, but must not keep it alive. False, and nothing is noted,
+    /// where somebody else gives the context back. `action` must not throw.
     bool before_release(std::function<void()> action) const;
 
     /// Waits for all work in this context.

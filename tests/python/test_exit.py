@@ -101,9 +101,10 @@ def test_autoinit_and_autoprimaryctx_are_one(run_program):
 def test_fork_gives_an_error_and_no_crash(run_program):
     done = run_program(
         """
-        import os, sys
+        import os, sys, warnings
         import pycuda.autoinit
         import pycuda.driver as cuda
+        warnings.simplefilter("ignore")  # Python 3.12 warns of fork() beside other threads
         memory = cuda.mem_alloc(16)
         pid = os.fork()
         if pid == 0:

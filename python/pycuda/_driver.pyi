@@ -1,7 +1,7 @@
 """The CUDA driver API, as pycuda.driver shows it."""
 
-import types
 from collections.abc import Callable, Sequence
+import types
 from typing import TypeAlias, overload
 
 import pycuda._enum
@@ -1102,6 +1102,8 @@ class DeviceAllocation:
     def __index__(self) -> int: ...
     def __long__(self) -> int: ...
     def __repr__(self) -> str: ...
+    def __enter__(self) -> DeviceAllocation: ...
+    def __exit__(self, *args) -> None: ...
 
 class ManagedAllocation(DeviceAllocation):
     """
@@ -1173,6 +1175,9 @@ class PagelockedHostAllocation(HostPointer):
     def get_device_pointer(self) -> int:
         """The address for kernels; needs host_alloc_flags.DEVICEMAP."""
 
+    def __enter__(self) -> PagelockedHostAllocation: ...
+    def __exit__(self, *args) -> None: ...
+
 HostAllocation: TypeAlias = PagelockedHostAllocation
 
 class AlignedHostAllocation(HostPointer):
@@ -1182,6 +1187,9 @@ class AlignedHostAllocation(HostPointer):
     def __repr__(self) -> str: ...
     def free(self) -> None:
         """Give the memory back now. Arrays over it must not be used any more."""
+
+    def __enter__(self) -> AlignedHostAllocation: ...
+    def __exit__(self, *args) -> None: ...
 
 class RegisteredHostMemory(HostPointer):
     """Memory of a host array, pinned while this lives."""
@@ -1214,6 +1222,8 @@ class PooledDeviceAllocation:
 
     def __bool__(self) -> bool: ...
     def __repr__(self) -> str: ...
+    def __enter__(self) -> PooledDeviceAllocation: ...
+    def __exit__(self, *args) -> None: ...
 
 class PooledHostAllocation:
     """A block of a PageLockedMemoryPool."""
@@ -1478,6 +1488,8 @@ class Array:
         """The CUarray, as an int."""
 
     def __repr__(self) -> str: ...
+    def __enter__(self) -> Array: ...
+    def __exit__(self, *args) -> None: ...
 
 class MipmappedArray:
     """An array with its smaller versions."""
@@ -1934,9 +1946,17 @@ class Module:
     def get_surfref(self, name: str) -> SurfaceReference:
         """A surface that the source declares as a variable."""
 
+    def close(self) -> None:
+        """
+        Unload it now, when its kernels are done. The module, its functions and textures are refused afterwards.
+        """
+
     def __repr__(self) -> str: ...
     def function_names(self) -> list[str]:
         """The names of the kernels."""
+
+    def __enter__(self) -> Module: ...
+    def __exit__(self, *args) -> None: ...
 
 def module_from_file(filename: object) -> Module:
     """Load a file with a cubin, a fatbin or PTX."""
@@ -2310,6 +2330,9 @@ class Graph:
     def handle(self) -> int:
         """The CUgraph, as an int."""
 
+    def __enter__(self) -> Graph: ...
+    def __exit__(self, *args) -> None: ...
+
 class ExecutableGraph:
     """A Graph made ready to run."""
 
@@ -2326,6 +2349,8 @@ class ExecutableGraph:
         """Give it back now. A launch under way is still done."""
 
     def __repr__(self) -> str: ...
+    def __enter__(self) -> ExecutableGraph: ...
+    def __exit__(self, *args) -> None: ...
 
 def begin_capture(stream: Stream, mode: int = 1) -> None:
     """From now on, work put into the stream is recorded and not done."""
@@ -2673,6 +2698,9 @@ class TextureObject:
     def close(self) -> None:
         """Give it back now."""
 
+    def __enter__(self) -> TextureObject: ...
+    def __exit__(self, *args) -> None: ...
+
 class SurfaceObject:
     """
     How kernels read and write an Array made with SURFACE_LDST; a kernel argument of type cudaSurfaceObject_t.
@@ -2688,6 +2716,9 @@ class SurfaceObject:
     def __index__(self) -> int: ...
     def close(self) -> None:
         """Give it back now."""
+
+    def __enter__(self) -> SurfaceObject: ...
+    def __exit__(self, *args) -> None: ...
 
 class CompileResult:
     """Device code and how it came about."""

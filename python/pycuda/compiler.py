@@ -232,6 +232,16 @@ class CudaModule:
         """A surface that the source declares as a variable, ``surface<void, 2> name;``."""
         return self.module.get_surfref(name)
 
+    def close(self) -> None:
+        """Unload the module now, when its kernels are done; its functions are refused afterwards."""
+        self.module.close()
+
+    def __enter__(self) -> CudaModule:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
 
 class SourceModule(CudaModule):
     """Compile CUDA C++ and load it into the current context.
@@ -280,11 +290,18 @@ class SourceModule(CudaModule):
             nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs
         )
         self._instances: dict[str, _driver.Function] = {}
+        self._loaded: list[_driver.Module] = []
         self.module = self._load(list(name_expressions))
+
+    def close(self) -> None:
+        """Unload the module and those of its templates now, when their kernels are done."""
+        for module in self._loaded:
+            module.close()
 
     def _load(self, name_expressions: list[str]) -> _driver.Module:
         result = _compile(self._source, "image", self._how, name_expressions, frames=2)
         module = _module_of(result)
+        self._loaded.append(module)
         module._describe(self._source)
         for expression, name in result.lowered_names.items():
             self._instances[expression] = module.get_function(name)

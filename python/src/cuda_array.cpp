@@ -4,6 +4,7 @@
 #include "device_pointer.h"
 #include "host_buffer.h"
 #include "python_object.h"
+#include "with_block.h"
 
 #include <pycuda/driver.h>
 
@@ -163,27 +164,30 @@ void bind_cuda_array(nb::module_ &module) {
             "flags", [](const Descriptor3D &d) { return d.value.Flags; },
             [](Descriptor3D &d, unsigned flags) { d.value.Flags = flags; }, "Of array3d_flags.");
 
-    nb::class_<CudaArray>(module, "Array", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                          "Memory laid out for textures and surfaces, without an address.")
-        .def(
-            "__init__",
-            [](CudaArray *self, nb::handle descriptor) {
-                new (self) CudaArray(make_array(descriptor));
-            },
-            nb::arg("descr"))
-        .def("free", &CudaArray::free, nb::lock_self(),
-             "Give it back now. A second time is an error.")
-        .def(
-            "get_descriptor", [](const CudaArray &a) { return Descriptor{a.description()}; },
-            "Width, height, format and channels as an ArrayDescriptor.")
-        .def(
-            "get_descriptor_3d",
-            [](const CudaArray &a) { return Descriptor3D{a.description_3d()}; },
-            "The same with depth and flags, as an ArrayDescriptor3D.")
-        .def_prop_ro(
-            "handle", [](const CudaArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
-            "The CUarray, as an int.")
-        .def("__repr__", represent);
+    bind_with_block(
+        nb::class_<CudaArray>(module, "Array", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                              "Memory laid out for textures and surfaces, without an address.")
+            .def(
+                "__init__",
+                [](CudaArray *self, nb::handle descriptor) {
+                    new (self) CudaArray(make_array(descriptor));
+                },
+                nb::arg("descr"))
+            .def("free", &CudaArray::free, nb::lock_self(),
+                 "Give it back now. A second time is an error.")
+            .def(
+                "get_descriptor", [](const CudaArray &a) { return Descriptor{a.description()}; },
+                "Width, height, format and channels as an ArrayDescriptor.")
+            .def(
+                "get_descriptor_3d",
+                [](const CudaArray &a) { return Descriptor3D{a.description_3d()}; },
+                "The same with depth and flags, as an ArrayDescriptor3D.")
+            .def_prop_ro(
+                "handle",
+                [](const CudaArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
+                "The CUarray, as an int.")
+            .def("__repr__", represent),
+        "free");
 
     nb::class_<MipmappedArray>(module, "MipmappedArray", nb::is_weak_referenceable(),
                                "An array with its smaller versions.")

@@ -4,6 +4,7 @@
 #include "function.h"
 #include "host_buffer.h"
 #include "texture.h"
+#include "with_block.h"
 
 #include <pycuda/error.h>
 #include <pycuda/kernel_signature.h>
@@ -100,22 +101,28 @@ void describe_kernels(const Module &module, const std::string &source) {
 } // namespace
 
 void bind_module(nb::module_ &module) {
-    nb::class_<Module>(module, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                       "Device code loaded into a context.")
-        .def("get_function", get_function, nb::arg("name"),
-             nb::sig("def get_function(self, name: str) -> Function"), "A kernel by its name.")
-        .def("get_global", get_global, nb::arg("name"),
-             "(address, bytes) of a __device__ or __constant__ variable.")
-        .def("get_texref", texture_reference_of, nb::arg("name"),
-             nb::sig("def get_texref(self, name: str) -> TextureReference"),
-             "A texture that the source declares as a variable.")
-        .def("get_surfref", surface_reference_of, nb::arg("name"),
-             nb::sig("def get_surfref(self, name: str) -> SurfaceReference"),
-             "A surface that the source declares as a variable.")
-        .def("__repr__", represent)
-        .def("function_names", &Module::function_names, "The names of the kernels.")
-        .def("_describe", describe_kernels, nb::arg("source"),
-             "Tells from CUDA C++ source what the kernels' parameters mean.");
+    bind_with_block(
+        nb::class_<Module>(module, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                           "Device code loaded into a context.")
+            .def("get_function", get_function, nb::arg("name"),
+                 nb::sig("def get_function(self, name: str) -> Function"), "A kernel by its name.")
+            .def("get_global", get_global, nb::arg("name"),
+                 "(address, bytes) of a __device__ or __constant__ variable.")
+            .def("get_texref", texture_reference_of, nb::arg("name"),
+                 nb::sig("def get_texref(self, name: str) -> TextureReference"),
+                 "A texture that the source declares as a variable.")
+            .def("get_surfref", surface_reference_of, nb::arg("name"),
+                 nb::sig("def get_surfref(self, name: str) -> SurfaceReference"),
+                 "A surface that the source declares as a variable.")
+            .def("close", &Module::close, nb::lock_self(),
+                 "Unload it now, when its kernels are done. The module, its functions and textures "
+                 "are "
+                 "refused afterwards.")
+            .def("__repr__", represent)
+            .def("function_names", &Module::function_names, "The names of the kernels.")
+            .def("_describe", describe_kernels, nb::arg("source"),
+                 "Tells from CUDA C++ source what the kernels' parameters mean."),
+        "close");
 
     module.def("module_from_file", module_from_file, nb::arg("filename"),
                "Load a file with a cubin, a fatbin or PTX.");

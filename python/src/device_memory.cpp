@@ -6,6 +6,7 @@
 #include "buffer_export.h"
 #include "device_pointer.h"
 #include "python_object.h"
+#include "with_block.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/handle.h>
@@ -123,26 +124,29 @@ std::string represent(nb::handle self) {
 }
 
 void bind_allocation(nb::module_ &module) {
-    nb::class_<DeviceMemory>(module, "DeviceAllocation", nb::dynamic_attr(),
-                             nb::is_weak_referenceable(), "Memory on the device.")
-        .def("free", &DeviceMemory::free, nb::lock_self(),
-             "Give the memory back now. A second time is an error.")
-        .def(
-            "as_buffer",
-            [](const DeviceMemory &memory, std::size_t size, std::size_t offset) {
-                if (offset > memory.size() || size > memory.size() - offset)
-                    throw_value_error("a buffer of " + std::to_string(size) + " bytes from byte " +
-                                      std::to_string(offset) + " on does not fit into the " +
-                                      std::to_string(memory.size()) + " bytes of the allocation");
-                return view_of(memory.get(), size, offset);
-            },
-            nb::arg("size"), nb::arg("offset") = 0,
-            "A memoryview of the address; for memory that the host can reach.")
-        .def_prop_ro("size", &DeviceMemory::size, "In bytes.")
-        .def("__int__", &DeviceMemory::get)
-        .def("__index__", &DeviceMemory::get)
-        .def("__long__", &DeviceMemory::get)
-        .def("__repr__", represent);
+    bind_with_block(nb::class_<DeviceMemory>(module, "DeviceAllocation", nb::dynamic_attr(),
+                                             nb::is_weak_referenceable(), "Memory on the device.")
+                        .def("free", &DeviceMemory::free, nb::lock_self(),
+                             "Give the memory back now. A second time is an error.")
+                        .def(
+                            "as_buffer",
+                            [](const DeviceMemory &memory, std::size_t size, std::size_t offset) {
+                                if (offset > memory.size() || size > memory.size() - offset)
+                                    throw_value_error("a buffer of " + std::to_string(size) +
+                                                      " bytes from byte " + std::to_string(offset) +
+                                                      " on does not fit into the " +
+                                                      std::to_string(memory.size()) +
+                                                      " bytes of the allocation");
+                                return view_of(memory.get(), size, offset);
+                            },
+                            nb::arg("size"), nb::arg("offset") = 0,
+                            "A memoryview of the address; for memory that the host can reach.")
+                        .def_prop_ro("size", &DeviceMemory::size, "In bytes.")
+                        .def("__int__", &DeviceMemory::get)
+                        .def("__index__", &DeviceMemory::get)
+                        .def("__long__", &DeviceMemory::get)
+                        .def("__repr__", represent),
+                    "free");
 
     nb::class_<ManagedAllocation, DeviceMemory>(
         module, "ManagedAllocation", buffer_export<ManagedAllocation>(),

@@ -4,6 +4,7 @@
 #include "bound_launch.h"
 #include "device_pointer.h"
 #include "python_object.h"
+#include "with_block.h"
 
 #include <pycuda/graph.h>
 
@@ -88,60 +89,66 @@ void bind_graph(nb::module_ &module) {
     nb::class_<Node>(module, "GraphNode", "A node of a Graph.");
     const std::vector<Node> none;
 
-    nb::class_<Graph>(module, "Graph", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                      "Work that is recorded once; instantiate() makes it ready to run.")
-        .def(nb::init<>())
-        .def(
-            "instantiate", [](const Graph &graph) { return ExecutableGraph(graph); },
-            nb::lock_self(), nb::keep_alive<0, 1>(), "An ExecutableGraph of the work as it is now.")
-        .def("clone", &Graph::clone, nb::lock_self(), nb::keep_alive<0, 1>(),
-             "A Graph of the same work, which changes on its own.")
-        .def("__len__", &Graph::node_count, nb::lock_self())
-        .def(
-            "add_empty",
-            [](Graph &graph, const std::vector<Node> &dependencies) {
-                return Node{graph.add_empty(handles_of(dependencies))};
-            },
-            nb::lock_self(), nb::arg("dependencies") = none,
-            "A node that does nothing but wait for others.")
-        .def("add_kernel", add_kernel, nb::lock_self(), nb::arg("launch"),
-             nb::arg("dependencies") = none,
-             "A launch, as Function.bind() makes it, after all of `dependencies`.")
-        .def("add_copy", add_copy, nb::lock_self(), nb::arg("dest"), nb::arg("src"),
-             nb::arg("size"), nb::arg("dependencies") = none,
-             "A copy of `size` bytes on the device.")
-        .def("add_fill", add_fill, nb::lock_self(), nb::arg("dest"), nb::arg("value"),
-             nb::arg("count"), nb::arg("element_size") = 1, nb::arg("dependencies") = none,
-             "Sets `count` elements of 1, 2 or 4 bytes.")
-        .def("write_dot", &Graph::write_dot, nb::lock_self(), nb::arg("path"),
-             "Draw it for Graphviz.")
-        .def("close", &Graph::close, nb::lock_self(),
-             "Give it back now. What instantiate() made of it can still be launched.")
-        .def("__repr__", represent, nb::lock_self())
-        .def_prop_ro(
-            "handle",
-            [](const Graph &graph) { return reinterpret_cast<std::uintptr_t>(graph.get()); },
-            "The CUgraph, as an int.");
+    bind_with_block(
+        nb::class_<Graph>(module, "Graph", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                          "Work that is recorded once; instantiate() makes it ready to run.")
+            .def(nb::init<>())
+            .def(
+                "instantiate", [](const Graph &graph) { return ExecutableGraph(graph); },
+                nb::lock_self(), nb::keep_alive<0, 1>(),
+                "An ExecutableGraph of the work as it is now.")
+            .def("clone", &Graph::clone, nb::lock_self(), nb::keep_alive<0, 1>(),
+                 "A Graph of the same work, which changes on its own.")
+            .def("__len__", &Graph::node_count, nb::lock_self())
+            .def(
+                "add_empty",
+                [](Graph &graph, const std::vector<Node> &dependencies) {
+                    return Node{graph.add_empty(handles_of(dependencies))};
+                },
+                nb::lock_self(), nb::arg("dependencies") = none,
+                "A node that does nothing but wait for others.")
+            .def("add_kernel", add_kernel, nb::lock_self(), nb::arg("launch"),
+                 nb::arg("dependencies") = none,
+                 "A launch, as Function.bind() makes it, after all of `dependencies`.")
+            .def("add_copy", add_copy, nb::lock_self(), nb::arg("dest"), nb::arg("src"),
+                 nb::arg("size"), nb::arg("dependencies") = none,
+                 "A copy of `size` bytes on the device.")
+            .def("add_fill", add_fill, nb::lock_self(), nb::arg("dest"), nb::arg("value"),
+                 nb::arg("count"), nb::arg("element_size") = 1, nb::arg("dependencies") = none,
+                 "Sets `count` elements of 1, 2 or 4 bytes.")
+            .def("write_dot", &Graph::write_dot, nb::lock_self(), nb::arg("path"),
+                 "Draw it for Graphviz.")
+            .def("close", &Graph::close, nb::lock_self(),
+                 "Give it back now. What instantiate() made of it can still be launched.")
+            .def("__repr__", represent, nb::lock_self())
+            .def_prop_ro(
+                "handle",
+                [](const Graph &graph) { return reinterpret_cast<std::uintptr_t>(graph.get()); },
+                "The CUgraph, as an int."),
+        "close");
 
-    nb::class_<ExecutableGraph>(module, "ExecutableGraph", nb::is_weak_referenceable(),
-                                "A Graph made ready to run.")
-        .def(
-            "launch",
-            [](const ExecutableGraph &graph, nb::handle stream) {
-                graph.launch(stream_ref(stream));
-            },
-            nb::lock_self(), nb::arg("stream") = nb::none(), "Do all of its work in the stream.")
-        .def(
-            "upload",
-            [](const ExecutableGraph &graph, nb::handle stream) {
-                graph.upload(stream_ref(stream));
-            },
-            nb::lock_self(), nb::arg("stream") = nb::none(), "Prepare the first launch.")
-        .def("update", &ExecutableGraph::update, nb::lock_self(), nb::arg("graph"),
-             nb::keep_alive<1, 2>(), "Take over the arguments of a Graph with the same nodes.")
-        .def("close", &ExecutableGraph::close, nb::lock_self(),
-             "Give it back now. A launch under way is still done.")
-        .def("__repr__", represent_executable, nb::lock_self());
+    bind_with_block(
+        nb::class_<ExecutableGraph>(module, "ExecutableGraph", nb::is_weak_referenceable(),
+                                    "A Graph made ready to run.")
+            .def(
+                "launch",
+                [](const ExecutableGraph &graph, nb::handle stream) {
+                    graph.launch(stream_ref(stream));
+                },
+                nb::lock_self(), nb::arg("stream") = nb::none(),
+                "Do all of its work in the stream.")
+            .def(
+                "upload",
+                [](const ExecutableGraph &graph, nb::handle stream) {
+                    graph.upload(stream_ref(stream));
+                },
+                nb::lock_self(), nb::arg("stream") = nb::none(), "Prepare the first launch.")
+            .def("update", &ExecutableGraph::update, nb::lock_self(), nb::arg("graph"),
+                 nb::keep_alive<1, 2>(), "Take over the arguments of a Graph with the same nodes.")
+            .def("close", &ExecutableGraph::close, nb::lock_self(),
+                 "Give it back now. A launch under way is still done.")
+            .def("__repr__", represent_executable, nb::lock_self()),
+        "close");
 
     module.def("begin_capture", start_capture, nb::arg("stream"),
                nb::arg("mode") = int{CU_STREAM_CAPTURE_MODE_THREAD_LOCAL},

@@ -4,6 +4,7 @@
 #include "allocate.h"
 #include "buffer_export.h"
 #include "python_object.h"
+#include "with_block.h"
 
 #include <pycuda/memory_pool.h>
 
@@ -91,17 +92,19 @@ std::string represent(const PooledMemory &memory) {
 } // namespace
 
 void bind_memory_pool(nb::module_ &module) {
-    nb::class_<PooledMemory>(module, "PooledDeviceAllocation", nb::dynamic_attr(),
-                             nb::is_weak_referenceable(), "A block of a DeviceMemoryPool.")
-        .def("free", &PooledMemory::free, nb::lock_self(),
-             "Give the block back now. A second time is an error.")
-        .def("__int__", &PooledMemory::get)
-        .def("__index__", &PooledMemory::get)
-        .def("__long__", &PooledMemory::get)
-        .def("__len__", &PooledMemory::size)
-        .def_prop_ro("size", &PooledMemory::size, "In bytes, as it was asked for.")
-        .def("__bool__", [](const PooledMemory &) { return true; })
-        .def("__repr__", represent);
+    bind_with_block(nb::class_<PooledMemory>(module, "PooledDeviceAllocation", nb::dynamic_attr(),
+                                             nb::is_weak_referenceable(),
+                                             "A block of a DeviceMemoryPool.")
+                        .def("free", &PooledMemory::free, nb::lock_self(),
+                             "Give the block back now. A second time is an error.")
+                        .def("__int__", &PooledMemory::get)
+                        .def("__index__", &PooledMemory::get)
+                        .def("__long__", &PooledMemory::get)
+                        .def("__len__", &PooledMemory::size)
+                        .def_prop_ro("size", &PooledMemory::size, "In bytes, as it was asked for.")
+                        .def("__bool__", [](const PooledMemory &) { return true; })
+                        .def("__repr__", represent),
+                    "free");
 
     nb::class_<PooledHostMemory>(module, "PooledHostAllocation", buffer_export<PooledHostMemory>(),
                                  nb::is_weak_referenceable(), "A block of a PageLockedMemoryPool.")

@@ -36,7 +36,7 @@ nb::object attribute(nb::handle object, PyObject *name) {
 
 /// True where nobody can look at the handler after the call: its stand-in need not be kept.
 bool is_temporary(nb::handle handler) noexcept {
-#if PY_VERSION_HEX >= 0x030E0000
+#if PY_VERSION_HEX >= 0x030E0000 && !defined(Py_LIMITED_API)
     return PyUnstable_Object_IsUniqueReferencedTemporary(handler.ptr());
 #else
     return Py_REFCNT(handler.ptr()) == 1;

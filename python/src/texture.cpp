@@ -10,6 +10,7 @@
 #include "cuda_array.h"
 #include "device_pointer.h"
 #include "python_object.h"
+#include "with_block.h"
 
 #include <pycuda/copy.h>
 #include <pycuda/driver.h>
@@ -107,6 +108,8 @@ void TextureReference::update() {
         driver().cuStreamSynchronize(nullptr);
     if (variable_ != 0) {
         const CUtexObject number = object.get();
+        if (module_)
+            static_cast<void>(module_->get()); // throws where it was closed
         copy_to_device(variable_, &number, sizeof number);
     }
     object_.emplace(std::move(object));
@@ -205,6 +208,7 @@ class SurfaceReference {
         if (object_)
             driver().cuStreamSynchronize(nullptr);
         const CUsurfObject number = object.get();
+        static_cast<void>(module_.get()); // throws where it was closed
         copy_to_device(variable_, &number, sizeof number);
         object_.emplace(std::move(object));
         array_ = std::move(array);
@@ -419,37 +423,42 @@ void check_texture_references(nb::handle references) {
 void bind_texture(nb::module_ &module) {
     bind_references(module);
 
-    nb::class_<TextureObject>(module, "TextureObject", nb::is_weak_referenceable(),
-                              "How kernels read an Array, a MipmappedArray or device memory; a "
-                              "kernel argument of type cudaTextureObject_t.")
-        .def("__init__", make_texture, nb::arg("resource"), nb::kw_only(),
-             nb::arg("address_mode") = int{CU_TR_ADDRESS_MODE_CLAMP},
-             nb::arg("filter_mode") = int{CU_TR_FILTER_MODE_POINT},
-             nb::arg("normalized_coordinates") = false, nb::arg("normalized_float") = false,
-             nb::arg("srgb") = false, nb::arg("max_anisotropy") = 0, nb::arg("size") = 0,
-             nb::arg("format") = int{CU_AD_FORMAT_FLOAT}, nb::arg("num_channels") = 1,
-             nb::keep_alive<1, 2>(),
-             "`address_mode` is one for all dimensions or a sequence. `normalized_float` reads "
-             "integers as 0 to 1 or -1 to 1. `size` (bytes), `format` and `num_channels` describe "
-             "device memory.")
-        .def_prop_ro("handle", &TextureObject::get,
-                     "The CUtexObject, as an int: what a kernel takes as cudaTextureObject_t.")
-        .def("__index__", &TextureObject::get)
-        .def("close", &TextureObject::close, nb::lock_self(), "Give it back now.");
+    bind_with_block(
+        nb::class_<TextureObject>(module, "TextureObject", nb::is_weak_referenceable(),
+                                  "How kernels read an Array, a MipmappedArray or device memory; a "
+                                  "kernel argument of type cudaTextureObject_t.")
+            .def("__init__", make_texture, nb::arg("resource"), nb::kw_only(),
+                 nb::arg("address_mode") = int{CU_TR_ADDRESS_MODE_CLAMP},
+                 nb::arg("filter_mode") = int{CU_TR_FILTER_MODE_POINT},
+                 nb::arg("normalized_coordinates") = false, nb::arg("normalized_float") = false,
+                 nb::arg("srgb") = false, nb::arg("max_anisotropy") = 0, nb::arg("size") = 0,
+                 nb::arg("format") = int{CU_AD_FORMAT_FLOAT}, nb::arg("num_channels") = 1,
+                 nb::keep_alive<1, 2>(),
+                 "`address_mode` is one for all dimensions or a sequence. `normalized_float` reads "
+                 "integers as 0 to 1 or -1 to 1. `size` (bytes), `format` and `num_channels` "
+                 "describe "
+                 "device memory.")
+            .def_prop_ro("handle", &TextureObject::get,
+                         "The CUtexObject, as an int: what a kernel takes as cudaTextureObject_t.")
+            .def("__index__", &TextureObject::get)
+            .def("close", &TextureObject::close, nb::lock_self(), "Give it back now."),
+        "close");
 
-    nb::class_<SurfaceObject>(module, "SurfaceObject", nb::is_weak_referenceable(),
-                              "How kernels read and write an Array made with SURFACE_LDST; a "
-                              "kernel argument of type cudaSurfaceObject_t.")
-        .def(
-            "__init__",
-            [](SurfaceObject *self, nb::handle array) {
-                new (self) SurfaceObject(cuda_array_of(array, "array"));
-            },
-            nb::arg("array"), nb::keep_alive<1, 2>())
-        .def_prop_ro("handle", &SurfaceObject::get,
-                     "The CUsurfObject, as an int: what a kernel takes as cudaSurfaceObject_t.")
-        .def("__index__", &SurfaceObject::get)
-        .def("close", &SurfaceObject::close, nb::lock_self(), "Give it back now.");
+    bind_with_block(
+        nb::class_<SurfaceObject>(module, "SurfaceObject", nb::is_weak_referenceable(),
+                                  "How kernels read and write an Array made with SURFACE_LDST; a "
+                                  "kernel argument of type cudaSurfaceObject_t.")
+            .def(
+                "__init__",
+                [](SurfaceObject *self, nb::handle array) {
+                    new (self) SurfaceObject(cuda_array_of(array, "array"));
+                },
+                nb::arg("array"), nb::keep_alive<1, 2>())
+            .def_prop_ro("handle", &SurfaceObject::get,
+                         "The CUsurfObject, as an int: what a kernel takes as cudaSurfaceObject_t.")
+            .def("__index__", &SurfaceObject::get)
+            .def("close", &SurfaceObject::close, nb::lock_self(), "Give it back now."),
+        "close");
     register_as_argument<TextureObject>();
     register_as_argument<SurfaceObject>();
 }

@@ -7,6 +7,7 @@ import pytest
 
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
+from pycuda.tools import DeviceMemoryPool
 
 
 @pytest.fixture
@@ -311,3 +312,55 @@ def test_types_of_modern_calls_are_checked(module, device):
     ):
         with pytest.raises(TypeError, match=words):
             call()
+
+
+def test_closed_modules_are_refused(device):
+    module = SourceModule(
+        "__global__ void twice(int *a) { *a *= 2; }\n__device__ int variable;"
+    )
+    twice = module.get_function("twice")
+    memory = cuda.to_device(np.array([4], np.int32))
+    bound = twice.bind(memory, block=(1, 1, 1))
+    prepared = module.get_function("twice").prepare("P")
+    twice(memory, block=(1, 1, 1))
+    cuda.Context.synchronize()
+    module.close()
+    module.close()  # a second time does nothing
+    for use in (
+        lambda: twice(memory, block=(1, 1, 1)),
+        lambda: prepared.prepared_call((1, 1), (1, 1, 1), memory),
+        bound,
+        lambda: twice.num_regs,
+        lambda: module.get_function("twice"),
+        lambda: module.get_global("variable"),
+    ):
+        with pytest.raises(cuda.LogicError, match="module .*was closed before"):
+            use()
+    assert cuda.from_device(memory, 1, np.int32)[0] == 8
+
+
+def test_blocks_give_back(device):
+    with SourceModule("__global__ void nothing() { }") as module:
+        module.get_function("nothing")(block=(1, 1, 1))
+        cuda.Context.synchronize()
+    with pytest.raises(cuda.LogicError, match="closed"):
+        module.get_function("nothing")
+    pool = DeviceMemoryPool()
+    for make in (
+        lambda: cuda.mem_alloc(64),
+        lambda: cuda.pagelocked_empty(16, np.float32).base,
+        lambda: cuda.aligned_empty(16, np.float32).base,
+        lambda: pool.allocate(64),
+        lambda: cuda.matrix_to_array(np.zeros((4, 4), np.float32), "C"),
+    ):
+        with make() as memory:
+            pass
+        with pytest.raises(cuda.Error):
+            memory.free()
+        with make() as memory:
+            memory.free()  # which the end of the block then leaves
+    graph = cuda.Graph()
+    with graph:
+        graph.add_empty()
+    with pytest.raises(cuda.LogicError, match="closed"):
+        graph.add_empty()

@@ -6,8 +6,10 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace pycuda {
 
@@ -15,11 +17,16 @@ namespace detail {
 struct ModuleState;
 
 struct FunctionState {
-    CUfunction handle = nullptr;
-    std::string name;
-    ParameterLayout layout;
-    std::shared_ptr<ModuleState> module; // keeps the code loaded
-    Context context;
+    FunctionState(CUfunction handle, std::string name, ParameterLayout layout,
+                  std::shared_ptr<ModuleState> module, Context context)
+        : handle(handle), name(std::move(name)), layout(std::move(layout)),
+          module(std::move(module)), context(std::move(context)) {}
+
+    mutable std::atomic<CUfunction> handle; // null when its module was closed
+    const std::string name;
+    const ParameterLayout layout;
+    const std::shared_ptr<ModuleState> module; // keeps the code loaded
+    const Context context;
 };
 } // namespace detail
 
@@ -31,7 +38,10 @@ class Function {
     /// A kernel that someone else keeps loaded.
     static Function borrow(CUfunction handle, std::string name, Context context);
 
-    CUfunction get() const noexcept { return state_->handle; }
+    /// Null when its module was closed.
+    CUfunction get() const noexcept { return state_->handle.load(std::memory_order_relaxed); }
+    /// The same; throws Error (invalid handle) when its module was closed.
+    CUfunction require() const;
     const std::string &name() const noexcept { return state_->name; }
     const ParameterLayout &layout() const noexcept { return state_->layout; }
     const Context &context() const noexcept { return state_->context; }

@@ -83,6 +83,7 @@ class PinnedMemory {
     const Context &context() const noexcept { return range_.context(); }
     CUdeviceptr device_pointer() const;
     unsigned flags() const;
+    bool freed() const noexcept { return range_.data() == nullptr; }
     void free();
 
   private:
@@ -120,6 +121,7 @@ class AlignedHostMemory {
 
     void *data() const;
     std::size_t size() const noexcept { return bytes_; }
+    bool freed() const noexcept { return data_ == nullptr; }
     void free();
 
   private:
@@ -138,6 +140,7 @@ class RegisteredHostMemory {
     std::size_t size() const noexcept { return range_.size(); }
     const Context &context() const noexcept { return range_.context(); }
     CUdeviceptr device_pointer() const;
+    bool unregistered() const noexcept { return range_.data() == nullptr; }
     void unregister();
 
   private:

@@ -45,7 +45,8 @@ class Module {
     static Module adopt(CUmodule handle, Context context);
     static Module borrow(CUmodule handle, Context context);
 
-    CUmodule get() const noexcept;
+    /// Throws Error (invalid handle) after close().
+    CUmodule get() const;
     const Context &context() const noexcept;
 
     /// A kernel by name. An unknown name is an Error that lists the names there are.
@@ -62,6 +63,11 @@ class Module {
     /// The same for all kernels that a CUDA C++ text defines. Then numbers are converted to what a
     /// kernel takes, and a wrong kind of argument is noticed, not only a wrong size.
     void describe_from_source(std::string_view source) const;
+
+    /// Unloads it now, whoever still has it or a function of it; those are refused afterwards. No
+    /// thread may be launching a function of it, and its kernels must be done.
+    void close();
+    bool closed() const noexcept;
 
     bool operator==(const Module &) const = default;
 

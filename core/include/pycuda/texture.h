@@ -24,6 +24,7 @@ class TextureObject {
     CUtexObject get() const;
     const Context &context() const noexcept { return handle_.context(); }
     void close() noexcept { handle_.reset(); }
+    bool closed() const noexcept { return handle_.get() == 0; }
 
   private:
     Handle<CUtexObject, detail::destroy_texture_object> handle_;
@@ -40,6 +41,7 @@ class SurfaceObject {
     CUsurfObject get() const;
     const Context &context() const noexcept { return handle_.context(); }
     void close() noexcept { handle_.reset(); }
+    bool closed() const noexcept { return handle_.get() == 0; }
 
   private:
     Handle<CUsurfObject, detail::destroy_surface_object> handle_;

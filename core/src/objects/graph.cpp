@@ -64,7 +64,7 @@ CUgraphNode Graph::add_kernel(const std::vector<CUgraphNode> &dependencies,
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                      CU_LAUNCH_PARAM_END};
     CUDA_KERNEL_NODE_PARAMS what{};
-    what.func = function.get();
+    what.func = function.require();
     what.gridDimX = config.grid.x;
     what.gridDimY = config.grid.y;
     what.gridDimZ = config.grid.z;

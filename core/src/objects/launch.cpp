@@ -83,6 +83,8 @@ bool may_be_a_limit(CUresult result) {
 }
 
 std::string explain(const Function &function, const LaunchConfig &config, CUresult result) {
+    if (function.get() == nullptr)
+        return "its module was closed before";
     if (std::optional<Context> current = Context::current(); !current)
         return "no context is current in this thread";
     else if (function.context().get() && !(*current == function.context()))

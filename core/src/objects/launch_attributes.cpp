@@ -78,7 +78,7 @@ void launch_packed(const Function &function, const LaunchConfig &config,
 
 int max_active_blocks(const Function &function, int block_threads, std::size_t shared_bytes) {
     int blocks = 0;
-    driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function.get(), block_threads,
+    driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function.require(), block_threads,
                                                          shared_bytes);
     return blocks;
 }
@@ -87,7 +87,8 @@ BlockSuggestion suggest_block(const Function &function, std::size_t shared_bytes
                               int most_threads) {
     BlockSuggestion suggestion;
     driver().cuOccupancyMaxPotentialBlockSize(&suggestion.min_grid, &suggestion.block_threads,
-                                              function.get(), nullptr, shared_bytes, most_threads);
+                                              function.require(), nullptr, shared_bytes,
+                                              most_threads);
     return suggestion;
 }
 

@@ -196,7 +196,22 @@ Module Module::borrow(CUmodule handle, Context context) {
         Handle<CUmodule, detail::unload_module>::borrow(handle, std::move(context))));
 }
 
-CUmodule Module::get() const noexcept { return state_->handle.get(); }
+CUmodule Module::get() const {
+    if (closed())
+        throw Error("module", CUDA_ERROR_INVALID_HANDLE, "the module was closed before");
+    return state_->handle.get();
+}
+
+bool Module::closed() const noexcept { return state_->handle.get() == nullptr; }
+
+void Module::close() {
+    std::lock_guard lock(state_->mutex);
+    for (const std::weak_ptr<const detail::FunctionState> &known : state_->functions)
+        if (const auto function = known.lock())
+            function->handle.store(nullptr, std::memory_order_relaxed);
+    state_->functions.clear();
+    state_->handle.reset();
+}
 
 const Context &Module::context() const noexcept { return state_->handle.context(); }
 
@@ -208,8 +223,12 @@ Function Module::function(const std::string &name) const {
         return result == CUDA_ERROR_NOT_FOUND ? explain_unknown_kernel(name, function_names())
                                               : std::string();
     });
-    return Function(std::make_shared<const detail::FunctionState>(detail::FunctionState{
-        handle, name, find_layout(handle, name, *state_), state_, context()}));
+    auto state = std::make_shared<const detail::FunctionState>(
+        handle, name, find_layout(handle, name, *state_), state_, context());
+    std::lock_guard lock(state_->mutex);
+    std::erase_if(state_->functions, [](const auto &known) { return known.expired(); });
+    state_->functions.push_back(state);
+    return Function(std::move(state));
 }
 
 std::vector<std::string> Module::function_names() const {

@@ -1,10 +1,12 @@
 // module_state.h -- what the copies of a Module share.
 #pragma once
 
+#include <pycuda/function.h>
 #include <pycuda/handle.h>
 #include <pycuda/parameter.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -17,7 +19,8 @@ struct ModuleState {
     Handle<CUmodule, unload_module> handle;
     std::mutex mutex; // guards what is below
     std::map<std::string, std::vector<ParameterDescription>> descriptions;
-    std::map<std::string, ParameterLayout> ptx_layouts; // where the driver cannot tell
+    std::map<std::string, ParameterLayout> ptx_layouts;        // where the driver cannot tell
+    std::vector<std::weak_ptr<const FunctionState>> functions; // all that may still be launched
 };
 
 } // namespace pycuda::detail

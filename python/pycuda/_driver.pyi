@@ -1,7 +1,7 @@
 """The CUDA driver API, as pycuda.driver shows it."""
 
-from collections.abc import Callable, Sequence
 import types
+from collections.abc import Callable, Sequence
 from typing import TypeAlias, overload
 
 import pycuda._enum

@@ -12,6 +12,7 @@ PROGRAMS = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
 GIVEN = {
     "import pycuda.autoinit": "",
     "memcpy_htod": "",
+    "with cuda.mem_alloc": "",
     "with stream:": "a_gpu, n = cuda.to_device(a), a.size",
     "def work": """
         context, memory = pycuda.autoinit.context, cuda.mem_alloc(1024)

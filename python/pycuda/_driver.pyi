@@ -1503,9 +1503,15 @@ class MipmappedArray:
     def get_level(self, level: int) -> Array:
         """The Array of one level; level 0 is the largest."""
 
+    def free(self) -> None:
+        """Give it and its levels back now. A second time is an error."""
+
     @property
     def handle(self) -> int:
         """The CUmipmappedArray, as an int."""
+
+    def __enter__(self) -> MipmappedArray: ...
+    def __exit__(self, *args) -> None: ...
 
 def memcpy_dtoa(ary: object, index: int, src: object, len: int) -> None:
     """Copy `len` bytes of the device into a one-dimensional array."""
@@ -2430,9 +2436,12 @@ class PhysicalMemory:
         """A new file descriptor for another process; close it with os.close()."""
 
     def __repr__(self) -> str: ...
+    def close(self) -> None:
+        """Give it back now, or as soon as it is mapped nowhere any more."""
+
     @property
     def size(self) -> int:
-        """In bytes."""
+        """In bytes; 0 when it was closed."""
 
     @property
     def device(self) -> Device:
@@ -2441,6 +2450,9 @@ class PhysicalMemory:
     @property
     def handle(self) -> int:
         """The CUmemGenericAllocationHandle, as an int."""
+
+    def __enter__(self) -> PhysicalMemory: ...
+    def __exit__(self, *args) -> None: ...
 
 def mem_get_allocation_granularity(device: Device, recommended: bool = False) -> int:
     """

@@ -189,27 +189,31 @@ void bind_cuda_array(nb::module_ &module) {
             .def("__repr__", represent),
         "free");
 
-    nb::class_<MipmappedArray>(module, "MipmappedArray", nb::is_weak_referenceable(),
-                               "An array with its smaller versions.")
-        .def(
-            "__init__",
-            [](MipmappedArray *self, const Descriptor3D &descriptor, unsigned levels) {
-                new (self) MipmappedArray(descriptor.value, levels);
-            },
-            nb::arg("descriptor"), nb::arg("levels"))
-        .def("__repr__",
-             [](const MipmappedArray &array) {
-                 return "<pycuda.driver.MipmappedArray of " + std::to_string(array.levels()) +
-                        " levels>";
-             })
-        .def_prop_ro("levels", &MipmappedArray::levels,
-                     "How many versions there are, the array itself included.")
-        .def("get_level", &MipmappedArray::level, nb::arg("level"), nb::keep_alive<0, 1>(),
-             "The Array of one level; level 0 is the largest.")
-        .def_prop_ro(
-            "handle",
-            [](const MipmappedArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
-            "The CUmipmappedArray, as an int.");
+    bind_with_block(
+        nb::class_<MipmappedArray>(module, "MipmappedArray", nb::is_weak_referenceable(),
+                                   "An array with its smaller versions.")
+            .def(
+                "__init__",
+                [](MipmappedArray *self, const Descriptor3D &descriptor, unsigned levels) {
+                    new (self) MipmappedArray(descriptor.value, levels);
+                },
+                nb::arg("descriptor"), nb::arg("levels"))
+            .def("__repr__",
+                 [](const MipmappedArray &array) {
+                     return "<pycuda.driver.MipmappedArray of " + std::to_string(array.levels()) +
+                            " levels>";
+                 })
+            .def_prop_ro("levels", &MipmappedArray::levels,
+                         "How many versions there are, the array itself included.")
+            .def("get_level", &MipmappedArray::level, nb::arg("level"), nb::keep_alive<0, 1>(),
+                 "The Array of one level; level 0 is the largest.")
+            .def("free", &MipmappedArray::free, nb::lock_self(),
+                 "Give it and its levels back now. A second time is an error.")
+            .def_prop_ro(
+                "handle",
+                [](const MipmappedArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
+                "The CUmipmappedArray, as an int."),
+        "free");
     bind_copies(module);
 }
 

@@ -2,6 +2,7 @@
 #include "bindings.h"
 
 #include "python_object.h"
+#include "with_block.h"
 
 #include <pycuda/virtual_memory.h>
 
@@ -25,32 +26,37 @@ std::string represent(const VirtualMemory &range) {
 }
 
 void bind_physical_memory(nb::module_ &module) {
-    nb::class_<PhysicalMemory>(
-        module, "PhysicalMemory", nb::is_weak_referenceable(),
-        "Memory of a device without an address; VirtualMemory.map() gives it one.\n\n"
-        "`size` in bytes is a multiple of mem_get_allocation_granularity(device); LogicError\n"
-        "otherwise, MemoryError where there is not as much. With `shareable`, export_fd() can\n"
-        "give it to another process.\n\n"
-        ">>> memory = PhysicalMemory(mem_get_allocation_granularity(device), device)")
-        .def(
-            "__init__",
-            [](PhysicalMemory *self, std::size_t size, const Device &device, bool shareable) {
-                new (self) PhysicalMemory(size, device, sharing(shareable));
-            },
-            nb::arg("size"), nb::arg("device"), nb::arg("shareable") = false)
-        .def_static("import_fd", &PhysicalMemory::import_descriptor, nb::arg("fd"), nb::arg("size"),
-                    "Memory that another process exported; the file descriptor stays yours.")
-        .def("export_fd", &PhysicalMemory::export_descriptor,
-             "A new file descriptor for another process; close it with os.close().")
-        .def("__repr__",
-             [](const PhysicalMemory &memory) {
-                 return "<pycuda.driver.PhysicalMemory of " + std::to_string(memory.size()) +
-                        " bytes>";
-             })
-        .def_prop_ro("size", &PhysicalMemory::size, "In bytes.")
-        .def_prop_ro("device", &PhysicalMemory::device, "The Device that it lies on.")
-        .def_prop_ro("handle", &PhysicalMemory::get,
-                     "The CUmemGenericAllocationHandle, as an int.");
+    bind_with_block(
+        nb::class_<PhysicalMemory>(
+            module, "PhysicalMemory", nb::is_weak_referenceable(),
+            "Memory of a device without an address; VirtualMemory.map() gives it one.\n\n"
+            "`size` in bytes is a multiple of mem_get_allocation_granularity(device); LogicError\n"
+            "otherwise, MemoryError where there is not as much. With `shareable`, export_fd() can\n"
+            "give it to another process.\n\n"
+            ">>> memory = PhysicalMemory(mem_get_allocation_granularity(device), device)")
+            .def(
+                "__init__",
+                [](PhysicalMemory *self, std::size_t size, const Device &device, bool shareable) {
+                    new (self) PhysicalMemory(size, device, sharing(shareable));
+                },
+                nb::arg("size"), nb::arg("device"), nb::arg("shareable") = false)
+            .def_static("import_fd", &PhysicalMemory::import_descriptor, nb::arg("fd"),
+                        nb::arg("size"),
+                        "Memory that another process exported; the file descriptor stays yours.")
+            .def("export_fd", &PhysicalMemory::export_descriptor,
+                 "A new file descriptor for another process; close it with os.close().")
+            .def("__repr__",
+                 [](const PhysicalMemory &memory) {
+                     return "<pycuda.driver.PhysicalMemory of " + std::to_string(memory.size()) +
+                            " bytes>";
+                 })
+            .def("close", &PhysicalMemory::close, nb::lock_self(),
+                 "Give it back now, or as soon as it is mapped nowhere any more.")
+            .def_prop_ro("size", &PhysicalMemory::size, "In bytes; 0 when it was closed.")
+            .def_prop_ro("device", &PhysicalMemory::device, "The Device that it lies on.")
+            .def_prop_ro("handle", &PhysicalMemory::get,
+                         "The CUmemGenericAllocationHandle, as an int."),
+        "close");
 }
 
 } // namespace

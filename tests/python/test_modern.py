@@ -359,6 +359,20 @@ def test_blocks_give_back(device):
             memory.free()
         with make() as memory:
             memory.free()  # which the end of the block then leaves
+    descriptor = cuda.ArrayDescriptor3D()
+    descriptor.width = descriptor.height = 8
+    descriptor.format, descriptor.num_channels = cuda.array_format.FLOAT, 1
+    with cuda.MipmappedArray(descriptor, 2) as mipmapped:
+        assert mipmapped.get_level(1).handle
+    with pytest.raises(cuda.LogicError, match="mipmapped array was freed before"):
+        mipmapped.get_level(0)
+    granularity = cuda.mem_get_allocation_granularity(device)
+    with cuda.PhysicalMemory(granularity, device) as physical:
+        mapped = cuda.VirtualMemory(granularity)
+        mapped.map(physical)
+    with pytest.raises(cuda.LogicError, match="the memory was closed before"):
+        physical.handle
+    mapped.close()
     graph = cuda.Graph()
     with graph:
         graph.add_empty()

@@ -46,11 +46,16 @@ class MipmappedArray {
     /// In the current context.
     MipmappedArray(const CUDA_ARRAY3D_DESCRIPTOR &description, unsigned levels);
 
-    CUmipmappedArray get() const noexcept { return handle_.get(); }
+    /// Throws Error (invalid handle) after free().
+    CUmipmappedArray get() const;
     const Context &context() const noexcept { return handle_.context(); }
     unsigned levels() const noexcept { return levels_; }
     /// One level; valid as long as this lives.
     CudaArray level(unsigned level) const;
+
+    bool freed() const noexcept { return handle_.get() == nullptr; }
+    /// Gives it and its levels back now; a second time is an Error.
+    void free();
 
   private:
     using Owner = Handle<CUmipmappedArray, detail::destroy_mipmapped_array>;

@@ -36,12 +36,17 @@ class PhysicalMemory {
     /// What another process exported; the descriptor stays the caller's.
     static PhysicalMemory import_descriptor(int descriptor, std::size_t bytes);
 
-    CUmemGenericAllocationHandle get() const noexcept;
+    /// Throws Error (invalid handle) after close().
+    CUmemGenericAllocationHandle get() const;
+    /// In bytes; 0 after close().
     std::size_t size() const noexcept;
     /// The device that it lies on, as the driver says.
     Device device() const;
     /// A new descriptor for another process; the caller closes it.
     int export_descriptor() const;
+    /// Gives up this reference now.
+    void close() noexcept { state_.reset(); }
+    bool closed() const noexcept { return state_ == nullptr; }
 
   private:
     struct State;

@@ -69,9 +69,13 @@ PhysicalMemory PhysicalMemory::import_descriptor(int descriptor, std::size_t byt
     return PhysicalMemory(std::make_shared<State>(handle, bytes));
 }
 
-CUmemGenericAllocationHandle PhysicalMemory::get() const noexcept { return state_->handle; }
+CUmemGenericAllocationHandle PhysicalMemory::get() const {
+    if (closed())
+        throw Error("physical_memory", CUDA_ERROR_INVALID_HANDLE, "the memory was closed before");
+    return state_->handle;
+}
 
-std::size_t PhysicalMemory::size() const noexcept { return state_->bytes; }
+std::size_t PhysicalMemory::size() const noexcept { return closed() ? 0 : state_->bytes; }
 
 Device PhysicalMemory::device() const {
     CUmemAllocationProp found{};

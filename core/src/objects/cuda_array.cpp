@@ -102,6 +102,18 @@ MipmappedArray::MipmappedArray(const CUDA_ARRAY3D_DESCRIPTOR &description, unsig
     : handle_(Owner::adopt(create(description, levels), Context::require_current())),
       levels_(levels) {}
 
+CUmipmappedArray MipmappedArray::get() const {
+    if (freed())
+        throw Error("mipmapped_array", CUDA_ERROR_INVALID_HANDLE,
+                    "the mipmapped array was freed before");
+    return handle_.get();
+}
+
+void MipmappedArray::free() {
+    static_cast<void>(get());
+    handle_.reset();
+}
+
 CudaArray MipmappedArray::level(unsigned level) const {
     CUarray handle = nullptr;
     check(driver().cuMipmappedArrayGetLevel.status(&handle, get(), level),

@@ -371,7 +371,7 @@ def test_blocks_give_back(device):
         mapped = cuda.VirtualMemory(granularity)
         mapped.map(physical)
     with pytest.raises(cuda.LogicError, match="the memory was closed before"):
-        physical.handle
+        _ = physical.handle
     mapped.close()
     graph = cuda.Graph()
     with graph:

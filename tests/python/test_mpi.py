@@ -1,5 +1,6 @@
 """Arrays of the device as buffers of mpi4py, in two processes."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -79,6 +80,8 @@ def test_two_processes(device, tmp_path, monkeypatch):
         capture_output=True,
         text=True,
         timeout=120,
+        # Without what an MPI in this process has put into the environment behind Python's back.
+        env=dict(os.environ),
     )
     assert done.returncode == 0, done.stderr
     # mpirun passes on what comes from both in any order, also within a line.

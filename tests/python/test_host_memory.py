@@ -131,3 +131,30 @@ def test_only_arrays_are_registered(device):
         cuda.register_host_memory([1, 2])
     memory = cuda.register_host_memory(np.zeros(4)).base
     assert repr(memory) == "<pycuda.driver.RegisteredHostMemory of 32 bytes>"
+
+
+def test_arrays_outlive_the_context_that_was_detached(run_program):
+    done = run_program(
+        """
+        import gc
+        import numpy as np
+        import pycuda.driver as cuda
+        cuda.init()
+        context = cuda.Device(0).make_context()
+        pinned = cuda.pagelocked_empty(100_000, np.float32)
+        managed = cuda.managed_empty(100_000, np.float32)
+        device_memory = cuda.to_device(np.ones(4, np.float32))
+        context.pop()
+        context.detach()
+        pinned[:] = 2
+        managed[:] = 3
+        assert pinned.sum() == 200_000 and managed.sum() == 300_000
+        print("read", flush=True)
+        del pinned, managed, device_memory, context
+        gc.collect()
+        """,
+        PYCUDA_TRACE="1",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "read\n"
+    assert "cuCtxDestroy" in done.stderr[done.stderr.rindex("cuMemFreeHost") :]

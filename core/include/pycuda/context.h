@@ -52,7 +52,8 @@ class Context {
 
     /// Gives up this reference: takes it off this thread's stack where it is on top, and destroys
     /// a context of our own at once, or releases a primary one when the last object in it is
-    /// gone. Throws when called twice.
+    /// gone. One of our own that a ContextHold keeps goes with the last object in it, too. Throws
+    /// when called twice.
     void detach();
     /// False after detach().
     bool attached() const noexcept;
@@ -88,9 +89,25 @@ class Context {
 
   private:
     friend class Stream;
+    friend class ContextHold;
     /// Null where this stands for no context.
     detail::StreamSet *streams() const noexcept;
     explicit Context(std::shared_ptr<detail::ContextOwner> owner) : owner_(std::move(owner)) {}
+    std::shared_ptr<detail::ContextOwner> owner_;
+};
+
+/// For host memory that ends with its context, and that the host may read or write at any time:
+/// while this lives, detach() does not destroy the context.
+class ContextHold {
+  public:
+    explicit ContextHold(const Context &context);
+    ContextHold(ContextHold &&) noexcept = default;
+    ContextHold &operator=(ContextHold &&) noexcept;
+    ~ContextHold();
+
+    void reset() noexcept;
+
+  private:
     std::shared_ptr<detail::ContextOwner> owner_;
 };
 

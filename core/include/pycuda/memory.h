@@ -88,6 +88,7 @@ class PinnedMemory {
 
   private:
     detail::HostRange range_;
+    ContextHold hold_; // arrays lie over the memory
 };
 
 /// Memory with one address for host and device, moved to where it is used. Owns it.
@@ -104,10 +105,14 @@ class ManagedMemory {
 
     /// Ties the memory to a stream, or to all of them (CU_MEM_ATTACH_GLOBAL).
     void attach(unsigned attach, StreamRef stream = {}) const;
-    void free() { memory_.free(); }
+    void free() {
+        memory_.free();
+        hold_.reset();
+    }
 
   private:
     DeviceMemory memory_;
+    ContextHold hold_; // arrays lie over the memory
 };
 
 /// Host memory of our own that starts at a multiple of `alignment`, a power of two. Knows nothing

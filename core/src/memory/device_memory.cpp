@@ -126,7 +126,7 @@ AddressRange address_range(CUdeviceptr address) {
 }
 
 ManagedMemory::ManagedMemory(std::size_t bytes, unsigned attach)
-    : memory_(allocate_managed(bytes, attach)) {}
+    : memory_(allocate_managed(bytes, attach)), hold_(memory_.context()) {}
 
 void ManagedMemory::attach(unsigned attach, StreamRef stream) const {
     driver().cuStreamAttachMemAsync(stream.get(), get(), 0, attach);

@@ -90,7 +90,8 @@ PinnedMemory::PinnedMemory(std::size_t bytes, unsigned flags)
     : range_([&] {
           Context context = Context::require_current();
           return detail::HostRange(pinned, pin(bytes, flags), bytes, std::move(context));
-      }()) {}
+      }()),
+      hold_(range_.context()) {}
 
 void *PinnedMemory::data() const {
     return require(range_.data(), "pagelocked_host_allocation::data", "pinned memory", size());
@@ -110,6 +111,7 @@ unsigned PinnedMemory::flags() const {
 void PinnedMemory::free() {
     require(range_.data(), "pagelocked_host_allocation::free", "pinned memory", size());
     range_.give_back();
+    hold_.reset();
 }
 
 AlignedHostMemory::AlignedHostMemory(std::size_t bytes, std::size_t alignment) : bytes_(bytes) {

@@ -275,7 +275,7 @@ void Context::detach() {
         CUcontext popped = nullptr;
         driver().cuCtxPopCurrent(&popped);
     }
-    if (owner_->hold == ContextOwner::Hold::Own)
+    if (owner_->hold == ContextOwner::Hold::Own && owner_->holds == 0)
         check(owner_->give_back(), "cuCtxDestroy");
     // What is left here is the name of the context only; it no longer holds it.
     auto name = std::make_shared<ContextOwner>(owner_->handle, owner_->device,
@@ -358,6 +358,20 @@ Context::MemoryInfo Context::memory_info() const {
     MemoryInfo info;
     driver().cuMemGetInfo(&info.free, &info.total);
     return info;
+}
+
+ContextHold::ContextHold(const Context &context) : owner_(context.owner_) { ++owner_->holds; }
+
+ContextHold &ContextHold::operator=(ContextHold &&other) noexcept {
+    std::swap(owner_, other.owner_);
+    return *this;
+}
+
+ContextHold::~ContextHold() { reset(); }
+
+void ContextHold::reset() noexcept {
+    if (const std::shared_ptr<detail::ContextOwner> owner = std::exchange(owner_, nullptr))
+        --owner->holds;
 }
 
 ScopedContext::ScopedContext(const Context &context) {

@@ -50,6 +50,7 @@ struct ContextOwner {
     const CUdevice device;
     const Hold hold;
     StreamSet streams;
+    std::atomic<int> holds{0}; // host memory that would go with the context
     std::atomic<bool> attached{true};
     std::atomic<bool> gone{false}; // given back: nothing can be done in it any more
 

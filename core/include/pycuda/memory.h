@@ -145,7 +145,6 @@ class RegisteredHostMemory {
     std::size_t size() const noexcept { return range_.size(); }
     const Context &context() const noexcept { return range_.context(); }
     CUdeviceptr device_pointer() const;
-    bool unregistered() const noexcept { return range_.data() == nullptr; }
     void unregister();
 
   private:

@@ -3,18 +3,16 @@
 // Each kernel has the same middle: the types, and operate(), which is the operation's expression.
 // Around it is one of two frames.
 //
-//   contiguous     a block has a tile of elements; a thread takes a pack of 16 bytes of it. (More
-//   of
-//                  them under way at once was slower on an H200.)
+//   contiguous     a block has a tile of elements; a thread takes a pack of 16 bytes of it.
+//                  (More of them under way at once was slower on an H200.)
 //   strided        each element's place comes from its indices. Rows: blocks take the outer indices
 //                  apart, once for all their threads, and threads go along the last axis.
 //
 // Where a warp is a vector of a CPU, packs would have to be taken apart into vectors of first,
-// second,
-// ... elements, and the processor finds work to do at once in a loop as well as in copies of its
-// body, which take time to compile. There kernels are `rolled`: threads are neighbours, and go on
-// in steps of a block's width. A whole tile has a loop of its own, without the test for the array's
-// end.
+// second, ... elements, and the processor finds work to do at once in a loop as well as in copies
+// of its body, which take time to compile. There kernels are `rolled`: threads are neighbours, and
+// go on in steps of a block's width. A whole tile has a loop of its own, without the test for the
+// array's end.
 #include "arrays/operation_source.h"
 
 #include "arrays/device_code.h"

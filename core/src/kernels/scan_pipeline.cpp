@@ -20,14 +20,14 @@ constexpr std::size_t own_bytes = 3 << 10;
 
 std::optional<ScanPipeline> ScanPipeline::plan(const Device &device, std::size_t tile_bytes,
                                                std::int64_t tiles) {
-    if (device.compute_capability() < first_with_bulk_copies)
+    if (tiles < fewest_tiles || device.compute_capability() < first_with_bulk_copies)
         return {};
     const std::int64_t processors = device.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     const auto shared = static_cast<std::size_t>(
         device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
     const std::size_t stages =
         std::min(std::min(most_bytes, shared - own_bytes) / tile_bytes, most_stages);
-    if (stages < fewest_stages || tiles < 2 * processors)
+    if (stages < fewest_stages || tiles < fewest_tiles * processors)
         return {};
     return ScanPipeline{static_cast<unsigned>(stages), static_cast<unsigned>(stages * tile_bytes),
                         static_cast<unsigned>(processors)};

@@ -15,6 +15,8 @@ namespace pycuda {
 struct ScanPipeline {
     static constexpr unsigned threads = 32 * (8 + 4 + 3 + 2); ///< as the roles are counted there
     static constexpr std::size_t alignment = 16;              ///< of what is read
+    /// For each processor. A single tile need not ask the device.
+    static constexpr std::int64_t fewest_tiles = 2;
 
     unsigned stages = 0;
     unsigned shared_bytes = 0;

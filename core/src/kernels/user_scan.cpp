@@ -113,8 +113,8 @@ KernelSource ScanKernel::State::write(const Form &form) const {
     const std::string kind = exclusive ? "true" : "false";
     if (pipeline)
         source += "pycuda::scan_pipeline<scan_type, " + shape + std::to_string(form.stages) + ", " +
-                  kind + ">(pycuda::OneScan<scan_type, " + shape +
-                  "256>{places, nodes + 1}, nodes, neutral, pycuda_scan_op());\n}\n";
+                  kind + ">(pycuda::OneScan<scan_type, " + shape + std::to_string(threads) +
+                  ">{places, nodes + 1}, nodes, neutral, pycuda_scan_op());\n}\n";
     else
         source += "const pycuda::ScanElements<scan_type, pycuda::ScanAccess::" +
                   std::string(access_names[static_cast<int>(form.access)]) +
@@ -175,7 +175,7 @@ const KernelVariant *ScanKernel::launch(StreamRef stream, const ArrayView &out,
                                     "': " + std::to_string(count) + " elements are too many");
     Form form = {state_->choose_access(out, in)};
     std::optional<ScanPipeline> pipeline;
-    if (form.access == Access::Vectors)
+    if (form.access == Access::Vectors && tiles >= ScanPipeline::fewest_tiles)
         pipeline = ScanPipeline::plan(Context::require_current().device(), tile * in.item_size,
                                       static_cast<std::int64_t>(tiles));
     form.stages = pipeline ? pipeline->stages : 0;

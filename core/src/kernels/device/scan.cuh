@@ -313,6 +313,38 @@ __device__ void store_rows(const Elements &elements, const ScanSpan &span,
     }
 }
 
+/// What precedes a warp of a block that scans `tile`; for the first warp of tile 0 that is
+/// meaningless. `warp_total`, needed in lane 0, is what the warp's elements add up to. Publishes
+/// the tile's total. Called by the whole block.
+template <int Warps, class T, class Op>
+__device__ T find_before_warp(const T &warp_total, unsigned long long *nodes,
+                              unsigned long long tile, unsigned long long tiles, int warp, int lane,
+                              const Op &op) {
+    __shared__ Storage<T, Warps> totals;
+    __shared__ Storage<T, 1> before_tile;
+    if (lane == 0)
+        totals.data()[warp] = warp_total;
+    __syncthreads();
+    T before_warp = totals.data()[0];
+    for (int i = 1; i < warp; ++i)
+        before_warp = op(before_warp, totals.data()[i]);
+    if (warp == 0) {
+        T total = totals.data()[0];
+#pragma unroll
+        for (int i = 1; i < Warps; ++i)
+            total = op(total, totals.data()[i]);
+        if (lane == 0)
+            ScanNode<T>::publish(nodes + tile * ScanNode<T>::words, total);
+        const T prefix = find_prefix(nodes, tile, tiles, total, lane, op);
+        if (lane == 0)
+            before_tile.data()[0] = prefix;
+    }
+    __syncthreads();
+    if (tile != 0)
+        before_warp = warp == 0 ? before_tile.data()[0] : op(before_tile.data()[0], before_warp);
+    return before_warp;
+}
+
 /// Scans tile `tile` of `count` elements. `nodes` are those of this scan's tiles, all zeros at
 /// first.
 template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class Elements, class Op>
@@ -322,8 +354,6 @@ __device__ void scan_tile(const Elements &elements, unsigned long long count,
     using Index = unsigned long long;
     constexpr int warps = Threads / 32;
     constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
-    __shared__ Storage<T, warps> totals;
-    __shared__ Storage<T, 1> before_tile;
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
 
@@ -348,29 +378,8 @@ __device__ void scan_tile(const Elements &elements, unsigned long long count,
 
     T before[Rows];
     const T warp_total = scan_rows(values, before, lane, op);
-    if (lane == 0)
-        totals.data()[warp] = warp_total;
-    __syncthreads();
-
-    // Before the warp, within the tile.
-    T before_warp = totals.data()[0];
-    for (int i = 1; i < warp; ++i)
-        before_warp = op(before_warp, totals.data()[i]);
-    if (warp == 0) {
-        T total = totals.data()[0];
-#pragma unroll
-        for (int i = 1; i < warps; ++i)
-            total = op(total, totals.data()[i]);
-        if (lane == 0)
-            ScanNode<T>::publish(nodes + tile * ScanNode<T>::words, total);
-        const Index tiles = (count + tile_size - 1) / tile_size;
-        const T prefix = find_prefix(nodes, tile, tiles, total, lane, op);
-        if (lane == 0)
-            before_tile.data()[0] = prefix;
-    }
-    __syncthreads();
-    if (tile != 0)
-        before_warp = warp == 0 ? before_tile.data()[0] : op(before_tile.data()[0], before_warp);
+    const Index tiles = (count + tile_size - 1) / tile_size;
+    const T before_warp = find_before_warp<warps>(warp_total, nodes, tile, tiles, warp, lane, op);
     const bool anything = tile != 0 || warp != 0;
     if (span.whole)
         store_rows<Exclusive, true>(elements, span, values, before, lane, anything, before_warp,

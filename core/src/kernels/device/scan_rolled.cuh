@@ -44,8 +44,6 @@ __device__ void scan_tile_rolled(const Elements &elements, unsigned long long co
     using Index = unsigned long long;
     constexpr int warps = Threads / 32;
     constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
-    __shared__ Storage<T, warps> totals;
-    __shared__ Storage<T, 1> before_tile;
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
     const Index start = tile * tile_size;
@@ -68,29 +66,8 @@ __device__ void scan_tile_rolled(const Elements &elements, unsigned long long co
             total = op(total, shuffle_down(total, distance));
         carry = row == 0 ? total : op(carry, total);
     }
-    if (lane == 0)
-        totals.data()[warp] = carry;
-    __syncthreads();
-
-    T before_warp = totals.data()[0];
-#pragma unroll 1
-    for (int i = 1; i < warp; ++i)
-        before_warp = op(before_warp, totals.data()[i]);
-    if (warp == 0) {
-        T total = totals.data()[0];
-#pragma unroll 1
-        for (int i = 1; i < warps; ++i)
-            total = op(total, totals.data()[i]);
-        if (lane == 0)
-            ScanNode<T>::publish(nodes + tile * ScanNode<T>::words, total);
-        const Index tiles = (count + tile_size - 1) / tile_size;
-        const T prefix = find_prefix(nodes, tile, tiles, total, lane, op);
-        if (lane == 0)
-            before_tile.data()[0] = prefix;
-    }
-    __syncthreads();
-    if (tile != 0)
-        before_warp = warp == 0 ? before_tile.data()[0] : op(before_tile.data()[0], before_warp);
+    const Index tiles = (count + tile_size - 1) / tile_size;
+    const T before_warp = find_before_warp<warps>(carry, nodes, tile, tiles, warp, lane, op);
     const bool anything = tile != 0 || warp != 0;
 
 #pragma unroll 1

@@ -534,6 +534,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
     if (address.lanes.shape.uniform()) {
         check_address(w, address, static_cast<unsigned>(rt::Access::Store));
         store_uniform(w, i, address, element);
+        emit_prefetch_at_cursor(w, i, address);
     } else {
         Values values;
         for (unsigned e = 0; e < element.count; ++e) {

@@ -209,7 +209,50 @@ void emit_for_iteration(WarpEmitter &w, int loop, const ir::Instruction &load,
                lead.level);
 }
 
+/// The load that an address is reckoned from: base + size * loaded; null if there is none.
+const ir::Instruction *index_load(const ir::Value *value) {
+    const ir::Instruction *i = value->definition;
+    if (!i)
+        return nullptr;
+    switch (i->opcode) {
+    case Opcode::Load:
+        return i;
+    case Opcode::Add: {
+        const ir::Instruction *first = index_load(i->operand(0));
+        return first ? first : index_load(i->operand(1));
+    }
+    case Opcode::Convert:
+    case Opcode::Mul:
+    case Opcode::MulWide:
+    case Opcode::Shl:
+        return index_load(i->operand(0));
+    default:
+        return nullptr;
+    }
+}
+
+/// Whether what was loaded is put back larger by a constant: the next to load it goes on from
+/// there.
+bool is_advanced(const ir::Instruction &cursor) {
+    return std::ranges::any_of(cursor.block->instructions, [&](const ir::Instruction *i) {
+        if (!i->is(Opcode::Store) || i->operand(0) != cursor.operand(0) ||
+            i->attributes.offset != cursor.attributes.offset)
+            return false;
+        const ir::Instruction *sum = i->operand(1)->definition;
+        return sum && sum->is(Opcode::Add) && sum->operand(0) == cursor.result() &&
+               sum->operand(1)->constant;
+    });
+}
+
 } // namespace
+
+void emit_prefetch_at_cursor(WarpEmitter &w, const ir::Instruction &store, const Address &address) {
+    if (address.window || w.kernel.plan.loops.innermost(store.block) < 0)
+        return;
+    const ir::Instruction *cursor = index_load(store.operand(0));
+    if (cursor && cursor->block == store.block && is_advanced(*cursor))
+        emit_lines(w, address, {0, 1}, w.i64(kLine), Opcode::Store, kFirstLevel);
+}
 
 void emit_prefetch(WarpEmitter &w, const ir::Instruction &access, const Address &address) {
     if (address.window || address.lanes.shape.groups > 4 || address.lanes.shape.checked)

@@ -11,4 +11,9 @@ namespace softcuda::codegen {
 /// blocks with barriers that are in no loop, for those of the next block.
 void emit_prefetch(WarpEmitter &w, const ir::Instruction &access, const Address &address);
 
+/// Where a store of one element goes on from where the last one of the same kind ended -- its place
+/// is a cursor in memory, one of many, `out[next[digit]++] = key` -- asks for the line after it: a
+/// sort writes so many rows in turn that the processor follows none of them.
+void emit_prefetch_at_cursor(WarpEmitter &w, const ir::Instruction &store, const Address &address);
+
 } // namespace softcuda::codegen

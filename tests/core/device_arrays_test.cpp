@@ -213,6 +213,34 @@ TEST_F(DeviceArrays, PackedAndRolledKernelsComputeTheSame) {
     EXPECT_TRUE(same(Operation::Add, {matrix, ramp({50})}));
 }
 
+TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
+    auto same = [&]<class Result>(Result, Reduction reduction, const Array &x,
+                                  ReduceOptions options = {}) {
+        options.form = KernelForm::Packed;
+        const auto packed = values<Result>(reduce_one(reduction, x, options));
+        options.form = KernelForm::Rolled;
+        return packed == values<Result>(reduce_one(reduction, x, options));
+    };
+    // Less than one turn of the states; no whole step of vectors; some of both; several blocks.
+    for (std::int64_t size : {1, 700, 2051, 8191, 20011}) {
+        std::vector<float> numbers(static_cast<std::size_t>(size));
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            numbers[i] = static_cast<float>(i % 97) * 1.37f - static_cast<float>(i % 13);
+        const Array x = array(numbers, {size});
+        EXPECT_TRUE(same(0.f, Reduction::Sum, x)) << size;
+        EXPECT_TRUE(same(std::int64_t{}, Reduction::ArgMax, x)) << size;
+        EXPECT_TRUE(same(std::uint8_t{}, Reduction::All, x)) << size;
+        const Array later = x.view(x.address() + 4, Layout::contiguous(Numbers{size - 1}, 4));
+        if (size > 1) {
+            EXPECT_TRUE(same(0.f, Reduction::Sum, later)) << size; // not aligned to 16 bytes
+        }
+    }
+    ReduceOptions rows;
+    rows.axes = 2;
+    EXPECT_TRUE(same(0.f, Reduction::Sum, ramp({70, 300}), rows));
+    EXPECT_TRUE(same(0.f, Reduction::Sum, transposed(ramp({70, 300})), rows));
+}
+
 TEST_F(DeviceArrays, PackedAndRolledFusionsComputeTheSame) {
     const Fusion fusion(2,
                         {{Operation::Multiply, {Fusion::constant(0), 0}},

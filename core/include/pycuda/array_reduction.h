@@ -36,6 +36,7 @@ struct ReduceOptions {
     /// Of bool, broadcast to the input: only where it is true do elements count.
     const Array *where = nullptr;
     StreamRef stream = {};
+    KernelForm form = KernelForm::Chosen; ///< the result is the same
 };
 
 /// Reduces `inputs`, which broadcast to one shape. Throws std::invalid_argument where there is

@@ -3,6 +3,7 @@
 
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
+#include "arrays/operation_source.h"
 #include "arrays/reduction_source.h"
 
 #include <pycuda/launch.h>
@@ -339,6 +340,7 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
     Reducing work;
     work.variant.reduction = reduction;
     work.variant.masked = options.where != nullptr;
+    work.variant.rolled = is_rolled(options.form);
     choose_types(work.variant, inputs, options);
     const Layout shape = common_shape(inputs, options);
     split_axes(work, inputs, shape, options);

@@ -7,6 +7,13 @@
 //     thread 0   s0 = x[0]  + x[1024] ..  s1 = x[256] + ..  s2  s3   ->  (s0 + s1) + (s2 + s3)
 //     team       128 + 64 + 32 + ... threads join pairs              ->  one state
 //
+// Of a team that is a block, all but a warp are joined through shared memory, and a warp's lanes by
+// shuffles.
+//
+// Where a warp is a vector of a CPU, kernels are `rolled`: what takes several accesses to have them
+// under way at once is a loop, which compiles in a third of the time. The states and the order of
+// what joins them are the same.
+//
 // Where a reduction is long, several blocks have a chunk of it each and leave their states; a
 // second launch reduces those.
 #include "arrays/reduction_source.h"
@@ -59,6 +66,23 @@ template <class S> __device__ __forceinline__ S array_first(S a, S b, bool a_win
         return a.place < 0 ? b : a;
     return a_wins ? a : b_wins ? b : a.place < b.place ? a : b;
 }
+/// As array_first(), where b comes behind a and is there.
+template <class S> __device__ __forceinline__ S array_later(S a, S b, bool, bool b_wins) {
+    return a.place < 0 || b_wins ? b : a;
+}
+)__";
+
+constexpr const char *from_above = R"__(
+/// The state of the lane `distance` above in the warp.
+template <class S> __device__ __forceinline__ S array_from_above(S state, int distance) {
+    unsigned words[(sizeof(S) + 3) / 4] = {};
+    memcpy(words, &state, sizeof(S));
+#pragma unroll
+    for (unsigned &word : words)
+        word = __shfl_down_sync(0xffffffffu, word, distance);
+    memcpy(&state, words, sizeof(S));
+    return state;
+}
 )__";
 
 constexpr const char *complex_limits = R"__(
@@ -101,30 +125,49 @@ std::string types_code(const ReductionVariant &variant) {
                 ";\n";
     code += "typedef " + std::string(cuda_name(variant.type)) + " L;\ntypedef " +
             compute_name(variant.type) + " T;\n";
+    code += "typedef " + std::string(variant.wide_index ? "long long" : "int") + " Index;\n";
+    // Places of a launch's own elements are as wide as its indices; those that pass from one launch
+    // to the next are wide.
     if (is_index(variant))
-        code += "struct State {\n    T value;\n    long long place;\n};\n";
+        code += "struct State {\n    T value;\n    " +
+                std::string(variant.partials ? "long long" : "Index") +
+                " place;\n};\nstruct Passed {\n    T value;\n    long long place;\n};\n";
+    else
+        code += "typedef " + state_type(variant) + " Passed;\n";
     code += "typedef " + state_type(variant) + " S;\ntypedef " +
-            (variant.split ? "S" : std::string(cuda_name(variant.out))) + " O;\n";
+            (variant.split ? "Passed" : std::string(cuda_name(variant.out))) + " O;\n";
     if (variant.partials)
-        code += "typedef S I0;\n";
+        code += "typedef Passed I0;\n";
     else
         for (int i = 0; i < variant.inputs(); ++i)
             code += "typedef A" + std::to_string(i) + " I" + std::to_string(i) + ";\n";
-    return code + "typedef " + (variant.wide_index ? "long long" : "int") + " Index;\n";
+    return code;
 }
 
 int walker_count(const ReductionVariant &variant) {
     return variant.partials ? 1 : variant.walkers();
 }
 
-/// map(), combine() and finish().
+/// Joins a thread's state with one of a later element, given the text that joins any two.
+std::string append_text(const ReductionVariant &variant) {
+    std::string text = reduction_row(variant.reduction).combine;
+    constexpr std::string_view any = "array_first(";
+    if (text.starts_with(any) && !variant.masked && !variant.partials)
+        text.replace(0, any.size(), "array_later(");
+    return text;
+}
+
+/// map(), combine(), append() and finish().
 std::string state_code(const ReductionVariant &variant) {
     const ReductionRow &row = reduction_row(variant.reduction);
     const std::string inline_ = "__device__ __forceinline__ ";
     std::string code = inline_ + "S identity() { return " + row.identity + "; }\n" + inline_ +
-                       "S combine(S a, S b) { return " + row.combine + "; }\n";
+                       "S combine(S a, S b) { return " + row.combine + "; }\n" + inline_ +
+                       "S append(S a, S b) { return " + append_text(variant) + "; }\n";
+    const bool index = is_index(variant);
     if (variant.partials) {
-        code += inline_ + "S map(S x, long long) { return x; }\n";
+        code += inline_ + "S map(Passed x, Index) { return " +
+                (index ? "S{x.value, x.place}" : "x") + "; }\n";
     } else {
         std::string parameters, conversions;
         for (int i = 0; i < variant.inputs(); ++i) {
@@ -137,12 +180,13 @@ std::string state_code(const ReductionVariant &variant) {
             parameters += "bool counts, ";
             conversions += "    if (!counts)\n        return identity();\n";
         }
-        code += inline_ + "S map(" + parameters + "long long index) {\n" + conversions +
-                "    return " + row.map + ";\n}\n";
+        code += inline_ + "S map(" + parameters + "Index index) {\n" + conversions + "    return " +
+                row.map + ";\n}\n";
     }
-    const std::string result = is_index(variant) ? "s.place" : "s";
-    return code + inline_ + "O finish(S s) { return " +
-           (variant.split ? "s" : "array_convert<O>(" + result + ")") + "; }\n";
+    const std::string result = variant.split ? index ? "O{s.value, s.place}" : "s"
+                               : index       ? "s.place"
+                                             : "array_convert<O>(s)";
+    return code + inline_ + "O finish(S s) { return " + result + "; }\n";
 }
 
 std::string geometry(const ReductionVariant &variant) {
@@ -214,48 +258,125 @@ std::string element_code(const ReductionVariant &variant) {
     return code + "        return map(" + arguments + "r);\n    };\n";
 }
 
+std::string pack_type(const ReductionVariant &variant, int walker) {
+    return "Pack<" + walker_type(variant, walker) + ", " +
+           std::to_string(reduction_vector_length(variant)) + ">";
+}
+
+/// Joins the elements of packs called v0 + `of` and v1 + `of`, the first with number `place`.
+std::string append_packs(const ReductionVariant &variant, const std::string &of,
+                         const std::string &place) {
+    const std::string states = std::to_string(states_per_thread(variant));
+    std::string arguments;
+    for (int k = 0; k < walker_count(variant); ++k)
+        arguments += "v" + std::to_string(k) + of + ".v[k], ";
+    return "#pragma unroll\n            for (int k = 0; k < " +
+           std::to_string(reduction_vector_length(variant)) + "; ++k)\n                state[k % " +
+           states + "] = append(state[k % " + states + "], map(" + arguments + place + " + k));\n";
+}
+
 std::string vector_loop(const ReductionVariant &variant) {
     const std::string length = std::to_string(reduction_vector_length(variant));
     const std::string steps = std::to_string(vectors_per_step);
-    std::string declare, load, arguments;
+    std::string declare, load;
     for (int k = 0; k < walker_count(variant); ++k) {
-        const std::string index = std::to_string(k);
-        const std::string pack = "Pack<" + walker_type(variant, k) + ", " + length + ">";
+        const std::string index = std::to_string(k), pack = pack_type(variant, k);
         declare += "            " + pack + " v" + index + "[" + steps + "];\n";
         load += "                v" + index + "[u] = reinterpret_cast<const " + pack + " *>(base" +
                 index + ")[r / " + length + " + u * team_size];\n";
-        arguments += "v" + index + "[u].v[k], ";
     }
     return "    {\n        Index r = begin + lane * " + length +
            ";\n        const Index stride = " + steps + " * " + length +
            " * team_size;\n        for (; r + stride - lane * " + length +
            " <= end; r += stride) {\n" + declare +
            "#pragma unroll\n            for (int u = 0; u < " + steps + "; ++u) {\n" + load +
-           "            }\n#pragma unroll\n            for (int u = 0; u < " + steps +
-           "; ++u)\n#pragma unroll\n                for (int k = 0; k < " + length +
-           "; ++k)\n                    state[k % " + std::to_string(states_per_thread(variant)) +
-           "] = combine(state[k % " + std::to_string(states_per_thread(variant)) + "], map(" +
-           arguments + "r + u * " + length +
-           " * team_size + k));\n        }\n        begin = r - lane * " + length + ";\n    }\n";
+           "            }\n#pragma unroll\n            for (int u = 0; u < " + steps + "; ++u)\n" +
+           append_packs(variant, "[u]", "r + u * " + length + " * team_size") +
+           "        }\n        begin = r - lane * " + length + ";\n    }\n";
+}
+
+/// As vector_loop(), with one access in the loop. It ends where that one does, before what is not
+/// enough for a step of several.
+std::string rolled_vector_loop(const ReductionVariant &variant) {
+    const std::string length = std::to_string(reduction_vector_length(variant));
+    std::string load;
+    for (int k = 0; k < walker_count(variant); ++k) {
+        const std::string index = std::to_string(k), pack = pack_type(variant, k);
+        load += "            const " + pack + " v" + index + " = reinterpret_cast<const " + pack +
+                " *>(base" + index + ")[at];\n";
+    }
+    return "    {\n        const Index step = " + std::to_string(vectors_per_step) + " * " +
+           length +
+           " * team_size;\n        const Index stop = begin + (end - begin) / step * step;\n"
+           "#pragma unroll 1\n        for (Index at = begin / " +
+           length + " + lane; at < stop / " + length + "; at += team_size) {\n" + load +
+           append_packs(variant, "", "at * " + length) +
+           "        }\n        begin = stop;\n    }\n";
+}
+
+/// Elements one by one: into each of the states in turn while there are enough, then into the
+/// first.
+std::string element_loop(const ReductionVariant &variant) {
+    const std::string states = std::to_string(states_per_thread(variant));
+    return "    Index r = begin + lane;\n    for (; r + " +
+           std::to_string(states_per_thread(variant) - 1) + " * team_size < end; r += " + states +
+           " * team_size) {\n#pragma unroll\n        for (int u = 0; u < " + states +
+           "; ++u)\n            state[u] = append(state[u], element(r + u * team_size));\n    }\n"
+           "#pragma unroll 1\n    for (; r < end; r += team_size)\n"
+           "        state[0] = append(state[0], element(r));\n";
+}
+
+/// As element_loop(), with the code for an element standing once: the states move on after each,
+/// so that it always takes the first.
+std::string rolled_element_loop(const ReductionVariant &variant) {
+    const std::string states = std::to_string(states_per_thread(variant));
+    return "    Index r = begin + lane;\n    const Index own = r < end ? (end - r + team_size - 1) "
+           "/ "
+           "team_size : 0;\n    const Index turns = r + own / " +
+           states + " * " + states +
+           " * team_size;\n#pragma unroll 1\n    for (; r < end; r += team_size) {\n"
+           "        const S next = append(state[0], element(r));\n        if (r < turns) {\n"
+           "#pragma unroll\n            for (int u = 0; u + 1 < " +
+           states + "; ++u)\n                state[u] = state[u + 1];\n            state[" +
+           states +
+           " - 1] = next;\n        } else {\n            state[0] = next;\n        }\n    }\n";
 }
 
 /// What one thread does: from begin to end in the steps of its team.
 std::string thread_loop(const ReductionVariant &variant) {
     const std::string states = std::to_string(states_per_thread(variant));
+    const bool rolled = variant.rolled && (variant.vectors || variant.partials);
     std::string code = "    S state[" + states + "];\n#pragma unroll\n    for (int u = 0; u < " +
                        states + "; ++u)\n        state[u] = identity();\n";
     if (variant.vectors)
-        code += vector_loop(variant);
-    code += "    Index r = begin + lane;\n    for (; r + " +
-            std::to_string(states_per_thread(variant) - 1) + " * team_size < end; r += " + states +
-            " * team_size) {\n#pragma unroll\n        for (int u = 0; u < " + states +
-            "; ++u)\n            state[u] = combine(state[u], element(r + u * team_size));\n    }\n"
-            "    for (; r < end; r += team_size)\n"
-            "        state[0] = combine(state[0], element(r));\n";
+        code += rolled ? rolled_vector_loop(variant) : vector_loop(variant);
+    code += rolled ? rolled_element_loop(variant) : element_loop(variant);
     return code + "#pragma unroll\n    for (int half = " + states +
            " / 2; half > 0; half /= 2)\n#pragma unroll\n        for (int u = 0; u < half; ++u)\n"
            "            state[u] = combine(state[u], state[u + half]);\n"
-           "    const S total = state[0];\n";
+           "    S total = state[0];\n";
+}
+
+/// The team's state, in its first thread's `total`.
+std::string join_team(const ReductionVariant &variant) {
+    std::string code;
+    if (variant.team != Team::Warp) // halves down to a warp, of columns to one of a block's eight
+        code +=
+            "    __shared__ __align__(16) unsigned char memory[256 * sizeof(S)];\n"
+            "    S *shared = reinterpret_cast<S *>(memory);\n"
+            "    shared[threadIdx.x] = total;\n#pragma unroll\n"
+            "    for (int half = team_size / 2; half * distance >= 32; half /= 2) {\n"
+            "        __syncthreads();\n"
+            "        if (lane < half)\n"
+            "            shared[threadIdx.x] = combine(shared[threadIdx.x],\n"
+            "                                          shared[threadIdx.x + half * distance]);\n"
+            "    }\n";
+    if (variant.team == Team::Columns)
+        return code + "    if (lane > 0)\n        return;\n    total = shared[threadIdx.x];\n";
+    if (variant.team == Team::Block)
+        code += "    if (threadIdx.x >= 32)\n        return;\n    total = shared[threadIdx.x];\n";
+    return code + "#pragma unroll\n    for (int half = 16; half > 0; half /= 2)\n"
+                  "        total = combine(total, array_from_above(total, half));\n";
 }
 
 /// Who is in the team, and which output it has.
@@ -308,6 +429,7 @@ KernelKey ReductionVariant::key() const noexcept {
     add(split, 1);
     add(partials, 1);
     add(wide_index, 1);
+    add(rolled, 1);
     add(static_cast<std::uint64_t>(kept), 6);
     add(static_cast<std::uint64_t>(reduced), 6);
     return key;
@@ -339,27 +461,18 @@ int reduction_vector_length(const ReductionVariant &variant) noexcept {
 
 std::string reduction_source(const ReductionVariant &variant) {
     const std::vector<ScalarType> types = types_of(variant);
-    std::string code = limits;
+    std::string code = std::string(limits) + from_above;
     if (std::ranges::any_of(types, is_complex))
         code += complex_limits;
     code += types_code(variant) + state_code(variant) + geometry(variant);
     code += "extern \"C\" __global__ void __launch_bounds__(256) run(" + parameters(variant) +
-            ") {\n    __shared__ __align__(16) unsigned char memory[256 * sizeof(S)];\n"
-            "    S *shared = reinterpret_cast<S *>(memory);\n" +
-            team_code(variant) + find_output(variant) + element_code(variant) +
+            ") {\n" + team_code(variant) + find_output(variant) + element_code(variant) +
             "    Index begin = Index(blockIdx.y) * g.chunk;\n"
             "    Index end = m < g.outputs ? begin + g.chunk : begin;\n"
             "    if (end > g.length)\n        end = m < g.outputs ? g.length : begin;\n" +
-            thread_loop(variant) +
-            "    shared[threadIdx.x] = total;\n"
-            "    for (int half = team_size / 2; half > 0; half /= 2) {\n"
-            "        __syncthreads();\n"
-            "        if (lane < half)\n"
-            "            shared[threadIdx.x] = combine(shared[threadIdx.x],\n"
-            "                                          shared[threadIdx.x + half * distance]);\n"
-            "    }\n"
+            thread_loop(variant) + join_team(variant) +
             "    if (lane == 0 && m < g.outputs)\n"
-            "        out[m * gridDim.y + blockIdx.y] = finish(shared[threadIdx.x]);\n}\n";
+            "        out[m * gridDim.y + blockIdx.y] = finish(total);\n}\n";
     return device_prelude(types, code) + code;
 }
 

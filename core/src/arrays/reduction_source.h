@@ -50,6 +50,7 @@ struct ReductionVariant {
     bool split = false;      ///< blocks share an output; states are written, to be reduced again
     bool partials = false;   ///< the input is such states
     bool wide_index = false; ///< 64-bit
+    bool rolled = false;     ///< loops where others have copies of the code for each element
     int kept = 0;            ///< axes that stay, after merging
     int reduced = 1;         ///< axes that go, after merging
 

@@ -154,7 +154,7 @@ __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
 
 enum class ScanAccess { Vectors, Elements, Strided };
 
-constexpr int scan_vector_alignment(int bytes, int least) {
+__device__ constexpr int scan_vector_alignment(int bytes, int least) {
     return bytes & (bytes - 1) ? least : bytes;
 }
 /// Neighbours in memory, read and written at once where they fill a power of two bytes.

@@ -45,7 +45,7 @@ def expected(data, weights, bins, n, most):
 
 
 @pytest.mark.parametrize("word", WORDS)
-@pytest.mark.parametrize("bins", [BINS, 256])
+@pytest.mark.parametrize("bins", [BINS, 256, 500])
 @pytest.mark.parametrize("most", [0xFFFFFFFF, 100, 1], ids=["all", "some", "few"])
 def test_sums(device, word, bins, most):
     dtype = np.dtype(WORDS[word])

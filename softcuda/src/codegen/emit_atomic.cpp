@@ -280,9 +280,10 @@ class LaneByLane {
         results_.emplace(w, llvm::Constant::getNullValue(type));
     }
 
-    /// Windowed places count from `window`.
-    void emit(llvm::Value *lane, llvm::Value *window) const {
-        llvm::Value *at = place(lane, window);
+    void emit(llvm::Value *lane) const { emit_at(lane, place(lane)); }
+
+    /// At a place of which more is known than what the address says.
+    void emit_at(llvm::Value *lane, llvm::Value *at) const {
         llvm::Value *old;
         if (i_.attributes.atomic == AtomicOp::CompareSwap) {
             llvm::Type *bits = w_.b.getIntNTy(ir::bits(i_.attributes.type));
@@ -295,7 +296,6 @@ class LaneByLane {
             results_->store(w_, lane, in_type(w_, old, w_.type(i_.result()->type)));
     }
 
-    [[nodiscard]] llvm::Value *window() const { return window_; }
     /// <32 x i32>: offsets in the window; else <32 x i64>.
     [[nodiscard]] llvm::Value *numbers() const { return numbers_; }
 
@@ -305,11 +305,12 @@ class LaneByLane {
     }
 
   private:
-    llvm::Value *place(llvm::Value *lane, llvm::Value *window) const {
+    llvm::Value *place(llvm::Value *lane) const {
         llvm::Value *number = places_.load(w_, lane);
-        if (!window)
+        if (!window_)
             return w_.b.CreateIntToPtr(number, w_.b.getPtrTy());
-        return w_.b.CreateGEP(w_.b.getInt8Ty(), window, w_.b.CreateSExt(number, w_.b.getInt64Ty()));
+        return w_.b.CreateGEP(w_.b.getInt8Ty(), window_,
+                              w_.b.CreateSExt(number, w_.b.getInt64Ty()));
     }
     llvm::Value *operand(unsigned k, llvm::Value *lane) const {
         return uniform_[k] ? uniform_[k] : operands_[k]->load(w_, lane);
@@ -330,9 +331,12 @@ bool is_worth_unrolling(const ir::Instruction &i) {
            i.attributes.atomic != AtomicOp::Exchange && i.attributes.atomic != AtomicOp::Arrive;
 }
 
-void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, const Tally *tally) {
+void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, TalliedLanes *tallied) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
-        lanes.emit(w.i32(lane), tally ? table_of_lane(w, *tally, lane) : lanes.window());
+        if (tallied)
+            lanes.emit_at(w.i32(lane), tallied->place(lane));
+        else
+            lanes.emit(w.i32(lane));
 }
 
 } // namespace
@@ -353,19 +357,21 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
                       : address,
                   static_cast<unsigned>(rt::Access::Atomic));
     const LaneByLane lanes(w, i, address);
-    auto one = [&](llvm::Value *lane) { lanes.emit(lane, lanes.window()); };
+    auto one = [&](llvm::Value *lane) { lanes.emit(lane); };
     if (!is_worth_unrolling(i)) {
         w.for_each_lane(w.mask_bits(), one);
     } else {
         llvm::BasicBlock *all = w.new_block("all"), *some = w.new_block("some");
         llvm::BasicBlock *done = w.new_block("done");
-        const Tally *tally = w.tally();
+        std::optional<TalliedLanes> tallied;
         llvm::Value *whole = w.b.CreateICmpEQ(w.mask_bits(), w.i32(~0u));
-        if (tally)
-            whole = w.b.CreateAnd(whole, all_in_variable(w, *tally, lanes.numbers()));
+        if (const Tally *tally = w.tally()) {
+            tallied.emplace(w, *tally, lanes.numbers());
+            whole = w.b.CreateAnd(whole, tallied->all_inside());
+        }
         w.b.CreateCondBr(whole, all, some);
         w.b.SetInsertPoint(all);
-        emit_all_lanes(w, lanes, tally);
+        emit_all_lanes(w, lanes, tallied ? &*tallied : nullptr);
         w.b.CreateBr(done);
         w.b.SetInsertPoint(some);
         w.for_each_lane(w.mask_bits(), one);

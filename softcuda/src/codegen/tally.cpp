@@ -4,6 +4,7 @@
 #include "codegen/warp_emitter.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace softcuda::codegen {
 
@@ -152,23 +153,44 @@ void Tallies::emit_start() {
                 b.getInt8(0), table_bytes(*tally) * (kTables - 1), llvm::Align(64));
 }
 
-llvm::Value *all_in_variable(WarpEmitter &w, const Tally &tally, llvm::Value *offsets) {
-    const std::uint64_t last = tally.variable->size - ir::bits(tally.type) / 8;
+TalliedLanes::TalliedLanes(WarpEmitter &w, const Tally &tally, llvm::Value *offsets)
+    : w_(w), tally_(tally) {
+    const unsigned bytes = ir::bits(tally.type) / 8;
+    const std::uint64_t elements = tally.variable->size / bytes;
     auto everywhere = [&](std::uint64_t number) {
         return llvm::ConstantInt::get(offsets->getType(), number);
     };
+    // What lies between two elements is rotated to beyond the last one.
     llvm::Value *distance = w.b.CreateSub(offsets, everywhere(tally.variable->offset));
-    return w.b.CreateNot(w.any(w.b.CreateICmpUGT(distance, everywhere(last))));
+    llvm::Value *number = w.b.CreateIntrinsic(
+        llvm::Intrinsic::fshr, {offsets->getType()},
+        {distance, distance, everywhere(static_cast<unsigned>(std::countr_zero(bytes)))});
+    all_inside_ = w.b.CreateNot(w.any(w.b.CreateICmpUGT(number, everywhere(elements - 1))));
+    bits_ = elements <= 256 ? 8 : 16;
+    words_ = w.b.CreateBitCast(w.b.CreateTrunc(number, with_lanes(w.b.getIntNTy(bits_), kLanes)),
+                               with_lanes(w.b.getInt64Ty(), kLanes * bits_ / 64));
 }
 
-llvm::Value *table_of_lane(WarpEmitter &w, const Tally &tally, unsigned lane) {
-    const unsigned table = lane % kTables;
-    if (table == 0)
-        return w.kernel.invariants.shared;
-    const auto offset = static_cast<std::int64_t>(tally.tables + (table - 1) * table_bytes(tally)) -
-                        static_cast<std::int64_t>(tally.variable->offset);
-    return w.b.CreateGEP(w.b.getInt8Ty(), w.kernel.invariants.scratch,
-                         llvm::ConstantInt::getSigned(w.b.getInt64Ty(), offset));
+llvm::Value *TalliedLanes::place(unsigned lane) {
+    const unsigned bit = lane * bits_;
+    if (bit % 64 == 0) {
+        word_ = w_.b.CreateExtractElement(words_, bit / 64);
+        // Else LLVM would take each number out of the vector by itself, which takes longer.
+        auto *type = llvm::FunctionType::get(word_->getType(), {word_->getType()}, false);
+        word_ = w_.b.CreateCall(llvm::InlineAsm::get(type, "", "=r,0", false), {word_});
+    }
+    llvm::Value *number = w_.b.CreateTrunc(w_.b.CreateLShr(word_, bit % 64), w_.b.getIntNTy(bits_));
+    return w_.b.CreateGEP(w_.b.getIntNTy(ir::bits(tally_.type)), table(lane),
+                          w_.b.CreateZExt(number, w_.b.getInt64Ty()));
+}
+
+llvm::Value *TalliedLanes::table(unsigned lane) const {
+    const unsigned number = lane % kTables;
+    const Invariants &known = w_.kernel.invariants;
+    return number == 0
+               ? w_.b.CreateConstGEP1_64(w_.b.getInt8Ty(), known.shared, tally_.variable->offset)
+               : w_.b.CreateConstGEP1_64(w_.b.getInt8Ty(), known.scratch,
+                                         tally_.tables + (number - 1) * table_bytes(tally_));
 }
 
 } // namespace softcuda::codegen

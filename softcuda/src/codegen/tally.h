@@ -41,11 +41,26 @@ class Tallies {
     std::map<unsigned, std::optional<Tally>> found_;
 };
 
-/// i1: every lane's place, `offsets` (<32 x i32>) from the start of shared memory, is in the
-/// variable.
-[[nodiscard]] llvm::Value *all_in_variable(WarpEmitter &w, const Tally &tally,
-                                           llvm::Value *offsets);
-/// Where the offsets of lane `lane` count from.
-[[nodiscard]] llvm::Value *table_of_lane(WarpEmitter &w, const Tally &tally, unsigned lane);
+/// Which elements of the tables the lanes of a warp hit.
+class TalliedLanes {
+  public:
+    /// `offsets` is <32 x i32>, from the start of shared memory.
+    TalliedLanes(WarpEmitter &w, const Tally &tally, llvm::Value *offsets);
+
+    /// i1: every lane hits an element of the variable, and only one.
+    [[nodiscard]] llvm::Value *all_inside() const { return all_inside_; }
+    /// Where lane `lane` counts. To be asked for in the order of the lanes, in one block.
+    [[nodiscard]] llvm::Value *place(unsigned lane);
+
+  private:
+    [[nodiscard]] llvm::Value *table(unsigned lane) const;
+
+    WarpEmitter &w_;
+    const Tally &tally_;
+    llvm::Value *all_inside_;
+    llvm::Value *words_;          ///< the elements' numbers, several in an i64
+    unsigned bits_;               ///< of a number
+    llvm::Value *word_ = nullptr; ///< with the last lane's
+};
 
 } // namespace softcuda::codegen

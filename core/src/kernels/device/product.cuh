@@ -7,7 +7,8 @@
 //     a: 64 x 16     result: 64 x 64; both factors move along in steps of 16 through shared memory
 //
 // The types A, B (in memory), L (converted to), T (multiplied and added in), O (in memory), and
-// PRODUCT_AXES, the number of axes of the batch, are defined before this.
+// PRODUCT_AXES, the number of axes of the batch, and PRODUCT_ROLLED, 1 where code in a loop is to
+// be preferred to copies of it, are defined before this.
 #pragma once
 
 namespace pycuda {
@@ -17,6 +18,8 @@ constexpr int product_tile = 64;
 constexpr int product_step = 16;
 constexpr int product_rows = 8; ///< of a warp
 constexpr int product_columns = product_tile / 32;
+constexpr int product_unrolled = PRODUCT_ROLLED ? 1 : product_step; ///< of what moves a tile
+constexpr int product_depth = PRODUCT_ROLLED ? 2 : product_step;    ///< of the sums over a step
 
 /// Strides are in bytes; the result has no gaps.
 struct ProductGeometry {
@@ -42,15 +45,20 @@ __device__ __forceinline__ void load_part(T (&part)[product_step][product_tile],
                                           long long along, long long deep, long long first,
                                           long long length, long long depth_done, long long depth) {
     const bool deep_first = deep == sizeof(From);
-#pragma unroll
+    const long long length_left = length - first, depth_left = depth - depth_done;
+    const int length_here = length_left < product_tile ? int(length_left) : product_tile;
+    const int depth_here = depth_left < product_step ? int(depth_left) : product_step;
+    from += first * along + depth_done * deep;
+    constexpr int unrolled = sizeof(From) < 4 ? 4 : product_unrolled; // small ones gain most by it
+#pragma unroll unrolled
     for (int i = 0; i < product_tile * product_step / 256; ++i) {
         const int number = threadIdx.x + 256 * i;
         const int at = deep_first ? number / product_step : number % product_tile;
         const int k = deep_first ? number % product_step : number / product_tile;
         T value = T(0);
-        if (first + at < length && depth_done + k < depth)
-            value = array_convert<T>(array_convert<L>(*reinterpret_cast<const From *>(
-                from + (first + at) * along + (depth_done + k) * deep)));
+        if (at < length_here && k < depth_here)
+            value = array_convert<T>(
+                array_convert<L>(*reinterpret_cast<const From *>(from + at * along + k * deep)));
         part[k][at] = value;
     }
 }
@@ -86,7 +94,7 @@ __device__ void matrix_product(const A *a, const B *b, O *out, const ProductGeom
         load_part<A>(a_part, a_from, g.a_row, g.a_inner, first_row, g.rows, done, g.inner);
         load_part<B>(b_part, b_from, g.b_column, g.b_inner, first_column, g.columns, done, g.inner);
         __syncthreads();
-#pragma unroll
+#pragma unroll product_depth
         for (int k = 0; k < product_step; ++k) {
             T left[product_rows], right[product_columns];
 #pragma unroll
@@ -103,15 +111,22 @@ __device__ void matrix_product(const A *a, const B *b, O *out, const ProductGeom
         }
         __syncthreads();
     }
-#pragma unroll
+    const long long rows_left = g.rows - first_row - warp * product_rows;
+    const long long columns_left = g.columns - first_column;
+    out += (first_row + warp * product_rows) * g.columns + first_column;
+#pragma unroll product_unrolled
     for (int i = 0; i < product_rows; ++i) {
-        const long long row = first_row + warp * product_rows + i;
 #pragma unroll
         for (int j = 0; j < product_columns; ++j) {
-            const long long column = first_column + lane + 32 * j;
-            if (row < g.rows && column < g.columns)
-                out[row * g.columns + column] = array_convert<O>(sum[i][j]);
+            const int column = lane + 32 * j;
+            if (i < rows_left && column < columns_left)
+                out[column] = array_convert<O>(sum[PRODUCT_ROLLED ? 0 : i][j]);
+            if (PRODUCT_ROLLED) // the next row moves up, so that each has a register's name
+#pragma unroll
+                for (int row = 0; row + 1 < product_rows; ++row)
+                    sum[row][j] = sum[row + 1][j];
         }
+        out += g.columns;
     }
 }
 

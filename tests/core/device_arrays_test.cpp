@@ -211,6 +211,30 @@ TEST_F(DeviceArrays, PackedAndRolledKernelsComputeTheSame) {
     const Array matrix = ramp({40, 50});
     EXPECT_TRUE(same(Operation::Sin, {transposed(matrix)}));
     EXPECT_TRUE(same(Operation::Add, {matrix, ramp({50})}));
+    EXPECT_TRUE(same(Operation::Add, {ramp({50}), matrix}));
+    EXPECT_TRUE(same(Operation::Maximum, {transposed(matrix), ramp({50, 1})}));
+    EXPECT_TRUE(same(Operation::Add, {ramp({3, 1, 40}), ramp({3, 5, 1})}));
+    // So many that a thread of packed kernels goes through several rows.
+    EXPECT_TRUE(same(Operation::Multiply, {ramp({70001, 33}), ramp({33})}));
+    EXPECT_TRUE(same(Operation::Multiply, {ramp({70001, 33}), ramp({70001, 1})}));
+}
+
+TEST_F(DeviceArrays, PackedRowsStoreWhereTheMaskIsTrue) {
+    for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled}) {
+        const Array x = ramp({3, 40}), out = ramp({3, 40});
+        std::vector<std::uint8_t> odd(40);
+        for (std::size_t i = 0; i < odd.size(); ++i)
+            odd[i] = i % 2;
+        const Array mask = array(odd, {40}, ScalarType::Bool);
+        ApplyOptions options;
+        options.form = form;
+        options.out = &out;
+        options.where = &mask;
+        apply_to(Operation::Add, {x, ramp({40})}, options);
+        const std::vector<float> result = values<float>(out);
+        for (std::size_t i = 0; i < result.size(); ++i)
+            EXPECT_EQ(result[i], static_cast<float>(i + (i % 2 ? i % 40 : 0))) << i;
+    }
 }
 
 TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {

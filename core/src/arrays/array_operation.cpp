@@ -33,8 +33,6 @@ struct Plan {
     OperationVariant variant;
     std::array<Walker, max_operands + 2> walkers;
     std::size_t walker_count = 0;
-    std::array<int, max_operands> walker_of; ///< of each operand that is read by element
-    int mask_walker = -1;
 };
 
 bool is_single(const Array &array, std::size_t size) noexcept {
@@ -131,6 +129,35 @@ bool needs_wide_index(const Plan &plan, std::size_t size) {
     return false;
 }
 
+/// Walkers of operands are the last ones, in order.
+void note_kept_operands(Plan &plan) {
+    OperationVariant &variant = plan.variant;
+    std::size_t k = plan.walker_count;
+    for (int i = variant.operands(); i-- > 0;) {
+        if (variant.access[i] != Access::Elements)
+            continue;
+        const Layout &layout = plan.walkers[--k].layout;
+        variant.kept[i] = true;
+        for (int axis = 0; axis + 1 < layout.dimensions(); ++axis)
+            variant.kept[i] = variant.kept[i] && layout.stride(axis) == 0;
+    }
+}
+
+/// How many rows a thread goes through: several where it reads the same elements for all of them,
+/// if that leaves enough blocks.
+std::size_t rows_per_thread(const Plan &plan, std::size_t blocks) {
+    constexpr std::size_t most = 4, enough_blocks = 4096;
+    const bool repeats = std::ranges::any_of(
+        std::span(plan.walkers).first(plan.walker_count), [](const Walker &walker) {
+            const Layout &layout = walker.layout;
+            for (int axis = 0; axis < layout.dimensions(); ++axis)
+                if (layout.stride(axis) == 0)
+                    return true;
+            return false;
+        });
+    return repeats ? std::clamp<std::size_t>(blocks / enough_blocks, 1, most) : 1;
+}
+
 void choose_strided_walk(Plan &plan, std::size_t size) {
     constexpr std::int64_t long_axis = 32;
     OperationVariant &variant = plan.variant;
@@ -147,6 +174,8 @@ void choose_strided_walk(Plan &plan, std::size_t size) {
         if (plan.walkers[k].layout.stride(last) !=
             static_cast<std::int64_t>(plan.walkers[k].array->item_size()))
             variant.unit_steps = false;
+    if (variant.walk == Walk::Rows && !variant.rolled && last > 0)
+        note_kept_operands(plan);
 }
 
 template <class Index>
@@ -182,8 +211,11 @@ LaunchConfig strided_config(const Plan &plan, std::size_t size, StreamRef stream
     while (width < block && width * per_thread < inner)
         width *= 2;
     config.block = {static_cast<unsigned>(width), static_cast<unsigned>(block / width)};
-    const unsigned rows = divide_up(size / inner, block / width);
-    config.grid = {divide_up(inner, width * per_thread), std::min(rows, 65535u)};
+    const unsigned columns = divide_up(inner, width * per_thread);
+    std::size_t rows = divide_up(size / inner, block / width);
+    if (!plan.variant.rolled)
+        rows = divide_up(rows, rows_per_thread(plan, columns * rows));
+    config.grid = {columns, static_cast<unsigned>(std::min<std::size_t>(rows, 65535))};
     return config;
 }
 

@@ -270,45 +270,103 @@ std::string at_offset(const std::string &name, const std::string &extra) {
            (constant ? "const char" : "char") + " *>(" + name + ") + (o_" + name + extra + "))";
 }
 
+/// What is added to a pointer's offset for element `step` of the last axis; an empty one is the
+/// element at the offset.
+std::string steps_on(const OperationVariant &variant, const std::string &name,
+                     const std::vector<std::string> &names, const std::string &step) {
+    if (step.empty())
+        return "";
+    if (variant.unit_steps)
+        return " + " + step + " * Index(sizeof(" + element_type(name) + "))";
+    const auto k = std::ranges::find(names, name) - names.begin();
+    return " + " + step + " * g.stride[" + std::to_string(variant.axes - 1) + "][" +
+           std::to_string(k) + "]";
+}
+
+/// out = operate(...), with `element(pointer's name)` for operands read element by element.
+template <class Element>
+std::string strided_store(const OperationVariant &variant, const std::string &index,
+                          const std::vector<std::string> &names, const std::string &step,
+                          Element &&element) {
+    const std::string store =
+        at_offset("out", steps_on(variant, "out", names, step)) + " = " +
+        operate_call(variant, index, [&](int i) { return element("p" + std::to_string(i)); }) +
+        ";\n";
+    return mask_by_element(variant) ? "if (" + element("mask") + ")\n                " + store
+                                    : store;
+}
+
 std::string strided_store(const OperationVariant &variant, const std::string &index,
                           const std::vector<std::string> &names, const std::string &step) {
-    auto extra = [&](const std::string &name) -> std::string {
-        if (step.empty())
-            return "";
-        if (variant.unit_steps)
-            return " + " + step + " * Index(sizeof(" + element_type(name) + "))";
-        const auto k = std::ranges::find(names, name) - names.begin();
-        return " + " + step + " * g.stride[" + std::to_string(variant.axes - 1) + "][" +
-               std::to_string(k) + "]";
-    };
-    const std::string store = at_offset("out", extra("out")) + " = " +
-                              operate_call(variant, index,
-                                           [&](int i) {
-                                               const std::string name = "p" + std::to_string(i);
-                                               return at_offset(name, extra(name));
-                                           }) +
-                              ";\n";
-    return mask_by_element(variant)
-               ? "if (" + at_offset("mask", extra("mask")) + ")\n                " + store
-               : store;
+    return strided_store(variant, index, names, step, [&](const std::string &name) {
+        return at_offset(name, steps_on(variant, name, names, step));
+    });
+}
+
+/// A thread's elements of a row one after the other.
+std::string elements_in_turn(const OperationVariant &variant,
+                             const std::vector<std::string> &names) {
+    return unrolling(variant) + "        for (int u = 0; u < " +
+           std::to_string(elements_per_thread) +
+           "; ++u) {\n            const Index x = first + u * Index(blockDim.x);\n"
+           "            if (x < inner)\n                " +
+           strided_store(variant, "(unsigned long long)row * inner + x", names, "x") +
+           "        }\n";
+}
+
+bool is_kept(const OperationVariant &variant, const std::string &name) {
+    return name[0] == 'p' && variant.kept[static_cast<std::size_t>(name[1] - '0')];
+}
+
+/// In a loop over a thread's elements of a row.
+std::string for_each_element(const std::string &statements) {
+    return "#pragma unroll\n        for (int u = 0; u < " + std::to_string(elements_per_thread) +
+           "; ++u) {\n            const Index x = first + u * Index(blockDim.x);\n"
+           "            if (x < inner) {\n" +
+           statements + "            }\n        }\n";
+}
+
+/// Elements of a row into `l_...`, of the pointers that are kept for all rows or of the others.
+std::string load_elements(const OperationVariant &variant, const std::vector<std::string> &names,
+                          bool kept) {
+    std::string arrays, loads;
+    for (std::size_t k = 1; k < names.size(); ++k) { // but for the result
+        if (is_kept(variant, names[k]) != kept)
+            continue;
+        const std::string type = element_type(names[k]);
+        arrays += "        " + type.substr(sizeof("const")) + " l_" + names[k] + "[" +
+                  std::to_string(elements_per_thread) + "];\n";
+        loads += "                l_" + names[k] +
+                 "[u] = " + at_offset(names[k], steps_on(variant, names[k], names, "x")) + ";\n";
+    }
+    return loads.empty() ? "" : arrays + for_each_element(loads);
+}
+
+/// All of a row's elements loaded before the first is stored, for the result may be one of the
+/// operands: no compiler moves a load in front of a store by itself.
+std::string elements_at_once(const OperationVariant &variant,
+                             const std::vector<std::string> &names) {
+    return load_elements(variant, names, false) +
+           for_each_element(
+               "                " +
+               strided_store(variant, "(unsigned long long)row * inner + x", names, "x",
+                             [](const std::string &name) { return "l_" + name + "[u]"; }));
 }
 
 std::string rows_body(const OperationVariant &variant) {
     const std::vector<std::string> names = strided_names(variant);
-    const std::string last = std::to_string(variant.axes - 1);
-    return "    const Index inner = g.extent[" + last +
+    const bool in_turn = variant.rolled || is_long(variant);
+    const std::string kept = in_turn ? "" : load_elements(variant, names, true);
+    return "    const Index inner = g.extent[" + std::to_string(variant.axes - 1) +
            "], rows = g.rows;\n    const Index first = blockIdx.x * (blockDim.x * " +
-           std::to_string(elements_per_thread) +
-           ") + threadIdx.x;\n"
+           std::to_string(elements_per_thread) + ") + threadIdx.x;\n" +
+           (kept.empty() ? "" : declare_offsets(names, "    ") + kept) +
            "    for (Index row = blockIdx.y * blockDim.y + threadIdx.y; row < rows;\n"
            "         row += gridDim.y * blockDim.y) {\n" +
            declare_offsets(names, "        ") +
-           take_apart(names, "row", variant.axes - 2, "        ") + unrolling(variant) +
-           "        for (int u = 0; u < " + std::to_string(elements_per_thread) +
-           "; ++u) {\n            const Index x = first + u * Index(blockDim.x);\n"
-           "            if (x < inner)\n                " +
-           strided_store(variant, "(unsigned long long)row * inner + x", names, "x") +
-           "        }\n    }\n";
+           take_apart(names, "row", variant.axes - 2, "        ") +
+           (in_turn ? elements_in_turn(variant, names) : elements_at_once(variant, names)) +
+           "    }\n";
 }
 
 std::string flat_body(const OperationVariant &variant) {
@@ -354,6 +412,7 @@ KernelKey OperationVariant::key() const noexcept {
         const bool used = i < operands();
         add(used ? static_cast<std::uint64_t>(stored[i]) : 0, 4);
         add(used ? static_cast<std::uint64_t>(access[i]) : 0, 2);
+        add(kept[i], 1);
     }
     // The operand that the loop's type is about; the others follow from the operation.
     add(static_cast<std::uint64_t>(loop.in[operands() == 3 ? 1 : 0]), 4);

@@ -39,6 +39,8 @@ struct OperationVariant {
     bool unit_steps = false; ///< of Rows: along the last axis all elements are neighbours
     bool wide_index = false; ///< of Rows and Flat: 64-bit
     bool rolled = false;     ///< a loop where others have a copy of the code for each element
+    /// Of Rows: operands that are the same in all rows, by address. Not of rolled kernels.
+    std::array<bool, max_operands> kept{};
 
     int operands() const noexcept { return operand_count(operation); }
     bool strided() const noexcept { return walk == Walk::Rows || walk == Walk::Flat; }

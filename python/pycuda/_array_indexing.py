@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -256,6 +257,23 @@ def check_bounds(array, axis: int, extent: int) -> None:
         )
 
 
+class _NewAxis(NamedTuple):
+    """A mask without axes: it chooses all of the array along a new axis, or nothing."""
+
+    places: ArrayBase  # one zero, or none
+
+
+def _fits(mask, extents) -> bool:
+    """Whether a mask can choose among axes of these lengths; like numpy, one without elements may be
+    shorter than they are."""
+    if mask.ndim != len(extents):
+        return False
+    return all(
+        n == extent or mask.size == 0 and n == 0
+        for n, extent in zip(mask.shape, extents, strict=True)
+    )
+
+
 class _AdvancedIndex:
     """Arrays of integers as an index: the elements are addressed one by one.
 
@@ -275,6 +293,11 @@ class _AdvancedIndex:
                 arrays.append((axis, item))
                 places.append(place)
                 basic.append(slice(None))
+                axis += 1
+            elif isinstance(item, _NewAxis):
+                arrays.append((axis, item.places))
+                places.append(place)
+                basic.append(None)
                 axis += 1
             else:
                 basic.append(item)
@@ -310,10 +333,15 @@ class _AdvancedIndex:
                 result.append(item)
             elif item.dtype.kind == "b":
                 # How many elements are chosen decides the result's shape: the host must know.
-                if item.shape != shape[start:axis]:
+                if not _fits(item, shape[start:axis]):
                     raise IndexError(
                         f"a mask of shape {item.shape} does not fit axes of {shape[start:axis]}"
                     )
+                if item.ndim == 0:
+                    one = _NewAxis(to_gpu(np.zeros(int(item.get()), np.int64)))
+                    self.inside.append(one.places)
+                    result.append(one)
+                    continue
                 places = places_of(item)
                 self.inside.extend(places)
                 result.extend(places)

@@ -70,3 +70,42 @@ def test_masks_must_fit():
             x[mask]
     with pytest.raises(IndexError, match="does not fit"):
         x[:, np.ones(2, bool)]
+
+
+@pytest.mark.parametrize("value", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "mask"),
+    [
+        ((2, 3), (2, 0)), ((2, 3), (0,)), ((0, 1), (0, 0)), ((2, 3, 4), (0, 3)),
+        ((), ()), ((2, 3), ()), ((0,), ()),
+    ],
+)  # fmt: skip
+def test_masks_without_axes_or_elements(shape, mask, value):
+    """A mask without axes chooses along a new one; one without elements need not fit."""
+    a = np.arange(np.prod(shape), dtype="f4").reshape(shape)
+    mask = np.full(mask, value)
+    x = gpuarray.to_gpu(a)
+    for own in (mask, gpuarray.to_gpu(mask)):
+        result = x[own].get()
+        assert result.shape == a[mask].shape
+        np.testing.assert_array_equal(result, a[mask])
+    a[mask] = 7
+    x[gpuarray.to_gpu(mask)] = 7
+    np.testing.assert_array_equal(x.get(), a)
+
+
+@pytest.mark.parametrize(
+    "key", [True, (True, 1), (1, False), ([0, 1], True), (None, True), (..., False, 0)]
+)
+def test_bools_as_indices(key):
+    a = np.arange(12).reshape(3, 4)
+    result = gpuarray.to_gpu(a)[key].get()
+    assert result.shape == a[key].shape
+    np.testing.assert_array_equal(result, a[key])
+
+
+def test_masks_that_do_not_fit():
+    x = gpuarray.zeros((3, 1), np.float32)
+    for shape in [(1, 1), (1, 0), (3, 2), (2,)]:
+        with pytest.raises(IndexError, match="does not fit"):
+            x[np.ones(shape, bool)]

@@ -112,6 +112,11 @@ class AlgorithmMethods:
             return NotImplemented
         return _linalg.matmul(self, other)
 
+    def __rmatmul__(self, other):
+        if not isinstance(other, ArrayBase):
+            return NotImplemented
+        return _linalg.matmul(other, self)
+
     def dot(self, b, out=None):
         """numpy's dot: over the last axis of this array and the last but one of ``b``."""
         return _linalg.dot(self, b, out)

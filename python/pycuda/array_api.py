@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import builtins
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from pycuda import _array_api_linalg as linalg  # noqa: F401
 from pycuda import _array_creation as _creation
 from pycuda import _array_functions as _functions
 from pycuda import fft as fft
@@ -232,14 +234,37 @@ def result_type(*arrays_and_dtypes):
     return np.result_type(*types)
 
 
+class FloatLimits(NamedTuple):
+    """What ``finfo()`` returns: Python's numbers, whatever the type."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: np.dtype
+
+
+class IntegerLimits(NamedTuple):
+    """What ``iinfo()`` returns."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: np.dtype
+
+
 def finfo(type, /):
-    """The limits of a floating point type."""
-    return np.finfo(_type_of(type))
+    """The limits of a floating point type; of a complex one, those of its parts."""
+    limits = np.finfo(_type_of(type))
+    numbers = (limits.eps, limits.max, limits.min, limits.smallest_normal)
+    return FloatLimits(limits.bits, *map(float, numbers), limits.dtype)
 
 
 def iinfo(type, /):
     """The limits of an integer type."""
-    return np.iinfo(_type_of(type))
+    limits = np.iinfo(_type_of(type))
+    return IntegerLimits(limits.bits, limits.max, limits.min, limits.dtype)
 
 
 # Shapes
@@ -265,7 +290,7 @@ def stack(arrays, /, *, axis=0):
     return _stack(arrays, axis)
 
 
-def expand_dims(x, /, *, axis=0):
+def expand_dims(x, /, axis=0):
     """A view with a new axis of length 1."""
     return _expand_dims(x, axis)
 

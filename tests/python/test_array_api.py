@@ -20,8 +20,6 @@ pytestmark = [
 ]
 
 VERSION = "2024.12"
-# Of the standard, but not here (yet); docs/array_api.md says why.
-MISSING = {"linalg"}
 # array_api_strict's own, or of a later version of the standard.
 NOT_STANDARD = {
     "ArrayAPIStrictFlags", "Device", "__version__", "broadcast_shapes", "isin",
@@ -44,15 +42,32 @@ def names():
     return sorted(set(strict.__all__) - NOT_STANDARD)
 
 
+EXTENSIONS = {
+    "linalg": sorted(strict.linalg.__all__),
+    "fft": sorted(strict.fft.__all__),
+}
+ALL_NAMES = names() + [
+    f"{e}.{name}" for e, found in EXTENSIONS.items() for name in found
+]
+
+
+def lookup(namespace, name):
+    for part in name.split("."):
+        namespace = getattr(namespace, part)
+    return namespace
+
+
 def test_missing_names():
-    assert {name for name in names() if not hasattr(xp, name)} == MISSING
+    assert not {name for name in names() if not hasattr(xp, name)}
+    for extension, found in EXTENSIONS.items():
+        assert set(found) <= set(getattr(xp, extension).__all__)
     assert xp.__array_api_version__ == VERSION
 
 
-@pytest.mark.parametrize("name", sorted(set(names()) - MISSING))
+@pytest.mark.parametrize("name", ALL_NAMES)
 def test_signature(name):
     """Whatever the standard lets a caller write can be written."""
-    theirs, ours = getattr(strict, name), getattr(xp, name)
+    theirs, ours = lookup(strict, name), lookup(xp, name)
     if not inspect.isfunction(theirs):
         assert callable(theirs) == callable(ours)
         return
@@ -292,6 +307,158 @@ def test_functions(dtype):
         both(call, host(dtype))
 
 
+# The extensions: stacks of matrices that are well away from singular, and what their factors multiply to,
+# since their signs are left open.
+
+
+def matrices(dtype):
+    x = np.arange(2 * 3 * 3).reshape(2, 3, 3) % 7 + 4.0 * np.eye(3)
+    x = x + 1j * (np.arange(9).reshape(3, 3) % 4) if np.dtype(dtype).kind == "c" else x
+    return x.astype(dtype)
+
+
+LINALG = [
+    lambda p, x: p.linalg.cross(x, x[:1, :, ::-1]),
+    lambda p, x: p.linalg.cross(x, x + x, axis=-2),
+    lambda p, x: p.linalg.det(x),
+    lambda p, x: p.linalg.diagonal(x),
+    lambda p, x: p.linalg.diagonal(x, offset=1),
+    lambda p, x: p.linalg.inv(x),
+    lambda p, x: p.linalg.matmul(x, x),
+    lambda p, x: p.linalg.matrix_norm(x),
+    lambda p, x: p.linalg.matrix_norm(x, ord="nuc", keepdims=True),
+    lambda p, x: p.linalg.matrix_norm(x, ord=-1),
+    lambda p, x: p.linalg.matrix_power(x, 3),
+    lambda p, x: p.linalg.matrix_power(x, -1),
+    lambda p, x: p.linalg.matrix_rank(x),
+    lambda p, x: p.linalg.matrix_rank(x, rtol=0.9),
+    lambda p, x: p.linalg.matrix_transpose(x),
+    lambda p, x: p.linalg.outer(x[0, 0, :], x[1, 1, :]),
+    lambda p, x: p.linalg.pinv(x),
+    lambda p, x: p.linalg.pinv(x[:, :2, :], rtol=1e-4),
+    lambda p, x: p.linalg.slogdet(x),
+    lambda p, x: p.linalg.solve(x, x[0, :, :1]),
+    lambda p, x: p.linalg.solve(x, x[0, 0, :]),
+    lambda p, x: p.linalg.svdvals(x),
+    lambda p, x: p.linalg.tensordot(x, x, axes=((0, 1), (0, 2))),
+    lambda p, x: p.linalg.trace(x),
+    lambda p, x: p.linalg.trace(x, offset=-1, dtype=p.complex128),
+    lambda p, x: p.linalg.vecdot(x, x, axis=-2),
+    lambda p, x: p.linalg.vector_norm(x),
+    lambda p, x: p.linalg.vector_norm(x, axis=(0, 2), ord=1, keepdims=True),
+    lambda p, x: p.linalg.vector_norm(x, axis=1, ord=-2.5),
+]
+
+
+def adjoint(p, x):
+    return (
+        p.conj(p.matrix_transpose(x))
+        if x.dtype in (p.complex64, p.complex128)
+        else x.mT
+    )
+
+
+def rebuilt_svd(p, x, **given):
+    u, s, vh = p.linalg.svd(x, **given)
+    n = s.shape[-1]
+    s = p.astype(s, x.dtype)
+    return [
+        u @ adjoint(p, u),
+        vh @ adjoint(p, vh),
+        (u[..., :n] * s[:, None, :]) @ vh[:, :n, :],
+    ]
+
+
+def rebuilt_qr(p, x, **given):
+    q, r = p.linalg.qr(x, **given)
+    return [adjoint(p, q) @ q, q @ r, p.tril(r, k=-1)]
+
+
+def rebuilt_eigh(p, x):
+    x = x + adjoint(p, x)
+    values, vectors = p.linalg.eigh(x)
+    return [
+        values,
+        (vectors * p.astype(values, x.dtype)[:, None, :]) @ adjoint(p, vectors),
+    ]
+
+
+FACTORS = [
+    lambda p, x: rebuilt_svd(p, x),
+    lambda p, x: rebuilt_svd(p, x[:, :2, :], full_matrices=False),
+    lambda p, x: rebuilt_svd(p, x[:, :2, :]),
+    lambda p, x: rebuilt_qr(p, x),
+    lambda p, x: rebuilt_qr(p, x[:, :, :2], mode="complete"),
+    lambda p, x: rebuilt_eigh(p, x),
+    lambda p, x: p.linalg.eigvalsh(x + adjoint(p, x)),
+    lambda p, x: p.linalg.cholesky(x @ adjoint(p, x)),
+    lambda p, x: p.linalg.cholesky(x @ adjoint(p, x), upper=True),
+]
+
+
+@pytest.mark.parametrize("dtype", REAL + COMPLEX)
+def test_linalg(dtype):
+    for call in LINALG + FACTORS:
+        both(call, matrices(dtype))
+
+
+def test_linalg_names_its_results():
+    x = gpuarray.to_gpu(matrices("float32"))
+    fields = {
+        "eigh": ("eigenvalues", "eigenvectors"),
+        "qr": ("Q", "R"),
+        "slogdet": ("sign", "logabsdet"),
+        "svd": ("U", "S", "Vh"),
+    }
+    for name, wanted in fields.items():
+        assert getattr(xp.linalg, name)(x)._fields == wanted
+
+
+def test_linalg_refusals():
+    x = gpuarray.to_gpu(matrices("float64"))
+    with pytest.raises(ValueError, match="vectors"):
+        xp.linalg.outer(x, x)
+    with pytest.raises(ValueError, match="two axes"):
+        xp.linalg.diagonal(x[0, 0])
+    with pytest.raises(ValueError, match="mode"):
+        xp.linalg.qr(x, mode="r")
+    with pytest.raises(ValueError, match="3 elements"):
+        xp.linalg.cross(x[:, :, :2], x[:, :, :2])
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        xp.linalg.inv(xp.zeros((2, 2)))
+
+
+REAL_TRANSFORMS = [
+    lambda p, x: p.fft.rfft(x, n=4),
+    lambda p, x: p.fft.rfftn(x, axes=(0, 1), norm="ortho"),
+    lambda p, x: p.fft.ihfft(x, axis=0),
+    lambda p, x: p.fft.fftshift(x),
+    lambda p, x: p.fft.ifftshift(x, axes=(1,)),
+]
+COMPLEX_TRANSFORMS = [
+    lambda p, x: p.fft.fft(x),
+    lambda p, x: p.fft.fft(x, n=5, axis=0, norm="forward"),
+    lambda p, x: p.fft.ifft(x, norm="ortho"),
+    lambda p, x: p.fft.fftn(x, s=(2, 5), axes=(0, 1)),
+    lambda p, x: p.fft.ifftn(x),
+    lambda p, x: p.fft.irfft(x, n=6),
+    lambda p, x: p.fft.irfftn(x, axes=(0, 1)),
+    lambda p, x: p.fft.hfft(x, n=7),
+    lambda p, x: p.fft.fftshift(x, axes=0),
+]
+
+
+@pytest.mark.parametrize("dtype", REAL + COMPLEX)
+def test_fft(dtype):
+    real = np.dtype(dtype).kind == "f"
+    for call in REAL_TRANSFORMS if real else COMPLEX_TRANSFORMS:
+        both(call, host(dtype))
+    if real:
+        for n in (5, 6):
+            both(lambda p, n=n: p.fft.fftfreq(n, d=0.5, dtype=getattr(p, dtype)))
+            both(lambda p, n=n: p.fft.rfftfreq(n, d=2, dtype=getattr(p, dtype)))
+
+
 CREATION = [
     lambda p: p.arange(5),
     lambda p: p.arange(1, 9, 2),
@@ -345,6 +512,23 @@ def test_info():
     for kind in (None, "bool", "integral", "numeric", ("real floating", "bool")):
         assert info.dtypes(kind=kind).keys() == theirs.dtypes(kind=kind).keys()
     assert info.devices() == [info.default_device()] == ["cuda:0"]
+
+
+@pytest.mark.parametrize("dtype", REAL + COMPLEX)
+def test_limits_are_python_numbers(dtype):
+    for given in (getattr(xp, dtype), xp.ones(2, dtype=getattr(xp, dtype))):
+        limits, expected = xp.finfo(given), np.finfo(dtype)
+        for name in ("eps", "max", "min", "smallest_normal"):
+            assert type(getattr(limits, name)) is float
+            assert getattr(limits, name) == getattr(expected, name)
+        assert limits.dtype == expected.dtype
+    assert type(xp.iinfo(xp.uint8).max) is int and xp.iinfo(xp.uint8).dtype == xp.uint8
+
+
+def test_reflected_product():
+    x = gpuarray.to_gpu(host("float32"))
+    agree(x.__rmatmul__(x.mT), x.mT @ x)
+    assert x.__rmatmul__([1.0]) is NotImplemented
 
 
 def test_attributes():

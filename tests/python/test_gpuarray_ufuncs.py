@@ -139,3 +139,57 @@ def test_complex_functions_near_their_zeros(device):
     exact = [1e-8 - 0.9999999900000002e-8j, -1.0000000005e-9, *np.log(1 + small[2:])]
     result = gpuarray.log1p(gpuarray.to_gpu(small)).get()
     np.testing.assert_allclose(result, exact, rtol=2e-15)
+
+
+SPECIAL = [0.0, 0.5, 1.0, 30.0, np.inf, np.nan]
+# At the ends of the plane, which C's annex G settles; expm1 there has a rule of its own (the array API's).
+ENDS = [complex(a, b) for a in [*SPECIAL, *(-x for x in SPECIAL)] for b in [*SPECIAL, *(-x for x in SPECIAL)]]  # fmt: skip
+
+
+def same_parts(one, other):
+    """Both parts alike: NaN, infinite, zero of the same sign, near. Beside NaN the other part's sign is free."""
+    for part, mate in (("real", "imag"), ("imag", "real")):
+        a, b, beside = getattr(one, part), getattr(other, part), getattr(other, mate)
+        if np.isnan(b) or np.isnan(a):
+            assert np.isnan(a) == np.isnan(b)
+            continue
+        np.testing.assert_allclose(abs(a), abs(b), rtol=1e-5, atol=1e-6)
+        # C leaves the sign open: next to NaN, and where an angle at infinity is not known.
+        if not np.isnan(beside):
+            assert np.signbit(a) == np.signbit(b)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize(
+    "name",
+    "exp exp2 log log10 sqrt sin cos tan sinh cosh tanh arcsin arccos arcsinh arccosh arctanh".split(),
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_complex_functions_at_the_ends(device, name, dtype):
+    a = np.array(ENDS, dtype)
+    if name == "tan":  # whose imaginary zeros at an infinite angle have any sign
+        a = a[~(np.isinf(a.real) & np.isinf(a.imag))]
+    result, expected = getattr(np, name)(gpuarray.to_gpu(a)).get(), getattr(np, name)(a)
+    for x, one, other in zip(a, result, expected, strict=True):
+        try:
+            same_parts(one, other)
+        except AssertionError:
+            raise AssertionError(f"{name}({x}): {one}, but numpy has {other}") from None
+
+
+def test_complex_expm1_at_the_ends(device):
+    inf, nan = np.inf, np.nan
+    expected = {
+        complex(inf, 0.0): complex(inf, 0.0),
+        complex(-inf, 0.0): complex(-1, 0.0),
+        complex(nan, -0.0): complex(nan, -0.0),
+        complex(-inf, inf): complex(-1, 0),
+        complex(-inf, nan): complex(-1, 0),
+        complex(inf, inf): complex(inf, nan),
+        complex(inf, nan): complex(inf, nan),
+        complex(0.5, inf): complex(nan, nan),
+        complex(-0.0, -0.0): complex(-0.0, -0.0),
+    }
+    result = np.expm1(gpuarray.to_gpu(np.array(list(expected)))).get()
+    for one, other in zip(result, expected.values(), strict=True):
+        same_parts(np.complex128(one), np.complex128(other))

@@ -329,6 +329,12 @@ template <class T> __device__ __forceinline__ bool array_nan(array_complex<T> x)
 template <class T> __device__ __forceinline__ bool array_infinite(array_complex<T> x) {
     return isinf(x.re) || isinf(x.im);
 }
+//: array_finite
+FUNCTION bool array_finite(T x) { return x - x == 0; }
+//: array_finite_parts
+template <class T> __device__ __forceinline__ bool array_finite_parts(array_complex<T> x) {
+    return x.re - x.re == 0 && x.im - x.im == 0;
+}
 //: array_abs
 template <class T> __device__ __forceinline__ T array_abs(array_complex<T> x) {
     return hypot(x.re, x.im);
@@ -353,6 +359,8 @@ COMPLEX(exp)(array_complex<T> x) {
     T size = exp(x.re);
     if (x.im == 0)
         return {size, x.im};
+    if (isinf(x.re) && !array_finite(x.im))
+        return {size, x.re < 0 ? copysign(T(0), x.im) : x.im - x.im};
     return {size * cos(x.im), size * sin(x.im)};
 }
 //: log
@@ -380,12 +388,18 @@ COMPLEX(log1p)(array_complex<T> x) {
 //: expm1
 COMPLEX(expm1)(array_complex<T> x) {
     T half = sin(x.im / 2), size = expm1(x.re);
+    if (x.im == 0)
+        return {size, x.im};
+    if (isinf(x.re) && !array_finite(x.im))
+        return {size, x.re < 0 ? T(0) : x.im - x.im};
     return {size * cos(x.im) - 2 * half * half, (size + 1) * sin(x.im)};
 }
 //: sqrt
 COMPLEX(sqrt)(array_complex<T> x) {
     if (x.re == 0 && x.im == 0)
         return {T(0), x.im};
+    if (isinf(x.im))
+        return {fabs(x.im), x.im};
     T size = sqrt((fabs(x.re) + hypot(x.re, x.im)) / 2), other = x.im / (2 * size);
     return x.re >= 0 ? array_complex<T>(size, other)
                      : array_complex<T>(fabs(other), copysign(size, x.im));
@@ -412,11 +426,28 @@ COMPLEX(times_i)(array_complex<T> x) { return {-x.im, x.re}; }
 //: over_i
 COMPLEX(over_i)(array_complex<T> x) { return {x.im, -x.re}; }
 //: sinh
-COMPLEX(sinh)(array_complex<T> x) { return {sinh(x.re) * cos(x.im), cosh(x.re) * sin(x.im)}; }
+COMPLEX(sinh)(array_complex<T> x) {
+    if (x.im == 0)
+        return {sinh(x.re), x.im};
+    if (!array_finite(x.im))
+        return {x.re == 0 || isinf(x.re) ? x.re : x.im - x.im, x.im - x.im};
+    return {sinh(x.re) * cos(x.im), cosh(x.re) * sin(x.im)};
+}
 //: cosh
-COMPLEX(cosh)(array_complex<T> x) { return {cosh(x.re) * cos(x.im), sinh(x.re) * sin(x.im)}; }
+COMPLEX(cosh)(array_complex<T> x) {
+    if (x.im == 0)
+        return {cosh(x.re), x.im * copysign(T(1), x.re)};
+    if (!array_finite(x.im))
+        return {isinf(x.re) ? fabs(x.re) : x.im - x.im, x.re == 0 ? x.re : x.im - x.im};
+    return {cosh(x.re) * cos(x.im), sinh(x.re) * sin(x.im)};
+}
 //: tanh
 COMPLEX(tanh)(array_complex<T> x) {
+    if (x.im == 0)
+        return {tanh(x.re), x.im};
+    if (!array_finite(x.im))
+        return isinf(x.re) ? array_complex<T>(copysign(T(1), x.re), copysign(T(0), x.im))
+                           : array_complex<T>(x.re == 0 ? x.re : x.im - x.im, x.im - x.im);
     if (fabs(x.re) > T(20))
         return {copysign(T(1), x.re), T(4) * sin(x.im) * cos(x.im) * exp(-2 * fabs(x.re))};
     return sinh(x) / cosh(x);
@@ -429,12 +460,18 @@ COMPLEX(cos)(array_complex<T> x) { return cosh(times_i(x)); }
 COMPLEX(tan)(array_complex<T> x) { return over_i(tanh(times_i(x))); }
 //: asin
 COMPLEX(asin)(array_complex<T> x) {
+    if (!array_finite_parts(x)) // of C's rules, these are what atan2() makes of infinities
+        return {x.re == 0 ? x.re : atan2(x.re, fabs(x.im)),
+                array_infinite(x) ? copysign(hypot(x.re, x.im), x.im) : x.re - x.im};
     array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));
     array_complex<T> above = sqrt(array_complex<T>(1 + x.re, x.im));
     return {atan2(x.re, (below * above).re), asinh((array_conjugate(below) * above).im)};
 }
 //: acos
 COMPLEX(acos)(array_complex<T> x) {
+    if (!array_finite_parts(x))
+        return {x.re == 0 ? T(1.57079632679489662) : atan2(fabs(x.im), x.re),
+                array_infinite(x) ? copysign(hypot(x.re, x.im), -x.im) : x.re - x.im};
     array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));
     array_complex<T> above = sqrt(array_complex<T>(1 + x.re, x.im));
     return {2 * atan2(below.re, above.re), asinh((array_conjugate(above) * below).im)};
@@ -443,12 +480,16 @@ COMPLEX(acos)(array_complex<T> x) {
 COMPLEX(asinh)(array_complex<T> x) { return over_i(asin(times_i(x))); }
 //: acosh
 COMPLEX(acosh)(array_complex<T> x) {
-    array_complex<T> below = sqrt(array_complex<T>(x.re - 1, x.im));
-    array_complex<T> above = sqrt(array_complex<T>(x.re + 1, x.im));
-    return {asinh((array_conjugate(below) * above).re), 2 * atan2(below.im, above.re)};
+    const array_complex<T> angle = acos(x);
+    return {fabs(angle.im), copysign(angle.re, x.im)};
 }
 //: atanh
 COMPLEX(atanh)(array_complex<T> x) {
+    if (!array_finite_parts(x)) {
+        const bool far = array_infinite(x), turned = far && x.im == x.im;
+        return {x.re == 0 || far ? copysign(T(0), x.re) : x.re - x.im,
+                turned ? copysign(T(1.57079632679489662), x.im) : x.re - x.im};
+    }
     const T size = fabs(x.re), y2 = x.im * x.im, below = 1 - size; // as if it were positive: exact
     return {copysign(T(0.25) * log1p(4 * size / (below * below + y2)), x.re),
             T(0.5) * atan2(2 * x.im, below * (1 + size) - y2)};

@@ -9,11 +9,13 @@
 
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
+#include "rt/windows.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 namespace softcuda::codegen {
 
@@ -22,7 +24,7 @@ namespace {
 using ir::Space;
 
 constexpr unsigned kMostOperations = 8;
-constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 32;
+constexpr std::uint64_t kWideWindow = std::uint64_t{1} << 32;
 
 llvm::Value *integer_of(WarpEmitter &w, llvm::Value *pointer) {
     return w.b.CreatePtrToInt(pointer, w.b.getInt64Ty());
@@ -52,10 +54,39 @@ Lanes add_thread_frames(WarpEmitter &w, const Lanes &offset) {
     return result;
 }
 
+/// Whether all lanes of a group go to places near that of its first.
+bool stays_near(const Lanes &lanes) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (std::abs(lanes.shape.offset(lane)) > static_cast<std::int64_t>(rt::kNarrowReach / 2))
+            return false;
+    return !lanes.shape.checked;
+}
+
+// For narrow windows: an offset that leads out of one is cut off before or behind it, where nothing
+// is open. That of a first lane may be negative where only later ones are active: s[tid.x - 4].
+Lanes narrow_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
+    const Lanes lanes = stays_near(value) ? value
+                                          : Lanes{.base = all_lanes(w.b, value),
+                                                  .shape = analysis::Shape{.groups = kLanes}};
+    unsigned groups = lanes.shape.groups;
+    llvm::Type *words = with_lanes(w.b.getInt32Ty(), groups);
+    auto everywhere = [&](std::int64_t n) { return llvm::ConstantInt::getSigned(words, n); };
+    llvm::Value *offset = w.b.CreateAdd(w.b.CreateTrunc(lanes.base, words),
+                                        everywhere(static_cast<std::int32_t>(extra)));
+    offset = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, offset,
+                                       everywhere(std::int64_t{rt::kNarrowWindow}));
+    offset = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, offset,
+                                       everywhere(-std::int64_t{rt::kNarrowReach / 2}));
+    return {.base = w.b.CreateSExt(offset, with_lanes(w.b.getInt64Ty(), groups)),
+            .shape = lanes.shape};
+}
+
 // Offsets have 32 bits; of 64-bit ones only the low half counts, and a wrap when they were widened
 // is a multiple of 2^32. They are signed here, which is what hardware gathers want: memory is
 // reserved on both sides of a window (seat.h).
 Lanes window_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
+    if (w.kernel.target.has_narrow_windows())
+        return narrow_offset(w, value, extra);
     unsigned groups = value.shape.groups;
     Lanes result{.base = w.b.CreateTrunc(value.base, with_lanes(w.b.getInt32Ty(), groups)),
                  .shape = value.shape};
@@ -249,6 +280,8 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
     if (space != Space::Shared)
         return address;
     address.window = w.kernel.invariants.shared;
+    if (w.kernel.target.has_narrow_windows())
+        return address;
     address.places = w.kernel.thread_values.of(i.operand(0));
     address.extra = i.attributes.offset;
     if (llvm::Value *first = first_place(w, address))
@@ -428,12 +461,15 @@ void emit_is_space(WarpEmitter &w, const ir::Instruction &i) {
         return w.b.CreateICmpULT(distance, llvm::ConstantInt::get(address->getType(), bytes));
     };
     const Invariants &known = w.kernel.invariants;
+    const bool narrow = w.kernel.target.has_narrow_windows();
+    const std::uint64_t shared = narrow ? rt::kNarrowWindow : kWideWindow;
+    const std::uint64_t local = narrow ? rt::kNarrowLocal : kWideWindow;
     switch (i.attributes.space) {
     case Space::Shared:
-        w.define(i.result(), within(known.shared, kWindowBytes));
+        w.define(i.result(), within(known.shared, shared));
         break;
     case Space::Local:
-        w.define(i.result(), within(known.local, kWindowBytes));
+        w.define(i.result(), within(known.local, local));
         break;
     case Space::Param:
         w.define(i.result(), within(known.params, w.kernel.plan.function.parameter_bytes));
@@ -442,8 +478,8 @@ void emit_is_space(WarpEmitter &w, const ir::Instruction &i) {
         w.define(i.result(), llvm::Constant::getNullValue(w.type(ir::Type::I1, groups)));
         break;
     default:
-        w.define(i.result(), w.b.CreateNot(w.b.CreateOr(within(known.shared, kWindowBytes),
-                                                        within(known.local, kWindowBytes))));
+        w.define(i.result(), w.b.CreateNot(w.b.CreateOr(within(known.shared, shared),
+                                                        within(known.local, local))));
     }
 }
 

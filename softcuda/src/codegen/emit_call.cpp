@@ -1,6 +1,7 @@
 // emit_call.cpp -- calls into the runtime: printf, assert, the device heap, traps.
 
 #include "codegen/warp_families.h"
+#include "ir/trap.h"
 #include "rt/kernel_abi.h"
 
 namespace softcuda::codegen {
@@ -61,7 +62,10 @@ void emit_fault(WarpEmitter &w, rt::Fault kind) {
                            w.i64(0), lane});
 }
 
-void emit_trap(WarpEmitter &w, const ir::Instruction &) { emit_fault(w, rt::Fault::Trap); }
+void emit_trap(WarpEmitter &w, const ir::Instruction &i) {
+    emit_fault(w, i.attributes.immediate == ir::kTrapNoFunction ? rt::Fault::NoFunction
+                                                                : rt::Fault::Trap);
+}
 
 // CUDA promises no shortest time; a fiber's best use of it is to let others run.
 void emit_nanosleep(WarpEmitter &w, const ir::Instruction &i) {

@@ -10,12 +10,15 @@
 #include "jit/object_cache.h"
 #include "ptx/link.h"
 #include "rt/code_ranges.h"
+#include "rt/reserved_range.h"
+#include "rt/windows.h"
 #include "support/library_identity.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
 #include <tuple>
 
 namespace softcuda::compiler {
@@ -40,8 +43,24 @@ class RegisteredCode {
 };
 
 const jit::Target &host_target() {
-    static const jit::Target target = jit::Target::from_environment();
+    static const jit::Target target = [] {
+        const jit::Target here = jit::Target::from_environment();
+        return rt::windows_are_narrow() ? here.with_narrow_windows() : here;
+    }();
     return target;
+}
+
+/// LLVM is built without exceptions: where it runs out of memory, its own data are left in a state
+/// in which nothing can be done with them. So there must be enough before it begins. Throws
+/// std::bad_alloc.
+void require_memory_to_compile(const ir::Function &kernel) {
+    constexpr std::uint64_t kLeast = std::uint64_t{48} << 20, kInstruction = std::uint64_t{32} << 10;
+    std::uint64_t instructions = 0;
+    for (const ir::Block *block : kernel.blocks)
+        instructions += block->instructions.size();
+    rt::ReservedRange probe(rt::round_up(kLeast + instructions * kInstruction, rt::page_size()));
+    if (!probe.open(probe.begin(), probe.size()))
+        throw std::bad_alloc();
 }
 
 /// SOFTCUDA_TIER=regions|fibers|lanes: taken for kernels that can run in it, instead of the best.
@@ -89,6 +108,8 @@ class PtxProgram final : public Program {
         } catch (const codegen::Unsupported &refusal) {
             log = "kernel `" + kernels_[index].name + "`, " + place(refusal.location) + ": " +
                   refusal.what();
+        } catch (const std::bad_alloc &) {
+            throw;
         } catch (const std::exception &failure) {
             log = "kernel `" + kernels_[index].name + "`: " + failure.what();
         }
@@ -138,6 +159,7 @@ class PtxProgram final : public Program {
         if (auto bytes = disk_cache().load(key))
             if (auto kernel = unpack(*bytes))
                 return std::move(*kernel);
+        require_memory_to_compile(*functions_[index]);
         codegen::GeneratedKernel kernel = compile_kernel(
             *module_, *functions_[index], {.block = shape.block, .small_grid = shape.small_grid},
             {.cooperative = shape.cooperative, .wanted = wanted_tier()}, host_target());

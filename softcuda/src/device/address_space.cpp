@@ -4,8 +4,10 @@
 #include "device/device.h"
 #include "device/error.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <sys/mman.h>
 
 namespace softcuda::device {
 namespace {
@@ -18,6 +20,9 @@ constexpr std::uint64_t kMaxPageRuns = 16384;
 constexpr std::uint64_t kSlabBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxSlabPiece = kSlabBytes / 16;
 constexpr std::size_t kRememberedFrees = 64;
+/// An address outside the arena and further than this from all allocations has nothing to do with
+/// any of them.
+constexpr std::uint64_t kNear = std::uint64_t{1} << 20;
 
 std::uint64_t piece_bytes(std::uint64_t size) {
     std::uint64_t bytes = kAlignment;
@@ -34,6 +39,13 @@ std::string hex(std::uint64_t address) {
 
 std::string bytes_text(std::uint64_t count) {
     return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
+/// Whether the process has something there, if only a reservation.
+bool is_mapped(std::uint64_t address) {
+    unsigned char state = 0;
+    const std::uint64_t page = address & ~(rt::page_size() - 1);
+    return mincore(reinterpret_cast<void *>(page), 1, &state) == 0;
 }
 
 std::string allocation_text(const Allocation &allocation) {
@@ -217,13 +229,18 @@ std::string AddressSpace::describe(std::uint64_t address) const {
     const auto next = map_.upper_bound(address);
     const bool has_next = next != map_.end();
     const bool has_previous = next != map_.begin();
+    const Allocation *previous = has_previous ? &std::prev(next)->second : nullptr;
+    const std::uint64_t after =
+        previous ? address - (previous->address + previous->size) : UINT64_MAX;
+    const std::uint64_t before = has_next ? next->first - address : UINT64_MAX;
+    if (!arena_.contains(address) && std::min(after, before) > kNear)
+        return is_mapped(address) ? "memory of the program that was not registered with the driver"
+                                  : "where there is no memory";
     if (!has_next && !has_previous)
         return "there are no allocations";
-    const Allocation *previous = has_previous ? &std::prev(next)->second : nullptr;
-    const std::uint64_t after = previous ? address - (previous->address + previous->size) : 0;
-    if (!has_next || (previous && after <= next->first - address))
+    if (!has_next || (previous && after <= before))
         return bytes_text(after) + " after " + allocation_text(*previous);
-    return bytes_text(next->first - address) + " before " + allocation_text(next->second);
+    return bytes_text(before) + " before " + allocation_text(next->second);
 }
 
 } // namespace softcuda::device

@@ -32,6 +32,10 @@ const char *kind_text(rt::Fault kind) {
         return "stack overflow";
     case rt::Fault::InvalidInstruction:
         return "invalid instruction";
+    case rt::Fault::NoFunction:
+        return "a call through a pointer to no function of the kernel's parameters";
+    case rt::Fault::NoTexture:
+        return "no texture or surface object has the handle";
     }
     return "unknown fault";
 }
@@ -46,6 +50,12 @@ const char *action_text(rt::FaultReport::Direction direction) {
         break;
     }
     return " at ";
+}
+
+std::string hex(std::uint64_t value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+    return text;
 }
 
 std::string place_text(const rt::Grid::Failure &failure, const rt::LaunchFrame &frame) {
@@ -63,11 +73,28 @@ bool has_address(rt::Fault kind) {
     return kind == rt::Fault::IllegalAddress || kind == rt::Fault::MisalignedAddress;
 }
 
+/// "16 bytes after the block's 4096 bytes of shared memory".
+std::string window_text(const rt::Grid::Failure &failure) {
+    const std::int64_t offset = failure.offset;
+    const auto size = static_cast<std::int64_t>(failure.window_bytes);
+    std::string text = offset < 0       ? std::to_string(-offset) + " bytes before "
+                       : offset >= size ? std::to_string(offset - size) + " bytes after "
+                                        : std::to_string(offset) + " bytes into ";
+    text += "the block's " + std::to_string(size) + " bytes of ";
+    return text + (failure.window == rt::Grid::Window::Shared ? "shared" : "local") + " memory";
+}
+
 } // namespace
 
 void log_fault(const std::string &message) {
     std::lock_guard lock(mutex);
     std::fprintf(stderr, "softcuda: %s\n", message.c_str());
+    last_message() = message;
+    driver_log::add(driver_log::Level::Error, message);
+}
+
+void note_fault(const std::string &message) {
+    std::lock_guard lock(mutex);
     last_message() = message;
     driver_log::add(driver_log::Level::Error, message);
 }
@@ -82,16 +109,16 @@ std::string describe_failure(const std::string &kernel, const rt::Grid::Failure 
     const rt::FaultReport &report = failure.report;
     std::string text = "kernel `" + kernel + "` failed in " + place_text(failure, frame) + ": " +
                        (report.detail[0] != '\0' ? report.detail : kind_text(report.kind));
+    if (report.kind == rt::Fault::NoTexture)
+        return text + ' ' + hex(report.address);
     if (!has_address(report.kind))
         return text;
     if (!report.address_known)
         return text + " (no pointer at all)";
-    char address[32];
-    std::snprintf(address, sizeof address, "0x%llx",
-                  static_cast<unsigned long long>(report.address));
     text += action_text(report.direction);
-    text += address;
-    return text + ", " + System::get().memory().describe(report.address);
+    if (failure.window != rt::Grid::Window::None)
+        return text + hex(report.address) + ", " + window_text(failure);
+    return text + hex(report.address) + ", " + System::get().memory().describe(report.address);
 }
 
 } // namespace softcuda::device

@@ -9,6 +9,8 @@ namespace softcuda::device {
 
 /// Writes "softcuda: MESSAGE" to stderr and remembers it for last_fault_message().
 void log_fault(const std::string &message);
+/// The same without writing: for what the program itself asked for.
+void note_fault(const std::string &message);
 std::string last_fault_message();
 
 /// What happened where: "kernel `add` wrote to 0x7f.. in block (3,0,0), warp 2: illegal address, 12

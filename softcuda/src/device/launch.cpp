@@ -191,6 +191,10 @@ CUresult result_of(rt::Fault fault) {
         return CUDA_ERROR_HARDWARE_STACK_ERROR;
     case rt::Fault::InvalidInstruction:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case rt::Fault::NoFunction:
+        return CUDA_ERROR_INVALID_PC;
+    case rt::Fault::NoTexture:
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
     case rt::Fault::Trap:
     case rt::Fault::BarrierMismatch:
         break;
@@ -198,11 +202,8 @@ CUresult result_of(rt::Fault fault) {
     return CUDA_ERROR_LAUNCH_FAILED;
 }
 
-static void log_no_memory(const std::string &kernel) noexcept try {
-    driver_log::add(driver_log::Level::Error,
-                    "kernel `" + kernel + "` has no memory for its blocks. They need " +
-                        std::to_string(rt::Windows::least_addresses() >> 30) +
-                        " GB of addresses at least, which `ulimit -v` may not leave");
+static void note(const std::string &kernel, const char *what) noexcept try {
+    note_fault("kernel `" + kernel + "` " + what);
 } catch (const std::bad_alloc &) { // then there is less to say
 }
 
@@ -211,16 +212,21 @@ void KernelLaunch::complete() noexcept {
     case rt::Grid::Outcome::Done:
         break;
     case rt::Grid::Outcome::Interrupted:
+        note(function_.info().name, "was interrupted; what it would have written is missing");
         context().set_passing_error(CUDA_ERROR_LAUNCH_FAILED);
         break;
     case rt::Grid::Outcome::OutOfMemory:
-        log_no_memory(function_.info().name);
+        note(function_.info().name, "has no memory for its blocks: the system, or a limit such as "
+                                    "`ulimit -v`, gives no more");
         context().set_passing_error(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
         break;
     case rt::Grid::Outcome::Faulted: {
         const CUresult result = result_of(grid_.failure().report.kind);
+        rt::Grid::Failure failure = grid_.failure();
+        if (failure.window == rt::Grid::Window::Shared)
+            failure.window_bytes -= kSharedGap;
         if (context().set_sticky_error(result))
-            context().report_failure(function_.info().name, grid_.failure(), frame_);
+            context().report_failure(function_.info().name, failure, frame_);
         break;
     }
     }

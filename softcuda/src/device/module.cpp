@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace softcuda::device {
 namespace {
@@ -85,7 +86,13 @@ Function::Compiled Function::compiled(const compiler::Shape &shape) {
         if (known == shape)
             return code;
     std::string log;
-    Compiled code = module_.program().compile(index_, shape, log);
+    Compiled code;
+    try {
+        code = module_.program().compile(index_, shape, log);
+    } catch (const std::bad_alloc &) {
+        log_fault("kernel `" + info_.name + "` cannot be compiled: there is not enough memory");
+        throw;
+    }
     if (!code) {
         log_fault("kernel `" + info_.name + "` cannot be compiled: " + log);
         throw Error(CUDA_ERROR_NOT_SUPPORTED);

@@ -46,7 +46,9 @@ unsigned worker_threads() {
 System::System() : memory_(kArenaBytes), pool_(worker_threads()) {
     const std::uint64_t count =
         std::clamp<std::uint64_t>(environment_number("SOFTCUDA_DEVICES", 1), 1, 64);
-    const std::uint64_t share = machine().memory_bytes / 4 * 3 / count;
+    // Under `ulimit -v` the arena is less than the memory.
+    const std::uint64_t share =
+        std::min(machine().memory_bytes / 4 * 3, memory_.arena_size()) / count;
     const std::uint64_t bytes = environment_number("SOFTCUDA_MEMORY", share);
     for (std::uint64_t ordinal = 0; ordinal < count; ordinal++)
         devices_.push_back(std::make_unique<Device>(static_cast<int>(ordinal), bytes,

@@ -11,6 +11,7 @@
 // A function that can call itself stays a function: its parameters are split into pieces (a scalar
 // is one, a struct is cut into words of its alignment), each of which is an argument.
 #include "ir/lower_families.h"
+#include "ir/trap.h"
 
 #include <algorithm>
 #include <array>
@@ -248,7 +249,8 @@ void call_pointer(FunctionLowering &f, const ptx::Instruction &call) {
             f.jump(after);
         f.start(other);
     }
-    f.builder().append(Opcode::Trap, {}, {}); // a pointer to nothing that could be called
+    // A pointer to nothing that could be called.
+    f.builder().append(Opcode::Trap, {.immediate = kTrapNoFunction}, {});
     f.add_edges(f.builder().append(Opcode::Exit, {}, {}));
     if (!after->predecessors.empty())
         f.start(after);

@@ -114,6 +114,13 @@ Target Target::from_environment() {
                              "', expected native, avx512, avx2 or sse4");
 }
 
+Target Target::with_narrow_windows() const {
+    Target result = *this;
+    result.narrow_windows_ = true;
+    result.key_ += "/narrow";
+    return result;
+}
+
 std::unique_ptr<llvm::TargetMachine> Target::make_machine() const {
     std::string error;
     const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple_, error);

@@ -41,6 +41,10 @@ class Target {
     [[nodiscard]] const std::string &key() const { return key_; }
     [[nodiscard]] Isa isa() const { return isa_; }
 
+    /// The same processor, for a process with narrow windows (rt/windows.h).
+    [[nodiscard]] Target with_narrow_windows() const;
+    [[nodiscard]] bool has_narrow_windows() const { return narrow_windows_; }
+
     [[nodiscard]] bool is_x86_64() const { return triple_.starts_with("x86_64"); }
     [[nodiscard]] bool has_avx512() const { return avx512_; } ///< F, BW, DQ and VL together
     [[nodiscard]] bool has_avx2() const { return avx2_; }
@@ -56,6 +60,7 @@ class Target {
     Isa isa_;
     std::string triple_, cpu_, features_, data_layout_, key_;
     bool avx512_ = false, avx2_ = false, fma_ = false, f16c_ = false, fp16_ = false;
+    bool narrow_windows_ = false;
 };
 
 } // namespace softcuda::jit

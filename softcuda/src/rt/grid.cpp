@@ -4,6 +4,7 @@
 #include "rt/warp_scheduler.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <new>
 
@@ -72,6 +73,28 @@ void Grid::note_time(const Chunk &chunk, std::uint64_t nanoseconds) noexcept {
         work_.block_time->store(per_block, std::memory_order_relaxed);
 }
 
+Grid::Failure Grid::failure_in(const WorkerState &state, const FaultReport &report) const noexcept {
+    Failure failure{.report = report, .block = state.block_index, .warp = state.warp_index};
+    if (!report.address_known)
+        return failure;
+    const auto consider = [&](Window window, bool near, const std::byte *begin,
+                              std::uint64_t bytes) {
+        const auto offset =
+            static_cast<std::int64_t>(report.address - reinterpret_cast<std::uint64_t>(begin));
+        if (!near ||
+            (failure.window != Window::None && std::abs(offset) > std::abs(failure.offset)))
+            return;
+        failure.window = window;
+        failure.offset = offset;
+        failure.window_bytes = bytes;
+    };
+    consider(Window::Shared, Windows::shared_contains(state.shared, report.address), state.shared,
+             work_.memory.shared);
+    consider(Window::Local, Windows::local_contains(state.local, report.address), state.local,
+             work_.memory.local);
+    return failure;
+}
+
 bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
     WorkerState &state = seat.state();
     state.block_index = chunk.first;
@@ -83,7 +106,7 @@ bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
         return true;
     const Outcome outcome =
         exit == Guard::Exit::Interrupted ? Outcome::Interrupted : Outcome::Faulted;
-    fail(outcome, {guard.fault(), state.block_index, state.warp_index});
+    fail(outcome, failure_in(state, guard.fault()));
     return false;
 }
 
@@ -141,7 +164,7 @@ void Grid::run_warps(Seat &seat) noexcept {
     const Outcome outcome = exit == Guard::Exit::Returned      ? Outcome::OutOfMemory
                             : exit == Guard::Exit::Interrupted ? Outcome::Interrupted
                                                                : Outcome::Faulted;
-    fail(outcome, {guard.fault(), scheduler->last_block(), scheduler->last_warp()});
+    fail(outcome, failure_in(scheduler->last(), guard.fault()));
 }
 
 void Grid::run_blocks(Seat &seat) noexcept {

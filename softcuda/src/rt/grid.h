@@ -39,11 +39,18 @@ class Grid {
 
     enum class Outcome { Done, Faulted, Interrupted, OutOfMemory };
 
+    enum class Window { None, Shared, Local };
+
     /// Why and where a kernel failed.
     struct Failure {
         FaultReport report;
         std::uint64_t block = 0;
         std::uint32_t warp = 0;
+        /// Where the address is near one of the block's windows: which, how far from its beginning,
+        /// and how many bytes of it are the block's.
+        Window window = Window::None;
+        std::int64_t offset = 0;
+        std::uint64_t window_bytes = 0;
     };
 
     Grid() = default;
@@ -91,6 +98,8 @@ class Grid {
     void run_all(Seat &seat) noexcept;
     [[nodiscard]] bool run_chunk(Seat &seat, const Chunk &chunk) noexcept;
     void run_warps(Seat &seat) noexcept;
+    [[nodiscard]] Failure failure_in(const WorkerState &state,
+                                     const FaultReport &report) const noexcept;
     void note_time(const Chunk &chunk, std::uint64_t nanoseconds) noexcept;
     void fail(Outcome outcome, const Failure &failure) noexcept;
 

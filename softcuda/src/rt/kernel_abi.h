@@ -101,6 +101,8 @@ enum class Fault : std::uint32_t {
     BarrierMismatch,    ///< warps of one block wait at a barrier others cannot reach
     StackOverflow,
     InvalidInstruction,
+    NoFunction, ///< a call through a pointer to no function
+    NoTexture,  ///< the handle of no texture or surface object
 };
 
 /// What one lane, or a whole warp, did when a fault was found.

@@ -43,7 +43,8 @@ bool is_reachable(const WorkerState *worker, const LaunchFrame *frame, std::uint
                   std::uint32_t size) {
     if (address - frame->global_base < frame->global_size)
         return true; // what is not allocated there faults by itself
-    if (Windows::contains(worker->shared, address) || Windows::contains(worker->local, address))
+    if (Windows::shared_contains(worker->shared, address) ||
+        Windows::local_contains(worker->local, address))
         return true;
     const Guard::Uninterrupted section;
     return services(frame).is_registered(address, size);

@@ -13,6 +13,8 @@ namespace softcuda::rt {
 namespace {
 
 constexpr std::size_t kLongestString = 64 * 1024;
+/// A width that came from a wild argument would be gigabytes of blanks.
+constexpr int kWidestField = 64 * 1024;
 
 /// The arguments that are left.
 class Arguments {
@@ -76,12 +78,15 @@ bool parse_number(std::string_view format, std::size_t &at, Arguments &arguments
         int number = 0;
         if (!arguments.take(number))
             return false;
-        to.spec += std::to_string(number);
+        to.spec += std::to_string(std::clamp(number, -kWidestField, kWidestField));
         at++;
         return true;
     }
-    while (at < format.size() && format[at] >= '0' && format[at] <= '9')
-        to.spec += format[at++];
+    int number = -1;
+    for (; at < format.size() && format[at] >= '0' && format[at] <= '9'; at++)
+        number = std::min(std::max(number, 0) * 10 + (format[at] - '0'), kWidestField);
+    if (number >= 0)
+        to.spec += std::to_string(number);
     return true;
 }
 

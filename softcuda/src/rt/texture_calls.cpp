@@ -28,11 +28,8 @@ struct Lanes {
     }
 };
 
-[[noreturn]] void fail(Fault kind, std::uint64_t address, unsigned lane) {
-    FaultReport report;
-    report.kind = kind;
-    report.address_known = kind == Fault::IllegalAddress;
-    report.address = address;
+[[noreturn]] void fail(const FaultReport &reason, unsigned lane) {
+    FaultReport report = reason;
     report.lane = static_cast<int>(lane);
     Guard::fail(report);
 }
@@ -44,7 +41,7 @@ const Texture &texture_of(std::uint64_t handle, unsigned lane) {
     if (!texture && handle > UINT32_MAX && guarded_copy(&held, handle, sizeof held))
         texture = find_texture(held);
     if (!texture)
-        fail(Fault::IllegalAddress, handle, lane);
+        fail({.kind = Fault::NoTexture, .address_known = true, .address = handle}, lane);
     return *texture;
 }
 
@@ -118,7 +115,7 @@ std::byte *place_of(const Texture &surface, const TextureOperation &operation, c
     bool failed = false;
     std::byte *place = surface_place(surface, operation, coordinates, failed);
     if (failed)
-        fail(Fault::Trap, 0, lanes.lane);
+        fail({.kind = Fault::Trap, .detail = "an access outside of a surface"}, lanes.lane);
     return place;
 }
 

@@ -51,8 +51,7 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
 void WarpScheduler::abandon() noexcept {
     if (current_) {
         arrive_by_jump(current_->fiber, thread_);
-        last_block_ = current_->block->state().block_index;
-        last_warp_ = current_->warp;
+        last_ = current_;
     }
     watch_stack(nullptr);
     current_ = nullptr;
@@ -60,6 +59,12 @@ void WarpScheduler::abandon() noexcept {
     ready_.clear();
     std::move(resident_.begin(), resident_.end(), std::back_inserter(free_));
     resident_.clear();
+}
+
+WorkerState WarpScheduler::last() const noexcept {
+    WorkerState state = last_ ? last_->block->state() : WorkerState{};
+    state.warp_index = last_ ? last_->warp : 0;
+    return state;
 }
 
 bool WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) {
@@ -136,8 +141,7 @@ void WarpScheduler::go_on_with(WarpFiber &next) {
 }
 
 void WarpScheduler::back_to_thread(WarpFiber &self) {
-    last_block_ = self.block->state().block_index;
-    last_warp_ = self.warp;
+    last_ = &self;
     current_ = nullptr;
     resume(self.fiber, thread_);
 }

@@ -51,9 +51,8 @@ class WarpScheduler {
     /// Forgets all warps, wherever they were. The state of the block that ran last stays readable.
     void abandon() noexcept;
 
-    /// Where the warp that ran last was.
-    [[nodiscard]] std::uint64_t last_block() const noexcept { return last_block_; }
-    [[nodiscard]] std::uint32_t last_warp() const noexcept { return last_warp_; }
+    /// The state of the warp that ran last, after abandon(); empty if none ran.
+    [[nodiscard]] WorkerState last() const noexcept;
 
     // For the warp that runs now; they return when it goes on.
     std::uint32_t wait(std::uint32_t number, std::uint32_t threads, std::uint32_t part,
@@ -83,8 +82,7 @@ class WarpScheduler {
     std::uint64_t gave_way_ = 0;        ///< yields since anything else happened
     std::uint64_t patience_ = 0;        ///< how many until it is said that all wait
     unsigned idle_rounds_ = 0;
-    std::uint64_t last_block_ = 0;
-    std::uint32_t last_warp_ = 0;
+    const WarpFiber *last_ = nullptr;
 };
 
 } // namespace softcuda::rt

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdio>
 #include <mutex>
 #include <new>
 #include <sys/resource.h>
@@ -18,6 +19,8 @@ constexpr std::uint64_t kGigabyte = std::uint64_t{1} << 30;
 constexpr std::uint64_t kSlack = 64 * 1024;
 constexpr std::uint64_t kBelow = 2 * kGigabyte + kSlack;
 constexpr std::uint64_t kAbove = 4 * kGigabyte;
+/// A process that may have so many has some left beside the range that blocks share.
+constexpr std::uint64_t kLeastForCommonRange = 13 * kGigabyte;
 
 /// The range that blocks share: slots of a power of two of bytes, each at the same place of the
 /// part for local and of the part for shared memory. Any thread may call any function.
@@ -85,26 +88,53 @@ class CommonRange {
     std::array<std::vector<std::uint64_t>, 64> free_; ///< by the logarithm of their size
 };
 
+/// How many more addresses the process may have.
+std::uint64_t addresses_left() noexcept {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    unsigned long long pages = 0;
+    if (std::FILE *file = std::fopen("/proc/self/statm", "re")) {
+        if (std::fscanf(file, "%llu", &pages) != 1)
+            pages = 0;
+        std::fclose(file);
+    }
+    return limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, pages * page_size());
+}
+
 // Not tried out: the first blocks would take what the rest of the process needs.
 bool addresses_are_few() noexcept {
-    static const bool few = [] {
-        rlimit limit{};
-        return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-               limit.rlim_cur < 1024 * kGigabyte;
-    }();
+    static const bool few = addresses_left() < 1024 * kGigabyte;
     return few;
+}
+
+/// How many bytes lie before and behind a window's begin that nothing else can have, where a narrow
+/// one has `narrow` bytes at most.
+std::uint64_t space_below() noexcept { return windows_are_narrow() ? kNarrowReach : kBelow; }
+std::uint64_t space_above(std::uint64_t narrow) noexcept {
+    return windows_are_narrow() ? narrow + kNarrowWindow + kNarrowReach : kAbove;
+}
+
+bool contains(const std::byte *begin, std::uint64_t address, std::uint64_t narrow) noexcept {
+    const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(begin);
+    return begin && offset + space_below() < space_below() + space_above(narrow);
 }
 
 } // namespace
 
+bool windows_are_narrow() noexcept {
+    static const bool narrow = addresses_left() < kLeastForCommonRange;
+    return narrow;
+}
+
 bool OwnWindow::provide(std::uint64_t bytes) noexcept {
     if (bytes <= open_ && range_)
         return true;
-    if (bytes > kAbove)
+    if (bytes > (windows_are_narrow() ? narrow_ : kAbove))
         return false;
     try {
         if (!range_)
-            range_ = std::make_unique<ReservedRange>(kBelow + kAbove + kSlack);
+            range_ = std::make_unique<ReservedRange>(space_below() + space_above(narrow_) + kSlack);
     } catch (const std::bad_alloc &) {
         return false;
     }
@@ -115,7 +145,9 @@ bool OwnWindow::provide(std::uint64_t bytes) noexcept {
     return true;
 }
 
-std::byte *OwnWindow::begin() const noexcept { return range_ ? range_->begin() + kBelow : nullptr; }
+std::byte *OwnWindow::begin() const noexcept {
+    return range_ ? range_->begin() + space_below() : nullptr;
+}
 
 Windows::~Windows() {
     if (slot_bytes_ > 0)
@@ -123,9 +155,11 @@ Windows::~Windows() {
 }
 
 bool Windows::provide(std::uint64_t shared_bytes, std::uint64_t local_bytes) noexcept {
-    if (!addresses_are_few() && slot_bytes_ == 0 && shared_.provide(shared_bytes) &&
-        local_.provide(local_bytes))
+    if ((!addresses_are_few() || windows_are_narrow()) && slot_bytes_ == 0 &&
+        shared_.provide(shared_bytes) && local_.provide(local_bytes))
         return true;
+    if (windows_are_narrow())
+        return false;
     const std::uint64_t bytes = std::max({shared_bytes, local_bytes, page_size()});
     CommonRange *common = bytes <= CommonRange::kSlots ? CommonRange::get() : nullptr;
     if (!common)
@@ -154,10 +188,12 @@ std::byte *Windows::local() const noexcept {
     return slot_bytes_ > 0 ? CommonRange::get()->local(slot_) : local_.begin();
 }
 
-bool Windows::contains(const std::byte *begin, std::uint64_t address) noexcept {
-    return begin && address - reinterpret_cast<std::uint64_t>(begin) + kBelow < kBelow + kAbove;
+bool Windows::shared_contains(const std::byte *begin, std::uint64_t address) noexcept {
+    return contains(begin, address, kNarrowWindow);
 }
 
-std::uint64_t Windows::least_addresses() noexcept { return CommonRange::kBytes; }
+bool Windows::local_contains(const std::byte *begin, std::uint64_t address) noexcept {
+    return contains(begin, address, kNarrowLocal);
+}
 
 } // namespace softcuda::rt

@@ -10,6 +10,9 @@
 //
 //     | 2 GB |local of 0|of 1|of 2 ...  |shared of 0|of 1|of 2 ...  4 GB  |
 //            <-------- 4 GB, so that isspacep can tell ---->
+//
+// Where there are too few even for that, windows are *narrow*: code is compiled to cut off offsets
+// at 1 MB, more than a block or a thread can have, so that a window needs little more than that.
 #pragma once
 
 #include "rt/reserved_range.h"
@@ -19,15 +22,29 @@
 
 namespace softcuda::rt {
 
+/// Whether windows are narrow in this process: decided by how many addresses
+/// are left when it is first asked.
+[[nodiscard]] bool windows_are_narrow() noexcept;
+/// Where code for narrow windows cuts off offsets. Bytes.
+inline constexpr std::uint64_t kNarrowWindow = std::uint64_t{1} << 20;
+/// How much local memory all threads of a block may have together then. Bytes.
+inline constexpr std::uint64_t kNarrowLocal = std::uint64_t{64} << 20;
+/// How far from such an offset the lanes of one access may go. Bytes.
+inline constexpr std::uint64_t kNarrowReach = std::uint64_t{1} << 20;
+
 /// A range of its own for one window.
 class OwnWindow {
   public:
+    /// When windows are narrow, it gets `most` bytes at most.
+    explicit OwnWindow(std::uint64_t most) : narrow_(most) {}
+
     /// Makes the first `bytes` accessible. False when the system refuses.
     [[nodiscard]] bool provide(std::uint64_t bytes) noexcept;
     [[nodiscard]] std::byte *begin() const noexcept;
 
   private:
     std::unique_ptr<ReservedRange> range_;
+    std::uint64_t narrow_;
     std::uint64_t open_ = 0;
 };
 
@@ -46,15 +63,15 @@ class Windows {
     [[nodiscard]] std::byte *shared() const noexcept;
     [[nodiscard]] std::byte *local() const noexcept;
 
-    /// Whether an access to `address` cannot reach anything but memory of blocks, where one of
-    /// their windows starts at `begin`.
-    [[nodiscard]] static bool contains(const std::byte *begin, std::uint64_t address) noexcept;
-
-    /// The least addresses that blocks need in this process. Bytes.
-    [[nodiscard]] static std::uint64_t least_addresses() noexcept;
+    /// Whether an access to `address` cannot reach anything but memory of blocks, where a shared or
+    /// local window of theirs starts at `begin`.
+    [[nodiscard]] static bool shared_contains(const std::byte *begin,
+                                              std::uint64_t address) noexcept;
+    [[nodiscard]] static bool local_contains(const std::byte *begin,
+                                             std::uint64_t address) noexcept;
 
   private:
-    OwnWindow shared_, local_;
+    OwnWindow shared_{kNarrowWindow}, local_{kNarrowLocal};
     std::uint64_t slot_ = 0, slot_bytes_ = 0; ///< in the common range; no bytes: not there
 };
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <signal.h>
 #include <system_error>
 #include <thread>
@@ -35,6 +36,17 @@ void pause_briefly() {
 #else
     std::this_thread::yield();
 #endif
+}
+
+/// A new thread that the system has no memory for waits until there is some.
+void prepare_when_possible() {
+    for (;;) {
+        try {
+            return prepare_thread_for_guards();
+        } catch (const std::bad_alloc &) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    }
 }
 
 /// While one exists, threads that are made inherit a mask that blocks all signals: the client's
@@ -70,7 +82,7 @@ void WorkerPool::start() {
     for (unsigned made = 0; made < seats(); made++) {
         try {
             std::thread([this] { worker_loop(); }).detach();
-        } catch (const std::system_error &) {
+        } catch (const std::exception &) { // no thread, or no memory for one
             if (made == 0)
                 throw; // fewer than wanted will do, none will not
             break;
@@ -176,7 +188,7 @@ void WorkerPool::look_out(std::uint64_t seen) const noexcept {
 }
 
 void WorkerPool::worker_loop() {
-    prepare_thread_for_guards();
+    prepare_when_possible();
     std::unique_lock lock(mutex_);
     for (;;) {
         Grid *grid = next_grid_locked();

@@ -76,7 +76,8 @@ TEST_F(FaultTest, CheckedAddressOutsideTheArena) {
               CUDA_SUCCESS);
     expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
     EXPECT_EQ(host, 0);
-    EXPECT_TRUE(message_has({"lane 5", "writing"}));
+    EXPECT_TRUE(
+        message_has({"lane 5", "writing", "memory of the program that was not registered"}));
 }
 
 TEST_F(FaultTest, MisalignedAddress) {
@@ -111,6 +112,7 @@ TEST_F(FaultTest, UnreachableBarrier) {
 TEST_F(FaultTest, SharedMemoryOverrun) {
     ASSERT_EQ(launch("shared_overrun", 1, 32, nullptr), CUDA_SUCCESS);
     expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_TRUE(message_has({"bytes after the block's", "bytes of shared memory"}));
 }
 
 TEST_F(FaultTest, AssertionPrintsCudasLine) {
@@ -151,6 +153,7 @@ TEST_F(FaultTest, EndlessKernelIsInterrupted) {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); // told once
+    EXPECT_TRUE(message_has({"kernel `spin` was interrupted"}));
     EXPECT_EQ(read_words(memory, 1).front(), 0);
     ASSERT_EQ(launch("store", 1, 1, nullptr, memory, 2), CUDA_SUCCESS);
     EXPECT_EQ(read_words(memory, 1).front(), 2);

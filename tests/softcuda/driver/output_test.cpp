@@ -3,6 +3,7 @@
 
 #include "rt/printf_format.h"
 
+#include <climits>
 #include <cstring>
 
 namespace {
@@ -76,6 +77,14 @@ TEST(PrintfFormat, StringsCharactersAndPointers) {
     EXPECT_EQ(format("100%% %d", Packed().add(1), 1), "100% 1");
     EXPECT_EQ(format("plain", Packed(), 0), "plain");
     EXPECT_EQ(format("%200d", Packed().add(7), 1), std::string(199, ' ') + "7");
+}
+
+TEST(PrintfFormat, AWildWidthIsCutOff) {
+    constexpr std::size_t kWidest = 64 * 1024;
+    EXPECT_EQ(format("%*d", Packed().add(2'000'000'000).add(7), 2).size(), kWidest);
+    EXPECT_EQ(format("%*d|", Packed().add(INT_MIN).add(7), 2).size(), kWidest + 1);
+    EXPECT_EQ(format("%99999999999d", Packed().add(7), 1).size(), kWidest);
+    EXPECT_EQ(format("%.*d", Packed().add(2'000'000'000).add(7), 2).size(), kWidest);
 }
 
 TEST(PrintfFormat, BadFormatsAndPointers) {

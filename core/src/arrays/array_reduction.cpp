@@ -311,8 +311,9 @@ void run(Reducing &work, const Array &result, StreamRef stream) {
     const std::int64_t bytes[] = {
         static_cast<std::int64_t>(work.outputs * work.chunks * state_size(work.variant))};
     const Array states = Array::empty(result.context(), bytes, ScalarType::UInt8, Order::C, stream);
-    launch_reduction(work, states.address(), kernels, stream);
     Reducing second = second_stage(work, states);
+    kernels.expect(second.variant.key(), [&] { return reduction_source(second.variant); });
+    launch_reduction(work, states.address(), kernels, stream);
     launch_reduction(second, result.address(), kernels, stream);
     note_use(work, result, &states, stream);
 }

@@ -9,24 +9,47 @@
 namespace pycuda {
 namespace {
 
-Function compile_kernel(const Context &context, const std::string &source) {
+CompileRequest request_for(const Context &context, std::string source) {
     CompileRequest request;
-    request.source = source;
+    request.source = std::move(source);
     request.name = "pycuda_array.cu";
     request.linkage = Linkage::Cxx;
     request.builtins = Builtins::Minimal;
     request.options = {"--fmad=false"};
     request.device = context.device().compute_capability();
     request.target = driver().image_kind();
-    const CompileResult result = compile(request);
+    return request;
+}
+
+Function load_kernel(const Context &context, const CompileResult &compiled) {
     ScopedContext scope(context);
-    return Module::load(std::as_bytes(std::span(result.image))).function("run");
+    return Module::load(std::as_bytes(std::span(compiled.image))).function("run");
 }
 
 } // namespace
 
+bool KernelTable::has(KernelKey key) const noexcept {
+    for (std::size_t at = hash(key);; ++at) {
+        const Slot &slot = slots_[at & (slots_.size() - 1)];
+        if (slot.key == key || slot.key == 0)
+            return slot.key == key;
+    }
+}
+
+void KernelTable::start(KernelKey key, std::string source) {
+    expected_.emplace(key, std::async(std::launch::async,
+                                      [request = request_for(context_, std::move(source))] {
+                                          return compile(request);
+                                      }));
+}
+
 const Function &KernelTable::add(KernelKey key, const std::string &source) {
-    functions_.push_back(compile_kernel(context_, source));
+    CompileResult compiled;
+    if (auto expected = expected_.extract(key); !expected.empty())
+        compiled = expected.mapped().get();
+    else
+        compiled = compile(request_for(context_, source));
+    functions_.push_back(load_kernel(context_, compiled));
     if (2 * functions_.size() > slots_.size()) {
         const std::vector<Slot> old = std::move(slots_);
         slots_.assign(2 * old.size(), {});

@@ -62,13 +62,12 @@ template <class T> __device__ __forceinline__ bool array_is_more(T a, T b) {
     return array_nan(a) ? !array_nan(b) : b < a;
 }
 template <class S> __device__ __forceinline__ S array_first(S a, S b, bool a_wins, bool b_wins) {
-    if (a.place < 0 || b.place < 0)
-        return a.place < 0 ? b : a;
-    return a_wins ? a : b_wins ? b : a.place < b.place ? a : b;
+    const bool b_precedes = b_wins | (!a_wins & (b.place < a.place)); // no branches
+    return (b.place >= 0) & ((a.place < 0) | b_precedes) ? b : a;
 }
 /// As array_first(), where b comes behind a and is there.
 template <class S> __device__ __forceinline__ S array_later(S a, S b, bool, bool b_wins) {
-    return a.place < 0 || b_wins ? b : a;
+    return (a.place < 0) | b_wins ? b : a;
 }
 )__";
 
@@ -359,12 +358,15 @@ std::string thread_loop(const ReductionVariant &variant) {
 
 /// The team's state, in its first thread's `total`.
 std::string join_team(const ReductionVariant &variant) {
+    const std::string unroll =
+        variant.rolled && is_index(variant) ? "#pragma unroll 1\n" : "#pragma unroll\n";
     std::string code;
     if (variant.team != Team::Warp) // halves down to a warp, of columns to one of a block's eight
         code +=
             "    __shared__ __align__(16) unsigned char memory[256 * sizeof(S)];\n"
             "    S *shared = reinterpret_cast<S *>(memory);\n"
-            "    shared[threadIdx.x] = total;\n#pragma unroll\n"
+            "    shared[threadIdx.x] = total;\n" +
+            unroll +
             "    for (int half = team_size / 2; half * distance >= 32; half /= 2) {\n"
             "        __syncthreads();\n"
             "        if (lane < half)\n"
@@ -375,8 +377,9 @@ std::string join_team(const ReductionVariant &variant) {
         return code + "    if (lane > 0)\n        return;\n    total = shared[threadIdx.x];\n";
     if (variant.team == Team::Block)
         code += "    if (threadIdx.x >= 32)\n        return;\n    total = shared[threadIdx.x];\n";
-    return code + "#pragma unroll\n    for (int half = 16; half > 0; half /= 2)\n"
-                  "        total = combine(total, array_from_above(total, half));\n";
+    return code + unroll +
+           "    for (int half = 16; half > 0; half /= 2)\n"
+           "        total = combine(total, array_from_above(total, half));\n";
 }
 
 /// Who is in the team, and which output it has.

@@ -98,7 +98,8 @@ ScalarType result_type(Scan kind, ScalarType type) {
 
 std::string source_of(const Scanning &work) {
     const std::array types = {work.stored, work.type};
-    std::string code = std::string(device_code::shuffle_cuh) + std::string(device_code::scan_cuh) +
+    std::string code = std::string("#define SCAN_ROLLED ") + (work.rolled ? "1\n" : "0\n") +
+                       std::string(device_code::shuffle_cuh) + std::string(device_code::scan_cuh) +
                        std::string(work.rolled ? device_code::scan_rolled_cuh : "");
     code += "typedef " + std::string(cuda_name(work.stored)) + " A;\ntypedef " +
             std::string(cuda_name(work.type)) + " L;\ntypedef L O;\ntypedef " +

@@ -15,9 +15,13 @@
 //
 // Blocks claim tiles through a counter, so that a tile's predecessors have all been started when
 // it waits for them: no order or number of blocks running at a time can make it wait forever.
+//
+// SCAN_ROLLED is defined before this, as 1 where code in a loop is to be preferred to copies of it.
 #pragma once
 
 namespace pycuda {
+
+constexpr int scan_unrolled = SCAN_ROLLED ? 1 : 32; ///< of what is done once for a tile
 
 /// The totals, as 64-bit words of 32 bits payload and a mark that says they are there: a word is
 /// written and read as a whole, so that no fences are needed.
@@ -83,7 +87,8 @@ template <class T, class Op>
 __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
                          unsigned long long tiles, const T &total, int lane, const Op &op) {
     using Node = ScanNode<T>;
-    constexpr int at_once = Node::words <= 2 ? 3 : 1; // levels of which nodes are read together
+    // Levels of which nodes are read together.
+    constexpr int at_once = SCAN_ROLLED ? 0 : Node::words <= 2 ? 3 : 1;
     T own = total;
     T prefix = total;
     bool found = false;
@@ -116,31 +121,33 @@ __device__ T find_prefix(unsigned long long *nodes, unsigned long long tile,
 
     // The nodes of several levels are asked for at the same time, as each answer takes a
     // microsecond.
-    const unsigned long long *node[at_once];
-    typename Node::Words64 seen[at_once];
-    bool there[at_once];
+    if constexpr (at_once > 0) {
+        const unsigned long long *node[at_once];
+        typename Node::Words64 seen[at_once];
+        bool there[at_once];
 #pragma unroll
-    for (int i = 0; i < at_once; ++i, up()) {
-        const int before = static_cast<int>(at % 32);
-        node[i] = level + (at - before + lane) * Node::words;
-        there[i] = lane >= before;
-    }
-    level = nodes;
-    at = tile;
-    level_size = tiles;
-    for (int joined = 0; joined < at_once;) {
+        for (int i = 0; i < at_once; ++i, up()) {
+            const int before = static_cast<int>(at % 32);
+            node[i] = level + (at - before + lane) * Node::words;
+            there[i] = lane >= before;
+        }
+        level = nodes;
+        at = tile;
+        level_size = tiles;
+        for (int joined = 0; joined < at_once;) {
 #pragma unroll
-        for (int i = 0; i < at_once; ++i)
-            if (!there[i]) {
-                seen[i] = Node::peek(node[i]);
-                there[i] = Node::published(seen[i]);
-            }
+            for (int i = 0; i < at_once; ++i)
+                if (!there[i]) {
+                    seen[i] = Node::peek(node[i]);
+                    there[i] = Node::published(seen[i]);
+                }
 #pragma unroll
-        for (int i = 0; i < at_once; ++i)
-            if (joined == i && __all_sync(full_warp, there[i])) {
-                climb(lane < static_cast<int>(at % 32) ? Node::value(seen[i]) : own);
-                joined = i + 1;
-            }
+            for (int i = 0; i < at_once; ++i)
+                if (joined == i && __all_sync(full_warp, there[i])) {
+                    climb(lane < static_cast<int>(at % 32) ? Node::value(seen[i]) : own);
+                    joined = i + 1;
+                }
+        }
     }
     while (at != 0) {
         T value = own;
@@ -330,7 +337,7 @@ __device__ T find_before_warp(const T &warp_total, unsigned long long *nodes,
         before_warp = op(before_warp, totals.data()[i]);
     if (warp == 0) {
         T total = totals.data()[0];
-#pragma unroll
+#pragma unroll scan_unrolled
         for (int i = 1; i < Warps; ++i)
             total = op(total, totals.data()[i]);
         if (lane == 0)

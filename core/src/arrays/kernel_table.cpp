@@ -37,10 +37,10 @@ bool KernelTable::has(KernelKey key) const noexcept {
 }
 
 void KernelTable::start(KernelKey key, std::string source) {
-    expected_.emplace(key, std::async(std::launch::async,
-                                      [request = request_for(context_, std::move(source))] {
-                                          return compile(request);
-                                      }));
+    expected_.emplace(
+        key, std::async(std::launch::async, [request = request_for(context_, std::move(source))] {
+            return compile(request);
+        }));
 }
 
 const Function &KernelTable::add(KernelKey key, const std::string &source) {

@@ -257,6 +257,16 @@ def check_bounds(array, axis: int, extent: int) -> None:
         )
 
 
+def from_start(array, axis: int, extent: int):
+    """Indices of an axis of that length, of int64, with those from its end counted from its start; IndexError as
+    check_bounds() has it."""
+    counted = _driver._array_apply("where", array < 0, array + extent, array)
+    # As numbers without sign, those that are still below zero are too large as well: one reduction.
+    if counted.size and int(counted.view(np.uint64).max().get()) >= extent:
+        check_bounds(array, axis, extent)
+    return counted
+
+
 class _NewAxis(NamedTuple):
     """A mask without axes: it chooses all of the array along a new axis, or nothing."""
 
@@ -366,8 +376,7 @@ class _AdvancedIndex:
         for axis, array in self.arrays:
             extent, stride = self.view.shape[axis], self.view.strides[axis]
             if not any(array is one for one in self.inside):
-                check_bounds(array, axis, extent)
-                array = _driver._array_apply("where", array < 0, array + extent, array)
+                array = from_start(array, axis, extent)
             part = array * np.int64(stride)
             total = part if total is None else total + part
         total = broadcast_to(total, self.shape)

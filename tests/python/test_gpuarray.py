@@ -343,3 +343,13 @@ def test_arrays_outlive_their_context(run_program):
         """
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "2000.0\n" * 3, "")
+
+
+def test_arrays_of_indices_are_checked_at_both_ends():
+    x = gpuarray.to_gpu(np.arange(20.0).reshape(4, 5))
+    ends = gpuarray.to_gpu(np.array([-4, 3]))
+    np.testing.assert_array_equal(x[ends].get(), x.get()[[-4, 3]])
+    for wrong in (-5, 4, -(2**63), 2**63 - 1):
+        indices = gpuarray.to_gpu(np.array([0, wrong]))
+        with pytest.raises(IndexError, match=f"index {wrong} is out of bounds"):
+            x[indices]

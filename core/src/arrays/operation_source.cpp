@@ -212,17 +212,46 @@ std::string unrolling(const OperationVariant &variant) {
     return variant.rolled || is_long(variant) ? "#pragma unroll 1\n" : "#pragma unroll\n";
 }
 
+/// A thread's elements, a block's width apart, one after the other.
+std::string apart_in_turn(const OperationVariant &variant) {
+    return "#pragma unroll 1\n    for (int u = 0; u < " + std::to_string(elements_per_thread) +
+           "; ++u) {\n        const unsigned long long i = first + u * blockDim.x;\n"
+           "        if (i < n)\n            " +
+           one_element(variant, "i") + "    }\n";
+}
+
+/// All loaded before the first is stored, as elements_at_once() below.
+std::string apart_at_once(const OperationVariant &variant) {
+    const std::string count = std::to_string(elements_per_thread);
+    const std::string each = "#pragma unroll\n    for (int u = 0; u < " + count +
+                             "; ++u) {\n        const unsigned long long i = first + u * "
+                             "blockDim.x;\n        if (i < n) {\n";
+    std::string arrays, loads;
+    auto load = [&](const std::string &type, const std::string &name) {
+        arrays += "    " + type + " l_" + name + "[" + count + "];\n";
+        loads += "            l_" + name + "[u] = " + name + "[i];\n";
+    };
+    if (mask_by_element(variant))
+        load("bool", "mask");
+    for_packs(variant, [&](const std::string &name) {
+        load("A" + name, "p" + name);
+        return "";
+    });
+    const std::string store =
+        "out[i] = " +
+        operate_call(variant, "i", [](int i) { return "l_p" + std::to_string(i) + "[u]"; }) + ";\n";
+    return arrays + each + loads + "        }\n    }\n" + each + "            " +
+           (mask_by_element(variant) ? "if (l_mask[u]) " : "") + store + "        }\n    }\n";
+}
+
 std::string contiguous_body(const OperationVariant &variant) {
     if (variant.rolled)
         return rolled_body(variant);
     if (variant.walk == Walk::Vectors && !mask_by_element(variant))
         return is_long(variant) ? long_body(variant) : vector_body(variant);
     return "    const unsigned long long first = blockIdx.x * " + number(tile_size(variant)) +
-           "ull + threadIdx.x;\n" + unrolling(variant) + "    for (int u = 0; u < " +
-           std::to_string(elements_per_thread) +
-           "; ++u) {\n        const unsigned long long i = first + u * blockDim.x;\n"
-           "        if (i < n)\n            " +
-           one_element(variant, "i") + "    }\n";
+           "ull + threadIdx.x;\n" +
+           (is_long(variant) ? apart_in_turn(variant) : apart_at_once(variant));
 }
 
 /// The pointers that have strides, by the names of their offsets.

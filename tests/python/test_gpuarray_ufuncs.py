@@ -193,3 +193,29 @@ def test_complex_expm1_at_the_ends(device):
     result = np.expm1(gpuarray.to_gpu(np.array(list(expected)))).get()
     for one, other in zip(result, expected.values(), strict=True):
         same_parts(np.complex128(one), np.complex128(other))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+def test_remainders_are_exact(device, name, dtype):
+    info, random = np.finfo(dtype), np.random.default_rng(1)
+    hard = [0, 1, 3, 1 / 3, 7.5, info.tiny, info.smallest_subnormal, info.max, info.eps]
+    hard += [2.0**23, 2.0**24 - 1, 2.0**52, np.inf, np.nan]
+    hard = np.array([*hard, *(-np.array(hard))], dtype)
+    x, y = (each.ravel() for each in np.meshgrid(hard, hard))
+    divisors = random.uniform(0.1, 10, 3000).astype(dtype)
+    close = (divisors * random.integers(1, 1 << 22, 3000)).astype(
+        dtype
+    )  # to a multiple
+    far = np.ldexp(dtype(1.37), random.integers(-60, 60, 3000)).astype(dtype)
+    x = np.concatenate([x, close, np.nextafter(close, dtype(0)), far, -close])
+    y = np.concatenate([y, divisors, -divisors, far[::-1] * dtype(1.1), divisors])
+    function = getattr(np, name)
+    with np.errstate(all="ignore"):
+        expected = function(x, y)
+    result = function(gpuarray.to_gpu(x), gpuarray.to_gpu(y)).get()
+    np.testing.assert_array_equal(result, expected)
+    finite = ~np.isnan(expected)
+    np.testing.assert_array_equal(
+        np.signbit(result[finite]), np.signbit(expected[finite])
+    )

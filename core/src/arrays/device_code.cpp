@@ -201,9 +201,19 @@ FUNCTION T array_floor_divide(T a, T b) {
 }
 //: array_fmod
 FUNCTION T array_fmod(T a, T b) { return b == T(0) || (T(-1) < T(0) && b == T(-1)) ? T(0) : T(a % b); }
+//: array_real_fmod
+FUNCTION T array_real_fmod(T a, T b) {
+    const T all_integers = sizeof(T) == 4 ? T(8388608.0) : T(4503599627370496.0);
+    const T x = fabs(a), y = fabs(b), q = trunc(x / y);
+    if (!(q < all_integers))
+        return fmod(a, b);
+    // Exact: a multiple of y's last place that is smaller than y. x / y may have been rounded up.
+    const T r = q == 0 ? x : T(fma(-q, y, x));
+    return copysign(r < 0 ? r + y : r, a);
+}
 //: array_real_remainder
 FUNCTION T array_real_remainder(T a, T b) {
-    T r = fmod(a, b);
+    T r = array_real_fmod(a, b);
     if (b == 0)
         return r;
     if (r == 0)
@@ -212,6 +222,15 @@ FUNCTION T array_real_remainder(T a, T b) {
 }
 //: array_real_floor_divide
 FUNCTION T array_real_floor_divide(T a, T b) {
+    const T all_integers = sizeof(T) == 4 ? T(8388608.0) : T(4503599627370496.0);
+    const T x = fabs(a), y = fabs(b), rounded = trunc(x / y);
+    if (rounded < all_integers) { // as in array_real_fmod()
+        const T rest = rounded == 0 ? x : T(fma(-rounded, y, x));
+        const T whole = rest < 0 ? rounded - 1 : rounded;
+        if (signbit(a) == signbit(b))
+            return whole;
+        return rest != 0 ? -whole - 1 : -whole;
+    }
     if (b == 0)
         return a / b;
     T r = fmod(a, b), q = (a - r) / b;
@@ -227,7 +246,7 @@ REAL_OF_TWO(array_remainder, array_real_remainder(a, b))
 //: array_floor_divide
 REAL_OF_TWO(array_floor_divide, array_real_floor_divide(a, b))
 //: array_fmod
-REAL_OF_TWO(array_fmod, fmod(a, b))
+REAL_OF_TWO(array_fmod, array_real_fmod(a, b))
 //: array_power
 REAL_OF_TWO(array_power, pow(a, b))
 //: array_floor

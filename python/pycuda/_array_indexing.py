@@ -192,8 +192,11 @@ def get_item(ary, index):
     items = _as_tuple(index)
     if all(_is_basic(item) for item in items):
         return basic_view(ary, items)
-    plan = _AdvancedIndex(ary, items)
-    return plan.take()
+    if len(items) == 1 and ary.ndim and _is_mask_of(items[0], ary):
+        mask = items[0]
+        mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
+        return _driver._array_compress(ary, mask)
+    return _AdvancedIndex(ary, items).take()
 
 
 def set_item(ary, index, value) -> None:
@@ -257,16 +260,6 @@ def check_bounds(array, axis: int, extent: int) -> None:
         )
 
 
-def from_start(array, axis: int, extent: int):
-    """Indices of an axis of that length, of int64, with those from its end counted from its start; IndexError as
-    check_bounds() has it."""
-    counted = _driver._array_apply("where", array < 0, array + extent, array)
-    # As numbers without sign, those that are still below zero are too large as well: one reduction.
-    if counted.size and int(counted.view(np.uint64).max().get()) >= extent:
-        check_bounds(array, axis, extent)
-    return counted
-
-
 class _NewAxis(NamedTuple):
     """A mask without axes: it chooses all of the array along a new axis, or nothing."""
 
@@ -293,7 +286,6 @@ class _AdvancedIndex:
 
     def __init__(self, ary, items: tuple) -> None:
         basic, arrays = [], []  # arrays: (axis of the view, array of int64)
-        self.inside = []  # the arrays whose indices need no check: they come from masks
         axis = 0  # of the view
         places = []
         for place, item in enumerate(
@@ -349,11 +341,9 @@ class _AdvancedIndex:
                     )
                 if item.ndim == 0:
                     one = _NewAxis(to_gpu(np.zeros(int(item.get()), np.int64)))
-                    self.inside.append(one.places)
                     result.append(one)
                     continue
                 places = places_of(item)
-                self.inside.extend(places)
                 result.extend(places)
             elif item.dtype.kind in "iu":
                 result.append(item.astype(np.int64, copy=False))
@@ -372,19 +362,15 @@ class _AdvancedIndex:
         """The offsets of all elements, in bytes, as an array that broadcasts to the result."""
         before = self.front
         after = len(self._result_shape()) - before - len(self.shape)
-        total = None
-        for axis, array in self.arrays:
-            extent, stride = self.view.shape[axis], self.view.strides[axis]
-            if not any(array is one for one in self.inside):
-                array = from_start(array, axis, extent)
-            part = array * np.int64(stride)
-            total = part if total is None else total + part
-        total = broadcast_to(total, self.shape)
-        return (
-            total.reshape((1,) * before + self.shape + (1,) * after)
-            if after or before
-            else total
+        offsets, bad = _driver._array_offsets(
+            [broadcast_to(array, self.shape) for _, array in self.arrays],
+            [self.view.shape[axis] for axis, _ in self.arrays],
+            [self.view.strides[axis] for axis, _ in self.arrays],
         )
+        if bad >= 0:
+            axis, array = self.arrays[bad]
+            check_bounds(array, axis, self.view.shape[axis])
+        return offsets.reshape((1,) * before + self.shape + (1,) * after)
 
     def _base(self):
         """The view without the indexed axes, with the result's axes in their place."""

@@ -200,11 +200,10 @@ def _starts(values, equal_nan: bool):
     """Where a sorted array has another element than before."""
     starts = empty(values.size, np.bool_)
     starts[:1] = True
-    differ = values[1:] != values[:-1]
+    _apply("not_equal", values[1:], values[:-1], out=starts[1:])
     if equal_nan and values.dtype.kind in "fcV":
         isnan = _apply("isnan", values)
-        differ = differ & ~(isnan[1:] & isnan[:-1])
-    starts[1:] = differ
+        starts[1:] &= ~(isnan[1:] & isnan[:-1])
     return starts
 
 
@@ -219,22 +218,18 @@ def _unique_flat(a, return_index, return_inverse, return_counts, equal_nan):
         nothing = empty(0, np.int64)
         return values, nothing, nothing.reshape(a.shape), nothing
     starts = _starts(values, equal_nan)
-    number = _scans.cumsum(starts) - 1
-    count = int(number[-1].get()) + 1
-    # The first of each run writes its place; the others write behind the end.
-    places = full(count + 1, values.size, np.int64)
-    slots = _apply("where", starts, number, np.int64(count))
-    places[slots] = arange_of(values.size)
-    first = places[:count]
-    index = take_along_axis(order, first, 0) if return_index else None
     inverse = None
     if return_inverse:
         inverse = empty(values.size, np.int64)
-        inverse[order] = number
+        inverse[order] = _scans.cumsum(starts) - 1
         inverse = inverse.reshape(a.shape)
+    if not return_index and not return_counts:
+        return values[starts], None, inverse, None
+    (first,) = _indexing.places_of(starts)
+    index = take_along_axis(order, first, 0) if return_index else None
     counts = None
     if return_counts:
-        ends = full(count, values.size, np.int64)
+        ends = full(first.size, values.size, np.int64)
         ends[:-1] = first[1:]
         counts = ends - first
     return take_along_axis(values, first, 0), index, inverse, counts

@@ -13,6 +13,7 @@
 #include <pycuda/array_reduction.h>
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 #include <string>
@@ -241,6 +242,17 @@ void array_assign(nb::handle to, nb::handle from, nb::handle stream) {
            stream.is_none() ? StreamRef() : stream_ref(stream));
 }
 
+/// The offsets, and the number of the first array with an index outside of its axis or -1.
+nb::tuple array_offsets(nb::list arrays, const std::vector<std::int64_t> &extents,
+                        const std::vector<std::int64_t> &strides) {
+    std::vector<IndexedAxis> axes;
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+        axes.push_back({&require_array(arrays[k], "indices"), extents.at(k), strides.at(k)});
+    const ElementOffsets found = element_offsets(axes);
+    return nb::make_tuple(wrap_array(found.offsets, Py_TYPE(nb::handle(arrays[0]).ptr())),
+                          found.outside);
+}
+
 } // namespace
 
 void bind_array_operations(nb::module_ &module) {
@@ -259,6 +271,7 @@ void bind_array_operations(nb::module_ &module) {
                nb::arg("axes") = ~std::uint32_t{0}, nb::arg("keepdims") = false,
                nb::arg("dtype") = nb::none(), nb::arg("where") = nb::none(),
                nb::arg("stream") = nb::none());
+    module.def("_array_offsets", array_offsets);
     module.def("_array_gather", [](nb::handle out, nb::handle base, nb::handle offsets) {
         gather(require_array(out, "out"), require_array(base, "base"),
                require_array(offsets, "offsets"));
@@ -269,6 +282,12 @@ void bind_array_operations(nb::module_ &module) {
     });
     module.def("_array_nonzero", [](nb::handle array) {
         return wrap_array(nonzero(require_array(array, "the array")), Py_TYPE(array.ptr()));
+    });
+    module.def("_array_compress", [](nb::handle values, nb::handle where) {
+        const Array &from = require_array(values, "the values");
+        const nb::object dtype = from.dtype().is_opaque() ? values.attr("dtype") : nb::object();
+        return wrap_array(compress(from, require_array(where, "the mask")), Py_TYPE(values.ptr()),
+                          dtype);
     });
     module.def("_array_assign", array_assign, nb::arg("to"), nb::arg("source"),
                nb::arg("stream") = nb::none());

@@ -109,3 +109,55 @@ def test_masks_that_do_not_fit():
     for shape in [(1, 1), (1, 0), (3, 2), (2,)]:
         with pytest.raises(IndexError, match="does not fit"):
             x[np.ones(shape, bool)]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "f2", "i4", "f8", "c16", "S3", "i4,f8,i1"])
+def test_elements_where_a_mask_is_true(dtype):
+    random = np.random.default_rng(2)
+    a = np.frombuffer(random.bytes(9001 * np.dtype(dtype).itemsize), dtype)
+    for size in (0, 1, 511, 4097, 9001):
+        for share in (0.0, 0.3, 1.0):
+            mask = random.random(size) < share
+            x = gpuarray.to_gpu(a[:size])[gpuarray.to_gpu(mask)]
+            assert x.dtype == a.dtype
+            assert x.get().tobytes() == a[:size][mask].tobytes()
+
+
+def test_elements_of_views_where_a_mask_is_true():
+    a = np.arange(6 * 8.0).reshape(6, 8)
+    x, mask = gpuarray.to_gpu(a), a % 3 == 0
+    on_device = gpuarray.to_gpu(mask)
+    np.testing.assert_array_equal(x.T[on_device.T].get(), a.T[mask.T])
+    np.testing.assert_array_equal(
+        x[::-2, 1:][on_device[::2, :-1]].get(), a[::-2, 1:][mask[::2, :-1]]
+    )
+
+
+def test_indices_along_several_axes():
+    a = np.arange(5 * 6 * 7).reshape(5, 6, 7)
+    x = gpuarray.to_gpu(a)
+    rows, columns = np.array([[0], [-1], [2]]), np.array([5, -6, 0, 3])
+    np.testing.assert_array_equal(x[rows, columns].get(), a[rows, columns])
+    np.testing.assert_array_equal(x[rows, :, columns].get(), a[rows, :, columns])
+    np.testing.assert_array_equal(
+        x[::2][np.array([2, -3]), 1:, -1].get(), a[::2][[2, -3], 1:, -1]
+    )
+    x[rows, columns] = 7
+    a[rows, columns] = 7
+    np.testing.assert_array_equal(x.get(), a)
+
+
+def test_indices_outside_change_nothing():
+    a = np.arange(30.0).reshape(5, 6)
+    x = gpuarray.to_gpu(a)
+    for index in (([0, 5],), ([0, 1], [2, -7]), ([0, -6], [0, 0])):
+        axis = 1 if index == ([0, 1], [2, -7]) else 0
+        with pytest.raises(
+            IndexError, match=f"out of bounds for axis {axis} with size"
+        ):
+            x[index]
+        with pytest.raises(
+            IndexError, match=f"out of bounds for axis {axis} with size"
+        ):
+            x[index] = 1
+    np.testing.assert_array_equal(x.get(), a)

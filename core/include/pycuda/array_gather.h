@@ -4,7 +4,26 @@
 #include <pycuda/array.h>
 #include <pycuda/stream.h>
 
+#include <cstdint>
+#include <span>
+
 namespace pycuda {
+
+/// One of the axes that elements are chosen along.
+struct IndexedAxis {
+    const Array *indices; ///< int64; below zero they count from the end
+    std::int64_t extent;  ///< of the axis
+    std::int64_t stride;  ///< in bytes
+};
+
+struct ElementOffsets {
+    Array offsets;    ///< int64, in bytes, of the shape of the indices
+    int outside = -1; ///< the first axis that an index is not on; -1: none
+};
+
+/// The sums over all axes (one at least, whose indices have the same shape) of index times stride.
+/// Waits for the device, to learn whether all of them are inside.
+ElementOffsets element_offsets(std::span<const IndexedAxis> axes, StreamRef stream = {});
 
 /// out[i] = the element at base[i]'s address plus offsets[i] bytes. `base` and `offsets` (int64)
 /// broadcast to the shape of `out`; the caller has checked that all places are inside.

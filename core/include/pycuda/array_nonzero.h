@@ -1,4 +1,4 @@
-// array_nonzero.h -- the places of the elements that are not zero.
+// array_nonzero.h -- the places of the elements that are not zero, and the elements at them.
 #pragma once
 
 #include <pycuda/array.h>
@@ -10,5 +10,9 @@ namespace pycuda {
 /// axis of `array` (which has at least one) and a column for each place. Waits for the device,
 /// since the result's shape is the number of places. Throws UnsupportedTypes for structs.
 Array nonzero(const Array &array, StreamRef stream = {});
+
+/// The elements of `values` where `where`, of the same shape, is not zero, in C order and in one
+/// axis. Waits for the device like nonzero(). Throws UnsupportedTypes for masks of structs.
+Array compress(const Array &values, const Array &where, StreamRef stream = {});
 
 } // namespace pycuda

@@ -3,6 +3,7 @@
 
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
+#include "arrays/word.h"
 
 #include <pycuda/launch.h>
 
@@ -29,25 +30,19 @@ struct Movement {
     }
 };
 
-/// Elements are moved as words of the greatest size that divides them and where they lie.
 std::size_t word_of(const Array &a, const Array &b) noexcept {
-    std::uint64_t bits = a.item_size() | a.address() | b.address() | 16;
+    std::uint64_t places = a.address() | b.address();
     for (const Array *array : {&a, &b})
         for (std::int64_t stride : array->layout().strides())
-            bits |= static_cast<std::uint64_t>(stride);
-    return bits & -bits;
+            places |= static_cast<std::uint64_t>(stride);
+    return word_bytes(a.item_size(), places);
 }
 
 std::string source_of(const Movement &movement) {
     const std::string axes = std::to_string(movement.axes);
-    const char *word = movement.word == 16  ? "uint4"
-                       : movement.word == 8 ? "unsigned long long"
-                       : movement.word == 4 ? "unsigned"
-                       : movement.word == 2 ? "unsigned short"
-                                            : "unsigned char";
     const bool gather = movement.direction == Direction::Gather;
-    return std::string("typedef ") + word + " Word;\nstruct Geometry {\n    long long n, extent[" +
-           axes + "], stride[" + axes +
+    return std::string("typedef ") + word_name(movement.word) +
+           " Word;\nstruct Geometry {\n    long long n, extent[" + axes + "], stride[" + axes +
            "][3];\n};\n"
            "extern \"C\" __global__ void __launch_bounds__(256) run(char *dense, char *base,\n"
            "        const char *offsets, Geometry g) {\n"

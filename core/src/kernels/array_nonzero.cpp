@@ -5,13 +5,15 @@
 //     scan   3         4         6              the last one is how many there are
 //     write  0 2 3     7         8 9            a block writes from where the one before ends
 //
-// A block looks at its tile row by row, 256 elements each; within a row, a thread's place follows
-// from the ballots of the warps before its own and of the lanes below it.
+// Each warp has 512 neighbours of a tile. To write, it counts them again, so that it knows where it
+// begins once all warps have: a place follows from that and from the ballots so far.
 #include <pycuda/array_nonzero.h>
 
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
+#include "arrays/operation_source.h"
+#include "arrays/word.h"
 #include "kernels/compact.h"
 
 #include <pycuda/array_operation.h>
@@ -19,6 +21,7 @@
 #include <pycuda/copy.h>
 #include <pycuda/launch.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -27,30 +30,62 @@ namespace {
 
 constexpr std::int64_t tile = 4096;
 
-enum class Step : std::uint8_t { Count, Write };
+enum class Step : std::uint8_t {
+    Count,
+    WritePlaces, ///< the indices of what was found, a row for each axis
+    WriteValues, ///< elements of another array
+};
 
-/// What both kernels begin with: `found`, for each row of the tile, whether a thread's element is
-/// not zero, and `here` the number of such elements in the row below this thread's.
-constexpr const char *rows = R"__(
+/// What a kernel does, and to what: all that its source depends on.
+struct Finding {
+    Step step;
+    ScalarType type; ///< of the array that is searched
+    unsigned axes = 1;
+    std::size_t word = 1, words = 1; ///< of the values that are written, as many in each
+
+    KernelKey key() const noexcept {
+        KernelKey key = 9;
+        for (auto [value, bits] : {std::pair{static_cast<std::size_t>(step), 2},
+                                   {static_cast<std::size_t>(type), 4},
+                                   {std::size_t{axes}, 7},
+                                   {word, 5},
+                                   {words, 40}})
+            key = key << bits | value;
+        return key;
+    }
+};
+
+/// `warps[w]`: how many a warp has found among its elements.
+constexpr const char *count_warps = R"__(
     __shared__ unsigned warps[8];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const long long first = blockIdx.x * 4096ll;
-    long long before = BEFORE;
+    const long long first = blockIdx.x * 4096ll + warp * 512 + lane;
+    unsigned mine = 0;
+UNROLL
     for (int row = 0; row < 16; ++row) {
-        const long long i = first + row * 256 + threadIdx.x;
+        const long long i = first + row * 32;
+        mine += __popc(__ballot_sync(0xffffffffu, i < n && array_true(array_convert<C>(in[i]))));
+    }
+    if (lane == 0)
+        warps[warp] = mine;
+    __syncthreads();
+)__";
+
+/// `here`: the place in the output of the element `i` that was found.
+constexpr const char *write_found = R"__(
+    long long before = blockIdx.x == 0 ? 0 : ends[blockIdx.x - 1];
+    for (int w = 0; w < warp; ++w)
+        before += warps[w];
+UNROLL
+    for (int row = 0; row < 16; ++row) {
+        const long long i = first + row * 32;
         const bool found = i < n && array_true(array_convert<C>(in[i]));
         const unsigned votes = __ballot_sync(0xffffffffu, found);
-        if (lane == 0)
-            warps[warp] = __popc(votes);
-        __syncthreads();
-        unsigned here = __popc(votes & ((1u << lane) - 1)), all = 0;
-        for (int w = 0; w < 8; ++w) {
-            here += w < warp ? warps[w] : 0;
-            all += warps[w];
+        const long long here = before + __popc(votes & ((1u << lane) - 1));
+        if (found) {
+WRITE
         }
-        WRITE
-        before += all;
-        __syncthreads();
+        before += __popc(votes);
     }
 )__";
 
@@ -58,46 +93,63 @@ std::string replaced(std::string text, const std::string &name, const std::strin
     return text.replace(text.find(name), name.size(), value);
 }
 
-std::string write_code(int axes) {
-    std::string code = "if (found) {\n            long long rest = i;\n";
-    for (int axis = axes - 1; axis >= 0; --axis) {
+std::string write_places(unsigned axes) {
+    std::string code = "            long long rest = i;\n";
+    for (unsigned axis = axes; axis-- > 0;) {
         const std::string number = std::to_string(axis), extent = "g.extent[" + number + "]";
         code += "            out[" + number +
-                " * total + before + here] = " + (axis == 0 ? "rest" : "rest % " + extent) + ";\n";
+                " * total + here] = " + (axis == 0 ? "rest" : "rest % " + extent) + ";\n";
         if (axis > 0)
             code += "            rest /= " + extent + ";\n";
     }
-    return code + "        }";
+    return code;
 }
 
-std::string source_of(Step step, ScalarType type, int axes) {
-    const std::array types = {type};
-    std::string code =
-        "typedef " + std::string(cuda_name(type)) + " A;\ntypedef " + compute_name(type) +
-        " C;\nstruct Geometry { long long extent[" + std::to_string(axes) +
-        "]; };\nextern \"C\" __global__ void __launch_bounds__(256) run(const A *in, ";
-    if (step == Step::Count)
-        code += "long long *counts, long long n) {" +
-                replaced(replaced(rows, "BEFORE", "0"), "WRITE", "static_cast<void>(here);") +
-                "    if (threadIdx.x == 0)\n        counts[blockIdx.x] = before;\n}\n";
+std::string write_values(const Finding &finding) {
+    const std::string words = std::to_string(finding.words);
+    return "            for (long long word = 0; word < " + words +
+           "; ++word)\n                out[here * " + words + " + word] = values[i * " + words +
+           " + word];\n";
+}
+
+std::string parameters(const Finding &finding) {
+    switch (finding.step) {
+    case Step::Count:
+        return "long long *counts, long long n";
+    case Step::WritePlaces:
+        return "const long long *ends, long long *out, long long n, long long total, Geometry g";
+    default:
+        return "const long long *ends, Word *out, long long n, const Word *__restrict__ values";
+    }
+}
+
+std::string source_of(const Finding &finding) {
+    const std::array types = {finding.type};
+    const std::string unroll =
+        is_rolled(KernelForm::Chosen) ? "#pragma unroll 1" : "#pragma unroll";
+    std::string code = "typedef " + std::string(cuda_name(finding.type)) + " A;\ntypedef " +
+                       compute_name(finding.type) + " C;\ntypedef " + word_name(finding.word) +
+                       " Word;\nstruct Geometry { long long extent[" +
+                       std::to_string(finding.axes) +
+                       "]; };\nextern \"C\" __global__ void __launch_bounds__(256) run(const A "
+                       "*__restrict__ in, " +
+                       parameters(finding) + ") {" + replaced(count_warps, "UNROLL", unroll);
+    if (finding.step == Step::Count)
+        code += "    if (threadIdx.x != 0)\n        return;\n"
+                "    for (int w = 1; w < 8; ++w)\n        mine += warps[w];\n"
+                "    counts[blockIdx.x] = mine;\n}\n";
     else
-        code +=
-            "const long long *ends, long long *out, long long n, long long total, Geometry g) {" +
-            replaced(replaced(rows, "BEFORE", "blockIdx.x == 0 ? 0 : ends[blockIdx.x - 1]"),
-                     "WRITE", write_code(axes)) +
-            "}\n";
+        code += replaced(replaced(write_found, "UNROLL", unroll), "WRITE",
+                         finding.step == Step::WritePlaces ? write_places(finding.axes)
+                                                           : write_values(finding)) +
+                "}\n";
     return device_prelude(types, code) + code;
 }
 
-void launch_step(Step step, const Array &in, KernelArguments &arguments, StreamRef stream) {
-    const int axes = step == Step::Count ? 1 : in.dimensions();
-    KernelKey key = 9;
-    for (auto [value, bits] : {std::pair{static_cast<unsigned>(step), 1},
-                               {static_cast<unsigned>(in.scalar_type()), 4},
-                               {static_cast<unsigned>(axes), 50}})
-        key = key << bits | value;
+void launch_step(const Finding &finding, const Array &in, KernelArguments &arguments,
+                 StreamRef stream) {
     const Function &kernel =
-        in.context()->kernels().find(key, [&] { return source_of(step, in.scalar_type(), axes); });
+        in.context()->kernels().find(finding.key(), [&] { return source_of(finding); });
     LaunchConfig config;
     config.block = {256};
     config.grid = {static_cast<unsigned>((static_cast<std::int64_t>(in.size()) + tile - 1) / tile)};
@@ -113,7 +165,7 @@ Array count_tiles(const Array &in, StreamRef stream) {
     arguments.add(in.address());
     arguments.add(counts.address());
     arguments.add(static_cast<std::int64_t>(in.size()));
-    launch_step(Step::Count, in, arguments, stream);
+    launch_step({Step::Count, in.scalar_type()}, in, arguments, stream);
     return scan(Scan::Sum, counts, 0, {}, stream);
 }
 
@@ -126,13 +178,27 @@ std::int64_t last_of(const Array &ends, StreamRef stream) {
     return last;
 }
 
+void refuse_opaque(const Array &array, const char *function) {
+    if (array.dtype().is_opaque())
+        throw UnsupportedTypes(std::string(function) + "() is not defined for elements of " +
+                               array.dtype().name());
+}
+
+/// What both kernels that write begin with.
+KernelArguments writing(const Array &in, const Array &ends, const Array &out) {
+    KernelArguments arguments;
+    for (const Array *one : {&in, &ends, &out})
+        arguments.add(one->address());
+    arguments.add(static_cast<std::int64_t>(in.size()));
+    return arguments;
+}
+
 } // namespace
 
 Array nonzero(const Array &array, StreamRef stream) {
     if (array.dimensions() == 0)
         throw std::invalid_argument("an array without axes has no places");
-    if (array.dtype().is_opaque())
-        throw UnsupportedTypes("nonzero() is not defined for elements of " + array.dtype().name());
+    refuse_opaque(array, "nonzero");
     const std::shared_ptr<ArrayContext> &context =
         array.memory() ? array.context() : ArrayContext::current();
     std::array<std::int64_t, 2> shape = {array.dimensions(), 0};
@@ -144,16 +210,42 @@ Array nonzero(const Array &array, StreamRef stream) {
     const Array out = Array::empty(context, shape, ScalarType::Int64, Order::C, stream);
     if (shape[1] == 0)
         return out;
-    KernelArguments arguments;
-    for (const Array *one : {&in, &ends, &out})
-        arguments.add(one->address());
-    arguments.add(static_cast<std::int64_t>(in.size()));
+    KernelArguments arguments = writing(in, ends, out);
     arguments.add(shape[1]);
     for (std::int64_t extent : in.shape())
         arguments.add(extent);
-    launch_step(Step::Write, in, arguments, stream);
+    launch_step({.step = Step::WritePlaces,
+                 .type = in.scalar_type(),
+                 .axes = static_cast<unsigned>(in.dimensions())},
+                in, arguments, stream);
     if (stream.get() != nullptr)
         synchronize(stream); // the memory of `in` and `ends` goes back to the pool here
+    return out;
+}
+
+Array compress(const Array &values, const Array &where, StreamRef stream) {
+    if (!std::ranges::equal(values.shape(), where.shape()))
+        throw std::invalid_argument("compress() takes values and a mask of one shape");
+    refuse_opaque(where, "compress");
+    std::array<std::int64_t, 1> shape = {0};
+    const std::shared_ptr<ArrayContext> &context =
+        values.memory() ? values.context() : ArrayContext::current();
+    if (values.size() == 0)
+        return Array::empty(context, shape, values.dtype(), Order::C, stream);
+    const Array in = compact(where, stream), from = compact(values, stream);
+    const Array ends = count_tiles(in, stream);
+    shape[0] = last_of(ends, stream);
+    const Array out = Array::empty(context, shape, values.dtype(), Order::C, stream);
+    if (shape[0] == 0)
+        return out;
+    KernelArguments arguments = writing(in, ends, out);
+    arguments.add(from.address());
+    Finding finding{.step = Step::WriteValues, .type = in.scalar_type()};
+    finding.word = word_bytes(from.item_size(), from.address() | out.address());
+    finding.words = from.item_size() / finding.word;
+    launch_step(finding, in, arguments, stream);
+    if (stream.get() != nullptr)
+        synchronize(stream);
     return out;
 }
 

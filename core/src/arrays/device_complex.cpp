@@ -1,0 +1,190 @@
+// device_complex.cpp -- functions of complex numbers for generated kernels.
+#include "arrays/device_complex.h"
+
+namespace pycuda {
+
+const char *const device_complex_functions = R"__(
+//: array_true
+template <class T> __device__ __forceinline__ bool array_true(array_complex<T> x) {
+    return x.re != 0 || x.im != 0;
+}
+//: array_nan
+template <class T> __device__ __forceinline__ bool array_nan(array_complex<T> x) {
+    return x.re != x.re || x.im != x.im;
+}
+//: array_infinite
+template <class T> __device__ __forceinline__ bool array_infinite(array_complex<T> x) {
+    return isinf(x.re) || isinf(x.im);
+}
+//: array_finite
+FUNCTION bool array_finite(T x) { return x - x == 0; }
+//: array_finite_parts
+template <class T> __device__ __forceinline__ bool array_finite_parts(array_complex<T> x) {
+    return x.re - x.re == 0 && x.im - x.im == 0;
+}
+//: array_abs
+template <class T> __device__ __forceinline__ T array_abs(array_complex<T> x) {
+    return hypot(x.re, x.im);
+}
+//: array_real
+template <class T> __device__ __forceinline__ T array_real(array_complex<T> x) { return x.re; }
+//: array_imag
+template <class T> __device__ __forceinline__ T array_imag(array_complex<T> x) { return x.im; }
+//: array_conjugate
+COMPLEX(array_conjugate)(array_complex<T> x) { return {x.re, -x.im}; }
+//: array_sign
+COMPLEX(array_sign)(array_complex<T> x) {
+    T size = array_abs(x);
+    return size == 0 ? x : array_complex<T>(x.re / size, x.im / size);
+}
+//: array_reciprocal
+COMPLEX(array_reciprocal)(array_complex<T> x) { return array_complex<T>(1) / x; }
+//: array_scaled
+COMPLEX(array_scaled)(array_complex<T> x, T factor) { return {x.re * factor, x.im * factor}; }
+//: exp
+COMPLEX(exp)(array_complex<T> x) {
+    T size = exp(x.re);
+    if (x.im == 0)
+        return {size, x.im};
+    if (isinf(x.re) && !array_finite(x.im))
+        return {size, x.re < 0 ? copysign(T(0), x.im) : x.im - x.im};
+    return {size * cos(x.im), size * sin(x.im)};
+}
+//: log
+COMPLEX(log)(array_complex<T> x) {
+    const T size = hypot(x.re, x.im), angle = atan2(x.im, x.re);
+    if (!(size > T(0.7) && size < T(1.4)))
+        return {log(size), angle};
+    // Near 1 of size * size - 1, whose terms cancel: with what their products round off.
+    const T a = fmax(fabs(x.re), fabs(x.im)), b = fmin(fabs(x.re), fabs(x.im));
+    const T high = (a - 1) * (a + 1), low = b * b;
+    const T lost = fma(a - 1, a + 1, -high) + fma(b, b, -low);
+    return {T(0.5) * log1p(high + low + lost), angle};
+}
+//: log2
+COMPLEX(log2)(array_complex<T> x) { return array_scaled(log(x), T(1.442695040888963407)); }
+//: log10
+COMPLEX(log10)(array_complex<T> x) { return array_scaled(log(x), T(0.434294481903251828)); }
+//: exp2
+COMPLEX(exp2)(array_complex<T> x) { return exp(array_scaled(x, T(0.693147180559945309))); }
+//: log1p
+COMPLEX(log1p)(array_complex<T> x) {
+    const T more = x.re * (x.re + 2) + x.im * x.im, angle = atan2(x.im, x.re + 1);
+    return {fabs(more) < T(0.5) ? T(0.5) * log1p(more) : log(hypot(x.re + 1, x.im)), angle};
+}
+//: expm1
+COMPLEX(expm1)(array_complex<T> x) {
+    T half = sin(x.im / 2), size = expm1(x.re);
+    if (x.im == 0)
+        return {size, x.im};
+    if (isinf(x.re) && !array_finite(x.im))
+        return {size, x.re < 0 ? T(0) : x.im - x.im};
+    return {size * cos(x.im) - 2 * half * half, (size + 1) * sin(x.im)};
+}
+//: sqrt
+COMPLEX(sqrt)(array_complex<T> x) {
+    if (x.re == 0 && x.im == 0)
+        return {T(0), x.im};
+    if (isinf(x.im))
+        return {fabs(x.im), x.im};
+    T size = sqrt((fabs(x.re) + hypot(x.re, x.im)) / 2), other = x.im / (2 * size);
+    return x.re >= 0 ? array_complex<T>(size, other)
+                     : array_complex<T>(fabs(other), copysign(size, x.im));
+}
+//: array_power
+COMPLEX(array_power)(array_complex<T> a, array_complex<T> b) {
+    if (b.re == 0 && b.im == 0)
+        return {T(1), T(0)};
+    if (a.re == 0 && a.im == 0) {
+        const T zero = b.re > 0 && b.im == 0 ? T(0) : T(0) / T(0);
+        return {zero, zero};
+    }
+    if (b.im == 0 && b.re == rint(b.re) && fabs(b.re) < 100) {
+        array_complex<T> result(1), factor = a;
+        for (int n = abs(int(b.re)); n > 0; n >>= 1, factor = factor * factor)
+            if (n & 1)
+                result = result * factor;
+        return b.re < 0 ? array_complex<T>(1) / result : result;
+    }
+    return exp(b * log(a));
+}
+//: times_i
+COMPLEX(times_i)(array_complex<T> x) { return {-x.im, x.re}; }
+//: over_i
+COMPLEX(over_i)(array_complex<T> x) { return {x.im, -x.re}; }
+//: sinh
+COMPLEX(sinh)(array_complex<T> x) {
+    if (x.im == 0)
+        return {sinh(x.re), x.im};
+    if (!array_finite(x.im))
+        return {x.re == 0 || isinf(x.re) ? x.re : x.im - x.im, x.im - x.im};
+    return {sinh(x.re) * cos(x.im), cosh(x.re) * sin(x.im)};
+}
+//: cosh
+COMPLEX(cosh)(array_complex<T> x) {
+    if (x.im == 0)
+        return {cosh(x.re), x.im * copysign(T(1), x.re)};
+    if (!array_finite(x.im))
+        return {isinf(x.re) ? fabs(x.re) : x.im - x.im, x.re == 0 ? x.re : x.im - x.im};
+    return {cosh(x.re) * cos(x.im), sinh(x.re) * sin(x.im)};
+}
+//: tanh
+COMPLEX(tanh)(array_complex<T> x) {
+    if (x.im == 0)
+        return {tanh(x.re), x.im};
+    if (!array_finite(x.im))
+        return isinf(x.re) ? array_complex<T>(copysign(T(1), x.re), copysign(T(0), x.im))
+                           : array_complex<T>(x.re == 0 ? x.re : x.im - x.im, x.im - x.im);
+    if (fabs(x.re) > T(20))
+        return {copysign(T(1), x.re), T(4) * sin(x.im) * cos(x.im) * exp(-2 * fabs(x.re))};
+    return sinh(x) / cosh(x);
+}
+//: sin
+COMPLEX(sin)(array_complex<T> x) { return over_i(sinh(times_i(x))); }
+//: cos
+COMPLEX(cos)(array_complex<T> x) { return cosh(times_i(x)); }
+//: tan
+COMPLEX(tan)(array_complex<T> x) { return over_i(tanh(times_i(x))); }
+//: asin
+COMPLEX(asin)(array_complex<T> x) {
+    if (!array_finite_parts(x)) // of C's rules, these are what atan2() makes of infinities
+        return {x.re == 0 ? x.re : atan2(x.re, fabs(x.im)),
+                array_infinite(x) ? copysign(hypot(x.re, x.im), x.im) : x.re - x.im};
+    array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));
+    array_complex<T> above = sqrt(array_complex<T>(1 + x.re, x.im));
+    return {atan2(x.re, (below * above).re), asinh((array_conjugate(below) * above).im)};
+}
+//: acos
+COMPLEX(acos)(array_complex<T> x) {
+    if (!array_finite_parts(x))
+        return {x.re == 0 ? T(1.57079632679489662) : atan2(fabs(x.im), x.re),
+                array_infinite(x) ? copysign(hypot(x.re, x.im), -x.im) : x.re - x.im};
+    array_complex<T> below = sqrt(array_complex<T>(1 - x.re, -x.im));
+    array_complex<T> above = sqrt(array_complex<T>(1 + x.re, x.im));
+    return {2 * atan2(below.re, above.re), asinh((array_conjugate(above) * below).im)};
+}
+//: asinh
+COMPLEX(asinh)(array_complex<T> x) { return over_i(asin(times_i(x))); }
+//: acosh
+COMPLEX(acosh)(array_complex<T> x) {
+    const array_complex<T> angle = acos(x);
+    return {fabs(angle.im), copysign(angle.re, x.im)};
+}
+//: atanh
+COMPLEX(atanh)(array_complex<T> x) {
+    if (!array_finite_parts(x)) {
+        const bool far = array_infinite(x), turned = far && x.im == x.im;
+        return {x.re == 0 || far ? copysign(T(0), x.re) : x.re - x.im,
+                turned ? copysign(T(1.57079632679489662), x.im) : x.re - x.im};
+    }
+    const T size = fabs(x.re), y2 = x.im * x.im, below = 1 - size; // as if it were positive: exact
+    return {copysign(T(0.25) * log1p(4 * size / (below * below + y2)), x.re),
+            T(0.5) * atan2(2 * x.im, below * (1 + size) - y2)};
+}
+//: atan
+COMPLEX(atan)(array_complex<T> x) { return over_i(atanh(times_i(x))); }
+//: rint
+COMPLEX(rint)(array_complex<T> x) { return {rint(x.re), rint(x.im)}; }
+)__";
+
+} // namespace pycuda

@@ -22,14 +22,15 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
 
     ``stream``: the borrower's, in which the array is then ready (a handle; 1 the default stream, 2
     the thread's own, -1 for no waiting). ``dl_device`` (1, 0) copies to the host. Raises BufferError
-    for another device, and for elements that DLPack does not know.
+    for another device, for elements that DLPack does not know, and where ``copy=False`` forbids a copy
+    that is needed.
     """
     own = dlpack_device(self)
     if dl_device is not None and tuple(dl_device) != own:
         if tuple(dl_device) != (_CPU, 0):
             raise BufferError(f"no copy to device {tuple(dl_device)} from {own}")
         if copy is False:
-            raise ValueError("the host wants a copy, which copy=False forbids")
+            raise BufferError("the host wants a copy, which copy=False forbids")
         return self.get().__dlpack__(max_version=max_version)
     versioned = max_version is not None and max_version[0] >= 1
     lent = self.copy() if copy else self

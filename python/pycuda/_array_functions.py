@@ -115,6 +115,9 @@ def _arange(start, stop=None, step=None, dtype=None, *, device=None):
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
     """An array on the device: a copy, or with ``copy=None`` the array itself if it fits."""
+    if dtype is not None and not hasattr(object, "dtype"):
+        # Numbers become this type at once: by way of another, large ones would be rounded.
+        object = np.asarray(object, dtype)
     result = _creation.as_array(object)
     fits = dtype is None or np.dtype(dtype) == result.dtype
     if not fits:

@@ -471,6 +471,7 @@ CREATION = [
     lambda p: p.asarray(True),
     lambda p: p.asarray(1j),
     lambda p: p.asarray([[1, 2], [3, 4]], dtype=p.uint8),
+    lambda p: p.asarray([0, 2**64 - 2, 2**53 + 1], dtype=p.uint64),
     lambda p: p.zeros((2, 3)),
     lambda p: p.zeros(3, dtype=p.int16),
     lambda p: p.ones((), dtype=p.bool),

@@ -33,12 +33,11 @@ array for it.
 
 # Why something is absent: the reason, and what it holds for.
 REASONS = {
-    "eigenvalues are those of Hermitian matrices": "linalg.eig linalg.eigvals roots",
     "einsum(optimize=...) plans by itself": "einsum_path",
-    "of polynomials there is polyval(), vander(); the rest works on few numbers, for the host": """
+    "of polynomials there is polyval(), polyfit(), roots(), vander(); the rest works on few numbers, for the host": """
         poly polyadd polyder polydiv polyint polymul polysub""",
     "not written yet": """
-        polyfit unwrap i0 piecewise trim_zeros packbits unpackbits mask_indices""",
+        unwrap i0 piecewise trim_zeros packbits unpackbits mask_indices""",
     "dates are not types of the device": """
         busday_count busday_offset datetime_as_string datetime_data is_busday isnat""",
     "matrices of the class numpy.matrix, not of arrays": "asmatrix bmat",

@@ -19,6 +19,7 @@ from pycuda import (
     _array_linalg,
     _array_norms,
     _array_numeric,
+    _array_polynomials,
     _array_quantiles,
     _array_scans,
     _array_selecting,
@@ -44,13 +45,14 @@ MODULES = (
     _array_quantiles,
     _array_sets,
     _array_correlation,
+    _array_polynomials,
     _array_files,
 )
 LINALG = {
     **{
         name: getattr(_linalg, name)
         for name in (
-            "solve inv det slogdet cholesky qr tensorinv tensorsolve eigh eigvalsh svd svdvals pinv "
+            "solve inv det slogdet cholesky qr tensorinv tensorsolve eig eigvals eigh eigvalsh svd svdvals pinv "
             "lstsq matrix_rank cond"
         ).split()
     },

@@ -121,6 +121,8 @@ from pycuda._array_numeric import round as round
 from pycuda._array_numeric import sinc as sinc
 from pycuda._array_numeric import trapezoid as trapezoid
 from pycuda._array_numeric import vander as vander
+from pycuda._array_polynomials import polyfit as polyfit
+from pycuda._array_polynomials import roots as roots
 from pycuda._array_quantiles import median as median
 from pycuda._array_quantiles import nanmedian as nanmedian
 from pycuda._array_quantiles import nanpercentile as nanpercentile

@@ -5,13 +5,17 @@
 
 Matrices, or stacks of them, are factored block by block: a block of threads for each matrix takes a panel of
 32 columns, the rest is products of matrices. Singular values, and eigenvalues of Hermitian matrices, come
-from rotations of pairs of columns, all pairs of a round at once. float32, float64 and their complex types are
+from rotations of pairs of columns, all pairs of a round at once; those of other square matrices from
+Francis' steps, a block of threads for each matrix. float32, float64 and their complex types are
 computed in their own type, integers and bool in float64.
 """
 
 from numpy.linalg import LinAlgError
 
 from pycuda._array_correlation import multi_dot
+from pycuda._array_eigen import EigResult as EigResult
+from pycuda._array_eigen import eig as eig
+from pycuda._array_eigen import eigvals as eigvals
 from pycuda._array_factoring import QRResult as QRResult
 from pycuda._array_factoring import SlogdetResult as SlogdetResult
 from pycuda._array_factoring import cholesky as cholesky
@@ -41,7 +45,7 @@ from pycuda._array_spectral import svd as svd
 from pycuda._array_spectral import svdvals as svdvals
 
 __all__ = [
-    "LinAlgError", "cholesky", "cond", "cross", "det", "eigh", "eigvalsh", "inv", "lstsq", "matmul",
+    "LinAlgError", "cholesky", "cond", "cross", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
     "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv",
     "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "vecdot",
     "vector_norm",

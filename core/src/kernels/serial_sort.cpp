@@ -97,6 +97,10 @@ void sort_by_chunks(Sorting &work, bool wide, std::int64_t chunks) {
 } // namespace
 
 void sort_serially(Sorting &work) {
+    if (fits_buckets(work)) {
+        sort_by_buckets(work);
+        return;
+    }
     const bool wide = work.length >= longest_narrow;
     const std::int64_t wanted = chunks_per_processor * work.keys.context()->processors();
     const std::int64_t chunks = std::min(wanted, work.length / (shortest_cut / 4));

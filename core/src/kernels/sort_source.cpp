@@ -2,6 +2,7 @@
 #include "kernels/sorting.h"
 
 #include "kernels/device/sort.cuh.h"
+#include "kernels/device/sort_buckets.cuh.h"
 #include "kernels/device/sort_serial.cuh.h"
 
 namespace pycuda {
@@ -26,6 +27,33 @@ const char *infinity_of(ScalarType type) {
         return "0x7ff0000000000000";
     default:
         return "0";
+    }
+}
+
+std::string bucket_kernel(SortStage stage) {
+    switch (stage) {
+    case SortStage::BucketFind:
+        return R"(
+extern "C" __global__ void __launch_bounds__(256) run(const U *keys,
+        const pycuda::FoundPlan *plans, unsigned short *buckets, pycuda::BucketGeometry g) {
+    pycuda::find_buckets(keys, plans, buckets, g);
+}
+)";
+    case SortStage::BucketDeal:
+        return R"(
+extern "C" __global__ void __launch_bounds__(1) run(const U *keys, U *space,
+        const pycuda::FoundPlan *plans, const unsigned short *buckets, unsigned *counts,
+        pycuda::BucketGeometry g) {
+    pycuda::deal_keys(keys, space, plans, buckets, counts, g);
+}
+)";
+    default:
+        return R"(
+extern "C" __global__ void __launch_bounds__(1) run(const U *keys, U *result, U *space,
+        pycuda::FoundPlan *plans, const unsigned *counts, pycuda::BucketGeometry g) {
+    pycuda::sort_buckets(keys, result, space, plans, counts, g);
+}
+)";
     }
 }
 
@@ -84,6 +112,10 @@ std::string kernel_of(const SortVariant &variant) {
                "const A *keys_in, A *keys_out, const long long *order, long long *values_out,\n"
                "        pycuda::SortGeometry g) {\n    pycuda::sort_small<" +
                items + ", " + pairs + ">(keys_in, keys_out, order, values_out, g);\n}\n";
+    case SortStage::BucketSort:
+    case SortStage::BucketFind:
+    case SortStage::BucketDeal:
+        return bucket_kernel(variant.stage);
     default:
         return serial_kernel(variant);
     }
@@ -95,6 +127,7 @@ std::string sort_source(const SortVariant &variant) {
     const std::string bits = unsigned_of(item_size(variant.type));
     const TypeClass kind = type_class(variant.type);
     const bool serial = variant.stage >= SortStage::SerialCount;
+    const bool buckets = variant.stage >= SortStage::BucketSort;
     return (serial ? "#define SORT_SERIAL_BITS " + std::to_string(serial_bits(variant.type)) + "\n"
                    : std::string()) +
            "typedef " + bits + " A;\ntypedef " + bits + " U;\n#define SORT_KIND pycuda::" +
@@ -104,7 +137,9 @@ std::string sort_source(const SortVariant &variant) {
            "\n#define SORT_INFINITY " + infinity_of(variant.type) + "\n#define SORT_THREADS " +
            std::to_string(variant.tile.threads == 0 ? 256 : variant.tile.threads) + "\n" +
            std::string(device_code::sort_cuh) +
-           (serial ? std::string(device_code::sort_serial_cuh) : std::string()) +
+           (buckets  ? std::string(device_code::sort_buckets_cuh)
+            : serial ? std::string(device_code::sort_serial_cuh)
+                     : std::string()) +
            kernel_of(variant);
 }
 

@@ -16,7 +16,7 @@
 
 namespace pycuda {
 
-/// The kernels: of sort.cuh, and of sort_serial.cuh.
+/// The kernels: of sort.cuh, of sort_serial.cuh and of sort_buckets.cuh.
 enum class SortStage : std::uint8_t {
     Count,
     Pass,
@@ -24,7 +24,10 @@ enum class SortStage : std::uint8_t {
     SerialCount,
     SerialSum,
     SerialMove,
-    SerialRow
+    SerialRow,
+    BucketSort,
+    BucketFind,
+    BucketDeal
 };
 
 /// All that the source of a stage depends on.
@@ -38,7 +41,7 @@ struct SortVariant {
     KernelKey key() const noexcept {
         KernelKey key = 5; // a sort
         for (auto [value, bits] : {std::pair<unsigned, int>{static_cast<unsigned>(type), 4},
-                                   {static_cast<unsigned>(stage), 3},
+                                   {static_cast<unsigned>(stage), 4},
                                    {pairs, 1},
                                    {wide, 1},
                                    {tile.items, 5},
@@ -77,6 +80,10 @@ struct Sorting {
     const Function &kernel(const SortVariant &variant) const {
         return keys.context()->kernels().find(variant.key(), [&] { return sort_source(variant); });
     }
+    /// Says that kernel(variant) will follow soon.
+    void expect(const SortVariant &variant) const {
+        keys.context()->kernels().expect(variant.key(), [&] { return sort_source(variant); });
+    }
     void launch(const Function &function, Dim3 grid, unsigned block,
                 KernelArguments &arguments) const {
         LaunchConfig config;
@@ -89,6 +96,12 @@ struct Sorting {
 
 /// Sorts with kernels whose blocks are one thread each; see sort_serial.cuh.
 void sort_serially(Sorting &work);
+
+/// Whether sort_by_buckets() can sort the rows and is the faster way; see sort_buckets.cuh.
+bool fits_buckets(const Sorting &work);
+
+/// Sorts keys with kernels whose blocks are one thread each.
+void sort_by_buckets(Sorting &work);
 
 /// How many blocks; throws std::invalid_argument where a grid cannot have so many.
 unsigned sort_grid(std::int64_t blocks);

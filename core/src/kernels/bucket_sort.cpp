@@ -1,0 +1,103 @@
+// bucket_sort.cpp -- the launches of sorting keys by dealing them to buckets.
+#include "kernels/sorting.h"
+
+#include <algorithm>
+#include <bit>
+#include <initializer_list>
+
+namespace pycuda {
+namespace {
+
+constexpr std::int64_t longest = std::int64_t{1} << 31; ///< counts in 32 bits, buckets in 31
+constexpr std::int64_t shortest = 1 << 16;
+constexpr std::int64_t most_rows = 65535;  ///< of a grid
+constexpr std::int64_t bucket_keys = 4096; ///< wished for
+constexpr std::int64_t most_targets = 2048;
+constexpr std::int64_t sample_keys = 8; ///< for each bucket wished for
+constexpr unsigned find_threads = 256;
+/// Of a block that sorts a bucket: counts of two digits, and keys twice.
+constexpr unsigned shared_bytes = 2 * 512 * 4 + 2 * (46 << 10);
+
+enum class Step : std::int32_t { Plan, Find, Count, Sum, Move, Finish };
+
+/// As BucketGeometry of sort_buckets.cuh.
+struct Geometry {
+    std::int64_t length, chunk;
+    std::uint64_t flip;
+    std::int32_t chunks, targets, sample;
+    Step step;
+};
+
+Geometry geometry_of(const Sorting &work) {
+    const std::int64_t processors = work.keys.context()->processors();
+    const std::int64_t parts =
+        divide_up(std::max(processors, std::min<std::int64_t>(4 * processors, 16)), work.rows);
+    const std::int64_t chunks = std::clamp<std::int64_t>(work.length / (shortest / 8), 1, parts);
+    const auto buckets = static_cast<std::uint64_t>(work.length / bucket_keys);
+    const std::int64_t targets =
+        std::min(static_cast<std::int64_t>(std::bit_ceil(buckets)), most_targets);
+    return {work.length,
+            divide_up(divide_up(work.length, chunks), 4) * 4,
+            work.flip,
+            static_cast<std::int32_t>(chunks),
+            static_cast<std::int32_t>(targets),
+            static_cast<std::int32_t>(sample_keys * targets),
+            Step::Plan};
+}
+
+/// FoundPlan of sort_buckets.cuh: a plan, then cells of 4 bytes and cuts, which are keys.
+std::int64_t plan_bytes(ScalarType type) {
+    const auto key_bytes = static_cast<std::int64_t>(item_size(type));
+    return divide_up(32 + most_targets / 2 * 4 + (most_targets / 2 - 1) * key_bytes, 8) * 8;
+}
+
+} // namespace
+
+bool fits_buckets(const Sorting &work) {
+    return !work.pairs && item_size(work.type()) >= 4 && work.length >= shortest &&
+           work.length < longest && work.rows <= most_rows &&
+           work.keys.context()->context().device().attribute(
+               CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) >=
+               static_cast<int>(shared_bytes);
+}
+
+void sort_by_buckets(Sorting &work) {
+    Geometry geometry = geometry_of(work);
+    const std::int64_t most = 2 * std::int64_t{geometry.targets};
+    const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
+    const CUdeviceptr keys = work.keys.address(), space = work.scratch(key_bytes).address();
+    const CUdeviceptr plans = work.scratch(work.rows * plan_bytes(work.type())).address();
+    const CUdeviceptr counts = work.scratch(work.rows * most * geometry.chunks * 4).address();
+    const CUdeviceptr buckets = work.scratch(work.rows * divide_up(work.length, 4) * 8).address();
+    for (SortStage stage : {SortStage::BucketFind, SortStage::BucketDeal})
+        work.expect({work.type(), stage, false, false, {}});
+    auto launch = [&](SortStage stage, Step step, std::int64_t blocks,
+                      std::initializer_list<CUdeviceptr> pointers) {
+        geometry.step = step;
+        KernelArguments arguments;
+        for (CUdeviceptr pointer : pointers)
+            arguments.add(pointer);
+        arguments.add(geometry);
+        const Function &kernel = work.kernel({work.type(), stage, false, false, {}});
+        LaunchConfig config{
+            .grid = {static_cast<unsigned>(blocks), static_cast<unsigned>(work.rows)},
+            .block = {step == Step::Find ? find_threads : 1},
+            .stream = work.stream};
+        if (stage == SortStage::BucketSort) {
+            config.shared_bytes = shared_bytes;
+            kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes);
+        }
+        launch_packed(kernel, config, arguments.data(), arguments.size());
+    };
+    const std::initializer_list<CUdeviceptr> sorting = {keys, work.result.address(), space, plans,
+                                                        counts};
+    const std::initializer_list<CUdeviceptr> dealing = {keys, space, plans, buckets, counts};
+    launch(SortStage::BucketSort, Step::Plan, 1, sorting);
+    launch(SortStage::BucketFind, Step::Find, geometry.chunks, {keys, plans, buckets});
+    launch(SortStage::BucketDeal, Step::Count, geometry.chunks, dealing);
+    launch(SortStage::BucketDeal, Step::Sum, 1, dealing);
+    launch(SortStage::BucketDeal, Step::Move, geometry.chunks, dealing);
+    launch(SortStage::BucketSort, Step::Finish, most, sorting);
+}
+
+} // namespace pycuda

@@ -1,0 +1,497 @@
+// sort_buckets.cuh -- sorts keys by dealing them to buckets that fit the cache, then each by
+// itself.
+//
+// For devices whose threads are the cores of a CPU, as sort_serial.cuh, but for keys alone: the
+// order of equal ones need not be kept, so that the digits that matter most may come first. The
+// steps, a launch each; but for Find blocks have one thread:
+//
+//     Plan     some keys are sorted; they tell where to cut the range into buckets
+//     Find     each key's bucket is found, by warps, which are a CPU's vectors
+//     Count    all chunks count their keys of each bucket
+//     Sum      one thread adds the counts up
+//     Move     all chunks move their keys
+//     Finish   a thread for each bucket sorts it in shared memory, which is in the first levels of
+//              the cache
+//
+// A plan cuts the range into cells as wide as a power of two and those that have many keys into as
+// many buckets as they need, so that finding a key's bucket is a look into a small table:
+//
+//     keys        0 1 2 . . . 8 9 a b . . . . . .      cells of 4; the third has more
+//     buckets     0       1       2 2 3 3 4            bucket = base[key / 4] + key / step[key / 4]
+//
+// Where that leaves a bucket with many different keys -- most of them lie in a tiny part of the
+// range -- keys of the sample are the cuts and a bucket is found by bisection. What equals a cut
+// has a bucket of its own, so that what is frequent is not sorted.
+//
+// A bucket is sorted by two digits, the lower one first, below the highest bit that differs: they
+// tell almost all keys apart, and what they did not is mended as keys are written. Where that would
+// be too much, and in buckets that are too large, keys are sorted by all bits that differ.
+//
+// Before this text: that of sort.cuh, for U, encode() and decode().
+#pragma once
+
+namespace pycuda {
+
+enum class BucketStep : int { Plan, Find, Count, Sum, Move, Finish };
+
+struct BucketGeometry {
+    long long length, chunk;
+    unsigned long long flip; ///< all ones: descending
+    int chunks;
+    int targets; ///< how many buckets are wished for; a power of two. There are at most twice as
+                 ///< many
+    int sample;  ///< keys that a plan is made from
+    BucketStep step;
+};
+
+/// How a key's bucket is found. In memory the table comes after it.
+struct BucketPlan {
+    unsigned long long low, span; ///< of the range
+    int shift;                    ///< of a cell
+    int bisected;                 ///< whether the table has cuts
+    int buckets, cuts;
+};
+
+constexpr int bucket_targets = 2048;
+constexpr int bucket_most = 2 * bucket_targets;
+constexpr int bucket_table = bucket_targets / 2; ///< cells at most
+constexpr int bucket_cuts = bucket_table - 1;
+constexpr int bucket_digit_bits = 9;
+constexpr int bucket_digits = 1 << bucket_digit_bits;
+constexpr int bucket_room = (46 << 10) / sizeof(U); ///< keys that are sorted in shared memory
+constexpr int bucket_threads = 256;                 ///< of Find
+
+__device__ __forceinline__ int width_of(U bits) {
+    return sizeof(U) == 8 ? 64 - __clzll(static_cast<long long>(bits))
+                          : 32 - __clz(static_cast<int>(bits));
+}
+
+/// A shift by less than the key's width, which PTX does not take for granted.
+__device__ __forceinline__ U shifted(U key, int by) { return key >> (by & (8 * sizeof(U) - 1)); }
+
+/// The plan's table: cells, or cuts.
+struct BucketTable {
+    unsigned cells[bucket_table]; ///< base, 16 bits, and above it by what a key is shifted
+    U cuts[bucket_cuts];
+};
+
+struct FoundPlan {
+    BucketPlan plan;
+    BucketTable table;
+};
+
+__device__ __forceinline__ unsigned bucket_by_cell(U key, const BucketPlan &plan,
+                                                   const BucketTable &table) {
+    const U low = U(plan.low), span = U(plan.span);
+    U at = key > low ? U(key - low) : U(0);
+    at = at < span ? at : span;
+    const unsigned cell = table.cells[static_cast<unsigned>(shifted(at, plan.shift))];
+    return (cell + static_cast<unsigned>(shifted(at, cell >> 16))) & 0xffff;
+}
+
+/// By cuts. Odd buckets: what equals a cut.
+__device__ __forceinline__ unsigned bucket_by_cut(U key, const BucketPlan &plan,
+                                                  const BucketTable &table) {
+    unsigned at = 0;
+#pragma unroll 1
+    for (unsigned step = (bucket_cuts + 1) / 2; step != 0; step /= 2)
+        at += table.cuts[at + step - 1] <= key ? step : 0;
+    at = at < plan.cuts ? at : plan.cuts; // the rest are filled up with the largest key
+    return 2 * at - (at != 0 && table.cuts[at - 1] == key ? 1 : 0);
+}
+
+/// Where the next row's buckets begin, so that four are read at once; chunks are as long as needed.
+__device__ __forceinline__ long long padded(long long length) { return (length + 3) / 4 * 4; }
+
+/// Writes the bucket of each key. Blocks: as many as there are chunks.
+__device__ __forceinline__ void find_buckets(const U *keys, const FoundPlan *plans,
+                                             unsigned short *buckets, const BucketGeometry &g) {
+    __shared__ BucketTable table;
+    const BucketPlan plan = plans[blockIdx.y].plan;
+    const BucketTable &from = plans[blockIdx.y].table;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < (plan.bisected ? bucket_cuts : g.targets / 2);
+         i += bucket_threads) {
+        if (plan.bisected)
+            table.cuts[i] = from.cuts[i];
+        else
+            table.cells[i] = from.cells[i];
+    }
+    __syncthreads();
+    keys += blockIdx.y * g.length;
+    buckets += blockIdx.y * padded(g.length);
+    const U flip = U(g.flip);
+    const long long begin = blockIdx.x * g.chunk;
+    const long long end = begin + g.chunk < g.length ? begin + g.chunk : g.length;
+#pragma unroll 1
+    for (long long i = begin + threadIdx.x; i < end; i += bucket_threads) {
+        const U key = U(encode<false>(keys[i]) ^ flip);
+        const unsigned bucket =
+            plan.bisected ? bucket_by_cut(key, plan, table) : bucket_by_cell(key, plan, table);
+        buckets[i] = static_cast<unsigned short>(bucket);
+    }
+}
+
+__device__ __forceinline__ void add_counts(unsigned *counts, int n) {
+    unsigned sum = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; ++i) {
+        const unsigned own = counts[i];
+        counts[i] = sum;
+        sum += own;
+    }
+}
+
+/// Calls use(i, bucket); four buckets are read at once, since each access is checked.
+template <class Use>
+__device__ __forceinline__ void for_found(const unsigned short *buckets, int n, const Use &use) {
+    int i = 0;
+#pragma unroll 1
+    for (; i + 4 <= n; i += 4) {
+        const ushort4 found = *reinterpret_cast<const ushort4 *>(buckets + i);
+        use(i, found.x);
+        use(i + 1, found.y);
+        use(i + 2, found.z);
+        use(i + 3, found.w);
+    }
+#pragma unroll 1
+    for (; i < n; ++i)
+        use(i, buckets[i]);
+}
+
+/// Count, Sum and Move. Blocks: chunks, but for Sum. counts[row][bucket][chunk].
+__device__ __forceinline__ void deal_keys(const U *keys, U *space, const FoundPlan *plans,
+                                          const unsigned short *buckets, unsigned *counts,
+                                          const BucketGeometry &g) {
+    __shared__ unsigned next[bucket_most];
+    const long long row = blockIdx.y * g.length;
+    const int used = plans[blockIdx.y].plan.buckets, chunk = blockIdx.x;
+    counts += static_cast<long long>(blockIdx.y) * 2 * g.targets * g.chunks;
+    if (g.step == BucketStep::Sum) {
+        add_counts(counts, used * g.chunks);
+        return;
+    }
+    const bool moves = g.step == BucketStep::Move;
+#pragma unroll 1
+    for (int i = 0; i < used; ++i)
+        next[i] = moves ? counts[i * g.chunks + chunk] : 0;
+    const long long begin = chunk * g.chunk;
+    const int n = static_cast<int>(begin + g.chunk < g.length ? g.chunk : g.length - begin);
+    buckets += blockIdx.y * padded(g.length) + begin;
+    if (moves) {
+        keys += row + begin;
+        space += row;
+        const U flip = U(g.flip);
+        for_found(buckets, n, [&](int i, unsigned bucket) {
+            space[next[bucket]++] = U(encode<false>(keys[i]) ^ flip);
+        });
+        return;
+    }
+    for_found(buckets, n, [&](int, unsigned bucket) { ++next[bucket]; });
+#pragma unroll 1
+    for (int i = 0; i < used; ++i)
+        counts[i * g.chunks + chunk] = next[i];
+}
+
+/// Cuts the range into cells, and cells by how much of the sample they have.
+__device__ __forceinline__ void plan_cells(const U *sample, BucketPlan &plan, BucketTable &table,
+                                           const BucketGeometry &g) {
+    constexpr int share = 10; // keys of the sample in a bucket, at most
+    const U flip = U(g.flip), first = U(encode<false>(sample[0]) ^ flip);
+    const U last = U(encode<false>(sample[g.sample - 1]) ^ flip);
+    const U cells = U(g.targets / 2);
+    // Cells begin where a digit does, so that few bits differ within a bucket.
+    int shift = width_of(U(last - first)) - width_of(U(cells - 1));
+    shift = shift < 0 ? 0 : shift;
+    if ((last >> shift) - (first >> shift) >= cells)
+        ++shift;
+    const U low = first >> shift << shift, span = last - low;
+    unsigned next = 0;
+    int i = 0, most = 0;
+#pragma unroll 1
+    for (unsigned cell = 0; cell <= static_cast<unsigned>(span >> shift); ++cell) {
+        const int begin = i;
+#pragma unroll 1
+        while (i < g.sample &&
+               static_cast<unsigned>(U((encode<false>(sample[i]) ^ flip) - low) >> shift) == cell)
+            ++i;
+        int fine = 0;
+#pragma unroll 1
+        while (fine < shift && (i - begin) >> fine > share)
+            ++fine;
+        const int step = shift - fine;
+        const unsigned base = next - static_cast<unsigned>((U(cell) << shift) >> step);
+        table.cells[cell] = static_cast<unsigned>(step) << 16 | (base & 0xffff);
+        next += 1u << fine;
+        // A bucket of one value needs no sorting, however many keys it has.
+        int run = 0;
+        U before = 0;
+#pragma unroll 1
+        for (int k = begin; step != 0 && k < i; ++k) {
+            const U at = U((encode<false>(sample[k]) ^ flip) - low) >> step;
+            run = k != begin && at == before ? run + 1 : 1;
+            before = at;
+            most = run > most ? run : most;
+        }
+    }
+    const int limit = g.sample / 64 > 3 * share ? g.sample / 64 : 3 * share;
+    plan = {low, span, shift, most > limit, static_cast<int>(next), 0};
+}
+
+/// Keys of the sample, equally far from each other but each of them once, as cuts.
+__device__ __forceinline__ void plan_cuts(const U *sample, BucketPlan &plan, U *cuts,
+                                          const BucketGeometry &g) {
+    const U flip = U(g.flip);
+    const int stride = 2 * g.sample / g.targets;
+    int used = 0;
+#pragma unroll 1
+    for (int i = stride; i < g.sample; i += stride) {
+        const U cut = U(encode<false>(sample[i]) ^ flip);
+        if (used == 0 || cuts[used - 1] != cut)
+            cuts[used++] = cut;
+    }
+    plan.cuts = used;
+    plan.buckets = 2 * used + 2;
+#pragma unroll 1
+    for (; used < bucket_cuts; ++used)
+        cuts[used] = U(~U(0));
+}
+
+/// What a bucket is sorted in.
+struct BucketShared {
+    unsigned count[2][bucket_digits];
+    U keys[2][bucket_room];
+};
+
+/// Sixteen bytes of keys: memory is accessed by so many at once, since each access is checked.
+struct alignas(16) KeyGroup {
+    static constexpr int size = 16 / sizeof(U);
+    U key[size];
+};
+
+/// How many places from i on, KeyGroup::size or one, may be accessed at once.
+__device__ __forceinline__ int group_at(const U *memory, int i, int n) {
+    const bool fits = i + KeyGroup::size <= n;
+    return fits && reinterpret_cast<unsigned long long>(memory + i) % 16 == 0 ? KeyGroup::size : 1;
+}
+
+/// Calls use(key) for each key.
+template <class Use>
+__device__ __forceinline__ void for_keys(const U *keys, int n, const Use &use) {
+    int i = 0;
+#pragma unroll 1
+    while (i < n) {
+        if (group_at(keys, i, n) == 1) {
+            use(keys[i++]);
+            continue;
+        }
+        const KeyGroup in = *reinterpret_cast<const KeyGroup *>(keys + i);
+#pragma unroll
+        for (int k = 0; k < KeyGroup::size; ++k)
+            use(in.key[k]);
+        i += KeyGroup::size;
+    }
+}
+
+__device__ __forceinline__ unsigned bucket_digit(U key, int shift) {
+    return static_cast<unsigned>(shifted(key, shift)) & (bucket_digits - 1);
+}
+
+/// The bits that differ in some of the keys.
+__device__ __forceinline__ U guess_differing(const U *keys, int n) {
+    const int stride = (n + 31) / 32;
+    U differing = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; i += stride)
+        differing |= keys[i] ^ keys[0];
+    return differing;
+}
+
+/// Puts keys in order by two digits, the lower of which begins at bit `shift`. False: they differ
+/// above those.
+__device__ __forceinline__ bool sort_in_shared(BucketShared &shared, const U *from, int n,
+                                               int shift) {
+    const U first = from[0];
+    const int above = shift + bucket_digit_bits;
+    U differing = 0;
+#pragma unroll 1
+    for (int digit = 0; digit < bucket_digits; ++digit)
+        shared.count[0][digit] = shared.count[1][digit] = 0;
+    for_keys(from, n, [&](U key) {
+        differing |= key ^ first;
+        ++shared.count[0][bucket_digit(key, shift)];
+        ++shared.count[1][bucket_digit(key, above)];
+    });
+    if (shifted(differing, shift) >> (2 * bucket_digit_bits) != 0)
+        return false;
+    unsigned sums[2] = {0, 0};
+#pragma unroll 1
+    for (int digit = 0; digit < bucket_digits; ++digit)
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+            const unsigned own = shared.count[k][digit];
+            shared.count[k][digit] = sums[k];
+            sums[k] += own;
+        }
+    for_keys(from, n,
+             [&](U key) { shared.keys[1][shared.count[0][bucket_digit(key, shift)]++] = key; });
+#pragma unroll 2
+    for (int i = 0; i < n; ++i) {
+        const U key = shared.keys[1][i];
+        shared.keys[0][shared.count[1][bucket_digit(key, above)]++] = key;
+    }
+    return true;
+}
+
+/// Puts keys from `begin` to `end` where they belong among those before, which are in order and of
+/// which what moves is written again. What that takes is subtracted from `work`.
+__device__ __forceinline__ void mend(U *keys, U *to, int begin, int end, U flip, long long &work) {
+    int lowest = begin;
+#pragma unroll 1
+    for (int i = begin; i < end && work >= 0; ++i) {
+        const U key = keys[i];
+        int at = i;
+#pragma unroll 1
+        for (; at > 0 && keys[at - 1] > key; --at)
+            keys[at] = keys[at - 1];
+        keys[at] = key;
+        work -= i - at;
+        lowest = at < lowest ? at : lowest;
+    }
+#pragma unroll 1
+    for (int i = lowest; i < begin; ++i)
+        to[i] = decode(U(keys[i] ^ flip));
+}
+
+/// Writes keys that are almost in order. False: to put the rest in order would be too much work.
+__device__ __forceinline__ bool write_mended(U *keys, U *to, int n, U flip) {
+    long long work = 4ll * n + 1024;
+    U last = 0;
+    int i = 0;
+#pragma unroll 1
+    while (i < n) {
+        const int many = group_at(to, i, n);
+        bool rises = last <= keys[i];
+        if (many != 1) {
+#pragma unroll
+            for (int k = 1; k < KeyGroup::size; ++k)
+                rises = rises && keys[i + k - 1] <= keys[i + k];
+        }
+        if (!rises)
+            mend(keys, to, i, i + many, flip, work);
+        if (many != 1) {
+            KeyGroup out;
+#pragma unroll
+            for (int k = 0; k < KeyGroup::size; ++k)
+                out.key[k] = decode(U(keys[i + k] ^ flip));
+            *reinterpret_cast<KeyGroup *>(to + i) = out;
+        } else {
+            to[i] = decode(U(keys[i] ^ flip));
+        }
+        i += many;
+        last = keys[i - 1];
+    }
+    return work >= 0;
+}
+
+/// Sorts keys by all bits that differ, a digit at a time, and writes what they stand for. `equal`:
+/// whether they are known to be all the same.
+__device__ __forceinline__ void sort_in_memory(BucketShared &shared, U *keys, U *to, int n, U flip,
+                                               bool equal) {
+    unsigned(&count)[bucket_digits] = shared.count[0];
+    const U first = keys[0];
+    U differing = 0;
+#pragma unroll 1
+    for (int i = 0; i < n && !equal; ++i)
+        differing |= keys[i] ^ first;
+    U *from = keys, *other = to;
+    const int top = width_of(differing);
+#pragma unroll 1
+    for (int shift = width_of(U(differing & (~differing + 1))) - 1; shift >= 0 && shift < top;
+         shift += bucket_digit_bits) {
+#pragma unroll 1
+        for (int digit = 0; digit < bucket_digits; ++digit)
+            count[digit] = 0;
+#pragma unroll 1
+        for (int i = 0; i < n; ++i)
+            ++count[bucket_digit(from[i], shift)];
+        unsigned sum = 0;
+#pragma unroll 1
+        for (int digit = 0; digit < bucket_digits; ++digit) {
+            const unsigned own = count[digit];
+            count[digit] = sum;
+            sum += own;
+        }
+#pragma unroll 1
+        for (int i = 0; i < n; ++i) {
+            const U key = from[i];
+            other[count[bucket_digit(key, shift)]++] = key;
+        }
+        U *const sorted = other;
+        other = from;
+        from = sorted;
+    }
+#pragma unroll 1
+    for (int i = 0; i < n; ++i)
+        to[i] = decode(U((equal ? first : from[i]) ^ flip));
+}
+
+/// Sorts a bucket's keys, which are overwritten, and writes what they stand for.
+__device__ __forceinline__ void finish_bucket(BucketShared &shared, U *from, U *to, int n, U flip,
+                                              bool equal) {
+    if (n == 0)
+        return;
+    bool sorted = false;
+    if (n <= bucket_room && !equal) {
+        const int shift = width_of(guess_differing(from, n)) - 2 * bucket_digit_bits;
+        if (shift > -2 * bucket_digit_bits) // else they seem to be all the same
+            sorted = sort_in_shared(shared, from, n, shift < 0 ? 0 : shift);
+    }
+    if (!sorted || !write_mended(shared.keys[0], to, n, flip))
+        sort_in_memory(shared, from, to, n, flip, equal);
+}
+
+/// Keys from all over the row, one of each stretch, at places without a period.
+__device__ __forceinline__ void take_sample(const U *keys, U *sample, const BucketGeometry &g) {
+    const long long stretch = g.length / g.sample;
+    const unsigned within = stretch < 1 << 24 ? static_cast<unsigned>(stretch) : 1u << 24;
+#pragma unroll 1
+    for (int i = 0; i < g.sample; ++i) {
+        const unsigned chance = static_cast<unsigned>(i + 1) * 2654435769u >> 7;
+        sample[i] = U(encode<false>(keys[i * stretch + chance % within]) ^ U(g.flip));
+    }
+}
+
+/// Plan and Finish: a plan's sample is sorted as a bucket is. Blocks: one, or the buckets.
+__device__ __forceinline__ void sort_buckets(const U *keys, U *result, U *space, FoundPlan *plans,
+                                             const unsigned *counts, const BucketGeometry &g) {
+    extern __shared__ BucketShared bucket_shared[];
+    BucketShared &shared = bucket_shared[0];
+    const long long row = blockIdx.y * g.length;
+    FoundPlan &found = plans[blockIdx.y];
+    counts += static_cast<long long>(blockIdx.y) * 2 * g.targets * g.chunks;
+    result += row;
+    space += row;
+    long long begin = 0, end = g.sample;
+    bool equal = false;
+    const bool plans_row = g.step == BucketStep::Plan;
+    if (plans_row) {
+        take_sample(keys + row, space, g);
+    } else {
+        const int bucket = blockIdx.x, used = found.plan.buckets;
+        if (bucket >= used)
+            return;
+        begin = counts[bucket * g.chunks];
+        end = bucket + 1 < used ? counts[(bucket + 1) * g.chunks] : g.length;
+        equal = found.plan.bisected && bucket % 2 != 0; // to a cut
+    }
+    finish_bucket(shared, space + begin, result + begin, static_cast<int>(end - begin), U(g.flip),
+                  equal);
+    if (!plans_row)
+        return;
+    plan_cells(result, found.plan, found.table, g);
+    if (found.plan.bisected)
+        plan_cuts(result, found.plan, found.table.cuts, g);
+}
+
+} // namespace pycuda

@@ -1,6 +1,7 @@
 // context.cpp -- contexts and the calling thread's stack of them.
 #include "api/call.h"
 
+#include "device/green_context.h"
 #include "device/registry.h"
 
 using namespace softcuda;
@@ -12,8 +13,21 @@ constexpr unsigned kContextFlags = CU_CTX_FLAGS_MASK;
 
 CUcontext handle_of(Context *context) { return reinterpret_cast<CUcontext>(context); }
 
+std::shared_ptr<device::GreenContext> find_green(CUcontext handle) {
+    return device::registry<device::GreenContext>().find(handle);
+}
+
+/// A green context's own handle stands for it and the primary context together.
+CUcontext current_handle() {
+    if (device::GreenContext *green = device::current_context::green())
+        return reinterpret_cast<CUcontext>(green);
+    return handle_of(device::current_context::get());
+}
+
 /// The context behind a handle. Throws Error(invalid context).
 std::shared_ptr<Context> find_context(CUcontext handle) {
+    if (const auto green = find_green(handle))
+        return green->context().shared_from_this();
     std::shared_ptr<Context> context = device::registry<Context>().find(handle);
     device::require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     return context;
@@ -69,28 +83,31 @@ CUresult cuCtxDestroy(CUcontext handle) {
 }
 
 CUresult cuCtxPushCurrent(CUcontext handle) {
-    return api::with_system(
-        [&](device::System &) { device::current_context::push(*find_context(handle)); });
+    return api::with_system([&](device::System &) {
+        device::current_context::push(*find_context(handle), find_green(handle));
+    });
 }
 
 CUresult cuCtxPopCurrent(CUcontext *result) {
     return api::with_system([&](device::System &) {
-        Context &popped = device::current_context::pop();
+        const CUcontext popped = current_handle();
+        device::current_context::pop();
         if (result)
-            *result = handle_of(&popped);
+            *result = popped;
     });
 }
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
     return api::with_system([&](device::System &) {
-        device::current_context::set(handle ? find_context(handle).get() : nullptr);
+        device::current_context::set(handle ? find_context(handle).get() : nullptr,
+                                     find_green(handle));
     });
 }
 
 CUresult cuCtxGetCurrent(CUcontext *result) {
     return api::with_system([&](device::System &) {
         api::require_non_null(result);
-        *result = handle_of(device::current_context::get());
+        *result = current_handle();
     });
 }
 

@@ -13,6 +13,7 @@ using device::GraphNode;
 using device::GraphWork;
 using device::HostWork;
 using device::KernelWork;
+using device::MemoryOperationsWork;
 
 namespace {
 
@@ -106,6 +107,16 @@ GraphWork free_work(CUdeviceptr address) {
     return work;
 }
 
+template <class Parameters> GraphWork operations_work(const Parameters *params) {
+    api::require_non_null(params);
+    device::require(params->flags == 0 && (params->paramArray || params->count == 0),
+                    CUDA_ERROR_INVALID_VALUE);
+    MemoryOperationsWork work{{params->paramArray, params->paramArray + params->count}};
+    for (const device::MemoryOperation &operation : work.operations)
+        device::check_memory_operation(operation);
+    return work;
+}
+
 /// Any node, as cuGraphAddNode describes it.
 GraphWork work_of(CUgraphNodeParams &params) {
     switch (params.type) {
@@ -131,6 +142,8 @@ GraphWork work_of(CUgraphNodeParams &params) {
         return allocate_work(&params.alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return free_work(params.free.dptr);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        return operations_work(&params.memOp);
     default: // semaphores, conditions
         throw device::Error(CUDA_ERROR_NOT_SUPPORTED);
     }
@@ -400,6 +413,32 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address) {
         api::require_non_null(address);
         *address = work.memory->address();
     });
+}
+
+// Words in memory.
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode *result, CUgraph graph, const CUgraphNode *after,
+                                  std::size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    return add(result, graph, after, count, [&] { return operations_work(params); });
+}
+
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    return with_work<MemoryOperationsWork>(node, [&](MemoryOperationsWork &work, GraphNode &) {
+        api::require_non_null(params);
+        *params = {};
+        params->ctx = reinterpret_cast<CUcontext>(device::current_context::get());
+        params->count = static_cast<unsigned>(work.operations.size());
+        params->paramArray = work.operations.data();
+    });
+}
+
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node,
+                                        const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    return set(node, [&] { return operations_work(params); });
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    return set_in(exec, node, [&] { return operations_work(params); });
 }
 
 // Any type.

@@ -3,6 +3,7 @@
 #include "api/array.h"
 #include "api/default_stream.h"
 #include "api/handles.h"
+#include "device/green_context.h"
 
 using namespace softcuda;
 using device::Context;
@@ -48,9 +49,11 @@ template <class Body> CUresult in_context(CUcontext handle, Body &&body) noexcep
     return api::with_system([&](device::System &) -> CUresult {
         if (!handle)
             return body();
-        const auto context = device::registry<Context>().find(handle);
+        const auto green = device::registry<device::GreenContext>().find(handle);
+        const auto context =
+            green ? green->context().shared_from_this() : device::registry<Context>().find(handle);
         device::require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-        device::current_context::push(*context);
+        device::current_context::push(*context, green);
         const CUresult result = body();
         device::current_context::pop();
         return result;
@@ -68,13 +71,6 @@ SCU_EXPORT CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext context) {
 }
 
 SCU_EXPORT CUresult CUDAAPI cuStreamGetCtx(CUstream stream, CUcontext *context);
-
-SCU_EXPORT CUresult CUDAAPI cuStreamGetCtx_v2(CUstream stream, CUcontext *context,
-                                              CUgreenCtx *green) {
-    if (green)
-        *green = nullptr; // there are none
-    return cuStreamGetCtx(stream, context);
-}
 
 SCU_EXPORT CUresult CUDAAPI cuStreamGetDevice(CUstream stream, CUdevice *device) {
     return api::with_context([&](Context &context) {

@@ -3,6 +3,7 @@
 #include "api/default_stream.h"
 #include "device/capture.h"
 #include "device/event.h"
+#include "device/green_context.h"
 #include "device/host_function.h"
 #include "device/registry.h"
 
@@ -18,8 +19,10 @@ namespace softcuda::api {
 std::shared_ptr<Stream> find_stream(Context &context, CUstream handle) {
     if (handle == CU_STREAM_PER_THREAD || (!handle && PerThreadDefaultStream::active()))
         return context.per_thread_stream();
-    if (!handle || handle == CU_STREAM_LEGACY)
-        return context.legacy_stream();
+    if (!handle || handle == CU_STREAM_LEGACY) {
+        device::GreenContext *green = device::current_context::green();
+        return green ? green->default_stream() : context.legacy_stream();
+    }
     std::shared_ptr<Stream> stream = device::registry<Stream>().find(handle);
     device::require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
     return stream;
@@ -44,6 +47,10 @@ CUresult cuStreamCreateWithPriority(CUstream *result, unsigned int flags, int pr
         const int clamped = std::clamp(priority, device::kGreatestPriority, device::kLeastPriority);
         const Stream::Kind kind =
             flags & CU_STREAM_NON_BLOCKING ? Stream::Kind::NonBlocking : Stream::Kind::Blocking;
+        if (device::GreenContext *green = device::current_context::green()) {
+            *result = reinterpret_cast<CUstream>(green->create_stream(kind, clamped).get());
+            return;
+        }
         auto stream = std::make_shared<Stream>(context, kind, clamped);
         device::System::get().timeline().add_stream(stream);
         device::registry<Stream>().add(stream);
@@ -115,7 +122,19 @@ CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
 SCU_EXPORT CUresult CUDAAPI cuStreamGetCtx(CUstream handle, CUcontext *context) {
     return with_stream(handle, [&](Stream &stream) {
         api::require_non_null(context);
+        const auto green = stream.confined_to();
+        *context = green ? reinterpret_cast<CUcontext>(green.get())
+                         : reinterpret_cast<CUcontext>(&stream.context());
+    });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuStreamGetCtx_v2(CUstream handle, CUcontext *context,
+                                              CUgreenCtx *green) {
+    return with_stream(handle, [&](Stream &stream) {
+        api::require_non_null(context);
         *context = reinterpret_cast<CUcontext>(&stream.context());
+        if (green)
+            *green = reinterpret_cast<CUgreenCtx>(stream.confined_to().get());
     });
 }
 

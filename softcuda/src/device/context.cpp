@@ -221,16 +221,22 @@ void Context::disable_peer(Context &peer) {
 namespace current_context {
 namespace {
 
-// Shared, so that a context that another thread destroys can still be told from a live one.
+struct Entry {
+    // Shared, so that one that another thread destroys can still be told from a live one.
+    std::shared_ptr<Context> context;
+    std::shared_ptr<GreenContext> green;
+};
 struct Stack {
-    std::vector<std::shared_ptr<Context>> contexts;
+    std::vector<Entry> entries;
 };
 
-std::vector<std::shared_ptr<Context>> &stack() { return rt::thread_owned<Stack>().contexts; }
+std::vector<Entry> &stack() { return rt::thread_owned<Stack>().entries; }
 
 } // namespace
 
-Context *get() noexcept { return stack().empty() ? nullptr : stack().back().get(); }
+Context *get() noexcept { return stack().empty() ? nullptr : stack().back().context.get(); }
+
+GreenContext *green() noexcept { return stack().empty() ? nullptr : stack().back().green.get(); }
 
 Context &require_usable() {
     Context *context = get();
@@ -241,24 +247,22 @@ Context &require_usable() {
     return *context;
 }
 
-void push(Context &context) { stack().push_back(context.shared_from_this()); }
+void push(Context &context, std::shared_ptr<GreenContext> green) {
+    stack().push_back({context.shared_from_this(), std::move(green)});
+}
 
 Context &pop() {
     require(!stack().empty(), CUDA_ERROR_INVALID_CONTEXT);
-    Context &top = *stack().back();
+    Context &top = *stack().back().context;
     stack().pop_back();
     return top; // the registry, or the device, still holds it
 }
 
-void set(Context *context) {
-    if (!context) {
-        if (!stack().empty())
-            stack().pop_back();
-    } else if (stack().empty()) {
-        push(*context);
-    } else {
-        stack().back() = context->shared_from_this();
-    }
+void set(Context *context, std::shared_ptr<GreenContext> green) {
+    if (!stack().empty())
+        stack().pop_back();
+    if (context)
+        push(*context, std::move(green));
 }
 
 } // namespace current_context

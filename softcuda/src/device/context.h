@@ -19,6 +19,7 @@
 namespace softcuda::device {
 
 class Device;
+class GreenContext;
 
 /// The range of stream priorities; lower numbers go first.
 inline constexpr int kLeastPriority = 0;
@@ -131,11 +132,14 @@ Context *get() noexcept;
 /// destroyed when it is torn down, or its sticky error.
 Context &require_usable();
 
-void push(Context &context);
+/// The part of the device that is current with it, or null.
+GreenContext *green() noexcept;
+
+void push(Context &context, std::shared_ptr<GreenContext> green = nullptr);
 /// Throws Error(invalid context) when the stack is empty.
 Context &pop();
 /// Replaces the top; null pops it.
-void set(Context *context);
+void set(Context *context, std::shared_ptr<GreenContext> green = nullptr);
 
 } // namespace current_context
 } // namespace softcuda::device

@@ -57,21 +57,23 @@ std::vector<void *> KernelWork::pointers() const {
 }
 
 CUgraphNodeType type_of(const GraphWork &work) noexcept {
-    return std::visit(Overloaded{
-                          [](const EmptyWork &) { return CU_GRAPH_NODE_TYPE_EMPTY; },
-                          [](const KernelWork &) { return CU_GRAPH_NODE_TYPE_KERNEL; },
-                          [](const CopyWork &) { return CU_GRAPH_NODE_TYPE_MEMCPY; },
-                          [](const FillWork &) { return CU_GRAPH_NODE_TYPE_MEMSET; },
-                          [](const HostWork &) { return CU_GRAPH_NODE_TYPE_HOST; },
-                          [](const EventWork &work) {
-                              return work.records ? CU_GRAPH_NODE_TYPE_EVENT_RECORD
-                                                  : CU_GRAPH_NODE_TYPE_WAIT_EVENT;
-                          },
-                          [](const ChildWork &) { return CU_GRAPH_NODE_TYPE_GRAPH; },
-                          [](const AllocateWork &) { return CU_GRAPH_NODE_TYPE_MEM_ALLOC; },
-                          [](const FreeWork &) { return CU_GRAPH_NODE_TYPE_MEM_FREE; },
-                      },
-                      work);
+    return std::visit(
+        Overloaded{
+            [](const EmptyWork &) { return CU_GRAPH_NODE_TYPE_EMPTY; },
+            [](const KernelWork &) { return CU_GRAPH_NODE_TYPE_KERNEL; },
+            [](const CopyWork &) { return CU_GRAPH_NODE_TYPE_MEMCPY; },
+            [](const FillWork &) { return CU_GRAPH_NODE_TYPE_MEMSET; },
+            [](const HostWork &) { return CU_GRAPH_NODE_TYPE_HOST; },
+            [](const EventWork &work) {
+                return work.records ? CU_GRAPH_NODE_TYPE_EVENT_RECORD
+                                    : CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+            },
+            [](const ChildWork &) { return CU_GRAPH_NODE_TYPE_GRAPH; },
+            [](const AllocateWork &) { return CU_GRAPH_NODE_TYPE_MEM_ALLOC; },
+            [](const FreeWork &) { return CU_GRAPH_NODE_TYPE_MEM_FREE; },
+            [](const MemoryOperationsWork &) { return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; },
+        },
+        work);
 }
 
 GraphNode::GraphNode(Graph &graph, GraphWork does)
@@ -186,6 +188,10 @@ void GraphExec::launch(Stream &stream) {
                            enqueue_action(stream, [memory = work.memory] {
                                GraphMemory::end_use(memory->address());
                            });
+                       },
+                       [&](const MemoryOperationsWork &work) {
+                           for (const MemoryOperation &operation : work.operations)
+                               enqueue_memory_operation(stream, operation);
                        },
                    },
                    step.work);

@@ -9,6 +9,7 @@
 #include "device/graph_memory.h"
 #include "device/launch.h"
 #include "device/module.h"
+#include "device/stream_memory.h"
 #include "device/user_object.h"
 
 #include <cstdint>
@@ -60,10 +61,13 @@ struct AllocateWork {
 struct FreeWork {
     std::shared_ptr<GraphMemory> memory;
 };
+struct MemoryOperationsWork {
+    std::vector<MemoryOperation> operations;
+};
 struct EmptyWork {};
 
 using GraphWork = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork,
-                               ChildWork, AllocateWork, FreeWork>;
+                               ChildWork, AllocateWork, FreeWork, MemoryOperationsWork>;
 
 [[nodiscard]] CUgraphNodeType type_of(const GraphWork &work) noexcept;
 

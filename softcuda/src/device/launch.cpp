@@ -108,6 +108,7 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
                    .scratch = code_->scratch_bytes};
     work.cooperative = request.cooperative;
     work.priority = stream.priority();
+    work.most_seats = stream.multiprocessors();
     work.owner = &stream.context();
     work.block_time = &function.block_time;
     grid_.set_work(work, &frame_);

@@ -7,12 +7,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace softcuda::device {
 
 class Command;
 class Context;
+class GreenContext;
 
 /// A stream. Its commands are done one after the other. A blocking stream and the context's legacy
 /// default stream also wait for each other.
@@ -27,6 +29,18 @@ class Stream {
     [[nodiscard]] int priority() const noexcept { return priority_.load(); }
     void set_priority(int priority) noexcept { priority_ = priority; }
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+
+    /// Lets kernels have so many multiprocessors at most. Before the stream is first used.
+    void confine(std::weak_ptr<GreenContext> to, unsigned multiprocessors) noexcept {
+        confined_to_ = std::move(to);
+        multiprocessors_ = multiprocessors;
+    }
+    /// The green context that does so, or null.
+    [[nodiscard]] std::shared_ptr<GreenContext> confined_to() const noexcept {
+        return confined_to_.lock();
+    }
+    /// How many; 0: all.
+    [[nodiscard]] unsigned multiprocessors() const noexcept { return multiprocessors_; }
 
     /// What the client has set of the attributes that change nothing here.
     [[nodiscard]] CUlaunchAttributeValue attribute(int id) const {
@@ -46,6 +60,8 @@ class Stream {
     Kind kind_;
     std::atomic<int> priority_;
     std::uint64_t id_;
+    std::weak_ptr<GreenContext> confined_to_;
+    unsigned multiprocessors_ = 0;
     mutable std::mutex attributes_mutex_;
     std::map<int, CUlaunchAttributeValue> attributes_; ///< those that are about speed only
     // Guarded by the timeline's mutex:

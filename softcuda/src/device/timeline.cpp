@@ -144,4 +144,13 @@ void Timeline::remove_streams(Context &context) {
     context.streams().legacy_.reset();
 }
 
+std::vector<std::shared_ptr<Stream>> Timeline::streams(Context &context) {
+    std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<Stream>> all = context.streams().others_;
+    if (context.streams().legacy_)
+        all.push_back(context.streams().legacy_);
+    std::erase_if(all, [](const std::shared_ptr<Stream> &stream) { return stream->retired_; });
+    return all;
+}
+
 } // namespace softcuda::device

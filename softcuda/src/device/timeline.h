@@ -43,6 +43,7 @@ class Timeline {
     void add_stream(const std::shared_ptr<Stream> &stream);
     void remove_stream(const std::shared_ptr<Stream> &stream);
     void remove_streams(Context &context);
+    [[nodiscard]] std::vector<std::shared_ptr<Stream>> streams(Context &context);
 
   private:
     void add_edge(const std::shared_ptr<Command> &before, const std::shared_ptr<Command> &after);

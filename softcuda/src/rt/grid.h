@@ -33,6 +33,7 @@ class Grid {
         std::uint64_t blocks = 0;
         BlockMemory memory;
         int priority = 0;                ///< lower numbers go first
+        unsigned most_seats = 0;         ///< that may run it at the same time; 0: all
         const void *owner = nullptr;     ///< whose it is: see WorkerPool::interrupt_all_of
         BlockTime *block_time = nullptr; ///< may be null; outlives the grid
     };
@@ -115,6 +116,9 @@ class Grid {
     Failure failure_;
 
     // Guarded by the pool's mutex:
+    [[nodiscard]] bool has_room() const noexcept {
+        return !exhausted_ && (work_.most_seats == 0 || participants_ < work_.most_seats);
+    }
     unsigned participants_ = 0;
     bool exhausted_ = false;
     bool active_ = false;

@@ -110,7 +110,7 @@ void WorkerPool::submit(std::shared_ptr<Grid> grid) {
 
 Grid *WorkerPool::next_grid_locked() const noexcept {
     for (const std::shared_ptr<Grid> &grid : active_)
-        if (!grid->exhausted_)
+        if (grid->has_room())
             return grid.get();
     return nullptr;
 }
@@ -224,7 +224,7 @@ bool WorkerPool::run_here(Grid &grid) {
 void WorkerPool::help(Grid &grid) {
     prepare_thread_for_guards();
     std::unique_lock lock(mutex_);
-    if (!grid.active_ || grid.exhausted_)
+    if (!grid.active_ || !grid.has_room())
         return;
     if (Seat *seat = sit_locked(grid))
         work(lock, grid, *seat);

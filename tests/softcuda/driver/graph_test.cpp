@@ -243,4 +243,59 @@ TEST_F(GraphTest, CapturesThatCannotBeAreRefused) {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
+TEST_F(GraphTest, NodesThatWaitForWordsAndWriteThem) {
+    CUstreamBatchMemOpParams operations[2]{};
+    operations[0].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    operations[0].waitValue.address = list_ + 56;
+    operations[0].waitValue.value = 5;
+    operations[0].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+    operations[1].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    operations[1].writeValue.address = list_ + 60;
+    operations[1].writeValue.value = 6;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params = {context_, 2, operations, 0};
+    const CUgraphNode first = append_node(1);
+    CUgraphNode node = nullptr;
+    ASSERT_EQ(cuGraphAddBatchMemOpNode(&node, graph_, &first, 1, &params), CUDA_SUCCESS);
+    append_node(2, {node});
+    CUgraphNodeType type{};
+    ASSERT_EQ(cuGraphNodeGetType(node, &type), CUDA_SUCCESS);
+    EXPECT_EQ(type, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+    CUDA_BATCH_MEM_OP_NODE_PARAMS got{};
+    ASSERT_EQ(cuGraphBatchMemOpNodeGetParams(node, &got), CUDA_SUCCESS);
+    ASSERT_EQ(got.count, 2U);
+    EXPECT_EQ(got.paramArray[1].writeValue.value, 6U);
+
+    const CUgraphExec exec = instantiate();
+    operations[1].writeValue.value = 7;
+    ASSERT_EQ(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), CUDA_SUCCESS);
+    CUstream aside = nullptr;
+    ASSERT_EQ(cuStreamCreate(&aside, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+    ASSERT_EQ(cuStreamWriteValue32(aside, list_ + 56, 5, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    const std::vector<std::int32_t> words = read_words(list_, 16);
+    EXPECT_EQ(words[0], 2);
+    EXPECT_EQ(words[15], 7);
+
+    operations[0].waitValue.address = 64;
+    EXPECT_EQ(cuGraphAddBatchMemOpNode(&node, graph_, nullptr, 0, &params),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(GraphTest, WordsOfACapturedStream) {
+    CUstream stream = nullptr;
+    ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamWriteValue64(stream, list_ + 8, 9, 0), CUDA_SUCCESS);
+    CUgraph captured = nullptr;
+    ASSERT_EQ(cuStreamEndCapture(stream, &captured), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(list_, 4)[2], 0); // not done yet
+    CUgraphExec exec = nullptr;
+    ASSERT_EQ(cuGraphInstantiate(&exec, captured, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphLaunch(exec, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(list_, 4)[2], 9);
+}
+
 } // namespace

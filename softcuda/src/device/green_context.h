@@ -1,0 +1,77 @@
+// green_context.h -- a part of a device's multiprocessors, and the streams that use no more.
+//
+// Multiprocessors are threads of the worker pool. A green context has no state but this: what is
+// made while it is current belongs to the device's primary context, and its streams are streams of
+// that one. How many multiprocessors a stream's kernels get is limited, not which.
+#pragma once
+
+#include "device/event.h"
+#include "device/stream.h"
+
+#include <cstdint>
+#include <cuda.h>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace softcuda::device {
+
+class Context;
+class Device;
+
+/// Some multiprocessors of a device, one after the other.
+struct MultiprocessorRange {
+    int device = 0;
+    unsigned first = 0;
+    unsigned count = 0;
+
+    [[nodiscard]] bool overlaps(const MultiprocessorRange &other) const noexcept {
+        return device == other.device && first < other.first + other.count &&
+               other.first < first + count;
+    }
+};
+
+/// What cuDevResourceGenerateDesc makes: what a green context will have.
+struct ResourceDescription {
+    std::vector<MultiprocessorRange> ranges;
+};
+
+/// Keeps the device's primary context. Any thread may call any function.
+class GreenContext : public std::enable_shared_from_this<GreenContext> {
+  public:
+    /// `ranges` are of `device`, and there is one at least.
+    GreenContext(Device &device, std::vector<MultiprocessorRange> ranges);
+    ~GreenContext();
+    GreenContext(const GreenContext &) = delete;
+    GreenContext &operator=(const GreenContext &) = delete;
+
+    [[nodiscard]] Context &context() const noexcept { return context_; }
+    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    /// All of its multiprocessors; the first of them where they are not neighbours.
+    [[nodiscard]] MultiprocessorRange range() const noexcept;
+
+    [[nodiscard]] std::shared_ptr<Stream> create_stream(Stream::Kind kind, int priority);
+    /// What the null stream is while this is current.
+    [[nodiscard]] std::shared_ptr<Stream> default_stream();
+
+    /// Of all streams at once.
+    void record(Event &event);
+    void hold(const Event &event);
+
+  private:
+    [[nodiscard]] std::vector<std::shared_ptr<Stream>> streams();
+
+    Device &device_;
+    Context &context_;
+    std::uint64_t id_;
+    std::vector<MultiprocessorRange> ranges_;
+    std::mutex mutex_;
+    std::shared_ptr<Stream> default_;
+    std::vector<std::weak_ptr<Stream>> streams_;
+};
+
+/// The same for the streams of a whole context, or any others of it.
+void record_all(Context &context, const std::vector<std::shared_ptr<Stream>> &streams,
+                Event &event);
+
+} // namespace softcuda::device

@@ -362,15 +362,23 @@ class _AdvancedIndex:
         """The offsets of all elements, in bytes, as an array that broadcasts to the result."""
         before = self.front
         after = len(self._result_shape()) - before - len(self.shape)
-        offsets, bad = _driver._array_offsets(
+        offsets, outside = _driver._array_offsets(*self._indexed_axes())
+        self._refuse(outside)
+        return offsets.reshape((1,) * before + self.shape + (1,) * after)
+
+    def _indexed_axes(self) -> tuple[list, list, list]:
+        """The indices of each axis, all of one shape, and the axes' extents and strides."""
+        return (
             [broadcast_to(array, self.shape) for _, array in self.arrays],
             [self.view.shape[axis] for axis, _ in self.arrays],
             [self.view.strides[axis] for axis, _ in self.arrays],
         )
-        if bad >= 0:
-            axis, array = self.arrays[bad]
+
+    def _refuse(self, outside: int) -> None:
+        """IndexError if an array, by its number, has indices that are not on its axis; -1: none has."""
+        if outside >= 0:
+            axis, array = self.arrays[outside]
             check_bounds(array, axis, self.view.shape[axis])
-        return offsets.reshape((1,) * before + self.shape + (1,) * after)
 
     def _base(self):
         """The view without the indexed axes, with the result's axes in their place."""
@@ -387,7 +395,11 @@ class _AdvancedIndex:
         result = _driver._array_empty(
             shape, self.view.dtype, None, "C", type(self.view)
         )
-        if result.size:
+        if shape == self.shape:
+            self._refuse(
+                _driver._array_gather_indexed(result, self.view, *self._indexed_axes())
+            )
+        elif result.size:
             _driver._array_gather(result, self._base(), self._addressed(result))
         return result
 

@@ -242,15 +242,27 @@ void array_assign(nb::handle to, nb::handle from, nb::handle stream) {
            stream.is_none() ? StreamRef() : stream_ref(stream));
 }
 
-/// The offsets, and the number of the first array with an index outside of its axis or -1.
-nb::tuple array_offsets(nb::list arrays, const std::vector<std::int64_t> &extents,
-                        const std::vector<std::int64_t> &strides) {
+std::vector<IndexedAxis> indexed_axes(nb::list arrays, const std::vector<std::int64_t> &extents,
+                                      const std::vector<std::int64_t> &strides) {
     std::vector<IndexedAxis> axes;
     for (std::size_t k = 0; k < arrays.size(); ++k)
         axes.push_back({&require_array(arrays[k], "indices"), extents.at(k), strides.at(k)});
-    const ElementOffsets found = element_offsets(axes);
+    return axes;
+}
+
+/// The offsets, and the number of the first array with an index outside of its axis or -1.
+nb::tuple array_offsets(nb::list arrays, const std::vector<std::int64_t> &extents,
+                        const std::vector<std::int64_t> &strides) {
+    const ElementOffsets found = element_offsets(indexed_axes(arrays, extents, strides));
     return nb::make_tuple(wrap_array(found.offsets, Py_TYPE(nb::handle(arrays[0]).ptr())),
                           found.outside);
+}
+
+int array_gather_indexed(nb::handle out, nb::handle base, nb::list arrays,
+                         const std::vector<std::int64_t> &extents,
+                         const std::vector<std::int64_t> &strides) {
+    return gather_indexed(require_array(out, "out"), require_array(base, "base"),
+                          indexed_axes(arrays, extents, strides));
 }
 
 } // namespace
@@ -272,6 +284,7 @@ void bind_array_operations(nb::module_ &module) {
                nb::arg("dtype") = nb::none(), nb::arg("where") = nb::none(),
                nb::arg("stream") = nb::none());
     module.def("_array_offsets", array_offsets);
+    module.def("_array_gather_indexed", array_gather_indexed);
     module.def("_array_gather", [](nb::handle out, nb::handle base, nb::handle offsets) {
         gather(require_array(out, "out"), require_array(base, "base"),
                require_array(offsets, "offsets"));

@@ -25,6 +25,12 @@ struct ElementOffsets {
 /// Waits for the device, to learn whether all of them are inside.
 ElementOffsets element_offsets(std::span<const IndexedAxis> axes, StreamRef stream = {});
 
+/// out[i] = the element at `base`'s address plus the offset that element_offsets() would give.
+/// `out` is contiguous and of the indices' shape. Gives ElementOffsets::outside; unless that is -1,
+/// some elements of `out` were not written.
+int gather_indexed(const Array &out, const Array &base, std::span<const IndexedAxis> axes,
+                   StreamRef stream = {});
+
 /// out[i] = the element at base[i]'s address plus offsets[i] bytes. `base` and `offsets` (int64)
 /// broadcast to the shape of `out`; the caller has checked that all places are inside.
 void gather(const Array &out, const Array &base, const Array &offsets, StreamRef stream = {});

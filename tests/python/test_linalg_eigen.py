@@ -30,7 +30,10 @@ def check(a, limit=None):
     x, n = gpuarray.to_gpu(a), a.shape[-1]
     expected = np.linalg.eigvals(a)
     values, (again, vectors) = np.linalg.eigvals(x), np.linalg.eig(x)
-    assert values.dtype == again.dtype == vectors.dtype == expected.dtype
+    assert values.dtype == again.dtype == vectors.dtype
+    # Later versions of numpy answer with complex numbers even where all are real.
+    assert values.dtype in (expected.dtype, expected.real.dtype)
+    assert values.dtype == expected.dtype or not expected.imag.any()
     assert values.shape == again.shape == expected.shape
     assert vectors.shape == a.shape
     for i in np.ndindex(a.shape[:-2]):

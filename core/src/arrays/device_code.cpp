@@ -231,7 +231,7 @@ FUNCTION T array_real_floor_divide(T a, T b) {
         const T whole = rest < 0 ? rounded - 1 : rounded;
         if (signbit(a) == signbit(b))
             return whole;
-        return rest != 0 ? -whole - 1 : -whole;
+        return copysign(rest != 0 ? whole + 1 : whole, T(-1));
     }
     if (b == 0)
         return a / b;

@@ -85,7 +85,8 @@ __device__ void reduce_column(T *h, T *z, T *v, int n, int first)
     R squares = 0;
     for (int i = first + 1 + threadIdx.x; i < n; i += threads)
         squares += square(h[i * (long long)n + first - 1]);
-    const Reflection by(h[first * (long long)n + first - 1], block_sum(squares));
+    const T top = h[first * (long long)n + first - 1]; // before any thread writes there
+    const Reflection by(top, block_sum(squares));
     for (int i = first + threadIdx.x; i < n; i += threads) {
         T &x = h[i * (long long)n + first - 1];
         v[i] = i == first ? T(R(1)) : T(x * by.scale);

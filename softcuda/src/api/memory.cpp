@@ -1,6 +1,7 @@
 // memory.cpp -- allocation of device, host and managed memory.
 #include "api/call.h"
 #include "device/graph_memory.h"
+#include "device/memory_pool.h"
 #include "device/registry.h"
 
 #include <climits>
@@ -15,11 +16,11 @@ namespace {
 device::AddressSpace &memory() { return device::System::get().memory(); }
 
 std::uint64_t allocate(Context &context, std::size_t bytes, MemoryKind kind, unsigned flags = 0) {
-    return memory().allocate({.size = bytes,
-                              .kind = kind,
-                              .device = &context.device(),
-                              .context = &context,
-                              .flags = flags});
+    return device::allocate_patiently({.size = bytes,
+                                       .kind = kind,
+                                       .device = &context.device(),
+                                       .context = &context,
+                                       .flags = flags});
 }
 
 /// The allocation that contains `address`. Throws Error(invalid value).

@@ -9,9 +9,21 @@
 #include "device/registry.h"
 #include "device/system.h"
 
+#include <chrono>
+#include <optional>
+#include <thread>
+
 namespace softcuda::device {
 
 namespace {
+
+/// One for each free that a stream has not come to yet.
+std::atomic<std::uint64_t> pending_frees{0};
+struct PendingFree {
+    PendingFree() noexcept { pending_frees++; }
+    PendingFree(const PendingFree &) = delete;
+    ~PendingFree() { pending_frees--; }
+};
 
 /// A node of the graph that the stream captures. Its address, or 0 where it captures none.
 std::uint64_t capture_allocation(Stream &stream, Device &device, std::uint64_t bytes) {
@@ -41,12 +53,12 @@ bool capture_free(Stream &stream, const std::shared_ptr<GraphMemory> &memory) {
 std::uint64_t MemoryPool::allocate(Stream &stream, std::uint64_t bytes) {
     if (const std::uint64_t captured = capture_allocation(stream, device_, bytes))
         return captured;
-    const std::uint64_t address = System::get().memory().allocate({.size = bytes,
-                                                                   .kind = MemoryKind::Pool,
-                                                                   .device = &device_,
-                                                                   .context = &stream.context(),
-                                                                   .flags = 0,
-                                                                   .pool = this});
+    const std::uint64_t address = allocate_patiently({.size = bytes,
+                                                      .kind = MemoryKind::Pool,
+                                                      .device = &device_,
+                                                      .context = &stream.context(),
+                                                      .flags = 0,
+                                                      .pool = this});
     const std::uint64_t used = used_ += bytes;
     std::uint64_t high = used_high_;
     while (high < used && !used_high_.compare_exchange_weak(high, used)) {
@@ -67,8 +79,10 @@ void MemoryPool::free(Stream &stream, std::uint64_t address) {
             CUDA_ERROR_INVALID_VALUE);
     // The client may have destroyed its pool in the meantime.
     auto pool = registry<MemoryPool>().find(allocation->pool);
+    auto pending = std::make_shared<PendingFree>();
     auto action = std::make_shared<Action>(
-        stream.context(), [&system, address, pool = std::move(pool), size = allocation->size] {
+        stream.context(), [&system, address, pool = std::move(pool), size = allocation->size,
+                           pending = std::move(pending)]() mutable {
             try {
                 system.memory().free(address, MemoryKind::Pool);
                 if (pool)
@@ -76,9 +90,29 @@ void MemoryPool::free(Stream &stream, std::uint64_t address) {
             } catch (const Error &) {
                 // Freed twice: the second one finds nothing.
             }
+            pending = nullptr;
         });
     if (system.timeline().append(stream, action))
         action->start();
+}
+
+std::uint64_t allocate_patiently(const AddressSpace::Request &request) {
+    using Clock = std::chrono::steady_clock;
+    std::optional<Clock::time_point> give_up;
+    for (;;) {
+        const bool hope = pending_frees > 0;
+        try {
+            return System::get().memory().allocate(request);
+        } catch (const Error &error) {
+            if (error.result() != CUDA_ERROR_OUT_OF_MEMORY || !hope)
+                throw;
+            if (!give_up)
+                give_up = Clock::now() + std::chrono::seconds(1);
+            if (Clock::now() > *give_up)
+                throw;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
 }
 
 std::uint64_t MemoryPool::attribute(CUmemPool_attribute attribute) const {

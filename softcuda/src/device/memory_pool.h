@@ -1,6 +1,7 @@
 // memory_pool.h -- memory that is allocated and freed in the order of a stream.
 #pragma once
 
+#include "device/address_space.h"
 #include "device/stream.h"
 
 #include <atomic>
@@ -38,5 +39,9 @@ class MemoryPool {
     std::atomic<std::uint64_t> release_threshold_{0};
     std::atomic<std::uint64_t> reuse_follow_{1}, reuse_opportunistic_{1}, reuse_internal_{1};
 };
+
+/// Memory from the address space. Where there is none, streams that are about to free some get a
+/// second to do so. Throws Error(out of memory, invalid value).
+[[nodiscard]] std::uint64_t allocate_patiently(const AddressSpace::Request &request);
 
 } // namespace softcuda::device

@@ -1,7 +1,10 @@
 // memory_test.cpp -- allocation, copies, fills and what is known about pointers.
 #include "driver_test.h"
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 
 namespace {
@@ -255,6 +258,36 @@ TEST_F(MemoryTest, KnowsItsOwnAddressesOnly) {
     EXPECT_TRUE(scuKnowsAddress(foreign));
     ASSERT_EQ(cuMemHostUnregister(&on_the_stack), CUDA_SUCCESS);
     cuMemFree(memory);
+}
+
+TEST_F(MemoryTest, WhatStreamsAreAboutToFreeIsWaitedFor) {
+    std::size_t free = 0, total = 0;
+    ASSERT_EQ(cuMemGetInfo(&free, &total), CUDA_SUCCESS);
+    const std::size_t most = free / 4 * 3; // twice is too much
+    const CUdeviceptr list = allocate(64);
+    ASSERT_EQ(cuMemsetD32(list, 0, 16), CUDA_SUCCESS);
+    CUdeviceptr first = 0, second = 0;
+    ASSERT_EQ(cuMemAllocAsync(&first, most, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemAlloc(&second, most), CUDA_ERROR_OUT_OF_MEMORY);
+    ASSERT_EQ(launch("append_slowly", 1, 1, nullptr, list, 1), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemFreeAsync(first, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemAlloc(&second, most), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(list, 1).front(), 1);
+    EXPECT_EQ(cuMemFree(second), CUDA_SUCCESS);
+}
+
+/// What the system keeps of this process's memory: it allows 65,530 of them.
+long mappings() {
+    std::ifstream maps("/proc/self/maps");
+    return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+}
+
+TEST_F(MemoryTest, WhatWasFreedLeavesNoMappings) {
+    EXPECT_EQ(cuMemFree(allocate(100'000)), CUDA_SUCCESS);
+    const long before = mappings();
+    for (int i = 0; i < 300; i++)
+        EXPECT_EQ(cuMemFree(allocate(100'000)), CUDA_SUCCESS);
+    EXPECT_LT(mappings(), before + 50);
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <pycuda/array_reduction.h>
 #include <pycuda/copy.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -263,6 +264,48 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
     rows.axes = 2;
     EXPECT_TRUE(same(0.f, Reduction::Sum, ramp({70, 300}), rows));
     EXPECT_TRUE(same(0.f, Reduction::Sum, transposed(ramp({70, 300})), rows));
+}
+
+/// They take bytes in words, from wherever a word begins.
+TEST_F(DeviceArrays, RolledReductionsOfBytes) {
+    auto reduced = [&]<class Result>(Result, Reduction reduction, const Array &x) {
+        ReduceOptions options;
+        options.form = KernelForm::Rolled;
+        return values<Result>(reduce_one(reduction, x, options)).at(0);
+    };
+    // Only what is before a word; one word; more than a block's chunk.
+    for (std::size_t size : {3, 8, 140001}) {
+        std::vector<std::uint8_t> truths(size);
+        std::vector<std::int8_t> numbers(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            truths[i] = i % 3 == 0;
+            numbers[i] = static_cast<std::int8_t>(i * 37 - 128);
+        }
+        const Numbers shape{static_cast<std::int64_t>(size)};
+        const Array truth = array(truths, shape, ScalarType::Bool), number = array(numbers, shape);
+        for (std::size_t first : {0, 1}) {
+            auto later = [&](const Array &x) {
+                return x.view(x.address() + first,
+                              Layout::contiguous(Numbers{shape[0] - std::int64_t(first)}, 1));
+            };
+            const auto from = static_cast<std::ptrdiff_t>(first);
+            EXPECT_EQ(reduced(std::int64_t{}, Reduction::CountNonzero, later(truth)),
+                      std::count(truths.begin() + from, truths.end(), 1));
+            EXPECT_EQ(reduced(std::int64_t{}, Reduction::Sum, later(number)),
+                      std::accumulate(numbers.begin() + from, numbers.end(), std::int64_t{}));
+            EXPECT_EQ(reduced(std::uint8_t{}, Reduction::Any, later(truth)),
+                      first == 0 || size > 3);
+            EXPECT_EQ(reduced(std::uint8_t{}, Reduction::All, later(truth)), 0);
+        }
+        for (std::uint8_t value : {0, 1}) {
+            const Array same =
+                array(std::vector<std::uint8_t>(size, value), shape, ScalarType::Bool);
+            EXPECT_EQ(reduced(std::uint8_t{}, Reduction::Any, same), value);
+            EXPECT_EQ(reduced(std::uint8_t{}, Reduction::All, same), value);
+        }
+        const Array least = array(std::vector<std::int8_t>(size, -128), shape);
+        EXPECT_EQ(reduced(std::int64_t{}, Reduction::Sum, least), -128 * std::int64_t(size));
+    }
 }
 
 TEST_F(DeviceArrays, PackedAndRolledFusionsComputeTheSame) {

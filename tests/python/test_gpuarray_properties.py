@@ -209,6 +209,34 @@ def test_reductions_where(name, data):
     agree(function(x, axis, where=mask), function(a, axis, where=mask))
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1"])
+@hypothesis.settings(settings, max_examples=8)
+@hypothesis.given(data=st.data())
+def test_reductions_of_bytes(dtype, data):
+    """Of lengths and beginnings that words of several bytes do not fit."""
+    rows, columns = data.draw(
+        st.sampled_from([(1, 70001), (3, 2051), (66, 300), (2, 9)])
+    )
+    first = data.draw(st.integers(0, 8))
+    fill = data.draw(
+        st.sampled_from([None, 0, np.iinfo("i1").min if dtype == "i1" else 255])
+    )
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    a = rng.integers(0, 256, (rows, columns)).astype("u1")
+    a = (a % 3 == 0) if dtype == "?" else a.view(dtype)
+    if fill is not None:
+        a[:] = fill
+    x = gpuarray.to_gpu(a)
+    a, x = (one[:, first:] for one in (a, x))
+    axis = data.draw(st.sampled_from([None, 0, 1, (0, 1)]))
+    mask = np.arange(a.size).reshape(a.shape) % 3 != 1
+    agree(np.count_nonzero(x, axis), np.count_nonzero(a, axis))
+    for function in (np.sum, np.any, np.all, np.mean):
+        agree(function(x, axis), function(a, axis))
+    for function in (np.sum, np.any):
+        agree(function(x, axis, where=mask), function(a, axis, where=mask))
+
+
 @settings
 @hypothesis.given(data=st.data())
 def test_differences(data):

@@ -177,6 +177,13 @@ bool can_use_vectors(const Reducing &work) {
     return true;
 }
 
+/// Where a warp is a vector of a CPU. A word's place is found by the kernel, so that arrays may
+/// begin anywhere.
+bool can_use_words(const Reducing &work) {
+    return work.variant.rolled && is_of_bytes(work.variant) && work.variant.reduced == 1 &&
+           work.reduced[0].stride(0) == 1;
+}
+
 bool needs_wide_index(const Reducing &work) {
     constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() / 2;
     std::int64_t reach = static_cast<std::int64_t>(work.outputs * work.length);
@@ -190,7 +197,8 @@ bool needs_wide_index(const Reducing &work) {
     return reach > limit;
 }
 
-// How the work is spread. It depends on the shape only, so that each device adds alike.
+// How the work is spread. It depends on the shape only, so that each device adds alike; but words
+// of bytes, which give the same in any order.
 
 std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
@@ -198,9 +206,12 @@ void choose_team(Reducing &work) {
     const bool outputs_are_neighbours =
         work.outputs >= 16 && work.variant.kept > 0 &&
         smallest_step(work.kept[0]) < smallest_step(work.reduced[0]);
-    work.variant.team = outputs_are_neighbours                      ? Team::Columns
-                        : work.length <= 1024 && work.outputs >= 64 ? Team::Warp
-                                                                    : Team::Block;
+    work.variant.words = can_use_words(work) && !outputs_are_neighbours;
+    const std::size_t enough_for_a_warp = work.variant.words ? 8192 : 1024;
+    const bool fill_warps = work.length <= enough_for_a_warp && work.outputs >= 64;
+    work.variant.team = outputs_are_neighbours ? Team::Columns
+                        : fill_warps           ? Team::Warp
+                                               : Team::Block;
 }
 
 void choose_chunks(Reducing &work) {
@@ -209,11 +220,11 @@ void choose_chunks(Reducing &work) {
                                           : work.variant.team == Team::Warp ? 8
                                                                             : 32;
     const std::size_t blocks = divide_up(work.outputs, outputs_per_block);
-    const std::size_t smallest = work.variant.team == Team::Block ? 4096 : 256;
-    const std::size_t largest = work.variant.team == Team::Block ? 65536 : 2048;
+    const bool long_chunks = work.variant.words || work.variant.team == Team::Block;
+    const std::size_t largest = long_chunks ? 65536 : 2048;
+    const std::size_t smallest = work.variant.words ? largest : long_chunks ? 4096 : 256;
     work.chunk = work.length;
-    if (work.length > (work.variant.team == Team::Block ? unsplit : largest / 2) &&
-        blocks < wanted_blocks) {
+    if (work.length > (long_chunks ? unsplit : largest / 2) && blocks < wanted_blocks) {
         const std::size_t even = divide_up(work.length, divide_up(wanted_blocks, blocks));
         work.chunk = std::clamp(divide_up(even, smallest) * smallest, smallest, largest);
     } else if (work.length > largest) {
@@ -275,7 +286,7 @@ Reducing second_stage(const Reducing &first, const Array &states) {
     work.variant.partials = true;
     work.variant.split = false;
     work.variant.masked = false;
-    work.variant.vectors = false;
+    work.variant.vectors = work.variant.words = false;
     work.variant.kept = work.variant.reduced = 1;
     work.variant.team = first.chunks <= 64 && first.outputs >= 64 ? Team::Warp : Team::Block;
     work.arrays[0] = &states;
@@ -362,7 +373,8 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
     }
     merge_axes(work);
     choose_team(work);
-    work.variant.vectors = work.variant.team != Team::Columns && can_use_vectors(work);
+    work.variant.vectors =
+        !work.variant.words && work.variant.team != Team::Columns && can_use_vectors(work);
     work.variant.wide_index = needs_wide_index(work);
     choose_chunks(work);
     run(work, result, options.stream);

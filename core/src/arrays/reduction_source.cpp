@@ -12,7 +12,8 @@
 //
 // Where a warp is a vector of a CPU, kernels are `rolled`: what takes several accesses to have them
 // under way at once is a loop, which compiles in a third of the time. The states and the order of
-// what joins them are the same.
+// what joins them are the same. Where that order is all one, as for counts, bytes are taken in
+// words of eight (words_code).
 //
 // Where a reduction is long, several blocks have a chunk of it each and leave their states; a
 // second launch reduces those.
@@ -68,6 +69,22 @@ template <class S> __device__ __forceinline__ S array_first(S a, S b, bool a_win
 /// As array_first(), where b comes behind a and is there.
 template <class S> __device__ __forceinline__ S array_later(S a, S b, bool, bool b_wins) {
     return (a.place < 0) | b_wins ? b : a;
+}
+)__";
+
+// Of the bytes of a word at once. What is added lies in the even and the odd bytes of two sums,
+// which are 16 bits wide then and hold 255 additions.
+constexpr const char *words_code = R"__(
+typedef unsigned long long Word;
+constexpr Word every_byte = 0x0101010101010101, even_bytes = 0x00ff00ff00ff00ff;
+/// 1 in each byte that is not 0.
+__device__ __forceinline__ Word array_nonzero_bytes(Word x) {
+    return ((((x & 0x7f * every_byte) + 0x7f * every_byte) | x) >> 7) & every_byte;
+}
+/// The sum of four numbers of 16 bits.
+__device__ __forceinline__ long long array_sum_of_16(Word x) {
+    x = (x & 0x0000ffff0000ffff) + (x >> 16 & 0x0000ffff0000ffff);
+    return (long long)((x & 0xffffffff) + (x >> 32));
 }
 )__";
 
@@ -313,6 +330,44 @@ std::string rolled_vector_loop(const ReductionVariant &variant) {
            "        }\n        begin = stop;\n    }\n";
 }
 
+/// One by one up to a word's beginning, then words.
+std::string words_loop(const ReductionVariant &variant) {
+    const bool test = reduction_row(variant.reduction).rule == ReductionRule::Test;
+    const bool sum = variant.reduction == Reduction::Sum;
+    const bool is_signed = sum && variant.stored[0] == ScalarType::Int8;
+    const std::string read = !sum || is_bool(variant.stored[0]) ? "array_nonzero_bytes(words[at])"
+                             : is_signed                        ? "words[at] ^ 0x80 * every_byte"
+                                                                : "words[at]";
+    std::string step, joined;
+    if (test) {
+        const bool any = variant.reduction == Reduction::Any;
+        step = any ? "                even |= x;\n" : "                odd |= x ^ every_byte;\n";
+        joined = any ? "S(even != 0)" : "S(odd == 0)";
+    } else {
+        step = "                even += x & even_bytes;\n                odd += x >> 8 & "
+               "even_bytes;\n";
+        joined =
+            "S(array_sum_of_16(even) + array_sum_of_16(odd)" +
+            std::string(is_signed ? " - 1024 * ((to - from + team_size - 1) / team_size)" : "") +
+            ")";
+    }
+    return "    {\n"
+           "        Index first = begin + Index(-reinterpret_cast<long long>(base0 + begin) & 7);\n"
+           "        if (first > end)\n            first = end;\n"
+           "        if (lane < first - begin)\n"
+           "            state[0] = append(state[0], element(begin + lane));\n"
+           "        const Index count = (end - first) / 8;\n"
+           "        const Word *words = reinterpret_cast<const Word *>(base0 + first);\n"
+           "#pragma unroll 1\n"
+           "        for (Index from = lane; from < count; from += 255 * team_size) {\n"
+           "            const Index to = min(count, from + 255 * team_size);\n"
+           "            Word even = 0, odd = 0;\n#pragma unroll 1\n"
+           "            for (Index at = from; at < to; at += team_size) {\n"
+           "                const Word x = " +
+           read + ";\n" + step + "            }\n            state[0] = append(state[0], " +
+           joined + ");\n        }\n        begin = first + count * 8;\n    }\n";
+}
+
 /// Elements one by one: into each of the states in turn while there are enough, then into the
 /// first.
 std::string element_loop(const ReductionVariant &variant) {
@@ -344,10 +399,12 @@ std::string rolled_element_loop(const ReductionVariant &variant) {
 /// What one thread does: from begin to end in the steps of its team.
 std::string thread_loop(const ReductionVariant &variant) {
     const std::string states = std::to_string(states_per_thread(variant));
-    const bool rolled = variant.rolled && (variant.vectors || variant.partials);
+    const bool rolled = variant.rolled && (variant.vectors || variant.words || variant.partials);
     std::string code = "    S state[" + states + "];\n#pragma unroll\n    for (int u = 0; u < " +
                        states + "; ++u)\n        state[u] = identity();\n";
-    if (variant.vectors)
+    if (variant.words)
+        code += words_loop(variant);
+    else if (variant.vectors)
         code += rolled ? rolled_vector_loop(variant) : vector_loop(variant);
     code += rolled ? rolled_element_loop(variant) : element_loop(variant);
     return code + "#pragma unroll\n    for (int half = " + states +
@@ -429,6 +486,7 @@ KernelKey ReductionVariant::key() const noexcept {
     add(masked, 1);
     add(static_cast<std::uint64_t>(team), 2);
     add(vectors, 1);
+    add(words, 1);
     add(split, 1);
     add(partials, 1);
     add(wide_index, 1);
@@ -436,6 +494,22 @@ KernelKey ReductionVariant::key() const noexcept {
     add(static_cast<std::uint64_t>(kept), 6);
     add(static_cast<std::uint64_t>(reduced), 6);
     return key;
+}
+
+bool is_of_bytes(const ReductionVariant &variant) noexcept {
+    if (variant.masked || item_size(variant.stored[0]) != 1)
+        return false;
+    switch (variant.reduction) {
+    case Reduction::Any:
+    case Reduction::All:
+    case Reduction::CountNonzero:
+        return true;
+    case Reduction::Sum: // exact: a chunk's sum has fewer bits than a double's mantissa
+        return variant.type == ScalarType::Int64 || variant.type == ScalarType::UInt64 ||
+               variant.type == ScalarType::Float64;
+    default:
+        return false;
+    }
 }
 
 std::size_t state_size(const ReductionVariant &variant) noexcept {
@@ -467,6 +541,8 @@ std::string reduction_source(const ReductionVariant &variant) {
     std::string code = std::string(limits) + from_above;
     if (std::ranges::any_of(types, is_complex))
         code += complex_limits;
+    if (variant.words)
+        code += words_code;
     code += types_code(variant) + state_code(variant) + geometry(variant);
     code += "extern \"C\" __global__ void __launch_bounds__(256) run(" + parameters(variant) +
             ") {\n" + team_code(variant) + find_output(variant) + element_code(variant) +

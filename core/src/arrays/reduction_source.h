@@ -47,6 +47,7 @@ struct ReductionVariant {
     bool masked = false;
     Team team = Team::Block;
     bool vectors = false;    ///< the reduced elements lie one after the other: 16-byte accesses
+    bool words = false;      ///< of bytes that lie one after the other: eight at a time
     bool split = false;      ///< blocks share an output; states are written, to be reduced again
     bool partials = false;   ///< the input is such states
     bool wide_index = false; ///< 64-bit
@@ -60,6 +61,10 @@ struct ReductionVariant {
 };
 
 inline constexpr int reduction_block = 256;
+
+/// Whether bytes of this variant can be taken in words: they are counted, added up or tested, which
+/// gives the same in any order.
+bool is_of_bytes(const ReductionVariant &variant) noexcept;
 
 /// Bytes of a state.
 std::size_t state_size(const ReductionVariant &variant) noexcept;

@@ -1,7 +1,7 @@
 """Sorting long rows by buckets, the form for devices whose threads are a CPU's cores.
 
 Rows of 65536 keys and more of four or eight bytes go that way; buckets have some 4096 keys and, up
-to 46 KB, are sorted in shared memory.
+to 46 KB, are sorted in shared memory. Rows of 512 keys to 46 KB are a bucket each.
 """
 
 import numpy as np
@@ -116,14 +116,18 @@ def test_distributions(kind, dtype):
 
 
 @settings(
-    max_examples=25,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     st.sampled_from(TYPES),
     st.sampled_from(KINDS),
-    st.integers(SHORTEST - 3, SHORTEST + 9) | st.integers(SHORTEST, 3 * SHORTEST),
+    st.integers(SHORTEST - 3, SHORTEST + 9)
+    | st.integers(SHORTEST, 3 * SHORTEST)
+    | st.integers(505, 600)
+    | st.integers(512, 12_000)
+    | st.sampled_from([5888, 5889, 11776, 11777]),
     st.integers(1, 3),
     st.integers(0, 3),
     st.integers(0, 2**32),

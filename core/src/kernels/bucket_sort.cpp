@@ -16,9 +16,12 @@ constexpr std::int64_t most_targets = 2048;
 constexpr std::int64_t sample_keys = 8; ///< for each bucket wished for
 constexpr unsigned find_threads = 256;
 /// Of a block that sorts a bucket: counts of two digits, and keys twice.
-constexpr unsigned shared_bytes = 2 * 512 * 4 + 2 * (46 << 10);
+constexpr unsigned room_bytes = 46 << 10;
+constexpr unsigned shared_bytes = 2 * 512 * 4 + 2 * room_bytes;
+/// Shorter rows have less than their counts.
+constexpr std::int64_t shortest_row = 512;
 
-enum class Step : std::int32_t { Plan, Find, Count, Sum, Move, Finish };
+enum class Step : std::int32_t { Plan, Find, Count, Sum, Move, Finish, Row };
 
 /// As BucketGeometry of sort_buckets.cuh.
 struct Geometry {
@@ -51,14 +54,48 @@ std::int64_t plan_bytes(ScalarType type) {
     return divide_up(32 + most_targets / 2 * 4 + (most_targets / 2 - 1) * key_bytes, 8) * 8;
 }
 
-} // namespace
-
-bool fits_buckets(const Sorting &work) {
-    return !work.pairs && item_size(work.type()) >= 4 && work.length >= shortest &&
-           work.length < longest && work.rows <= most_rows &&
+/// Whether keys can be sorted in shared memory.
+bool has_room(const Sorting &work) {
+    return !work.pairs && item_size(work.type()) >= 4 &&
            work.keys.context()->context().device().attribute(
                CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) >=
                static_cast<int>(shared_bytes);
+}
+
+const Function &sorting_kernel(const Sorting &work, LaunchConfig &config) {
+    const Function &kernel = work.kernel({work.type(), SortStage::BucketSort, false, false, {}});
+    config.shared_bytes = shared_bytes;
+    kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes);
+    return kernel;
+}
+
+} // namespace
+
+bool fits_buckets(const Sorting &work) {
+    return work.length >= shortest && work.length < longest && work.rows <= most_rows &&
+           has_room(work);
+}
+
+bool is_a_bucket_each(const Sorting &work) {
+    return work.length >= shortest_row &&
+           work.length * static_cast<std::int64_t>(item_size(work.type())) <= room_bytes &&
+           has_room(work);
+}
+
+void sort_rows_as_buckets(Sorting &work) {
+    Geometry geometry{};
+    geometry.length = work.length;
+    geometry.flip = work.flip;
+    geometry.step = Step::Row;
+    const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
+    KernelArguments arguments;
+    for (CUdeviceptr pointer : {work.keys.address(), work.result.address(),
+                                work.scratch(key_bytes).address(), CUdeviceptr{0}, CUdeviceptr{0}})
+        arguments.add(pointer);
+    arguments.add(geometry);
+    LaunchConfig config{.grid = {sort_grid(work.rows)}, .block = {1}, .stream = work.stream};
+    const Function &kernel = sorting_kernel(work, config);
+    launch_packed(kernel, config, arguments.data(), arguments.size());
 }
 
 void sort_by_buckets(Sorting &work) {
@@ -78,15 +115,13 @@ void sort_by_buckets(Sorting &work) {
         for (CUdeviceptr pointer : pointers)
             arguments.add(pointer);
         arguments.add(geometry);
-        const Function &kernel = work.kernel({work.type(), stage, false, false, {}});
         LaunchConfig config{
             .grid = {static_cast<unsigned>(blocks), static_cast<unsigned>(work.rows)},
             .block = {step == Step::Find ? find_threads : 1},
             .stream = work.stream};
-        if (stage == SortStage::BucketSort) {
-            config.shared_bytes = shared_bytes;
-            kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes);
-        }
+        const Function &kernel = stage == SortStage::BucketSort
+                                     ? sorting_kernel(work, config)
+                                     : work.kernel({work.type(), stage, false, false, {}});
         launch_packed(kernel, config, arguments.data(), arguments.size());
     };
     const std::initializer_list<CUdeviceptr> sorting = {keys, work.result.address(), space, plans,

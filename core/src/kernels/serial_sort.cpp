@@ -101,6 +101,10 @@ void sort_serially(Sorting &work) {
         sort_by_buckets(work);
         return;
     }
+    if (is_a_bucket_each(work)) {
+        sort_rows_as_buckets(work);
+        return;
+    }
     const bool wide = work.length >= longest_narrow;
     const std::int64_t wanted = chunks_per_processor * work.keys.context()->processors();
     const std::int64_t chunks = std::min(wanted, work.length / (shortest_cut / 4));

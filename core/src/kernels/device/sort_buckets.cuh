@@ -23,6 +23,8 @@
 // range -- keys of the sample are the cuts and a bucket is found by bisection. What equals a cut
 // has a bucket of its own, so that what is frequent is not sorted.
 //
+//     Row      a thread for each row sorts it as a bucket; nothing else is done
+//
 // A bucket is sorted by two digits, the lower one first, below the highest bit that differs: they
 // tell almost all keys apart, and what they did not is mended as keys are written. Where that would
 // be too much, and in buckets that are too large, keys are sorted by all bits that differ.
@@ -32,7 +34,7 @@
 
 namespace pycuda {
 
-enum class BucketStep : int { Plan, Find, Count, Sum, Move, Finish };
+enum class BucketStep : int { Plan, Find, Count, Sum, Move, Finish, Row };
 
 struct BucketGeometry {
     long long length, chunk;
@@ -297,7 +299,7 @@ __device__ __forceinline__ unsigned bucket_digit(U key, int shift) {
     return static_cast<unsigned>(shifted(key, shift)) & (bucket_digits - 1);
 }
 
-/// The bits that differ in some of the keys.
+/// The bits that differ in some of the keys, of which there is one at least.
 __device__ __forceinline__ U guess_differing(const U *keys, int n) {
     const int stride = (n + 31) / 32;
     U differing = 0;
@@ -436,14 +438,13 @@ __device__ __forceinline__ void sort_in_memory(BucketShared &shared, U *keys, U 
         to[i] = decode(U((equal ? first : from[i]) ^ flip));
 }
 
-/// Sorts a bucket's keys, which are overwritten, and writes what they stand for.
+/// Sorts a bucket's keys, which are overwritten, and writes what they stand for. `differing`: bits
+/// that do, perhaps not all.
 __device__ __forceinline__ void finish_bucket(BucketShared &shared, U *from, U *to, int n, U flip,
-                                              bool equal) {
-    if (n == 0)
-        return;
+                                              U differing, bool equal) {
     bool sorted = false;
     if (n <= bucket_room && !equal) {
-        const int shift = width_of(guess_differing(from, n)) - 2 * bucket_digit_bits;
+        const int shift = width_of(differing) - 2 * bucket_digit_bits;
         if (shift > -2 * bucket_digit_bits) // else they seem to be all the same
             sorted = sort_in_shared(shared, from, n, shift < 0 ? 0 : shift);
     }
@@ -462,11 +463,44 @@ __device__ __forceinline__ void take_sample(const U *keys, U *sample, const Buck
     }
 }
 
-/// Plan and Finish: a plan's sample is sorted as a bucket is. Blocks: one, or the buckets.
+/// Writes keys of memory as those that are compared. Returns the bits that differ.
+__device__ __forceinline__ U encode_keys(const U *keys, U *to, int n, U flip) {
+    const U first = U(encode<false>(keys[0]) ^ flip);
+    U differing = 0;
+    int i = 0;
+#pragma unroll 1
+    while (i < n) {
+        if (group_at(keys, i, n) == 1 || group_at(to, i, n) == 1) {
+            const U key = U(encode<false>(keys[i]) ^ flip);
+            differing |= key ^ first;
+            to[i++] = key;
+            continue;
+        }
+        KeyGroup group = *reinterpret_cast<const KeyGroup *>(keys + i);
+#pragma unroll
+        for (int k = 0; k < KeyGroup::size; ++k) {
+            group.key[k] = U(encode<false>(group.key[k]) ^ flip);
+            differing |= group.key[k] ^ first;
+        }
+        *reinterpret_cast<KeyGroup *>(to + i) = group;
+        i += KeyGroup::size;
+    }
+    return differing;
+}
+
+/// Plan, Finish and Row: a plan's sample and a row are sorted as a bucket is. Blocks: one, the
+/// buckets, or the rows.
 __device__ __forceinline__ void sort_buckets(const U *keys, U *result, U *space, FoundPlan *plans,
                                              const unsigned *counts, const BucketGeometry &g) {
     extern __shared__ BucketShared bucket_shared[];
     BucketShared &shared = bucket_shared[0];
+    if (g.step == BucketStep::Row) {
+        const long long at = blockIdx.x * g.length;
+        const int n = static_cast<int>(g.length);
+        const U differing = encode_keys(keys + at, space + at, n, U(g.flip));
+        finish_bucket(shared, space + at, result + at, n, U(g.flip), differing, false);
+        return;
+    }
     const long long row = blockIdx.y * g.length;
     FoundPlan &found = plans[blockIdx.y];
     counts += static_cast<long long>(blockIdx.y) * 2 * g.targets * g.chunks;
@@ -485,8 +519,11 @@ __device__ __forceinline__ void sort_buckets(const U *keys, U *result, U *space,
         end = bucket + 1 < used ? counts[(bucket + 1) * g.chunks] : g.length;
         equal = found.plan.bisected && bucket % 2 != 0; // to a cut
     }
-    finish_bucket(shared, space + begin, result + begin, static_cast<int>(end - begin), U(g.flip),
-                  equal);
+    if (begin < end) {
+        const int n = static_cast<int>(end - begin);
+        finish_bucket(shared, space + begin, result + begin, n, U(g.flip),
+                      guess_differing(space + begin, n), equal);
+    }
     if (!plans_row)
         return;
     plan_cells(result, found.plan, found.table, g);

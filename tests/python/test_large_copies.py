@@ -80,3 +80,14 @@ def test_pieces_go_through_pinned_memory(run_program):
     # The memory of the context that ended was given back before it.
     ended = result.stderr.index("cuCtxDestroy")
     assert "cuMemFreeHost" in result.stderr[:ended]
+
+
+@pytest.mark.parametrize("threads", ["many", "-1", "2.5"])
+def test_a_number_of_threads_is_asked_for(run_program, threads):
+    result = run_program(
+        "import numpy as np\n"
+        "import pycuda.autoinit, pycuda.driver as cuda\n"
+        "cuda.to_device(np.zeros(1 << 21, np.uint8))\n",
+        PYCUDA_COPY_THREADS=threads,
+    )
+    assert f'must be a number of threads, 0 or more, not "{threads}"' in result.stderr

@@ -6,6 +6,8 @@
 #include <pycuda/driver.h>
 #include <pycuda/module.h>
 
+#include <system_error>
+
 namespace pycuda {
 namespace {
 
@@ -37,10 +39,13 @@ bool KernelTable::has(KernelKey key) const noexcept {
 }
 
 void KernelTable::start(KernelKey key, std::string source) {
-    expected_.emplace(
-        key, std::async(std::launch::async, [request = request_for(context_, std::move(source))] {
-            return compile(request);
-        }));
+    auto in_background = [request = request_for(context_, std::move(source))] {
+        return compile(request);
+    };
+    try {
+        expected_.emplace(key, std::async(std::launch::async, std::move(in_background)));
+    } catch (const std::system_error &) { // no more threads: find() compiles it
+    }
 }
 
 const Function &KernelTable::add(KernelKey key, const std::string &source) {

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -29,7 +31,7 @@ void pause() noexcept {
 #endif
 }
 
-/// What PYCUDA_COPY_THREADS says, where it is a number.
+/// What PYCUDA_COPY_THREADS says, where it is set.
 std::optional<unsigned> asked_threads() {
     const char *const value = std::getenv("PYCUDA_COPY_THREADS");
     if (value == nullptr || *value == '\0')
@@ -37,7 +39,9 @@ std::optional<unsigned> asked_threads() {
     char *end = nullptr;
     const long number = std::strtol(value, &end, 10);
     if (*end != '\0' || number < 0)
-        return {};
+        throw std::invalid_argument(
+            std::string("PYCUDA_COPY_THREADS must be a number of threads, 0 or more, not \"") +
+            value + '"');
     return static_cast<unsigned>(std::min<long>(number, 64));
 }
 

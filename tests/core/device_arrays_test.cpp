@@ -264,6 +264,12 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
     rows.axes = 2;
     EXPECT_TRUE(same(0.f, Reduction::Sum, ramp({70, 300}), rows));
     EXPECT_TRUE(same(0.f, Reduction::Sum, transposed(ramp({70, 300})), rows));
+    // Rows and columns that a block has, without a step of vectors; and under a mask.
+    EXPECT_TRUE(same(0.f, Reduction::Sum, ramp({3, 2051}), rows));
+    EXPECT_TRUE(same(0.f, Reduction::Sum, transposed(ramp({2051, 37})), rows));
+    const Array mask = array(std::vector<std::uint8_t>{1, 0, 1}, {3, 1}, ScalarType::Bool);
+    rows.where = &mask;
+    EXPECT_TRUE(same(0.f, Reduction::Sum, ramp({3, 2051}), rows));
 }
 
 /// They take bytes in words, from wherever a word begins.

@@ -158,15 +158,23 @@ std::int64_t smallest_step(const Layout &layout) {
     return smallest;
 }
 
+/// Whether elements lie one after the other along the only axis that is reduced, or kept.
+bool is_dense(const Reducing &work, std::span<const Layout> axes) {
+    if (axes[0].dimensions() != 1)
+        return false;
+    for (std::size_t k = 0; k < work.walkers; ++k)
+        if (axes[k].stride(0) != static_cast<std::int64_t>(work.arrays[k]->item_size()))
+            return false;
+    return true;
+}
+
 bool can_use_vectors(const Reducing &work) {
     const ReductionVariant &variant = work.variant;
-    if (variant.masked || variant.reduced != 1)
+    if (variant.masked || !is_dense(work, work.reduced))
         return false;
     const auto length = static_cast<std::size_t>(reduction_vector_length(variant));
     for (std::size_t k = 0; k < work.walkers; ++k) {
         const std::size_t size = work.arrays[k]->item_size();
-        if (work.reduced[k].stride(0) != static_cast<std::int64_t>(size))
-            return false;
         if ((work.arrays[k]->address() + static_cast<std::size_t>(work.offsets[k])) %
             (length * size))
             return false;
@@ -180,8 +188,7 @@ bool can_use_vectors(const Reducing &work) {
 /// Where a warp is a vector of a CPU. A word's place is found by the kernel, so that arrays may
 /// begin anywhere.
 bool can_use_words(const Reducing &work) {
-    return work.variant.rolled && is_of_bytes(work.variant) && work.variant.reduced == 1 &&
-           work.reduced[0].stride(0) == 1;
+    return work.variant.rolled && is_of_bytes(work.variant) && is_dense(work, work.reduced);
 }
 
 bool needs_wide_index(const Reducing &work) {
@@ -238,6 +245,19 @@ void choose_chunks(Reducing &work) {
     work.variant.split = work.chunks > 1;
 }
 
+/// Rolled kernels of many outputs do without vectors where chunks are too short for a step of them:
+/// as the loop for the rest is all that runs, it is not to be the rolled one.
+void choose_access(Reducing &work) {
+    ReductionVariant &variant = work.variant;
+    variant.vectors = !variant.words && variant.team != Team::Columns && can_use_vectors(work);
+    if (!variant.rolled)
+        return;
+    variant.dense = is_dense(work, variant.team == Team::Columns ? work.kept : work.reduced);
+    const auto step = static_cast<std::size_t>(reduction_step(variant));
+    if (work.outputs >= 64 && std::min(work.chunk, work.length) < step)
+        variant.vectors = false;
+}
+
 template <class Index> void add_geometry(KernelArguments &arguments, const Reducing &work) {
     auto add = [&](auto value) { arguments.add(static_cast<Index>(value)); };
     add(work.outputs);
@@ -286,7 +306,7 @@ Reducing second_stage(const Reducing &first, const Array &states) {
     work.variant.partials = true;
     work.variant.split = false;
     work.variant.masked = false;
-    work.variant.vectors = work.variant.words = false;
+    work.variant.vectors = work.variant.dense = work.variant.words = false;
     work.variant.kept = work.variant.reduced = 1;
     work.variant.team = first.chunks <= 64 && first.outputs >= 64 ? Team::Warp : Team::Block;
     work.arrays[0] = &states;
@@ -373,10 +393,9 @@ Array reduce(Reduction reduction, std::span<const Array *const> inputs,
     }
     merge_axes(work);
     choose_team(work);
-    work.variant.vectors =
-        !work.variant.words && work.variant.team != Team::Columns && can_use_vectors(work);
     work.variant.wide_index = needs_wide_index(work);
     choose_chunks(work);
+    choose_access(work);
     run(work, result, options.stream);
     return result;
 }

@@ -240,9 +240,14 @@ std::string find_output(const ReductionVariant &variant) {
     code += "#pragma unroll\n    for (int axis = " + std::to_string(variant.kept - 1) +
             "; axis >= 0; --axis) {\n        const Index whole = axis == 0 ? 0 : rest / "
             "g.kept[axis];\n        const Index at = rest - whole * g.kept[axis];\n";
-    for (int k = 0; k < walker_count(variant); ++k)
-        code += "        base" + std::to_string(k) + " += at * g.kept_stride[axis][" +
-                std::to_string(k) + "];\n";
+    const bool known = variant.dense && variant.team == Team::Columns; // one axis is kept
+    for (int k = 0; k < walker_count(variant); ++k) {
+        const std::string index = std::to_string(k);
+        code += "        base" + index + " += at * " +
+                (known ? "Index(sizeof(" + walker_type(variant, k) + "))"
+                       : "g.kept_stride[axis][" + index + "]") +
+                ";\n";
+    }
     return code + "        rest = whole;\n    }\n";
 }
 
@@ -256,7 +261,11 @@ std::string element_code(const ReductionVariant &variant) {
         arguments +=
             "*reinterpret_cast<const " + walker_type(variant, k) + " *>(at" + index + "), ";
     }
-    if (variant.reduced == 1) {
+    if (variant.dense && variant.team != Team::Columns) {
+        for (int k = 0; k < walker_count(variant); ++k)
+            code += "        at" + std::to_string(k) + " += r * Index(sizeof(" +
+                    walker_type(variant, k) + "));\n";
+    } else if (variant.reduced == 1) {
         for (int k = 0; k < walker_count(variant); ++k)
             code += "        at" + std::to_string(k) + " += r * g.stride[0][" + std::to_string(k) +
                     "];\n";
@@ -486,6 +495,7 @@ KernelKey ReductionVariant::key() const noexcept {
     add(masked, 1);
     add(static_cast<std::uint64_t>(team), 2);
     add(vectors, 1);
+    add(dense, 1);
     add(words, 1);
     add(split, 1);
     add(partials, 1);
@@ -534,6 +544,11 @@ int reduction_vector_length(const ReductionVariant &variant) noexcept {
     if (variant.inputs() == 2)
         widest = std::max(widest, item_size(variant.stored[1]));
     return static_cast<int>(16 / widest);
+}
+
+int reduction_step(const ReductionVariant &variant) noexcept {
+    const int team = variant.team == Team::Block ? 256 : variant.team == Team::Warp ? 32 : 8;
+    return vectors_per_step * reduction_vector_length(variant) * team;
 }
 
 std::string reduction_source(const ReductionVariant &variant) {

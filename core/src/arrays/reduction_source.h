@@ -47,6 +47,7 @@ struct ReductionVariant {
     bool masked = false;
     Team team = Team::Block;
     bool vectors = false;    ///< the reduced elements lie one after the other: 16-byte accesses
+    bool dense = false;      ///< they do, or a column's neighbours do: rolled kernels are told so
     bool words = false;      ///< of bytes that lie one after the other: eight at a time
     bool split = false;      ///< blocks share an output; states are written, to be reduced again
     bool partials = false;   ///< the input is such states
@@ -69,6 +70,8 @@ bool is_of_bytes(const ReductionVariant &variant) noexcept;
 /// Bytes of a state.
 std::size_t state_size(const ReductionVariant &variant) noexcept;
 int reduction_vector_length(const ReductionVariant &variant) noexcept;
+/// Elements that a team reduces with all its accesses of vectors under way.
+int reduction_step(const ReductionVariant &variant) noexcept;
 
 /// The parameters are: out (results or states), inputs, mask if any, then Geometry: outputs,
 /// length of the reduction, length of a chunk, extents of kept and reduced axes, and for each

@@ -5,6 +5,7 @@
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/operation_source.h"
+#include "kernels/scan_nodes.h"
 #include "kernels/scan_pipeline.h"
 
 #include "kernels/device/array_scan.cuh.h"
@@ -199,17 +200,6 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis, KernelForm
     return work;
 }
 
-/// Words of 64 bits for the nodes of all levels; as find_prefix() of scan.cuh counts them.
-std::int64_t node_words(std::int64_t tiles, std::size_t size) {
-    std::int64_t nodes = 2;
-    for (std::int64_t level = tiles; level > 1; level = level / 32 + 1) {
-        nodes += level + 1;
-        if (level <= 32)
-            break;
-    }
-    return nodes * static_cast<std::int64_t>((size + 3) / 4);
-}
-
 unsigned grid_extent(std::int64_t blocks) {
     if (blocks > 0x7fffffff)
         throw std::invalid_argument("a scan of so many elements needs " + std::to_string(blocks) +
@@ -225,7 +215,7 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
     const bool tiled = work.way == Way::Tiles || work.way == Way::Pipeline;
     const std::int64_t tiles = tiled ? work.tiles() : 1;
     const std::size_t state = std::max<std::size_t>(item_size(work.type), 4);
-    const std::int64_t row_nodes = tiled ? node_words(tiles, state) : 0;
+    const std::int64_t row_nodes = tiled ? scan_node_words(tiles, state) : 0;
     const std::int64_t words[] = {tiled ? 1 + work.rows * row_nodes : 0};
     const Array nodes = Array::empty(out.context(), words, ScalarType::UInt64, Order::C, stream);
     if (words[0] != 0)

@@ -1,6 +1,7 @@
 // user_scan.cpp -- scans that users write: their source, and their launches.
 #include <pycuda/scan_kernel.h>
 
+#include "kernels/scan_nodes.h"
 #include "kernels/scan_pipeline.h"
 #include "kernels/scratch.h"
 #include "kernels/user_elementwise_source.h"
@@ -47,19 +48,6 @@ Tile tile_for(std::size_t size) {
     const unsigned neighbours =
         divides ? static_cast<unsigned>(std::min<std::size_t>(vector_bytes / size, 8)) : 1;
     return {size <= 8 ? 8u : size <= vector_bytes ? 4u : 2u, neighbours};
-}
-
-/// Words of 64 bits for the counter and the nodes of all levels; as find_prefix() counts them.
-std::uint64_t node_words(std::uint64_t tiles, std::size_t size) {
-    const std::uint64_t words = (size + 3) / 4;
-    std::uint64_t nodes = 0;
-    std::uint64_t level = tiles;
-    for (; level > 1; level = level / 32 + 1) {
-        nodes += level;
-        if (level <= 32)
-            break;
-    }
-    return 1 + (nodes + 64) * words;
 }
 
 std::int64_t stride_of(const ArrayView &view) {
@@ -185,7 +173,9 @@ const KernelVariant *ScanKernel::launch(StreamRef stream, const ArrayView &out,
     const KernelVariant &variant = state_->variants.get(
         std::string_view(key, sizeof key), state_->text.build, [&] { return state_->write(form); });
 
-    const std::uint64_t words = node_words(tiles, state_->text.size);
+    // A counter, and the nodes.
+    const auto words = static_cast<std::uint64_t>(
+        1 + scan_node_words(static_cast<std::int64_t>(tiles), state_->text.size));
     const Scratch nodes(words * sizeof(std::uint64_t), stream);
     fill_32_async(nodes.get(), 0, words * 2, stream);
 

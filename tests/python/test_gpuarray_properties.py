@@ -209,6 +209,22 @@ def test_reductions_where(name, data):
     agree(function(x, axis, where=mask), function(a, axis, where=mask))
 
 
+@pytest.mark.parametrize("columns", [256, 300])
+def test_reductions_of_several_axes(columns):
+    """That do not merge, with rows that a block's threads fill and others."""
+    whole = np.random.default_rng(0).integers(-9, 9, (6, 40, columns)).astype("f4")
+    mask = np.arange(whole.size).reshape(whole.shape) % 3 != 1
+    for index in [np.s_[:], np.s_[:, ::2], np.s_[:, :, 1:], np.s_[::2, 3:]]:
+        a, x = whole[index], gpuarray.to_gpu(whole)[index]
+        for axis in [None, (0, 2), (0, 1), (1, 2)]:
+            agree(np.sum(x, axis), np.sum(a, axis))
+            agree(np.max(x, axis), np.max(a, axis))
+        agree(np.argmax(x), np.argmax(a))
+        agree(
+            np.sum(x, (0, 2), where=mask[index]), np.sum(a, (0, 2), where=mask[index])
+        )
+
+
 @pytest.mark.parametrize("dtype", ["?", "i1", "u1"])
 @hypothesis.settings(settings, max_examples=8)
 @hypothesis.given(data=st.data())

@@ -158,14 +158,27 @@ std::int64_t smallest_step(const Layout &layout) {
     return smallest;
 }
 
-/// Whether elements lie one after the other along the only axis that is reduced, or kept.
-bool is_dense(const Reducing &work, std::span<const Layout> axes) {
-    if (axes[0].dimensions() != 1)
-        return false;
+/// Whether elements lie one after the other along the last axis that is reduced, or kept.
+bool has_dense_rows(const Reducing &work, std::span<const Layout> axes) {
+    const int last = axes[0].dimensions() - 1;
     for (std::size_t k = 0; k < work.walkers; ++k)
-        if (axes[k].stride(0) != static_cast<std::int64_t>(work.arrays[k]->item_size()))
+        if (axes[k].stride(last) != static_cast<std::int64_t>(work.arrays[k]->item_size()))
             return false;
     return true;
+}
+
+/// The same of the only such axis.
+bool is_dense(const Reducing &work, std::span<const Layout> axes) {
+    return axes[0].dimensions() == 1 && has_dense_rows(work, axes);
+}
+
+/// Whether a team's neighbours are always in the same row.
+bool has_whole_rows(const Reducing &work) {
+    const Layout &reduced = work.reduced[0];
+    const auto team = static_cast<std::size_t>(team_size(work.variant.team));
+    return work.variant.team != Team::Columns && reduced.dimensions() > 1 &&
+           static_cast<std::size_t>(reduced.extent(reduced.dimensions() - 1)) % team == 0 &&
+           (work.chunks == 1 || work.chunk % team == 0) && has_dense_rows(work, work.reduced);
 }
 
 bool can_use_vectors(const Reducing &work) {
@@ -252,7 +265,8 @@ void choose_access(Reducing &work) {
     variant.vectors = !variant.words && variant.team != Team::Columns && can_use_vectors(work);
     if (!variant.rolled)
         return;
-    variant.dense = is_dense(work, variant.team == Team::Columns ? work.kept : work.reduced);
+    variant.dense = is_dense(work, variant.team == Team::Columns ? work.kept : work.reduced) ||
+                    has_whole_rows(work);
     const auto step = static_cast<std::size_t>(reduction_step(variant));
     if (work.outputs >= 64 && std::min(work.chunk, work.length) < step)
         variant.vectors = false;

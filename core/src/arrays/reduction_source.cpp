@@ -261,7 +261,9 @@ std::string element_code(const ReductionVariant &variant) {
         arguments +=
             "*reinterpret_cast<const " + walker_type(variant, k) + " *>(at" + index + "), ";
     }
-    if (variant.dense && variant.team != Team::Columns) {
+    const bool dense = variant.dense && variant.team != Team::Columns;
+    const bool rows = dense && variant.reduced > 1; // the team's elements are in the same one
+    if (dense && !rows) {
         for (int k = 0; k < walker_count(variant); ++k)
             code += "        at" + std::to_string(k) + " += r * Index(sizeof(" +
                     walker_type(variant, k) + "));\n";
@@ -271,14 +273,17 @@ std::string element_code(const ReductionVariant &variant) {
                     "];\n";
     } else {
         code +=
-            "        Index left = r;\n#pragma unroll\n        for (int axis = " +
-            std::to_string(variant.reduced - 1) +
+            "        Index left = r" + std::string(rows ? " - lane" : "") +
+            ";\n#pragma unroll\n        for (int axis = " + std::to_string(variant.reduced - 1) +
             "; axis >= 0; --axis) {\n            const Index whole = axis == 0 ? 0 : left / "
             "g.reduced[axis];\n            const Index step = left - whole * g.reduced[axis];\n";
         for (int k = 0; k < walker_count(variant); ++k)
             code += "            at" + std::to_string(k) + " += step * g.stride[axis][" +
                     std::to_string(k) + "];\n";
         code += "            left = whole;\n        }\n";
+        for (int k = 0; rows && k < walker_count(variant); ++k)
+            code += "        at" + std::to_string(k) + " += lane * Index(sizeof(" +
+                    walker_type(variant, k) + "));\n";
     }
     return code + "        return map(" + arguments + "r);\n    };\n";
 }
@@ -546,9 +551,12 @@ int reduction_vector_length(const ReductionVariant &variant) noexcept {
     return static_cast<int>(16 / widest);
 }
 
+int team_size(Team team) noexcept {
+    return team == Team::Block ? 256 : team == Team::Warp ? 32 : 8;
+}
+
 int reduction_step(const ReductionVariant &variant) noexcept {
-    const int team = variant.team == Team::Block ? 256 : variant.team == Team::Warp ? 32 : 8;
-    return vectors_per_step * reduction_vector_length(variant) * team;
+    return vectors_per_step * reduction_vector_length(variant) * team_size(variant.team);
 }
 
 std::string reduction_source(const ReductionVariant &variant) {

@@ -47,7 +47,7 @@ struct ReductionVariant {
     bool masked = false;
     Team team = Team::Block;
     bool vectors = false;    ///< the reduced elements lie one after the other: 16-byte accesses
-    bool dense = false;      ///< they do, or a column's neighbours do: rolled kernels are told so
+    bool dense = false;      ///< so do a team's, or of columns the outputs': rolled kernels know it
     bool words = false;      ///< of bytes that lie one after the other: eight at a time
     bool split = false;      ///< blocks share an output; states are written, to be reduced again
     bool partials = false;   ///< the input is such states
@@ -62,6 +62,7 @@ struct ReductionVariant {
 };
 
 inline constexpr int reduction_block = 256;
+int team_size(Team team) noexcept;
 
 /// Whether bytes of this variant can be taken in words: they are counted, added up or tested, which
 /// gives the same in any order.

@@ -255,6 +255,8 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
         EXPECT_TRUE(same(0.f, Reduction::Sum, x)) << size;
         EXPECT_TRUE(same(std::int64_t{}, Reduction::ArgMax, x)) << size;
         EXPECT_TRUE(same(std::uint8_t{}, Reduction::All, x)) << size;
+        numbers[numbers.size() / 2] = NAN;
+        EXPECT_TRUE(same(std::int64_t{}, Reduction::ArgMax, array(numbers, {size}))) << size;
         const Array later = x.view(x.address() + 4, Layout::contiguous(Numbers{size - 1}, 4));
         if (size > 1) {
             EXPECT_TRUE(same(0.f, Reduction::Sum, later)) << size; // not aligned to 16 bytes

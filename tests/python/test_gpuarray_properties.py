@@ -209,6 +209,20 @@ def test_reductions_where(name, data):
     agree(function(x, axis, where=mask), function(a, axis, where=mask))
 
 
+@pytest.mark.parametrize("name", ["argmin", "argmax"])
+@pytest.mark.parametrize("special", [0.0, np.nan, np.inf, -np.inf])
+def test_places_of_special_numbers(name, special):
+    """The first of equal ones, and a NaN before any number."""
+    rng = np.random.default_rng(0)
+    a = np.where(rng.random((66, 1500)) < 0.001, special, -0.0).astype("f4")
+    a[::3] = special
+    a[1] = rng.random(1500)
+    x = gpuarray.to_gpu(a)
+    for axis in (None, 0, 1):
+        agree(getattr(x, name)(axis), getattr(a, name)(axis))
+    agree(getattr(x[1:], name)(), getattr(a[1:], name)())
+
+
 @pytest.mark.parametrize("columns", [256, 300])
 def test_reductions_of_several_axes(columns):
     """That do not merge, with rows that a block's threads fill and others."""

@@ -56,12 +56,6 @@ LIMITS(double, __longlong_as_double(0x7ff0000000000000), __longlong_as_double(0x
 __device__ __forceinline__ bool array_lowest(bool) { return false; }
 __device__ __forceinline__ bool array_highest(bool) { return true; }
 template <class T> __device__ __forceinline__ T array_square_of(T x) { return x * x; }
-template <class T> __device__ __forceinline__ bool array_is_less(T a, T b) {
-    return array_nan(a) ? !array_nan(b) : a < b;
-}
-template <class T> __device__ __forceinline__ bool array_is_more(T a, T b) {
-    return array_nan(a) ? !array_nan(b) : b < a;
-}
 template <class S> __device__ __forceinline__ S array_first(S a, S b, bool a_wins, bool b_wins) {
     const bool b_precedes = b_wins | (!a_wins & (b.place < a.place)); // no branches
     return (b.place >= 0) & ((a.place < 0) | b_precedes) ? b : a;
@@ -69,6 +63,25 @@ template <class S> __device__ __forceinline__ S array_first(S a, S b, bool a_win
 /// As array_first(), where b comes behind a and is there.
 template <class S> __device__ __forceinline__ S array_later(S a, S b, bool, bool b_wins) {
     return (a.place < 0) | b_wins ? b : a;
+}
+)__";
+
+constexpr const char *order = R"__(
+template <class T> __device__ __forceinline__ bool array_is_less(T a, T b) {
+    return array_nan(a) ? !array_nan(b) : a < b;
+}
+template <class T> __device__ __forceinline__ bool array_is_more(T a, T b) {
+    return array_nan(a) ? !array_nan(b) : b < a;
+}
+)__";
+
+// The same of real numbers with fewer masks, which are what a warp's vector is slow at.
+constexpr const char *rolled_order = R"__(
+template <class T> __device__ __forceinline__ bool array_is_less(T a, T b) {
+    return b == b && !(a >= b);
+}
+template <class T> __device__ __forceinline__ bool array_is_more(T a, T b) {
+    return b == b && !(a <= b);
 }
 )__";
 
@@ -562,6 +575,8 @@ int reduction_step(const ReductionVariant &variant) noexcept {
 std::string reduction_source(const ReductionVariant &variant) {
     const std::vector<ScalarType> types = types_of(variant);
     std::string code = std::string(limits) + from_above;
+    if (is_index(variant))
+        code += variant.rolled && !is_complex(variant.type) ? rolled_order : order;
     if (std::ranges::any_of(types, is_complex))
         code += complex_limits;
     if (variant.words)

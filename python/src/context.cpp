@@ -10,6 +10,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <chrono>
 #include <cstdio>
 
 namespace pycuda::python {
@@ -40,6 +41,22 @@ void def_either(nb::class_<Context> &type, const char *name,
 void synchronize(const Context &context) {
     wait_without_gil([&](const KeepWaiting &keep_waiting) { context.synchronize(keep_waiting); });
     PendingBuffers::instance().release_finished();
+}
+
+/// Waits at most so long. False where work was left, which is interrupted if the driver can do
+/// that.
+bool synchronize_for(const Context &context, double seconds) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+    try {
+        wait_without_gil([&](const KeepWaiting &keep_waiting) {
+            context.synchronize(
+                [&] { return Clock::now() < end && (!keep_waiting || keep_waiting()); });
+        });
+    } catch (const Interrupted &) { // by the clock: what a signal raises is another exception
+        return false;
+    }
+    return true;
 }
 
 /// `with context:` pushes; the end of the block takes off what is on top, as pop() does.
@@ -165,6 +182,8 @@ void bind_context(nb::module_ &module) {
             nb::is_operator())
         .def("__repr__", represent);
 
+    module.def("_synchronize_for", synchronize_for,
+               "Wait for all work in a context, for so many seconds at most: whether it is done.");
     module.def("mem_get_info", memory_info, "(free, total) memory of the current device in bytes.");
 }
 

@@ -1,6 +1,8 @@
 // errors.cpp -- the exception classes, and which of them a C++ exception becomes.
 #include "errors.h"
 
+#include "interruptible.h"
+
 #include <pycuda/argument_block.h>
 #include <pycuda/array_operation.h>
 #include <pycuda/compile_error.h>
@@ -91,7 +93,8 @@ void translate(const std::exception_ptr &exception, void *) {
     } catch (const ArgumentError &error) {
         set_driver_error(classes.argument, error);
     } catch (const Error &error) {
-        set_driver_error(class_of(error.kind()), error);
+        if (!raise_from_driver_wait()) // what became of the work that was stopped
+            set_driver_error(class_of(error.kind()), error);
     } catch (const CompileError &error) {
         set_compile_error(error);
     } catch (const UnsupportedTypes &error) {

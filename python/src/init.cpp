@@ -49,6 +49,7 @@ void bind_init(nb::module_ &module) {
     module.def("start_profiler", [] { driver().cuProfilerStart(); }, "Start collecting profiles.");
     module.def("stop_profiler", [] { driver().cuProfilerStop(); }, "Stop collecting profiles.");
 
+    handle_signals_in_driver();
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(set_finalizing));
 }
 

@@ -38,4 +38,11 @@ template <class Wait> void wait_without_gil(Wait &&wait) {
     watch.rethrow(); // raised in the last moment of a wait that then succeeded
 }
 
+/// Lets handlers run while a call of the driver waits that cannot be given up, such as a
+/// destructor's. What a handler raises is kept until the call is over.
+void handle_signals_in_driver();
+
+/// Sets Python's error to what a handler raised in a call of the driver. False if none did.
+bool raise_from_driver_wait() noexcept;
+
 } // namespace pycuda::python

@@ -141,3 +141,47 @@ def test_a_kernels_failure_is_told_once(run_program, told):
     assert done.returncode == 0
     assert ("illegal" in done.stdout) is told
     assert ("unfinished work failed at exit" in done.stderr) is not told
+
+
+ENDLESS = """
+import sys
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda import _exit
+from pycuda.compiler import SourceModule
+from pycuda.tools import context_dependent_memoize
+
+_exit.PATIENCE = 0.3
+module = SourceModule("__global__ void f(volatile int *go_on) { while (*go_on); }")
+go_on = cuda.to_device(np.ones(1, np.int32))
+memory = context_dependent_memoize(lambda: cuda.mem_alloc(100))()
+module.get_function("f")(go_on, block=(32, 1, 1), grid=(8, 1))
+"""
+
+
+@pytest.mark.parametrize("end, code", [("pass", 0), ("sys.exit(3)", 3), ("1 / 0", 1)])
+def test_an_endless_kernel_ends_with_the_process(run_program, end, code):
+    done = run_program(ENDLESS + end, timeout=30)
+    assert done.returncode == code
+    assert "gave up unfinished work" in done.stderr
+    assert ("ZeroDivisionError" in done.stderr) is (end == "1 / 0")
+
+
+def test_an_endless_kernel_of_a_context_of_ones_own_ends_with_the_process(run_program):
+    source = ENDLESS.replace("import pycuda.autoinit\n", "").replace(
+        "module =", "cuda.init(); context = cuda.Device(0).make_context(); module ="
+    )
+    clean(run_program(source, timeout=30))
+
+
+def test_an_interrupt_ends_the_wait_at_exit(run_program):
+    source = ENDLESS.replace("PATIENCE = 0.3", "PATIENCE = 100.0")
+    interrupt = """
+import signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+timer.daemon = True
+timer.start()
+"""
+    assert run_program(source + interrupt, timeout=30).returncode == 0

@@ -1,4 +1,7 @@
-"""Ctrl-C while a kernel never ends: KeyboardInterrupt, soon, wherever the program waits."""
+"""Ctrl-C while a kernel never ends: KeyboardInterrupt, soon, wherever the program waits.
+
+Also where a function in a stream sleeps, and at the end of a program.
+"""
 
 import os
 import signal
@@ -12,7 +15,9 @@ from conftest import is_softcuda
 # A GPU cannot end a running kernel: there the program ends it, once it was interrupted.
 # A shell starts background jobs, such as a CI run, with SIGINT ignored; Python keeps it so.
 PROGRAM = """
+import gc
 import signal
+import time
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -21,17 +26,27 @@ import pycuda.autoinit
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 
-forever = SourceModule('''
+SOURCE = '''
     __global__ void forever(volatile int *stop, int *out) { while (*stop == 0); *out = 1; }
-''').get_function("forever")
+'''
+module = SourceModule(SOURCE)
+forever = module.get_function("forever")
 stop = cuda.pagelocked_zeros(1, np.int32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
 host = np.zeros(1, np.int32)
 out = cuda.to_device(host)
 how = {"block": (1, 1, 1), "grid": (BLOCKS, 1)}
+
+
+def sleep():
+    print("running", flush=True)
+    time.sleep(1.5)
+
+
 try:
     WAIT
 except KeyboardInterrupt:
     print("interrupted", flush=True)
+    LATER
 finally:
     stop[0] = 1
 """
@@ -47,16 +62,76 @@ WAITS = {
         "cuda.Context.synchronize()"
     ),
     "out": "print('running', flush=True); forever(stop, cuda.InOut(host), **how)",
+    "graph": (
+        "stream = cuda.Stream(); cuda.begin_capture(stream); "
+        "forever(stop, out, stream=stream, **how); "
+        "graph = cuda.end_capture(stream).instantiate(); "
+        "graph.launch(stream); print('running', flush=True); stream.synchronize()"
+    ),
+    "function": "cuda.launch_host_func(sleep); cuda.Context.synchronize()",
+}
+# Waits inside the driver, which asks there whether to go on: softcuda does.
+DRIVER_WAITS = {
+    "free": LAUNCH + "out.free()",
+    "destructor": LAUNCH + "del out; print(end='')",
+    "collection": LAUNCH
+    + "cycle = [out]; cycle.append(cycle); del out, cycle; gc.collect()",
+    "pool": (
+        "from pycuda.tools import DeviceMemoryPool; pool = DeviceMemoryPool(); "
+        "block = pool.allocate(100); " + LAUNCH + "block.free(); pool.free_held()"
+    ),
+    "pinned": "pinned = cuda.pagelocked_empty(8, 'f4'); "
+    + LAUNCH
+    + "pinned.base.free()",
+    "module": LAUNCH + "module.close()",
+    "copy on device": LAUNCH + "cuda.memcpy_dtod(out, out, 4)",
+    "fill": LAUNCH + "cuda.memset_d8(out, 0, 4)",
+    "function, free": "cuda.launch_host_func(sleep); out.free()",
+    "context": (
+        "context = cuda.Device(0).make_context(); "
+        "stop = cuda.pagelocked_zeros(1, np.int32, mem_flags=cuda.host_alloc_flags.DEVICEMAP); "
+        "forever = SourceModule(SOURCE).get_function('forever'); "
+        "forever(stop, stop, **how); print('running', flush=True); del stop, forever; "
+        "context.pop(); context.detach()"
+    ),
 }
 
 
 @pytest.mark.parametrize("blocks", [1, 64])
 @pytest.mark.parametrize("wait", WAITS)
 def test_interrupt(tmp_path, wait, blocks):
+    check_interrupt(tmp_path, WAITS[wait], blocks)
+
+
+@pytest.mark.parametrize("wait", DRIVER_WAITS)
+def test_interrupt_inside_the_driver(tmp_path, wait):
+    if not is_softcuda():
+        pytest.skip("NVIDIA's driver waits unasked")
+    check_interrupt(tmp_path, DRIVER_WAITS[wait], 64)
+
+
+def test_the_device_works_after_an_interrupt_inside_the_driver(tmp_path):
+    if not is_softcuda():
+        pytest.skip("NVIDIA's driver waits unasked")
+    later = """
+    try:
+        cuda.Context.synchronize()
+    except cuda.LaunchError:
+        pass  # of the kernel that was stopped; told once
+    stop[0] = 1
+    again = cuda.to_device(host)
+    forever(stop, again, **how)
+    cuda.memcpy_dtoh(host, again)
+    print(host[0], flush=True)
+"""
+    assert check_interrupt(tmp_path, LAUNCH + "out.free()", 64, later) == "1\n"
+
+
+def check_interrupt(tmp_path, wait, blocks, later="    pass"):
+    """The first line that the program prints `later`, after it was interrupted."""
     program = tmp_path / "program.py"
-    program.write_text(
-        PROGRAM.replace("WAIT", WAITS[wait]).replace("BLOCKS", str(blocks))
-    )
+    source = PROGRAM.replace("WAIT", wait).replace("BLOCKS", str(blocks))
+    program.write_text(source.replace("    LATER", later))
     env = dict(os.environ)
     if is_softcuda():
         env.setdefault("PYCUDA_DRIVER", "softcuda")
@@ -74,6 +149,7 @@ def test_interrupt(tmp_path, wait, blocks):
         start = time.monotonic()
         assert process.stdout.readline() == "interrupted\n"
         assert time.monotonic() - start < 1
+        return process.stdout.readline()
     finally:
         process.kill()
         process.wait()

@@ -4,6 +4,7 @@
 #include <abi/driver_types.h>
 
 #include <cstddef>
+#include <pthread.h>
 
 /// const char *scuImageKind(void): the form of device code that the driver takes, "ptx" or
 /// "cubin". A library without it takes cubins.
@@ -12,6 +13,13 @@ using PFN_scuImageKind = const char *(*)();
 /// CUresult scuCtxInterrupt(CUcontext): ends the kernels that run in a context as soon as they can
 /// be ended; waits on them return. A library without it cannot end a running kernel.
 using PFN_scuCtxInterrupt = CUresult (*)(CUcontext);
+
+/// void scuAskWhileWaiting(int (*keep_waiting)(void), pthread_t thread): calls of the driver in
+/// that thread that wait for work ask every few milliseconds whether to go on. 0 is
+/// scuCtxInterrupt() of the context that is waited for; the call then ends as it would have, or is
+/// not done and returns CUDA_ERROR_NOT_READY where more than kernels holds it up. Null asks nobody.
+/// A library without it waits in its calls unasked.
+using PFN_scuAskWhileWaiting = void (*)(int (*keep_waiting)(), pthread_t thread);
 
 /// int scuKnowsAddress(CUdeviceptr): 1 where kernels of this driver may reach memory at an address,
 /// 0 where it belongs to another driver of this process, or to nobody. A library without it knows

@@ -1,6 +1,8 @@
 // init.h -- the process-wide switches: initialise, versions, finalize, interrupt.
 #pragma once
 
+#include <pthread.h>
+
 namespace pycuda {
 
 /// Initialises the driver. Must precede everything else; may be called again.
@@ -20,5 +22,11 @@ bool finalizing() noexcept;
 /// Asks the driver to end the work that runs in the current context, where it can (softcuda can,
 /// NVIDIA's cannot). True if the driver took the request.
 bool interrupt_device_work() noexcept;
+
+/// While calls of the driver in `thread` wait for work, drivers that can (softcuda can, NVIDIA's
+/// cannot) ask `keep_waiting` every few milliseconds; 0 interrupts the work that they wait for.
+/// Holds for drivers that are opened later, too. To be called before other threads use this
+/// library.
+void ask_while_waiting(int (*keep_waiting)(), pthread_t thread) noexcept;
 
 } // namespace pycuda

@@ -126,13 +126,15 @@ void ArrayMemory::give_back() noexcept {
     if (!block_)
         return;
     const Driver *driver = driver_for_cleanup();
-    std::lock_guard lock(uses_mutex_);
-    if (driver != nullptr && context_->context().usable())
-        for (const std::shared_ptr<Event> &use : uses_)
-            // A failure means that the context is broken, and with it the use.
-            (void)driver->cuStreamWaitEvent.status(nullptr, use->get(), 0);
-    uses_.clear();
-    block_.reset();
+    {
+        std::lock_guard lock(uses_mutex_);
+        if (driver != nullptr && context_->context().usable())
+            for (const std::shared_ptr<Event> &use : uses_)
+                // A failure means that the context is broken, and with it the use.
+                (void)driver->cuStreamWaitEvent.status(nullptr, use->get(), 0);
+        uses_.clear();
+    }
+    block_.reset(); // may wait for the device
 }
 
 } // namespace pycuda

@@ -141,6 +141,19 @@ void after_fork_in_child() {
                 "multiprocessing's \"spawn\" start method, or fork before the first use of CUDA");
 }
 
+/// Whom a driver asks during its waits; see ask_while_waiting().
+struct Question {
+    int (*keep_waiting)() = nullptr;
+    pthread_t thread{};
+};
+Question question;
+
+void pass_on_question(const Driver &driver) noexcept {
+    const auto ask = reinterpret_cast<PFN_scuAskWhileWaiting>(driver.symbol("scuAskWhileWaiting"));
+    if (ask && question.keep_waiting)
+        ask(question.keep_waiting, question.thread);
+}
+
 /// Opens what the search finds, unless that is what is open.
 const Driver &open_driver(DeviceProbe probe) {
     auto library = find_library(LibrarySearch::from_environment(), probe);
@@ -150,6 +163,7 @@ const Driver &open_driver(DeviceProbe probe) {
     const Driver &driver = DriverLoader::load(std::move(library));
     static int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
     check(registered == 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM, "pthread_atfork");
+    pass_on_question(driver);
     detail::loaded_driver.store(&driver, std::memory_order_release);
     return driver;
 }
@@ -207,6 +221,12 @@ bool interrupt_device_work() noexcept {
     if (!interrupt || loaded->cuCtxGetCurrent.get()(&context) != CUDA_SUCCESS || !context)
         return false;
     return interrupt(context) == CUDA_SUCCESS;
+}
+
+void ask_while_waiting(int (*keep_waiting)(), pthread_t thread) noexcept {
+    question = {keep_waiting, thread};
+    if (const Driver *loaded = detail::loaded_driver.load())
+        pass_on_question(*loaded);
 }
 
 } // namespace pycuda

@@ -1,5 +1,6 @@
 // software.cpp -- what this driver has beyond NVIDIA's: see softcuda.h.
 #include "api/call.h"
+#include "device/client_question.h"
 #include "device/fault_log.h"
 #include "device/registry.h"
 
@@ -17,6 +18,10 @@ SCU_EXPORT CUresult scuCtxInterrupt(CUcontext handle) {
         device::require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
         context->interrupt();
     });
+}
+
+SCU_EXPORT void scuAskWhileWaiting(int (*keep_waiting)(), pthread_t thread) {
+    device::client_question::set(keep_waiting, thread);
 }
 
 SCU_EXPORT int scuKnowsAddress(CUdeviceptr address) {

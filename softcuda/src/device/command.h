@@ -24,6 +24,8 @@ class Command : public std::enable_shared_from_this<Command> {
 
     /// Returns when the command is done; helps with its work where that is possible.
     void wait();
+    /// The same, but false where the client gave up before: see client_question.h.
+    [[nodiscard]] bool wait_unless_given_up();
 
     /// Does the work, or hands it to a thread that will, and sees to it that Timeline::finish() is
     /// called once. Called once, by any thread, with no lock held.

@@ -95,7 +95,8 @@ void Context::tear_down(Pending pending) {
     active_ = false;
     if (pending == Pending::Drop)
         interrupt();
-    wait_for_all();
+    for (const std::shared_ptr<Command> &command : System::get().timeline().pending(*this))
+        command->wait();
     collect_output();
     remove_objects();
     {
@@ -124,10 +125,12 @@ void Context::report_failure(const std::string &kernel, const rt::Grid::Failure 
     log_fault(describe_failure(kernel, failure, frame));
 }
 
-void Context::wait_for_all() {
-    for (const std::shared_ptr<Command> &command : System::get().timeline().pending(*this))
-        command->wait();
+static void wait_for(const std::vector<std::shared_ptr<Command>> &commands) {
+    for (const std::shared_ptr<Command> &command : commands)
+        require(command->wait_unless_given_up(), CUDA_ERROR_NOT_READY);
 }
+
+void Context::wait_for_all() { wait_for(System::get().timeline().pending(*this)); }
 
 void Context::synchronize() {
     capture::forbid(*this);
@@ -138,8 +141,7 @@ void Context::synchronize() {
 
 void Context::synchronize(const Stream &stream) {
     capture::forbid(stream);
-    for (const std::shared_ptr<Command> &command : System::get().timeline().pending(stream))
-        command->wait();
+    wait_for(System::get().timeline().pending(stream));
     collect_output();
     throw_error();
 }

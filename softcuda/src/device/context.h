@@ -66,7 +66,8 @@ class Context : public std::enable_shared_from_this<Context> {
     /// the context's error, if any.
     void synchronize();
     void synchronize(const Stream &stream);
-    /// The same without the errors: for calls that take away what running kernels may use.
+    /// The same without the errors: for calls that take away what running kernels may use. Throws
+    /// Error(not ready) where the client gave up the wait, as synchronize() does.
     void wait_for_all();
     void collect_output() { printed_.flush(); }
 

@@ -62,7 +62,7 @@ bool Event::query() const {
 
 void Event::synchronize() const {
     if (const std::shared_ptr<EventMark> latest = mark())
-        latest->wait();
+        require(latest->wait_unless_given_up(), CUDA_ERROR_NOT_READY);
     if (share_)
         share_->wait(share_->latest());
 }

@@ -2,6 +2,7 @@
 #include "device/launch.h"
 
 #include "device/capture.h"
+#include "device/client_question.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/driver_log.h"
@@ -178,7 +179,10 @@ void KernelLaunch::run_here() noexcept {
     complete();
 }
 
-void KernelLaunch::help() { System::get().pool().help(grid_); }
+void KernelLaunch::help() {
+    if (!client_question::asked_here())
+        System::get().pool().help(grid_);
+}
 
 CUresult result_of(rt::Fault fault) {
     switch (fault) {

@@ -1,6 +1,7 @@
 // timeline.cpp -- keeps the graph of commands and walks it.
 #include "device/timeline.h"
 
+#include "device/client_question.h"
 #include "device/context.h"
 #include "device/system.h"
 
@@ -38,11 +39,19 @@ void start_all(std::vector<std::shared_ptr<Command>> &&ready) noexcept {
 
 } // namespace
 
-void Command::wait() {
+bool Command::wait_unless_given_up() {
     if (!done())
         help();
+    if (client_question::asked_here())
+        return client_question::wait(*this);
     while (!done())
         done_.wait(0, std::memory_order_acquire);
+    return true;
+}
+
+void Command::wait() {
+    while (!wait_unless_given_up()) {
+    }
 }
 
 Stream::Stream(Context &context, Kind kind, int priority)

@@ -13,6 +13,7 @@
 extern "C" {
 const char *scuImageKind();
 CUresult scuCtxInterrupt(CUcontext);
+void scuAskWhileWaiting(int (*)(), pthread_t);
 int scuKnowsAddress(CUdeviceptr);
 std::size_t scuLastFaultMessage(char *, std::size_t);
 }

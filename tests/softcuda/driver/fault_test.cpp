@@ -170,6 +170,53 @@ TEST_F(FaultTest, WaitingThreadIsFreedByAnInterrupt) {
     interrupter.join();
 }
 
+std::atomic<int> questions{0};
+int give_up_at_third() { return ++questions < 3; }
+
+TEST_F(FaultTest, ClientThatIsAskedGivesUpAWait) {
+    SKIP_UNDER_TSAN();
+    questions = 0;
+    scuAskWhileWaiting(give_up_at_third, pthread_self());
+    const CUdeviceptr memory = allocate(4);
+    ASSERT_EQ(launch("spin", 64, 32, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+    EXPECT_EQ(questions, 3);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED); // told once
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    scuAskWhileWaiting(nullptr, {});
+}
+
+TEST_F(FaultTest, FunctionInAStreamOutlastsAWaitThatWasGivenUp) {
+    questions = 0;
+    scuAskWhileWaiting(give_up_at_third, pthread_self());
+    const CUdeviceptr memory = allocate(4);
+    std::atomic<bool> go_on = false;
+    const auto wait = [](void *flag) { static_cast<std::atomic<bool> *>(flag)->wait(false); };
+    ASSERT_EQ(cuLaunchHostFunc(nullptr, wait, &go_on), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_NOT_READY); // the memory stays
+    EXPECT_TRUE(scuKnowsAddress(memory));
+    scuAskWhileWaiting(nullptr, {});
+    go_on = true;
+    go_on.notify_all();
+    EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+}
+
+TEST_F(FaultTest, OtherThreadsAreNotAsked) {
+    questions = 0;
+    scuAskWhileWaiting(give_up_at_third, pthread_self());
+    std::int32_t *flag = mapped_word();
+    ASSERT_EQ(launch("wait_for", 1, 1, nullptr, flag), CUDA_SUCCESS);
+    std::thread other([&] {
+        EXPECT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+        EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    release_flag(flag);
+    other.join();
+    EXPECT_EQ(questions, 0);
+    scuAskWhileWaiting(nullptr, {});
+}
+
 TEST_F(FaultTest, ResetEndsAnEndlessKernel) {
     SKIP_UNDER_TSAN();
     ASSERT_EQ(launch("spin", 100, 32, nullptr), CUDA_SUCCESS);

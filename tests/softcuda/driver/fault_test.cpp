@@ -180,7 +180,7 @@ TEST_F(FaultTest, ClientThatIsAskedGivesUpAWait) {
     const CUdeviceptr memory = allocate(4);
     ASSERT_EQ(launch("spin", 64, 32, nullptr), CUDA_SUCCESS);
     EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
-    EXPECT_EQ(questions, 3);
+    EXPECT_GE(questions, 3); // more on a busy machine: the kernel ends soon, not at once
     EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED); // told once
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     scuAskWhileWaiting(nullptr, {});

@@ -39,14 +39,27 @@ void let_others_run() {
     PyEval_RestoreThread(state);
 }
 
+/// Takes the GIL, and knows whether this thread had it (PyGILState_Check() is not in the stable
+/// ABI).
+class Gil {
+  public:
+    Gil() noexcept : before_(PyGILState_Ensure()) {}
+    ~Gil() { PyGILState_Release(before_); }
+    Gil(const Gil &) = delete;
+    Gil &operator=(const Gil &) = delete;
+    [[nodiscard]] bool was_held() const noexcept { return before_ == PyGILState_LOCKED; }
+
+  private:
+    PyGILState_STATE before_;
+};
+
 /// Asked by the driver, in the main thread, with the GIL or without.
 int keep_waiting_in_driver() {
     if (finalizing() || !Py_IsInitialized())
         return 1;
-    const bool held_gil = PyGILState_Check() != 0;
-    nb::gil_scoped_acquire acquire;
+    const Gil gil;
     nb::error_scope error_on_the_way; // of the code that the call is a part of
-    if (held_gil)
+    if (gil.was_held())
         let_others_run();
     if (PyErr_CheckSignals() == 0)
         return 1;

@@ -6,9 +6,7 @@ Its arguments are those of the row below and then the number of elements:
 >>> scale = get_pow_kernel(numpy.float32)
 >>> scale.prepared_call(x._grid, x._block, 2, x.gpudata, z.gpudata, x.size)
 
-New programs write ``x ** 2``, or an :class:`pycuda.elementwise.ElementwiseKernel`. The kernels that
-read through textures (``get_take_kernel``, ``get_take_put_kernel``) are gone with the texture references
-of CUDA 11; :func:`pycuda.gpuarray.take` and its like are there.
+New programs write ``x ** 2``, or an :class:`pycuda.elementwise.ElementwiseKernel`.
 """
 
 from __future__ import annotations
@@ -53,6 +51,8 @@ __all__ = [
     "get_real_kernel",
     "get_reverse_kernel",
     "get_scalar_op_kernel",
+    "get_take_kernel",
+    "get_take_put_kernel",
     "get_unary_func_kernel",
     "get_where_kernel",
 ]
@@ -208,6 +208,52 @@ def get_put_kernel(dtype, idx_dtype, vec_count=1):
     ]
     stores = "; ".join(f"dest{k}[gmem_dest_idx[i]] = src{k}[i]" for k in numbers)
     return get_elwise_kernel(arguments, stores, "put")
+
+
+def _fetching_kernel(dtype, arguments, operation, name, vec_count):
+    """A kernel that reads from the textures ``tex_src0`` ..., and these."""
+    texture = f"texture<{dtype_to_ctype(dtype, with_fp_tex_hack=True)}, 1>"
+    names = [f"tex_src{k}" for k in range(vec_count)]
+    lines = [
+        "#include <pycuda-helpers.hpp>",
+        *(f"{texture} {each};" for each in names),
+    ]
+    module, kernel, _ = get_elwise_kernel_and_types(
+        arguments, operation, name, preamble="\n".join(lines)
+    )
+    return kernel, [module.get_texref(each) for each in names]
+
+
+@context_dependent_memoize
+def get_take_kernel(dtype, idx_dtype, vec_count=1):
+    """(idx, dest0 ...): ``dest0[i] = src0[idx[i]]``, and so on, and the ``vec_count`` texture references
+    to which the sources are bound first, by their ``bind_to_texref_ext()``"""
+    numbers = range(vec_count)
+    arguments = [
+        VectorArg(np.dtype(idx_dtype), "idx"),
+        *_vectors(**{f"dest{k}": dtype for k in numbers}),
+    ]
+    stores = [f"dest{k}[i] = fp_tex1Dfetch(tex_src{k}, idx[i])" for k in numbers]
+    return _fetching_kernel(dtype, arguments, "; ".join(stores), "take", vec_count)
+
+
+@context_dependent_memoize
+def get_take_put_kernel(dtype, idx_dtype, with_offsets, vec_count=1):
+    """(dest_idx, src_idx, dest0 ..., offset0 ...): ``dest0[dest_idx[i]] = src0[src_idx[i] + offset0]``, and
+    so on, and the texture references of the sources, as :func:`get_take_kernel`. Without ``with_offsets``
+    there are no offsets."""
+    numbers = range(vec_count)
+    arguments = [
+        *_vectors(gmem_dest_idx=idx_dtype, gmem_src_idx=idx_dtype),
+        *_vectors(**{f"dest{k}": dtype for k in numbers}),
+    ]
+    if with_offsets:
+        arguments += [ScalarArg(np.dtype(idx_dtype), f"offset{k}") for k in numbers]
+    stores = []
+    for k in numbers:
+        place = "gmem_src_idx[i]" + (f" + offset{k}" if with_offsets else "")
+        stores.append(f"dest{k}[gmem_dest_idx[i]] = fp_tex1Dfetch(tex_src{k}, {place})")
+    return _fetching_kernel(dtype, arguments, "; ".join(stores), "take_put", vec_count)
 
 
 @context_dependent_memoize

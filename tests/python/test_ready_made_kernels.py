@@ -194,3 +194,42 @@ def test_put_and_linear_combination(device):
         x._grid, x._block, 2, x.gpudata, factor.gpudata, y.gpudata, first.gpudata, 8
     )
     np.testing.assert_allclose(first.get(), 8 * X)
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float32, np.int32, np.float64, np.complex64, np.complex128]
+)
+def test_take(device, dtype):
+    values = [X.astype(dtype), (X * 3).astype(dtype)]
+    places = np.array([7, 0, 3, 3, 5], np.int32)
+    take, textures = elementwise.get_take_kernel(dtype, np.int32, vec_count=2)
+    sources = [gpuarray.to_gpu(each) for each in values]
+    for source, texture in zip(sources, textures, strict=True):
+        source.bind_to_texref_ext(
+            texture, allow_double_hack=True, allow_complex_hack=True
+        )
+    out = [gpuarray.zeros(5, dtype) for _ in values]
+    idx = gpuarray.to_gpu(places)
+    take.prepared_call(
+        idx._grid, idx._block, idx.gpudata, *(each.gpudata for each in out), 5
+    )
+    for each, expected in zip(out, values, strict=True):
+        np.testing.assert_array_equal(each.get(), expected[places])
+
+
+@pytest.mark.parametrize("offset", [None, 2])
+def test_take_and_put(device, offset):
+    with_offsets = offset is not None
+    copy, (texture,) = elementwise.get_take_put_kernel(
+        np.float32, np.int32, with_offsets
+    )
+    source, out = gpuarray.to_gpu(X), gpuarray.zeros(8, np.float32)
+    source.bind_to_texref_ext(texture)
+    to, of = (gpuarray.to_gpu(np.array(i, np.int32)) for i in ([6, 1, 4], [0, 5, 2]))
+    offsets = [offset] if with_offsets else []
+    copy.prepared_call(
+        to._grid, to._block, to.gpudata, of.gpudata, out.gpudata, *offsets, 3
+    )
+    expected = np.zeros(8, np.float32)
+    expected[[6, 1, 4]] = X[np.array([0, 5, 2]) + (offset or 0)]
+    np.testing.assert_array_equal(out.get(), expected)

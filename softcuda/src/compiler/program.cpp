@@ -54,7 +54,8 @@ const jit::Target &host_target() {
 /// in which nothing can be done with them. So there must be enough before it begins. Throws
 /// std::bad_alloc.
 void require_memory_to_compile(const ir::Function &kernel) {
-    constexpr std::uint64_t kLeast = std::uint64_t{48} << 20, kInstruction = std::uint64_t{32} << 10;
+    constexpr std::uint64_t kLeast = std::uint64_t{48} << 20,
+                            kInstruction = std::uint64_t{32} << 10;
     std::uint64_t instructions = 0;
     for (const ir::Block *block : kernel.blocks)
         instructions += block->instructions.size();

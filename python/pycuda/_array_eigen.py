@@ -19,7 +19,13 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from pycuda._array_creation import arange_of, as_array, empty, eye, zeros
-from pycuda._array_factoring import check_square, inexact, largest, stacked
+from pycuda._array_factoring import (
+    BLOCK_SUM,
+    check_square,
+    inexact,
+    largest,
+    stacked,
+)  # fmt: skip
 from pycuda._array_indexing import broadcast_to
 from pycuda._array_joining import roll
 from pycuda._array_linalg import matmul
@@ -49,20 +55,7 @@ template <> struct Number<R> { static __device__ R of(R x, R) { return x; } };
 template <class X> __device__ R square(const X &x) { return re(x) * re(x) + im(x) * im(x); }
 template <class X> __device__ R size_of(const X &x) { return fabs(re(x)) + fabs(im(x)); }
 
-__device__ R block_sum(R value)
-{
-    __shared__ R part[threads];
-    part[threadIdx.x] = value;
-    __syncthreads();
-    for (int half = threads / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            part[threadIdx.x] += part[threadIdx.x + half];
-        __syncthreads();
-    }
-    const R sum = part[0];
-    __syncthreads();
-    return sum;
-}
+%(block_sum)s
 
 // I - factor v v^H with v = (1, scale * rest): its adjoint maps (first, rest) to (beta, 0).
 struct Reflection {
@@ -346,6 +339,7 @@ class EigResult(NamedTuple):
 @context_dependent_memoize
 def _module(dtype: np.dtype):
     source = _SOURCE % {
+        "block_sum": BLOCK_SUM,
         "type": dtype_to_ctype(dtype),
         "real": dtype_to_ctype(_real(dtype)),
     }

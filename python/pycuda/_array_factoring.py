@@ -32,6 +32,25 @@ class SlogdetResult(NamedTuple):
 
 
 _PANEL = 32
+#: For blocks of ``threads``, a power of two, and a real type R.
+BLOCK_SUM = """
+// The sum over the block.
+__device__ R block_sum(R value)
+{
+    __shared__ R part[threads];
+    part[threadIdx.x] = value;
+    __syncthreads();
+    for (int half = threads / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+        __syncthreads();
+    }
+    const R sum = part[0];
+    __syncthreads();
+    return sum;
+}
+"""
+
 _SOURCE = """
 #include <pycuda-complex.hpp>
 typedef %(type)s T;
@@ -148,22 +167,7 @@ extern "C" __global__ void __launch_bounds__(threads) cholesky_panel(T *a, int *
     }
 }
 
-// The sum over the block.
-__device__ R block_sum(R value)
-{
-    __shared__ R part[threads];
-    part[threadIdx.x] = value;
-    __syncthreads();
-    for (int half = threads / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            part[threadIdx.x] += part[threadIdx.x + half];
-        __syncthreads();
-    }
-    const R sum = part[0];
-    __syncthreads();
-    return sum;
-}
-
+%(block_sum)s
 // (1 - factor v v^H) on the columns `first` to `columns` of b, whose rows from j on matter; v is 1 in row j
 // and column j of a below. A thread has a column.
 __device__ void reflect(const T *a, int n, int j, int m, T factor, T *b, int wide, int first, int columns)
@@ -248,7 +252,11 @@ extern "C" __global__ void __launch_bounds__(threads) triangle(const T *a, T *b,
 @context_dependent_memoize
 def _module(dtype: np.dtype):
     real = "float" if dtype in (np.float32, np.complex64) else "double"
-    source = _SOURCE % {"type": dtype_to_ctype(dtype), "real": real}
+    source = _SOURCE % {
+        "type": dtype_to_ctype(dtype),
+        "real": real,
+        "block_sum": BLOCK_SUM,
+    }
     return SourceModule(source, no_extern_c=True)
 
 

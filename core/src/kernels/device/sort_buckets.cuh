@@ -134,6 +134,7 @@ __device__ __forceinline__ void find_buckets(const U *keys, const FoundPlan *pla
     }
 }
 
+/// Each becomes the sum of those before it.
 __device__ __forceinline__ void add_counts(unsigned *counts, int n) {
     unsigned sum = 0;
 #pragma unroll 1
@@ -417,13 +418,7 @@ __device__ __forceinline__ void sort_in_memory(BucketShared &shared, U *keys, U 
 #pragma unroll 1
         for (int i = 0; i < n; ++i)
             ++count[bucket_digit(from[i], shift)];
-        unsigned sum = 0;
-#pragma unroll 1
-        for (int digit = 0; digit < bucket_digits; ++digit) {
-            const unsigned own = count[digit];
-            count[digit] = sum;
-            sum += own;
-        }
+        add_counts(count, bucket_digits);
 #pragma unroll 1
         for (int i = 0; i < n; ++i) {
             const U key = from[i];

@@ -62,6 +62,8 @@ class Kernel(Statements):
         self.lines.append(start + ":")
         jumps = None if together else (self.label(), self.label())
         self.loops.append(jumps)
+        if jumps and self.more and self.more.random() < 0.3:
+            self.go_round(counter, start)
         body(depth + 1)
         self.loops.pop()
         if jumps:
@@ -77,6 +79,14 @@ class Kernel(Statements):
         if jumps:
             self.lines.append(jumps[1] + ":")
         self.nested -= 1
+
+    def go_round(self, counter: str, start: str) -> None:
+        """Some threads begin the next round at once, the others have a way out before that."""
+        changed = f"%r{self.more.randrange(forms.REGISTERS)}"
+        self.emit(f"add.u32 {changed}, {changed}, {counter};")
+        self.emit(f"setp.gt.s32 %p, {counter}, {self.more.choice([1, 3, 5])};")
+        self.emit(f"@%p sub.u32 {counter}, {counter}, 1;")
+        self.emit(f"@%p bra {start};")
 
     def end_loop(self, counter: str, predicate: str, start: str) -> None:
         self.emit(f"sub.u32 {counter}, {counter}, 1;")

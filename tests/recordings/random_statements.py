@@ -30,6 +30,8 @@ class Statements:
         """With `exact` it has nothing that devices may round as they like."""
         self.seed = seed
         self.random = random.Random(seed)
+        # What recorded kernels, the exact ones, do not have is drawn by itself: they stay the same.
+        self.more = None if exact else random.Random(f"{seed} more")
         self.block = self.random.choice(BLOCKS)
         self.threads = self.block[0] * self.block[1] * self.block[2]
         self.total = self.threads * BLOCK_COUNT

@@ -65,4 +65,23 @@ bool LoopForest::back_edge(const ir::Block *from, const ir::Block *to) const {
     return loop != -1 && loops_[loop].header == to && contains(loop, from);
 }
 
+bool LoopForest::goes_round(int loop, std::span<ir::Block *const> starts,
+                            const ir::Block *end) const {
+    std::vector<bool> seen(innermost_.size(), false);
+    std::vector<const ir::Block *> work(starts.begin(), starts.end());
+    while (!work.empty()) {
+        const ir::Block *block = work.back();
+        work.pop_back();
+        if (block == end || seen[block->id] || !contains(loop, block))
+            continue;
+        seen[block->id] = true;
+        for (const ir::Block *successor : block->successors()) {
+            if (successor == loops_[loop].header)
+                return true;
+            work.push_back(successor);
+        }
+    }
+    return false;
+}
+
 } // namespace softcuda::analysis

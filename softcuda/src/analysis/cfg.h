@@ -7,6 +7,7 @@
 #include "ir/ir.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace softcuda::analysis {
@@ -34,6 +35,9 @@ class LoopForest {
     [[nodiscard]] bool contains(int loop, const ir::Block *block) const;
     /// True for an edge from inside a loop to its header.
     [[nodiscard]] bool back_edge(const ir::Block *from, const ir::Block *to) const;
+    /// True if a way from one of `starts` takes a back edge of the loop before it comes to `end`.
+    [[nodiscard]] bool goes_round(int loop, std::span<ir::Block *const> starts,
+                                  const ir::Block *end) const;
 
   private:
     std::vector<Loop> loops_;

@@ -119,21 +119,50 @@ class DivergenceFinder {
     }
 
     bool update_branch(const ir::Block &block) {
-        const ir::Instruction &end = *block.terminator();
-        if (end.blocks.size() < 2 || found_.divergent_branch[block.id])
+        const ir::Instruction &branch = *block.terminator();
+        if (branch.blocks.size() < 2 || found_.divergent_branch[block.id])
             return false;
-        Shape condition = rules_.operand(end.operand(0));
+        Shape condition = rules_.operand(branch.operand(0));
         if (!condition.known() || condition.uniform())
             return false;
         found_.divergent_branch[block.id] = true;
-        mark_joins(block.successors(), post_dominators_.parent(&block));
+        const ir::Block *end = post_dominators_.parent(&block);
+        mark_joins(block.successors(), meeting(block.successors(), end, loops_.innermost(&block)));
+        std::span<ir::Block *const> ways = block.successors();
         for (int loop = loops_.innermost(&block); loop != -1; loop = loops_.loops()[loop].parent) {
-            const ir::Block *reconverged = post_dominators_.parent(&block);
-            if (reconverged && loops_.contains(loop, reconverged))
-                break;
+            if (end && loops_.contains(loop, end)) {
+                if (!loops_.goes_round(loop, ways, end))
+                    break;
+                ways = loops_.loops()[loop].exits;
+                end = common_post_dominator(ways);
+            }
             mark_loop(loop);
         }
         return true;
+    }
+
+    // `end` if lanes that take these ways are together there again. It is not so, and the answer is
+    // null, where some come to it in a later iteration than others:
+    //
+    //     loop { if (x) continue;  end: ...  if (y) break; }
+    const ir::Block *meeting(std::span<ir::Block *const> ways, const ir::Block *end,
+                             int loop) const {
+        for (; end && loop != -1; loop = loops_.loops()[loop].parent)
+            if (loops_.contains(loop, end) && loops_.goes_round(loop, ways, end))
+                return nullptr;
+        return end;
+    }
+
+    const ir::Block *common_post_dominator(std::span<ir::Block *const> blocks) const {
+        const ir::Block *found = blocks.empty() ? nullptr : blocks[0];
+        auto is_common = [&] {
+            return std::ranges::all_of(blocks, [&](const ir::Block *block) {
+                return post_dominators_.dominates(found, block);
+            });
+        };
+        while (found && !is_common())
+            found = post_dominators_.parent(found);
+        return found;
     }
 
     // Lanes leave this loop in different iterations, and perhaps to different places.
@@ -144,7 +173,7 @@ class DivergenceFinder {
         const Loop &loop = loops_.loops()[index];
         for (const ir::Block *exit : loop.exits)
             found_.divergent_join[exit->id] = true;
-        mark_joins(loop.exits, post_dominators_.parent(loop.header));
+        mark_joins(loop.exits, meeting(loop.exits, common_post_dominator(loop.exits), loop.parent));
     }
 
     // Sends a different label along each way and marks the blocks where two labels meet, up to the

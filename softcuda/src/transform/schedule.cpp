@@ -190,9 +190,30 @@ class Planner {
         for (const Block *up = dominators_.parent(block); up; up = dominators_.parent(up)) {
             if (loops_.innermost(up) != home)
                 continue; // inside a loop that is over by now
-            return post_dominators_.dominates(block, up) ? up : nullptr;
+            return post_dominators_.dominates(block, up) && !may_part(up, block) ? up : nullptr;
         }
         return nullptr;
+    }
+
+    // Whether some lanes may go round a loop between two blocks, so that they come to the second in
+    // another iteration than the others: loop { up: if (x) continue;  block: ... }
+    bool may_part(const Block *up, const Block *block) const {
+        const int home = loops_.innermost(up);
+        std::vector<bool> seen(function_.blocks.size(), false);
+        std::vector<const Block *> work{up};
+        while (home != -1 && !work.empty()) {
+            const Block *at = work.back();
+            work.pop_back();
+            if (at == block || seen[at->id])
+                continue;
+            seen[at->id] = true;
+            for (int loop = divergent(at) ? home : -1; loop != -1;
+                 loop = loops_.loops()[loop].parent)
+                if (loops_.goes_round(loop, at->successors(), block))
+                    return true;
+            work.insert(work.end(), at->successors().begin(), at->successors().end());
+        }
+        return false;
     }
 
     // A guarded block is skipped when no lane is there: the first of what is pending comes next,

@@ -7,6 +7,7 @@
 // `area` is an array of 32 lanes for each argument, then for each result. Registers are saved on
 // the warp's own stack, as in any program. Local variables lie in the thread's local memory, behind
 // those of the callers: `depth` is where they begin, and each function checks that there is room.
+// It is the same for all lanes: behind what the one took that took most by alloca.
 
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
@@ -27,6 +28,18 @@ llvm::Value *ended_in(WarpEmitter &w, llvm::Value *area, const ir::Function &fun
     return in_area(w, area, function.arguments.size() + function.returns.size());
 }
 
+llvm::Value *callee_depth(WarpEmitter &w) {
+    llvm::Value *depth = w.i64(w.kernel.plan.frame_bytes);
+    if (w.kernel.invariants.depth)
+        depth = w.b.CreateAdd(depth, w.kernel.invariants.depth);
+    llvm::AllocaInst *mark = w.kernel.stack_mark();
+    if (!mark)
+        return depth;
+    llvm::Value *taken = w.b.CreateAdd(w.b.CreateLoad(w.b.getInt64Ty(), mark), w.i64(15));
+    return w.b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, depth,
+                                     w.b.CreateAnd(taken, ~std::uint64_t{15}));
+}
+
 } // namespace
 
 void emit_call(WarpEmitter &w, const ir::Instruction &i) {
@@ -43,12 +56,9 @@ void emit_call(WarpEmitter &w, const ir::Instruction &i) {
     std::size_t number = 0;
     for (const ir::Value *argument : i.operands)
         w.b.CreateAlignedStore(w.full(argument), in_area(w, area, number++), kAreaAlign);
-    llvm::Value *depth = w.i64(w.kernel.plan.frame_bytes);
-    if (known.depth)
-        depth = w.b.CreateAdd(depth, known.depth);
-    w.b.CreateCall(
-        w.kernel.declare_function(i.attributes.symbol),
-        {known.frame, known.worker, known.launch_index, w.warp, w.mask_bits(), depth, area});
+    w.b.CreateCall(w.kernel.declare_function(i.attributes.symbol),
+                   {known.frame, known.worker, known.launch_index, w.warp, w.mask_bits(),
+                    callee_depth(w), area});
     for (const ir::Value *result : i.results)
         w.define_full(result,
                       w.b.CreateLoad(w.type(result->type, kLanes), in_area(w, area, number++)));
@@ -102,6 +112,11 @@ void emit_alloca(WarpEmitter &w, const ir::Instruction &i) {
     w.b.SetInsertPoint(fine);
     w.define_full(i.result(0), address);
     w.define_full(i.result(1), end);
+    llvm::AllocaInst *mark = w.kernel.stack_mark();
+    llvm::Value *most = w.b.CreateIntMaxReduce(w.b.CreateSelect(w.mask(), end, everywhere(0)));
+    w.b.CreateStore(w.b.CreateBinaryIntrinsic(llvm::Intrinsic::umax,
+                                              w.b.CreateLoad(w.b.getInt64Ty(), mark), most),
+                    mark);
 }
 
 void emit_depth_check(WarpEmitter &w) {

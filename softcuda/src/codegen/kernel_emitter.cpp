@@ -162,6 +162,15 @@ llvm::AllocaInst *KernelEmitter::stack_slot(llvm::Type *type, const llvm::Twine 
     return at_entry.CreateAlloca(type, nullptr, name);
 }
 
+llvm::AllocaInst *KernelEmitter::stack_mark() {
+    if (stack_mark_ || !plan.takes_memory)
+        return stack_mark_;
+    stack_mark_ = stack_slot(builder.getInt64Ty(), "stack.mark");
+    llvm::IRBuilder<> behind(stack_mark_->getParent(), std::next(stack_mark_->getIterator()));
+    behind.CreateStore(behind.getInt64(0), stack_mark_);
+    return stack_mark_;
+}
+
 llvm::AllocaInst *KernelEmitter::call_slot(llvm::Type *type) {
     llvm::AllocaInst *&slot = call_slots_[type];
     if (!slot)
@@ -267,6 +276,7 @@ llvm::Function *KernelEmitter::new_function(const std::string &name,
 void KernelEmitter::begin_function(llvm::Function *function) {
     function_ = function;
     call_slots_.clear();
+    stack_mark_ = nullptr;
     invariants.frame = function_->getArg(0);
     invariants.worker = function_->getArg(1);
 }

@@ -124,6 +124,9 @@ class KernelEmitter {
     const Tally *tally(unsigned region, const std::vector<bool> &blocks);
     /// Stack space that lives as long as the function runs.
     llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
+    /// An i64 in stack space: how high lanes of this function have ever stood in the thread's local
+    /// memory by alloca. Null in a function without alloca.
+    llvm::AllocaInst *stack_mark();
     /// Stack space for one call at a time: the same for all calls that need this type.
     llvm::AllocaInst *call_slot(llvm::Type *type);
     /// A constant in memory, once for all equal ones.
@@ -183,6 +186,7 @@ class KernelEmitter {
     std::map<std::uint32_t, ScratchSlot> slots_;
     std::map<llvm::Constant *, llvm::GlobalVariable *> constants_;
     std::map<llvm::Type *, llvm::AllocaInst *> call_slots_;
+    llvm::AllocaInst *stack_mark_ = nullptr;
     std::uint64_t scratch_bytes_ = 0;
     std::unique_ptr<Tallies> tallies_;
     analysis::PatternTable patterns_;

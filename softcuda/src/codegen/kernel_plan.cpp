@@ -20,6 +20,14 @@ std::vector<bool> find_outliving(const ir::Function &function) {
     return outlives;
 }
 
+bool has_alloca(const ir::Function &function) {
+    for (const ir::Block *block : function.blocks)
+        for (const ir::Instruction *i : block->instructions)
+            if (i->is(ir::Opcode::Alloca))
+                return true;
+    return false;
+}
+
 std::uint64_t round_to_16(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 } // namespace
@@ -30,7 +38,7 @@ std::uint64_t local_memory_of(const ir::Function &kernel) {
         for (const ir::Instruction *i : block->instructions)
             if (i->is(ir::Opcode::Call) || i->is(ir::Opcode::Alloca))
                 return round_to_16(kernel.local_bytes) + kCallStack;
-    return kernel.local_bytes;
+    return round_to_16(kernel.local_bytes);
 }
 
 KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape,
@@ -42,7 +50,7 @@ KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &
       waits(transform::find_waits(kernel, divergence, loops, schedule)),
       tier(choose_tier(kernel, shape, loops, schedule, waits, request)),
       local_stride(local_memory_of(kernel)), frame_bytes(round_to_16(kernel.local_bytes)),
-      ending(request.ending.begin(), request.ending.end()),
+      takes_memory(has_alloca(kernel)), ending(request.ending.begin(), request.ending.end()),
       coordinate_functions(analysis::find_coordinate_functions(kernel)),
       outlives_block(find_outliving(kernel)) {
     if (tier.tier != rt::Tier::Lanes)

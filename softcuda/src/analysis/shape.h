@@ -31,6 +31,10 @@ namespace softcuda::analysis {
 
 inline constexpr unsigned kLanes = 32;
 
+/// Of local addresses no more than this is known: a thread's local memory, and what a called
+/// function has of it, starts at a multiple of 2^4 bytes.
+inline constexpr std::uint8_t kLocalAlign = 4;
+
 /// Offsets of the lanes from the first lane of their group, modulo 2^64.
 using LanePattern = std::array<std::int64_t, kLanes>;
 

@@ -20,6 +20,8 @@ using ir::Special;
 
 constexpr Shape kUniform{.groups = 1};
 constexpr Shape kDivergent{.groups = kLanes};
+/// Windows of shared memory start at pages: multiples of 2^12 bytes.
+constexpr std::uint8_t kWindowAlign = 12;
 
 std::int64_t wrap(std::int64_t value, unsigned bits) {
     if (bits >= 64)
@@ -96,6 +98,19 @@ Shape ShapeRules::special(const ir::Instruction &i) const {
     default:
         return kUniform;
     }
+}
+
+// Shared and local variables lie at known offsets in their windows.
+Shape ShapeRules::symbol(const ir::Instruction &i) const {
+    const ir::Attributes &a = i.attributes;
+    if (a.space != ir::Space::Shared && a.space != ir::Space::Local)
+        return kUniform;
+    const std::uint64_t at =
+        i.block->function->variables.at(a.symbol).offset + static_cast<std::uint64_t>(a.offset);
+    Shape shape = kUniform;
+    shape.align = a.space == ir::Space::Local ? std::min(trailing_zeros(at), kLocalAlign)
+                                              : trailing_zeros(at);
+    return shape;
 }
 
 Shape ShapeRules::sum(const Shape &a, const Shape &b, int sign, unsigned bits) const {
@@ -299,7 +314,6 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
         return i.attributes.space == ir::Space::Local ? kDivergent : flat(i);
     case Opcode::Undef:
     case Opcode::Clock:
-    case Opcode::SymbolAddress:
     case Opcode::FunctionAddress:
     case Opcode::LoadParam:
     case Opcode::ParamAddress:
@@ -309,6 +323,8 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
         return ir::is_float(result.type) || ir::is_float(i.operand(0)->type)
                    ? flat(i)
                    : operand(i.operand(0));
+    case Opcode::SymbolAddress:
+        return symbol(i);
     case Opcode::Select:
         return selected(i);
     case Opcode::Compare:
@@ -327,8 +343,11 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
     // outside.
     if (i.is(Opcode::ToGeneric) || i.is(Opcode::FromGeneric)) {
         if (ir::bits(i.operand(0)->type) == ir::bits(result.type) &&
-            i.attributes.space != ir::Space::Local)
-            return operand(i.operand(0));
+            i.attributes.space != ir::Space::Local) {
+            Shape shape = operand(i.operand(0));
+            shape.align = std::min(shape.align, kWindowAlign);
+            return shape;
+        }
         return i.attributes.space == ir::Space::Local ? kDivergent : flat(i);
     }
     if (!opcode.pure)

@@ -26,6 +26,7 @@ class ShapeRules {
 
   private:
     [[nodiscard]] Shape special(const ir::Instruction &i) const;
+    [[nodiscard]] Shape symbol(const ir::Instruction &i) const;
     [[nodiscard]] Shape sum(const Shape &a, const Shape &b, int sign, unsigned bits) const;
     [[nodiscard]] Shape scaled(const Shape &a, std::int64_t factor, unsigned bits) const;
     [[nodiscard]] Shape widened(const ir::Instruction &i) const;

@@ -16,6 +16,7 @@ struct Address {
     Lanes lanes;                   ///< i64
     bool needs_check;              ///< may be anywhere: compare with the arena before the access
     unsigned bytes;                ///< that one lane accesses
+    unsigned alignment = 1;        ///< shared, local: to be asked for before the access
     llvm::Value *window = nullptr; ///< what `lanes` count from, a pointer; null: from zero
     LowBits low_bits = {};         ///< of the first lane's, in shared memory
     /// Every thread's offset in shared memory without `extra`, if that is known; else null.
@@ -46,8 +47,9 @@ struct Address {
 /// <32 x ptr>, in the form that hardware gathers want: offsets from one pointer where possible.
 [[nodiscard]] llvm::Value *all_pointers(WarpEmitter &w, const Address &address);
 
-/// i1: some group's first lane is out of the arena or misaligned. Groups without active lanes may
-/// raise it in vain. Null where no check is needed.
+/// i1: some group's first lane is out of the arena or misaligned; in shared and local memory some
+/// lane is misaligned. Groups without active lanes may raise it in vain. Null where no check is
+/// needed.
 [[nodiscard]] llvm::Value *is_suspect(WarpEmitter &w, const Address &address);
 
 /// Makes sure that the lanes in `mask` may access their places, or ends the launch. The builder is

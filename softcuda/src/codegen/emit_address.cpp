@@ -1,9 +1,10 @@
 // emit_address.cpp -- address spaces: windows, the generic space, checks.
 //
 // A global or constant address is a host address inside the arena of device memory. A shared or
-// local address is a 32-bit offset into a window of the worker that is reserved as a whole, so it
-// needs no check: what is outside of the memory in use faults. A generic address is the host
-// address.
+// local address is a 32-bit offset into a window of the worker that is reserved as a whole, so its
+// range needs no check: what is outside of the memory in use faults. Whether it is a multiple of
+// the access's size is asked where that is not known when the code is compiled. A generic address
+// is the host address.
 
 #include "codegen/address.h"
 
@@ -24,6 +25,8 @@ namespace {
 using ir::Space;
 
 constexpr unsigned kMostOperations = 8;
+/// The least alignment of a thread's local memory and of a called function's part of it: 2^4.
+constexpr unsigned kLocalAlign = analysis::kLocalAlign;
 constexpr std::uint64_t kWideWindow = std::uint64_t{1} << 32;
 
 llvm::Value *integer_of(WarpEmitter &w, llvm::Value *pointer) {
@@ -222,10 +225,11 @@ LowBits low_bits(WarpEmitter &w, const ir::Value *value, unsigned depth) {
         return unknown;
     switch (i->opcode) {
     case ir::Opcode::SymbolAddress:
-        if (i->attributes.space != Space::Shared)
+        if (!is_window(i->attributes.space))
             return unknown;
-        return {64, w.kernel.plan.function.variables.at(i->attributes.symbol).offset +
-                        static_cast<std::uint64_t>(i->attributes.offset)};
+        return {i->attributes.space == Space::Shared ? 64 : kLocalAlign,
+                w.kernel.plan.function.variables.at(i->attributes.symbol).offset +
+                    static_cast<std::uint64_t>(i->attributes.offset)};
     case ir::Opcode::Add: {
         const LowBits a = low_bits(w, i->operand(0), depth - 1),
                       b = low_bits(w, i->operand(1), depth - 1);
@@ -249,6 +253,37 @@ LowBits low_bits(WarpEmitter &w, const ir::Value *value, unsigned depth) {
     default:
         return unknown;
     }
+}
+
+/// Whether the address is known to be a multiple of the access's size in every lane that has a
+/// thread. `known` are the lowest bits of the first lanes of a value of shape `shape`.
+bool is_aligned(const Address &address, const analysis::Shape &shape, LowBits known,
+                unsigned alignment) {
+    auto fits = [&](std::uint64_t place) { return place % alignment == 0; };
+    if (address.places)
+        return std::ranges::all_of(*address.places, [&](std::uint64_t place) {
+            return fits(place + static_cast<std::uint64_t>(address.extra));
+        });
+    if (alignment > std::uint64_t{1} << std::min(known.count, 63u) || !fits(known.value))
+        return false;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (!fits(static_cast<std::uint64_t>(shape.offset(lane))))
+            return false;
+    return true;
+}
+
+/// i1: some lane that matters is not at a multiple of the access's size.
+llvm::Value *is_misaligned(WarpEmitter &w, const Address &address) {
+    const bool whole = address.lanes.shape.groups == kLanes || address.lanes.shape.offsets;
+    llvm::Value *places = whole ? all_lanes(w.b, address.lanes) : address.lanes.base;
+    llvm::Type *type = places->getType();
+    type = type->getWithNewBitWidth(32);
+    llvm::Value *low = w.b.CreateAnd(w.b.CreateTrunc(places, type),
+                                     llvm::ConstantInt::get(type, address.alignment - 1));
+    llvm::Value *found = w.b.CreateICmpNE(low, llvm::Constant::getNullValue(type), "misaligned");
+    if (whole)
+        found = w.b.CreateAnd(found, w.mask());
+    return found->getType()->isVectorTy() ? w.any(found) : found;
 }
 
 /// The first lane's offset as a line over the warps, if it is one: written so that addresses which
@@ -277,18 +312,28 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
     Address address{.lanes = host_address(w, i.operand(0), space, i.attributes.offset),
                     .needs_check = !is_window(space) && space != Space::Param,
                     .bytes = bytes};
-    if (space != Space::Shared)
+    if (!is_window(space))
         return address;
+    LowBits known = low_bits(w, i.operand(0), kMostOperations);
+    known = {std::min(known.count, 32u),
+             known.value + static_cast<std::uint64_t>(i.attributes.offset)};
+    unsigned alignment = std::bit_ceil(bytes);
+    if (space == Space::Local) {
+        alignment = std::min(alignment, 1u << kLocalAlign);
+        address.alignment =
+            is_aligned(address, w.shape(i.operand(0)), known, alignment) ? 1 : alignment;
+        return address;
+    }
     address.window = w.kernel.invariants.shared;
-    if (w.kernel.target.has_narrow_windows())
-        return address;
-    address.places = w.kernel.thread_values.of(i.operand(0));
-    address.extra = i.attributes.offset;
-    if (llvm::Value *first = first_place(w, address))
-        address.lanes.base = first;
-    const LowBits known = low_bits(w, i.operand(0), kMostOperations);
-    address.low_bits = {std::min(known.count, 32u),
-                        known.value + static_cast<std::uint64_t>(i.attributes.offset)};
+    if (!w.kernel.target.has_narrow_windows()) {
+        address.places = w.kernel.thread_values.of(i.operand(0));
+        address.extra = i.attributes.offset;
+        if (llvm::Value *first = first_place(w, address))
+            address.lanes.base = first;
+        address.low_bits = known;
+    }
+    address.alignment =
+        is_aligned(address, w.shape(i.operand(0)), known, alignment) ? 1 : alignment;
     return address;
 }
 
@@ -381,7 +426,7 @@ llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned grou
 
 llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {
     if (!address.needs_check)
-        return nullptr;
+        return address.alignment > 1 ? is_misaligned(w, address) : nullptr;
     if (address.index)
         return suspect_indices(w, address);
     llvm::Value *found = suspects(w, address.lanes.base, address.bytes);
@@ -398,7 +443,7 @@ void check_address(WarpEmitter &w, const Address &address, unsigned access) {
     llvm::BasicBlock *fine = w.new_block("checked");
     w.branch_rarely(suspect, rare, fine);
     w.b.SetInsertPoint(rare);
-    if (address.lanes.shape.groups == 1)
+    if (address.lanes.shape.groups == 1 && !address.window)
         check_places(w, address, access);
     else
         check_all(w, address, access);

@@ -353,7 +353,8 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
                       ? Address{.lanes = {.base = all_addresses(w, address),
                                           .shape = analysis::Shape{.groups = kLanes}},
                                 .needs_check = address.needs_check,
-                                .bytes = bytes}
+                                .bytes = bytes,
+                                .alignment = address.alignment}
                       : address,
                   static_cast<unsigned>(rt::Access::Atomic));
     const LaneByLane lanes(w, i, address);

@@ -2757,7 +2757,9 @@ class CompileResult:
 
     @property
     def origin(self) -> str:
-        """Where it came from: "compiler", "memory cache" or "disk cache"."""
+        """
+        Where it came from: "compiler", "memory cache", "disk cache", or "package": compiled beforehand.
+        """
 
     @property
     def lowered_names(self) -> dict[str, str]:

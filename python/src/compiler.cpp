@@ -28,6 +28,8 @@ const char *name_of(ImageOrigin origin) {
         return "memory cache";
     case ImageOrigin::DiskCache:
         return "disk cache";
+    case ImageOrigin::Package:
+        return "package";
     }
     return "";
 }
@@ -106,7 +108,8 @@ void bind_compiler(nb::module_ &module) {
         .def_ro("command_line", &CompileResult::command_line, "The compiler and its arguments.")
         .def_prop_ro(
             "origin", [](const CompileResult &result) { return name_of(result.origin); },
-            "Where it came from: \"compiler\", \"memory cache\" or \"disk cache\".")
+            "Where it came from: \"compiler\", \"memory cache\", \"disk cache\", or \"package\": "
+            "compiled beforehand.")
         .def_prop_ro("lowered_names", lowered_names,
                      "For each name expression, its name in the image.")
         .def_ro("kept_in", &CompileResult::kept_in,

@@ -69,8 +69,8 @@ struct CompileRequest {
     std::filesystem::path cache_dir = {};
 };
 
-/// Where an image came from.
-enum class ImageOrigin { Compiler, MemoryCache, DiskCache };
+/// Where an image came from; Package: it was compiled when this library was built.
+enum class ImageOrigin { Compiler, MemoryCache, DiskCache, Package };
 
 struct CompileResult {
     /// PTX text or the bytes of a cubin, as cuModuleLoadData takes them.
@@ -81,7 +81,7 @@ struct CompileResult {
     std::string arch;
     /// Warnings and ptxas's output; empty when the compiler was silent.
     std::string log;
-    /// The compiler and its arguments.
+    /// The compiler and its arguments; empty for what came with the package.
     std::vector<std::string> command_line;
     ImageOrigin origin = ImageOrigin::Compiler;
     /// For each name expression, its name in the image.

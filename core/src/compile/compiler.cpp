@@ -1,4 +1,4 @@
-// compiler.cpp -- compile(): the cache in memory, the cache on disk, a compiler.
+// compiler.cpp -- compile(): the cache in memory, what came with us, the cache on disk, a compiler.
 #include "pycuda/compiler.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "compile_job.h"
 #include "compiler_search.h"
 #include "disk_cache.h"
+#include "kernel_pack.h"
 #include "memory_cache.h"
 #include "progress_line.h"
 #include "texture_shim.h"
@@ -268,6 +269,16 @@ CompileResult compile_through_disk_cache(const CompileRequest &request, const st
     return std::move(outcome.result);
 }
 
+CompileResult compile_through_pack(const CompileRequest &request, const std::string &key) {
+    const std::optional<Sha256::Digest> packed = kernel_pack_key(request);
+    std::optional<CompileResult> found =
+        packed ? KernelPack::installed().find(*packed) : std::nullopt;
+    CompileResult result = found ? std::move(*found) : compile_through_disk_cache(request, key);
+    if (packed)
+        record_kernel(*packed, result);
+    return result;
+}
+
 } // namespace
 } // namespace compile_detail
 
@@ -282,7 +293,7 @@ CompileResult compile(const CompileRequest &asked) {
     const std::string key = memory_key(request);
     if (std::optional<CompileResult> result = memory_cache().find(key))
         return std::move(*result);
-    return compile_through_disk_cache(request, key);
+    return compile_through_pack(request, key);
 }
 
 void set_kernel_header_directory(const fs::path &directory) {

@@ -61,18 +61,41 @@ def _count(ary, axis, keepdims: bool, where):
     return math.prod(n for i, n in enumerate(ary.shape) if bits >> i & 1)
 
 
-def _divide_by_count(total, count, out, stream):
+def _types_of_mean(ary, dtype):
+    """The type of a mean, and the one to compute it in: sums of 16-bit floats need float32."""
+    if dtype is None:
+        dtype = np.float64 if ary.dtype.kind in "iub" else ary.dtype
+    dtype = np.dtype(dtype)
+    is_small_float = dtype.itemsize == 2 and dtype.kind in "fV"
+    return dtype, np.dtype(np.float32) if is_small_float else dtype
+
+
+def _divide_by_count(total, count, dtype, out, stream):
     """A mean without elements is NaN, with numpy's type."""
     if not isinstance(count, ArrayBase):
         count = total.dtype.type(count) if total.dtype.kind in "fc" else count
-    return UFUNCS["divide"](total, count, out=out, dtype=total.dtype, stream=stream)
+    mean = UFUNCS["divide"](total, count, out=out, dtype=total.dtype, stream=stream)
+    return mean if out is not None else mean.astype(dtype, copy=False, stream=stream)
 
 
 def _mean(ary, axis, dtype, out, keepdims, where, stream):
-    if dtype is None and ary.dtype.kind in "iub":
-        dtype = np.float64
-    total = ary._reduce("sum", axis, dtype, None, keepdims, where, stream)
-    return _divide_by_count(total, _count(ary, axis, keepdims, where), out, stream)
+    dtype, computed = _types_of_mean(ary, dtype)
+    total = ary._reduce("sum", axis, computed, None, keepdims, where, stream)
+    count = _count(ary, axis, keepdims, where)
+    return _divide_by_count(total, count, dtype, out, stream)
+
+
+def _variance(ary, axis, computed, dtype, out, ddof, keepdims, where, stream):
+    """In one reading of the array; under a mask, whose mean is not near the first element, in two."""
+    if where is None or where is True:
+        squares = ary._reduce("variation", axis, computed, None, keepdims, None, stream)
+    else:
+        mean = _mean(ary, axis, computed, None, True, where, stream)
+        squares = ary._reduce(
+            "squared_deviations", axis, computed, None, keepdims, where, stream, (mean,)
+        )
+    count = _count(ary, axis, keepdims, where) - ddof
+    return _divide_by_count(squares, count, dtype, out, stream)
 
 
 class GPUArray(
@@ -551,12 +574,9 @@ class GPUArray(
         stream=None,
     ):
         """The variance over ``axis``, from the deviations from the mean."""
-        mean = _mean(self, axis, dtype, None, True, where, stream)
-        squares = self._reduce(
-            "squared_deviations", axis, dtype, None, keepdims, where, stream, (mean,)
-        )
-        count = _count(self, axis, keepdims, where) - ddof
-        return _divide_by_count(squares, count, out, stream)
+        dtype, computed = _types_of_mean(self, dtype)
+        real = np.empty(0, dtype).real.dtype if dtype.kind == "c" else dtype
+        return _variance(self, axis, computed, real, out, ddof, keepdims, where, stream)
 
     def std(
         self,
@@ -569,9 +589,18 @@ class GPUArray(
         stream=None,
     ):
         """The standard deviation over ``axis``."""
-        variance = self.var(axis, dtype, None, ddof, keepdims, where, stream)
-        return UFUNCS["sqrt"](
+        dtype, computed = _types_of_mean(self, dtype)
+        real = np.empty(0, computed).real.dtype
+        variance = _variance(
+            self, axis, computed, real, None, ddof, keepdims, where, stream
+        )
+        root = UFUNCS["sqrt"](
             variance, out=variance if out is None else out, stream=stream
+        )
+        return (
+            root
+            if dtype == computed or out is not None
+            else root.astype(dtype, stream=stream)
         )
 
     def ptp(self, axis=None, out=None, keepdims=False):

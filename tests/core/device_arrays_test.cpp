@@ -253,6 +253,7 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
             numbers[i] = static_cast<float>(i % 97) * 1.37f - static_cast<float>(i % 13);
         const Array x = array(numbers, {size});
         EXPECT_TRUE(same(0.f, Reduction::Sum, x)) << size;
+        EXPECT_TRUE(same(0.f, Reduction::Variation, x)) << size;
         EXPECT_TRUE(same(std::int64_t{}, Reduction::ArgMax, x)) << size;
         EXPECT_TRUE(same(std::uint8_t{}, Reduction::All, x)) << size;
         numbers[numbers.size() / 2] = NAN;
@@ -262,8 +263,14 @@ TEST_F(DeviceArrays, PackedAndRolledReductionsComputeTheSame) {
             EXPECT_TRUE(same(0.f, Reduction::Sum, later)) << size; // not aligned to 16 bytes
         }
     }
+    std::vector<std::int16_t> small(20011);
+    for (std::size_t i = 0; i < small.size(); ++i)
+        small[i] = static_cast<std::int16_t>(i * 37);
+    EXPECT_TRUE(same(0., Reduction::Variation, array(small, {20011})));
     ReduceOptions rows;
     rows.axes = 2;
+    EXPECT_TRUE(same(0.f, Reduction::Variation, ramp({70, 300}), rows));
+    EXPECT_TRUE(same(0.f, Reduction::Variation, transposed(ramp({2051, 37})), rows));
     EXPECT_TRUE(same(0.f, Reduction::Sum, ramp({70, 300}), rows));
     EXPECT_TRUE(same(0.f, Reduction::Sum, transposed(ramp({70, 300})), rows));
     // Rows and columns that a block has, without a step of vectors; and under a mask.

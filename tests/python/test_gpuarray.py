@@ -297,6 +297,46 @@ def test_sums_are_accurate_and_the_same_each_time():
     same(gpuarray.to_gpu(np.full(300, 100, np.int8)).sum(), np.int64(30_000))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "u1", "f2"])
+@pytest.mark.parametrize(
+    "shape, axis",
+    [((100_003,), None), ((30, 5000), 1), ((5000, 30), 0), ((5000, 30), 1), ((6, 5, 4), (0, 2))],
+)  # fmt: skip
+def test_variances(dtype, shape, axis):
+    random = np.random.default_rng(7)
+    host = random.standard_normal(shape) * 20 + 90
+    host = (host + 1j * random.random(shape) if dtype[0] == "c" else host).astype(dtype)
+    exact = host.astype(np.complex128 if dtype[0] == "c" else np.float64)
+    rtol = {"f4": 1e-6, "c8": 1e-6, "f2": 1e-3}.get(dtype, 1e-12)
+    x = gpuarray.to_gpu(host)
+    assert x.var(axis).dtype == np.zeros(1, dtype).var().dtype
+    np.testing.assert_allclose(x.var(axis).get(), exact.var(axis), rtol=rtol)
+    np.testing.assert_allclose(x[1:].std(axis).get(), exact[1:].std(axis), rtol=rtol)
+    mask = random.random(shape) < 0.5
+    result = x.var(axis, where=gpuarray.to_gpu(mask), ddof=1)
+    np.testing.assert_allclose(
+        result.get(), exact.var(axis, where=mask, ddof=1), rtol=rtol
+    )
+
+
+def test_variances_far_from_zero():
+    host = (np.random.default_rng(8).random(70_001) + 1e4).astype(np.float32)
+    x = gpuarray.to_gpu(host)
+    np.testing.assert_allclose(x.var().get(), host.var(dtype=np.float64), rtol=2e-7)
+    masked = gpuarray.to_gpu(np.where(host < 1e4 + 0.5, host, 1e30).astype(np.float32))
+    inside = host[host < 1e4 + 0.5].astype(np.float64)
+    np.testing.assert_allclose(masked.var(where=masked < 1e30).get(), inside.var(), rtol=2e-5)  # fmt: skip
+    assert gpuarray.full(100_001, 0.1, np.float32).var().get() == 0
+    assert np.isnan(gpuarray.to_gpu(np.array([1, np.inf])).var().get())
+
+
+def test_means_of_float16_do_not_overflow():
+    x = gpuarray.full(100_000, 50, np.float16)
+    assert (x.mean().dtype, x.mean().get()) == (np.float16, 50)
+    x[:50_000] = 450
+    assert (x.std().dtype, x.std().get()) == (np.float16, 200)
+
+
 # Streams and the end of the program
 
 

@@ -68,6 +68,7 @@ void choose_types(ReductionVariant &variant, std::span<const Array *const> input
         variant.out = ScalarType::Int64;
         return;
     case ReductionRule::SquareOf:
+    case ReductionRule::Moments:
         variant.type = options.dtype ? *options.dtype : type;
         if (is_bool(variant.type) || is_integer(variant.type))
             variant.type = ScalarType::Float64;

@@ -20,6 +20,7 @@
 #include "arrays/reduction_source.h"
 
 #include "arrays/device_code.h"
+#include "arrays/reduction_loops.h"
 
 #include <algorithm>
 #include <vector>
@@ -33,13 +34,6 @@ constexpr ReductionRow rows[] = {
 #include <pycuda/reductions.def>
 #undef PYCUDA_REDUCTION
 };
-
-/// Neighbouring columns are read by 4 bytes or so at a time: more of them must be under way.
-int states_per_thread(const ReductionVariant &variant) noexcept {
-    return variant.team == Team::Columns ? 8 : 4;
-}
-
-constexpr int vectors_per_step = 4; ///< accesses that a thread has under way
 
 constexpr const char *limits = R"__(
 template <class T> __device__ __forceinline__ T array_lowest(T) {
@@ -114,6 +108,36 @@ template <class S> __device__ __forceinline__ S array_from_above(S state, int di
 }
 )__";
 
+// Numbers as their mean, the sum of the squares of their deviations from it, and how many they are.
+// Two sets are joined as Chan, Golub and LeVeque have it (Updating Formulae and a Pairwise
+// Algorithm for Computing Sample Variances, 1979). Numbers are taken less the output's first one:
+// means are then as small as deviations, and so is what they are rounded by.
+constexpr const char *moments_code = R"__(
+template <class T> __device__ __forceinline__ T array_part(T x, T part) { return x * part; }
+struct State {
+    T mean;
+    R squares, count;
+};
+__device__ __forceinline__ State array_merge(State a, State b) {
+    const R count = a.count + b.count, part = count > R(0) ? b.count / count : R(0);
+    const T step = b.mean - a.mean;
+    return {a.mean + array_part(step, part),
+            a.squares + b.squares + array_square_of(step) * (a.count * part), count};
+}
+template <int N> __device__ __forceinline__ State array_group(const T (&x)[N]) {
+    T sum = T(0);
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        sum = sum + x[k];
+    const T mean = array_part(sum, R(1) / N);
+    R squares = R(0);
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        squares = squares + array_square_of(T(x[k] - mean));
+    return {mean, squares, R(N)};
+}
+)__";
+
 constexpr const char *complex_limits = R"__(
 #define COMPLEX_LIMIT(name)                                                               \
     template <class T> __device__ __forceinline__ array_complex<T> name(array_complex<T>) { \
@@ -125,10 +149,17 @@ COMPLEX_LIMIT(array_not_a_number)
 template <class T> __device__ __forceinline__ T array_square_of(array_complex<T> x) {
     return x.re * x.re + x.im * x.im;
 }
+template <class T, class R> __device__ __forceinline__ array_complex<T> array_part(array_complex<T> x, R part) {
+    return {x.re * part, x.im * part};
+}
 )__";
 
 bool is_index(const ReductionVariant &variant) {
     return reduction_row(variant.reduction).rule == ReductionRule::Index;
+}
+
+bool is_of_moments(const ReductionVariant &variant) {
+    return reduction_row(variant.reduction).rule == ReductionRule::Moments;
 }
 
 /// The type of a state, as it is computed.
@@ -138,10 +169,11 @@ std::string state_type(const ReductionVariant &variant) {
         return "bool";
     case ReductionRule::Count:
         return "long long";
-    case ReductionRule::Index:
-        return "State";
     case ReductionRule::SquareOf:
         return compute_name(real_type(variant.type));
+    case ReductionRule::Index:
+    case ReductionRule::Moments:
+        return "State";
     default:
         return compute_name(variant.type);
     }
@@ -155,6 +187,8 @@ std::string types_code(const ReductionVariant &variant) {
     code += "typedef " + std::string(cuda_name(variant.type)) + " L;\ntypedef " +
             compute_name(variant.type) + " T;\n";
     code += "typedef " + std::string(variant.wide_index ? "long long" : "int") + " Index;\n";
+    if (is_of_moments(variant))
+        code += "typedef " + compute_name(real_type(variant.type)) + " R;\n" + moments_code;
     // Places of a launch's own elements are as wide as its indices; those that pass from one launch
     // to the next are wide.
     if (is_index(variant))
@@ -171,10 +205,6 @@ std::string types_code(const ReductionVariant &variant) {
         for (int i = 0; i < variant.inputs(); ++i)
             code += "typedef A" + std::to_string(i) + " I" + std::to_string(i) + ";\n";
     return code;
-}
-
-int walker_count(const ReductionVariant &variant) {
-    return variant.partials ? 1 : variant.walkers();
 }
 
 /// Joins a thread's state with one of a later element, given the text that joins any two.
@@ -212,9 +242,10 @@ std::string state_code(const ReductionVariant &variant) {
         code += inline_ + "S map(" + parameters + "Index index) {\n" + conversions + "    return " +
                 row.map + ";\n}\n";
     }
-    const std::string result = variant.split ? index ? "O{s.value, s.place}" : "s"
-                               : index       ? "s.place"
-                                             : "array_convert<O>(s)";
+    const std::string result = variant.split            ? index ? "O{s.value, s.place}" : "s"
+                               : index                  ? "s.place"
+                               : is_of_moments(variant) ? "array_convert<O>(s.squares)"
+                                                        : "array_convert<O>(s)";
     return code + inline_ + "O finish(S s) { return " + result + "; }\n";
 }
 
@@ -225,14 +256,6 @@ std::string geometry(const ReductionVariant &variant) {
     return "struct Geometry {\n    Index outputs, length, chunk, kept[" + kept + "], reduced[" +
            reduced + "], kept_stride[" + kept + "][" + walkers + "], stride[" + reduced + "][" +
            walkers + "];\n};\n";
-}
-
-std::string walker_name(const ReductionVariant &variant, int walker) {
-    return !variant.partials && walker == variant.inputs() ? "mask" : "p" + std::to_string(walker);
-}
-
-std::string walker_type(const ReductionVariant &variant, int walker) {
-    return !variant.partials && walker == variant.inputs() ? "bool" : "I" + std::to_string(walker);
 }
 
 std::string parameters(const ReductionVariant &variant) {
@@ -298,146 +321,17 @@ std::string element_code(const ReductionVariant &variant) {
             code += "        at" + std::to_string(k) + " += lane * Index(sizeof(" +
                     walker_type(variant, k) + "));\n";
     }
-    return code + "        return map(" + arguments + "r);\n    };\n";
+    return code + "        return " +
+           (is_grouped(variant) ? "S{centred(*reinterpret_cast<const I0 *>(at0)), R(0), R(1)}"
+                                : "map(" + arguments + "r)") +
+           ";\n    };\n";
 }
 
-std::string pack_type(const ReductionVariant &variant, int walker) {
-    return "Pack<" + walker_type(variant, walker) + ", " +
-           std::to_string(reduction_vector_length(variant)) + ">";
-}
-
-/// Joins the elements of packs called v0 + `of` and v1 + `of`, the first with number `place`.
-std::string append_packs(const ReductionVariant &variant, const std::string &of,
-                         const std::string &place) {
-    const std::string states = std::to_string(states_per_thread(variant));
-    std::string arguments;
-    for (int k = 0; k < walker_count(variant); ++k)
-        arguments += "v" + std::to_string(k) + of + ".v[k], ";
-    return "#pragma unroll\n            for (int k = 0; k < " +
-           std::to_string(reduction_vector_length(variant)) + "; ++k)\n                state[k % " +
-           states + "] = append(state[k % " + states + "], map(" + arguments + place + " + k));\n";
-}
-
-std::string vector_loop(const ReductionVariant &variant) {
-    const std::string length = std::to_string(reduction_vector_length(variant));
-    const std::string steps = std::to_string(vectors_per_step);
-    std::string declare, load;
-    for (int k = 0; k < walker_count(variant); ++k) {
-        const std::string index = std::to_string(k), pack = pack_type(variant, k);
-        declare += "            " + pack + " v" + index + "[" + steps + "];\n";
-        load += "                v" + index + "[u] = reinterpret_cast<const " + pack + " *>(base" +
-                index + ")[r / " + length + " + u * team_size];\n";
-    }
-    return "    {\n        Index r = begin + lane * " + length +
-           ";\n        const Index stride = " + steps + " * " + length +
-           " * team_size;\n        for (; r + stride - lane * " + length +
-           " <= end; r += stride) {\n" + declare +
-           "#pragma unroll\n            for (int u = 0; u < " + steps + "; ++u) {\n" + load +
-           "            }\n#pragma unroll\n            for (int u = 0; u < " + steps + "; ++u)\n" +
-           append_packs(variant, "[u]", "r + u * " + length + " * team_size") +
-           "        }\n        begin = r - lane * " + length + ";\n    }\n";
-}
-
-/// As vector_loop(), with one access in the loop. It ends where that one does, before what is not
-/// enough for a step of several.
-std::string rolled_vector_loop(const ReductionVariant &variant) {
-    const std::string length = std::to_string(reduction_vector_length(variant));
-    std::string load;
-    for (int k = 0; k < walker_count(variant); ++k) {
-        const std::string index = std::to_string(k), pack = pack_type(variant, k);
-        load += "            const " + pack + " v" + index + " = reinterpret_cast<const " + pack +
-                " *>(base" + index + ")[at];\n";
-    }
-    return "    {\n        const Index step = " + std::to_string(vectors_per_step) + " * " +
-           length +
-           " * team_size;\n        const Index stop = begin + (end - begin) / step * step;\n"
-           "#pragma unroll 1\n        for (Index at = begin / " +
-           length + " + lane; at < stop / " + length + "; at += team_size) {\n" + load +
-           append_packs(variant, "", "at * " + length) +
-           "        }\n        begin = stop;\n    }\n";
-}
-
-/// One by one up to a word's beginning, then words.
-std::string words_loop(const ReductionVariant &variant) {
-    const bool test = reduction_row(variant.reduction).rule == ReductionRule::Test;
-    const bool sum = variant.reduction == Reduction::Sum;
-    const bool is_signed = sum && variant.stored[0] == ScalarType::Int8;
-    const std::string read = !sum || is_bool(variant.stored[0]) ? "array_nonzero_bytes(words[at])"
-                             : is_signed                        ? "words[at] ^ 0x80 * every_byte"
-                                                                : "words[at]";
-    std::string step, joined;
-    if (test) {
-        const bool any = variant.reduction == Reduction::Any;
-        step = any ? "                even |= x;\n" : "                odd |= x ^ every_byte;\n";
-        joined = any ? "S(even != 0)" : "S(odd == 0)";
-    } else {
-        step = "                even += x & even_bytes;\n                odd += x >> 8 & "
-               "even_bytes;\n";
-        joined =
-            "S(array_sum_of_16(even) + array_sum_of_16(odd)" +
-            std::string(is_signed ? " - 1024 * ((to - from + team_size - 1) / team_size)" : "") +
-            ")";
-    }
-    return "    {\n"
-           "        Index first = begin + Index(-reinterpret_cast<long long>(base0 + begin) & 7);\n"
-           "        if (first > end)\n            first = end;\n"
-           "        if (lane < first - begin)\n"
-           "            state[0] = append(state[0], element(begin + lane));\n"
-           "        const Index count = (end - first) / 8;\n"
-           "        const Word *words = reinterpret_cast<const Word *>(base0 + first);\n"
-           "#pragma unroll 1\n"
-           "        for (Index from = lane; from < count; from += 255 * team_size) {\n"
-           "            const Index to = min(count, from + 255 * team_size);\n"
-           "            Word even = 0, odd = 0;\n#pragma unroll 1\n"
-           "            for (Index at = from; at < to; at += team_size) {\n"
-           "                const Word x = " +
-           read + ";\n" + step + "            }\n            state[0] = append(state[0], " +
-           joined + ");\n        }\n        begin = first + count * 8;\n    }\n";
-}
-
-/// Elements one by one: into each of the states in turn while there are enough, then into the
-/// first.
-std::string element_loop(const ReductionVariant &variant) {
-    const std::string states = std::to_string(states_per_thread(variant));
-    return "    Index r = begin + lane;\n    for (; r + " +
-           std::to_string(states_per_thread(variant) - 1) + " * team_size < end; r += " + states +
-           " * team_size) {\n#pragma unroll\n        for (int u = 0; u < " + states +
-           "; ++u)\n            state[u] = append(state[u], element(r + u * team_size));\n    }\n"
-           "#pragma unroll 1\n    for (; r < end; r += team_size)\n"
-           "        state[0] = append(state[0], element(r));\n";
-}
-
-/// As element_loop(), with the code for an element standing once: the states move on after each,
-/// so that it always takes the first.
-std::string rolled_element_loop(const ReductionVariant &variant) {
-    const std::string states = std::to_string(states_per_thread(variant));
-    return "    Index r = begin + lane;\n    const Index own = r < end ? (end - r + team_size - 1) "
-           "/ "
-           "team_size : 0;\n    const Index turns = r + own / " +
-           states + " * " + states +
-           " * team_size;\n#pragma unroll 1\n    for (; r < end; r += team_size) {\n"
-           "        const S next = append(state[0], element(r));\n        if (r < turns) {\n"
-           "#pragma unroll\n            for (int u = 0; u + 1 < " +
-           states + "; ++u)\n                state[u] = state[u + 1];\n            state[" +
-           states +
-           " - 1] = next;\n        } else {\n            state[0] = next;\n        }\n    }\n";
-}
-
-/// What one thread does: from begin to end in the steps of its team.
-std::string thread_loop(const ReductionVariant &variant) {
-    const std::string states = std::to_string(states_per_thread(variant));
-    const bool rolled = variant.rolled && (variant.vectors || variant.words || variant.partials);
-    std::string code = "    S state[" + states + "];\n#pragma unroll\n    for (int u = 0; u < " +
-                       states + "; ++u)\n        state[u] = identity();\n";
-    if (variant.words)
-        code += words_loop(variant);
-    else if (variant.vectors)
-        code += rolled ? rolled_vector_loop(variant) : vector_loop(variant);
-    code += rolled ? rolled_element_loop(variant) : element_loop(variant);
-    return code + "#pragma unroll\n    for (int half = " + states +
-           " / 2; half > 0; half /= 2)\n#pragma unroll\n        for (int u = 0; u < half; ++u)\n"
-           "            state[u] = combine(state[u], state[u + half]);\n"
-           "    S total = state[0];\n";
+/// centred(): an element less the output's first one.
+std::string centred_code() {
+    return "    T origin = T(0);\n    if (m < g.outputs)\n"
+           "        origin = map(*reinterpret_cast<const I0 *>(base0), 0).mean;\n"
+           "    auto centred = [&](I0 x) { return T(map(x, 0).mean - origin); };\n";
 }
 
 /// The team's state, in its first thread's `total`.
@@ -552,24 +446,15 @@ std::size_t state_size(const ReductionVariant &variant) noexcept {
         return computed <= 8 ? 16 : 24;
     case ReductionRule::SquareOf:
         return small_float ? 4 : item_size(real_type(variant.type));
+    case ReductionRule::Moments:
+        return computed + 2 * (small_float ? 4 : item_size(real_type(variant.type)));
     default:
         return computed;
     }
 }
 
-int reduction_vector_length(const ReductionVariant &variant) noexcept {
-    std::size_t widest = item_size(variant.stored[0]);
-    if (variant.inputs() == 2)
-        widest = std::max(widest, item_size(variant.stored[1]));
-    return static_cast<int>(16 / widest);
-}
-
 int team_size(Team team) noexcept {
     return team == Team::Block ? 256 : team == Team::Warp ? 32 : 8;
-}
-
-int reduction_step(const ReductionVariant &variant) noexcept {
-    return vectors_per_step * reduction_vector_length(variant) * team_size(variant.team);
 }
 
 std::string reduction_source(const ReductionVariant &variant) {
@@ -583,7 +468,8 @@ std::string reduction_source(const ReductionVariant &variant) {
         code += words_code;
     code += types_code(variant) + state_code(variant) + geometry(variant);
     code += "extern \"C\" __global__ void __launch_bounds__(256) run(" + parameters(variant) +
-            ") {\n" + team_code(variant) + find_output(variant) + element_code(variant) +
+            ") {\n" + team_code(variant) + find_output(variant) +
+            (is_grouped(variant) ? centred_code() : "") + element_code(variant) +
             "    Index begin = Index(blockIdx.y) * g.chunk;\n"
             "    Index end = m < g.outputs ? begin + g.chunk : begin;\n"
             "    if (end > g.length)\n        end = m < g.outputs ? g.length : begin;\n" +

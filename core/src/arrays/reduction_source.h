@@ -19,6 +19,7 @@ enum class ReductionRule : std::uint8_t {
     Count,    ///< gives int64
     Index,    ///< gives int64; the state is a value with its place
     SquareOf, ///< gives a float, of complex numbers a real one
+    Moments,  ///< the same; the state is three numbers
 };
 
 struct ReductionRow {

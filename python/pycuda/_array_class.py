@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import builtins
 import copyreg
-import math
 import warnings
 
 import numpy as np
 
 from pycuda import _array_indexing as _indexing
+from pycuda import _array_means as _means
 from pycuda import _array_textures as _textures
 from pycuda import _driver
 from pycuda._array_creation import empty_as, splay, to_gpu, to_gpu_async
@@ -37,65 +37,6 @@ class ArrayFlags:
 
     def __repr__(self) -> str:
         return f"ArrayFlags(c_contiguous={self.c_contiguous}, f_contiguous={self.f_contiguous})"
-
-
-def _axis_bits(axis, ndim: int) -> int:
-    """The axes as the bits of a number; None is all of them."""
-    if axis is None:
-        return (1 << ndim) - 1
-    bits = 0
-    for one in axis if isinstance(axis, (tuple, list)) else (axis,):
-        one = _indexing.normalize_axis(one, ndim)
-        if bits >> one & 1:
-            raise ValueError("duplicate value in 'axis'")
-        bits |= 1 << one
-    return bits
-
-
-def _count(ary, axis, keepdims: bool, where):
-    """How many elements go into each result of a reduction: a number, or an array of them."""
-    if where is not None and where is not True:
-        counted = _indexing.broadcast_to(where, ary.shape)
-        return counted._reduce("count_nonzero", axis, keepdims=keepdims)
-    bits = _axis_bits(axis, ary.ndim)
-    return math.prod(n for i, n in enumerate(ary.shape) if bits >> i & 1)
-
-
-def _types_of_mean(ary, dtype):
-    """The type of a mean, and the one to compute it in: sums of 16-bit floats need float32."""
-    if dtype is None:
-        dtype = np.float64 if ary.dtype.kind in "iub" else ary.dtype
-    dtype = np.dtype(dtype)
-    is_small_float = dtype.itemsize == 2 and dtype.kind in "fV"
-    return dtype, np.dtype(np.float32) if is_small_float else dtype
-
-
-def _divide_by_count(total, count, dtype, out, stream):
-    """A mean without elements is NaN, with numpy's type."""
-    if not isinstance(count, ArrayBase):
-        count = total.dtype.type(count) if total.dtype.kind in "fc" else count
-    mean = UFUNCS["divide"](total, count, out=out, dtype=total.dtype, stream=stream)
-    return mean if out is not None else mean.astype(dtype, copy=False, stream=stream)
-
-
-def _mean(ary, axis, dtype, out, keepdims, where, stream):
-    dtype, computed = _types_of_mean(ary, dtype)
-    total = ary._reduce("sum", axis, computed, None, keepdims, where, stream)
-    count = _count(ary, axis, keepdims, where)
-    return _divide_by_count(total, count, dtype, out, stream)
-
-
-def _variance(ary, axis, computed, dtype, out, ddof, keepdims, where, stream):
-    """In one reading of the array; under a mask, whose mean is not near the first element, in two."""
-    if where is None or where is True:
-        squares = ary._reduce("variation", axis, computed, None, keepdims, None, stream)
-    else:
-        mean = _mean(ary, axis, computed, None, True, where, stream)
-        squares = ary._reduce(
-            "squared_deviations", axis, computed, None, keepdims, where, stream, (mean,)
-        )
-    count = _count(ary, axis, keepdims, where) - ddof
-    return _divide_by_count(squares, count, dtype, out, stream)
 
 
 class GPUArray(
@@ -498,7 +439,7 @@ class GPUArray(
         if where is not None and not isinstance(where, ArrayBase):
             where = None if where is True else to_gpu(np.asarray(where, np.bool_))
         result = _driver._array_reduce(
-            name, self, *others, axes=_axis_bits(axis, self.ndim), keepdims=keepdims,
+            name, self, *others, axes=_means.axis_bits(axis, self.ndim), keepdims=keepdims,
             dtype=None if dtype is None else np.dtype(dtype), where=where, stream=stream,
         )  # fmt: skip
         if out is None:
@@ -561,7 +502,7 @@ class GPUArray(
         self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
     ):
         """The mean over ``axis``; of integers in float64."""
-        return _mean(self, axis, dtype, out, keepdims, where, stream)
+        return _means.mean(self, axis, dtype, out, keepdims, where, stream)
 
     def var(
         self,
@@ -574,9 +515,7 @@ class GPUArray(
         stream=None,
     ):
         """The variance over ``axis``, from the deviations from the mean."""
-        dtype, computed = _types_of_mean(self, dtype)
-        real = np.empty(0, dtype).real.dtype if dtype.kind == "c" else dtype
-        return _variance(self, axis, computed, real, out, ddof, keepdims, where, stream)
+        return _means.variance(self, axis, dtype, out, ddof, keepdims, where, stream)
 
     def std(
         self,
@@ -589,19 +528,7 @@ class GPUArray(
         stream=None,
     ):
         """The standard deviation over ``axis``."""
-        dtype, computed = _types_of_mean(self, dtype)
-        real = np.empty(0, computed).real.dtype
-        variance = _variance(
-            self, axis, computed, real, None, ddof, keepdims, where, stream
-        )
-        root = UFUNCS["sqrt"](
-            variance, out=variance if out is None else out, stream=stream
-        )
-        return (
-            root
-            if dtype == computed or out is not None
-            else root.astype(dtype, stream=stream)
-        )
+        return _means.deviation(self, axis, dtype, out, ddof, keepdims, where, stream)
 
     def ptp(self, axis=None, out=None, keepdims=False):
         """The largest element less the smallest."""

@@ -1,4 +1,4 @@
-"""Medians, percentiles and quantiles, by sorting along the axes."""
+"""Medians, percentiles and quantiles: elements of a rank along the axes."""
 
 from __future__ import annotations
 
@@ -89,50 +89,68 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
     """``by_row``: NaN is left out, so that each row has its own number of elements."""
     rows, wide = _flattened(a, axis)
     kind = _kind(a, method)
-    parts = []
     n = rows.shape[-1]
     if n == 0:
         raise ValueError("a quantile of no elements has no value")
-    rows = _sort(rows, rows.ndim - 1)
-    missing = UFUNCS["isnan"](rows) if a.dtype.kind in "fV" else None
-    count = n
-    if by_row and missing is not None:
+    has_nan = a.dtype.kind in "fV"
+    if by_row and has_nan:
+        rows = _sort(rows, rows.ndim - 1)
+        missing = UFUNCS["isnan"](rows)
         count = n - missing._reduce("count_nonzero", -1, keepdims=True)
-    for one in q.ravel().tolist():
-        parts.append(_one_quantile(rows, count, one, method, kind))
+        no_value = (count == 0)[..., 0]
+        parts = [_quantile_of_rows(rows, count, one, method, kind) for one in q.ravel()]
+    else:
+        places = [
+            min(max(float(_place(method, n, one)), 0.0), n - 1) for one in q.ravel()
+        ]
+        elements = _Elements(rows, [*places, n - 1])
+        no_value = UFUNCS["isnan"](elements[n - 1]) if has_nan else None
+        parts = [_quantile_at(elements, place, method, kind) for place in places]
     result = full((len(parts), *rows.shape[:-1]), 0, kind)
     for i, part in enumerate(parts):
         result[i] = part
-    if missing is not None:
-        no_value = (
-            (count == 0)[..., 0] if isinstance(count, ArrayBase) else missing[..., -1]
-        )
-        result = (
-            where(no_value, kind.type(np.nan), result) if kind.kind == "f" else result
-        )
+    if no_value is not None and kind.kind == "f":
+        result = where(no_value, kind.type(np.nan), result)
     result = result.reshape(*q.shape, *(wide if keepdims else rows.shape[:-1]))
     return result if out is None else _driver._array_apply("copy", result, out=out)
 
 
-def _one_quantile(rows, count, q: float, method: str, kind):
-    place = _place(method, count, q)
-    if isinstance(count, ArrayBase):
-        last = np.maximum(count - 1, 0)
-        place = np.maximum(np.minimum(place, last), 0)
-        low = np.floor(place)
-        share = (place - low).astype(kind) if kind.kind == "f" else place - low
-        first = low.astype(np.int64)
-        ends = (first, np.minimum(first + 1, last))
-        low, high = (take_along_axis(rows, end, -1)[..., 0] for end in ends)
-        share = share[..., 0]
-    else:
-        place = min(max(float(place), 0.0), count - 1)
-        first = int(place)
-        low, high = rows[..., first], rows[..., min(first + 1, count - 1)]
-        share = place - first
+class _Elements:
+    """Those that lie at ``places``, or on both sides of them, in the sorted rows."""
+
+    def __init__(self, rows, places):
+        last = rows.shape[-1] - 1
+        ranks = {int(place) for place in places}
+        ranks |= {min(rank + 1, last) for rank in ranks}
+        self._ranks = sorted(ranks)
+        self._elements = _driver._array_select(rows, rows.ndim - 1, self._ranks)
+
+    def __getitem__(self, rank: int):
+        return self._elements[..., self._ranks.index(min(rank, self._ranks[-1]))]
+
+
+def _quantile_at(elements, place: float, method: str, kind):
+    first = int(place)
+    if method in _DISCRETE:
+        return elements[first]
+    low, high = (elements[one].astype(kind, copy=False) for one in (first, first + 1))
+    return _between(low, high, place - first)
+
+
+def _quantile_of_rows(rows, count, q: float, method: str, kind):
+    """Of sorted rows whose first ``count`` elements are numbers."""
+    last = np.maximum(count - 1, 0)
+    place = np.maximum(np.minimum(_place(method, count, q), last), 0)
+    low = np.floor(place)
+    share = (place - low).astype(kind) if kind.kind == "f" else place - low
+    first = low.astype(np.int64)
+    ends = (first, np.minimum(first + 1, last))
+    low, high = (take_along_axis(rows, end, -1)[..., 0] for end in ends)
     if method in _DISCRETE:
         return low
-    return _between(low.astype(kind, copy=False), high.astype(kind, copy=False), share)
+    return _between(
+        low.astype(kind, copy=False), high.astype(kind, copy=False), share[..., 0]
+    )
 
 
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
@@ -166,10 +184,12 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         kind = np.result_type(a.dtype, np.float16) if a.dtype.kind == "f" else float
         result = full(rows.shape[:-1], np.nan, kind)
     else:
-        rows = _sort(rows, rows.ndim - 1)
-        result = rows[..., (n - 1) // 2 : n // 2 + 1].mean(-1)
+        middle = _driver._array_select(
+            rows, rows.ndim - 1, [(n - 1) // 2, n // 2, n - 1]
+        )
+        result = middle[..., :2].mean(-1)
         if a.dtype.kind == "f":
-            broken = UFUNCS["isnan"](rows[..., -1])
+            broken = UFUNCS["isnan"](middle[..., 2])
             result = where(broken, result.dtype.type(np.nan), result)
     if keepdims:
         result = result.reshape(wide)

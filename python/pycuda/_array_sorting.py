@@ -124,38 +124,50 @@ def lexsort(keys, axis=-1):
 # Parts of what is sorted
 
 
-def _check_kth(kth, extent: int) -> None:
-    for k in np.atleast_1d(np.asarray(kth)):
+def _ranks(kth, extent: int) -> list[int]:
+    ranks = np.atleast_1d(np.asarray(kth)).ravel().tolist()
+    for k in ranks:
         if not -extent <= k < extent:
             raise ValueError(f"kth(={k}) out of bounds ({extent})")
+    return [k % extent for k in ranks]
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
     """A copy in which element ``kth`` along ``axis`` is where it is in the sorted array, smaller
-    ones before it and greater ones after it. (All are sorted.)"""
+    ones before it and greater ones after it. (For several ``kth`` all are sorted.)"""
     a, axis = _sorted_axis(a, axis, None, order)
-    _check_kth(kth, a.shape[axis])
-    return _sort(a, axis)
+    ranks = _ranks(kth, a.shape[axis])
+    if len(ranks) != 1 or a.dtype.kind == "c":
+        return _sort(a, axis)
+    return _driver._array_partition(a, axis, ranks[0])
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     """The places of the elements in the order of :func:`partition`."""
     a, axis = _sorted_axis(a, axis, None, order)
-    _check_kth(kth, a.shape[axis])
-    return _argsort(a, axis)
+    ranks = _ranks(kth, a.shape[axis])
+    if len(ranks) != 1 or a.dtype.kind == "c":
+        return _argsort(a, axis)
+    return _driver._array_partition(a, axis, ranks[0], places=True)
 
 
 def topk(a, k: int, axis=-1, largest: bool = True, stream=None):
     """The ``k`` largest (or smallest) elements along ``axis``, best first, and their places.
 
-    NaN counts as greater than any number. Raises ValueError for a ``k`` that is not there.
+    Of equal ones those that come first. NaN counts as greater than any number. Raises ValueError
+    for a ``k`` that is not there.
     """
     a, axis = _sorted_axis(a, axis, None, None)
     if not 0 <= k <= a.shape[axis]:
         raise ValueError(f"k must be from 0 to {a.shape[axis]}, not {k}")
     first = (slice(None),) * axis + (slice(0, k),)
-    places = _argsort(a, axis, largest, stream)[first]
-    return take_along_axis(a, places, axis), places
+    if a.dtype.kind == "c" or not 0 < k <= a.shape[axis] // 4:
+        places = _argsort(a, axis, largest, stream)[first]
+        return take_along_axis(a, places, axis), places
+    places = _driver._array_partition(a, axis, k - 1, True, largest, stream)[first]
+    values = take_along_axis(a, places, axis)
+    order = _argsort(values, axis, largest, stream)
+    return take_along_axis(values, order, axis), take_along_axis(places, order, axis)
 
 
 def searchsorted(a, v, side="left", sorter=None, *, stream=None):

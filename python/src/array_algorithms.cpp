@@ -90,6 +90,23 @@ nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle 
                       Py_TYPE(self.ptr()));
 }
 
+nb::object array_select(nb::handle self, int axis, const std::vector<std::int64_t> &ranks,
+                        nb::handle stream, const std::string &way) {
+    return wrap_array(select(require_array(self, "the array to select from"), axis, ranks,
+                             {.stream = queue_of(stream), .way = way_named(way)}),
+                      Py_TYPE(self.ptr()));
+}
+
+nb::object array_partition(nb::handle self, int axis, std::int64_t rank, bool places,
+                           bool descending, nb::handle stream, const std::string &way) {
+    const Array &in = require_array(self, "the array to partition");
+    const SortOptions options{
+        .descending = descending, .stream = queue_of(stream), .way = way_named(way)};
+    return wrap_array(places ? argpartition(in, axis, rank, options)
+                             : partition(in, axis, rank, options),
+                      Py_TYPE(self.ptr()));
+}
+
 nb::object array_search(nb::handle sorted, nb::handle values, bool right, nb::handle stream) {
     return wrap_array(search_sorted(require_array(sorted, "the sorted array"),
                                     require_array(values, "the values"),
@@ -250,6 +267,11 @@ void bind_array_algorithms(nb::module_ &module) {
                nb::arg("descending") = false, nb::arg("order") = nb::none(),
                nb::arg("stream") = nb::none(), nb::arg("way") = "chosen", nb::arg("items") = 0,
                nb::arg("threads") = 0, nb::arg("ranking") = "chosen");
+    module.def("_array_select", array_select, nb::arg("array"), nb::arg("axis"), nb::arg("ranks"),
+               nb::arg("stream") = nb::none(), nb::arg("way") = "chosen");
+    module.def("_array_partition", array_partition, nb::arg("array"), nb::arg("axis"),
+               nb::arg("rank"), nb::arg("places") = false, nb::arg("descending") = false,
+               nb::arg("stream") = nb::none(), nb::arg("way") = "chosen");
     module.def("_array_product", array_product, nb::arg("a"), nb::arg("b"),
                nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
                nb::arg("own") = false);

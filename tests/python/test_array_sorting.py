@@ -238,3 +238,82 @@ def test_what_is_refused():
         gpuarray.sort(gpuarray.zeros(3, np.dtype([("a", "i4")])))
     with pytest.raises(ValueError, match="side must be"):
         gpuarray.searchsorted(x[0], 1, side="middle")
+
+
+# Selecting by rank: rows of 16 Ki keys or more are not sorted.
+
+
+def parted_at(x, parted, k):
+    """Whether rows of `parted` are those of `x` with element k in its place."""
+    whole = np.sort(x)
+    np.testing.assert_array_equal(np.sort(parted), whole)
+    np.testing.assert_array_equal(parted[..., k], whole[..., k])
+    np.testing.assert_array_equal(np.sort(parted[..., :k]), whole[..., :k])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(40_001,), (3, 16_500)])
+def test_selecting(dtype, shape):
+    x = keys(shape, dtype)
+    on_device = gpuarray.to_gpu(x)
+    ranks = [shape[-1] - 1, 0, 7000]
+    chosen = _driver._array_select(on_device, x.ndim - 1, ranks)
+    same_values(chosen, np.sort(x)[..., ranks])
+    for k in (0, 7000):
+        parted_at(x, gpuarray.partition(on_device, k).get(), k)
+        places = gpuarray.argpartition(on_device, k - shape[-1]).get()
+        np.testing.assert_array_equal(np.sort(places), np.indices(shape)[-1])
+        parted_at(x, np.take_along_axis(x, places, -1), k)
+        if k > 0:
+            values, best = gpuarray.topk(on_device, k // 2)
+            order = gpuarray.argsort(on_device, descending=True)[..., : k // 2]
+            same_values(best, order.get())
+            same_values(values, np.take_along_axis(x, order.get(), -1))
+
+
+def test_selecting_in_many_rows():
+    x = keys((300, 16_400), "f4")  # a block for each
+    on_device = gpuarray.to_gpu(x)
+    parted_at(x, gpuarray.partition(on_device, 1000).get(), 1000)
+    same_values(
+        _driver._array_select(on_device, 1, [8200, 8200]), np.sort(x)[:, [8200, 8200]]
+    )
+
+
+def test_selecting_along_other_axes():
+    x = keys((20_000, 3), "f4")
+    on_device = gpuarray.to_gpu(x)
+    same_values(
+        _driver._array_select(on_device, 0, [5, 10_000]), np.sort(x, 0)[[5, 10_000]]
+    )
+    parted_at(x.T, gpuarray.partition(on_device, 77, axis=0).get().T, 77)
+    many = list(range(0, 20_000, 3000))  # more than are sought at once
+    same_values(_driver._array_select(on_device, 0, many), np.sort(x, 0)[many])
+
+
+def test_selecting_what_is_not_there():
+    x = gpuarray.zeros((3, 20_000), np.float32)
+    with pytest.raises(
+        IndexError, match="rank 20000 is out of bounds for an axis of 20000"
+    ):
+        _driver._array_select(x, 1, [20_000])
+    with pytest.raises(ValueError, match=r"kth\(=-20001\) out of bounds \(20000\)"):
+        gpuarray.partition(x, -20_001)
+    assert _driver._array_select(x, 1, []).shape == (3, 0)
+    assert gpuarray.partition(x[:0], 4).shape == (0, 20_000)
+
+
+@pytest.mark.parametrize("kind", ["f4", "i4"])
+def test_quantiles_of_long_rows(kind):
+    x = keys((2, 30_000), kind)
+    x[~np.isfinite(x)] = 3
+    on_device = gpuarray.to_gpu(x)
+    for q in (50, [2.5, 97.5], [1, 10, 30, 70]):
+        np.testing.assert_allclose(
+            gpuarray.percentile(on_device, q, axis=1).get(), np.percentile(x, q, axis=1), rtol=1e-6
+        )  # fmt: skip
+    np.testing.assert_allclose(gpuarray.median(on_device).get(), np.median(x), rtol=1e-6)  # fmt: skip
+    if kind == "f4":
+        on_device[1, 5] = np.nan
+        broken = gpuarray.median(on_device, axis=1).get()
+        assert broken[0] == np.median(x[0]) and np.isnan(broken[1])

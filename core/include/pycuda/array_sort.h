@@ -1,4 +1,4 @@
-// array_sort.h -- sorting along an axis, and finding places in what is sorted.
+// array_sort.h -- sorting along an axis, elements of given ranks, and places in what is sorted.
 //
 //     Array places = argsort(x, 0);                    // numpy.argsort(x, axis=0, stable=True)
 #pragma once
@@ -7,6 +7,7 @@
 #include <pycuda/stream.h>
 
 #include <cstdint>
+#include <span>
 
 namespace pycuda {
 
@@ -45,6 +46,21 @@ Array sort(const Array &in, int axis, const SortOptions &options = {});
 /// The places (int64, along `axis`) of the elements in sorted order; equal ones, to which zeros of
 /// both signs belong and NaNs among themselves, stay in their order. Throws as sort().
 Array argsort(const Array &in, int axis, const SortOptions &options = {});
+
+/// The elements whose places in the sorted axis are `ranks` (0: the first), which the axis of the
+/// result has in their order. Long axes are not sorted for it: a few passes over them count digits
+/// of the keys. Throws as sort(), and std::out_of_range for a rank that is not there.
+Array select(const Array &in, int axis, std::span<const std::int64_t> ranks,
+             const SortOptions &options = {});
+
+/// A copy in which the element of `rank` along `axis` is where it is when sorted, what sorts before
+/// it in front of it and what sorts behind it, behind it. What is not moved past it stays in its
+/// order where an axis is long; a short one is sorted. Throws as select().
+Array partition(const Array &in, int axis, std::int64_t rank, const SortOptions &options = {});
+
+/// The places (int64) of the elements in the order of partition(), where zeros of both signs are
+/// equal, and so are NaNs.
+Array argpartition(const Array &in, int axis, std::int64_t rank, const SortOptions &options = {});
 
 /// From which side equal elements are met.
 enum class SearchSide : std::uint8_t { Left, Right };

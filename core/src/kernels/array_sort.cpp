@@ -33,7 +33,7 @@ Geometry geometry_of(const Sorting &work) {
     Geometry geometry;
     geometry.length = work.length;
     geometry.flip = work.flip;
-    geometry.ordered = work.order != nullptr;
+    geometry.ordered = work.order.has_value();
     return geometry;
 }
 
@@ -154,9 +154,10 @@ void note_uses(const Sorting &work) {
         return;
     auto done = std::make_shared<Event>(work.keys.context()->context(), CU_EVENT_DISABLE_TIMING);
     done->record(work.stream);
-    for (const Array *array : {&work.keys, &work.result, work.order})
-        if (array != nullptr)
-            array->memory()->used_until(done);
+    for (const Array *array : {&work.keys, &work.result})
+        array->memory()->used_until(done);
+    if (work.order)
+        work.order->memory()->used_until(done);
     for (const Array &array : work.used)
         array.memory()->used_until(done);
 }
@@ -195,39 +196,52 @@ void check(const Array &in, int axis, const SortOptions &options) {
 }
 
 Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &options) {
+    Sorting work = sorting_of(in, axis, pairs, options);
+    if (in.size() != 0) {
+        if (is_serial(options))
+            sort_serially(work);
+        else if (work.length <= std::int64_t{8} * threads)
+            sort_small_rows(work);
+        else
+            sort_by_passes(work);
+    }
+    return finish(work, axis);
+}
+
+} // namespace
+
+Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &options) {
     check(in, axis, options);
     const std::shared_ptr<ArrayContext> &context =
         in.memory() ? in.context() : ArrayContext::current();
     const DType type = pairs ? DType(ScalarType::Int64) : in.dtype();
-    if (in.size() == 0)
-        return Array::empty(context, in.shape(), type, Order::C, options.stream);
-    const Array keys = compact(with_last_axis(in, axis), options.stream);
-    std::optional<Array> order;
-    if (options.order != nullptr && pairs)
-        order = compact(with_last_axis(*options.order, axis), options.stream);
+    const Array rows = with_last_axis(in, axis);
     const std::int64_t length = in.layout().extent(axis);
-    Sorting work{keys,
-                 Array::empty(context, keys.shape(), type, Order::C, options.stream),
-                 order ? &*order : nullptr,
+    Sorting work{in.size() == 0 ? rows : compact(rows, options.stream),
+                 Array::empty(context, rows.shape(), type, Order::C, options.stream),
+                 {},
                  pairs,
-                 static_cast<std::int64_t>(in.size()) / length,
+                 in.size() == 0 ? 0 : static_cast<std::int64_t>(in.size()) / length,
                  length,
                  options.descending ? ~std::uint64_t{0} : 0,
                  options.stream,
                  options.tile,
                  {}};
-    if (options.way == SortWay::Serial ||
-        (options.way == SortWay::Chosen && driver().image_kind() == ImageKind::Ptx))
-        sort_serially(work);
-    else if (length <= std::int64_t{8} * threads)
-        sort_small_rows(work);
-    else
-        sort_by_passes(work);
-    note_uses(work);
-    return with_last_axis(work.result, axis, true);
+    if (options.order != nullptr && pairs && in.size() != 0)
+        work.order = compact(with_last_axis(*options.order, axis), options.stream);
+    return work;
 }
 
-} // namespace
+bool is_serial(const SortOptions &options) {
+    return options.way == SortWay::Serial ||
+           (options.way == SortWay::Chosen && driver().image_kind() == ImageKind::Ptx);
+}
+
+Array finish(const Sorting &work, int axis) {
+    if (work.rows != 0)
+        note_uses(work);
+    return with_last_axis(work.result, axis, true);
+}
 
 unsigned sort_grid(std::int64_t blocks) {
     if (blocks > 0x7fffffff)

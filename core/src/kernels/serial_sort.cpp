@@ -23,7 +23,7 @@ void sort_row_by_row(Sorting &work, bool wide) {
     const Array key_space = work.scratch(2 * static_cast<std::int64_t>(work.keys.bytes()));
     const Array value_space = work.scratch(work.pairs ? 2 * count * (wide ? 8 : 4) : 0);
     Geometry geometry{work.length, work.length, 1, work.flip};
-    geometry.ordered = work.order != nullptr;
+    geometry.ordered = work.order.has_value();
     KernelArguments arguments;
     arguments.add(work.keys.address());
     arguments.add(work.pairs ? CUdeviceptr{0} : work.result.address());
@@ -66,7 +66,7 @@ void sort_by_chunks(Sorting &work, bool wide, std::int64_t chunks) {
         return work.kernel({work.type(), stage, work.pairs, wide, {}});
     };
     Geometry geometry{work.length, divide_up(work.length, chunks), chunks, work.flip};
-    geometry.ordered = work.order != nullptr;
+    geometry.ordered = work.order.has_value();
     CUdeviceptr keys = work.keys.address();
     CUdeviceptr values = work.order ? work.order->address() : 0;
     const Dim3 grid = {static_cast<unsigned>(chunks), static_cast<unsigned>(work.rows)};

@@ -1,9 +1,14 @@
 // sort_source.cpp -- the CUDA C++ of the kernels for sorting.
+#include "arrays/operation_source.h"
 #include "kernels/sorting.h"
 
+#include "kernels/device/select.cuh.h"
 #include "kernels/device/sort.cuh.h"
 #include "kernels/device/sort_buckets.cuh.h"
+#include "kernels/device/sort_keys.cuh.h"
 #include "kernels/device/sort_serial.cuh.h"
+
+#include <algorithm>
 
 namespace pycuda {
 namespace {
@@ -86,6 +91,41 @@ std::string serial_kernel(const SortVariant &variant) {
     }
 }
 
+std::string select_kernel(const SortVariant &variant) {
+    const std::string start =
+        "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) run(const U *keys, ";
+    switch (variant.stage) {
+    case SortStage::SelectCount:
+        return start + "const pycuda::Sought *sought, unsigned *counts, pycuda::SelectGeometry g) "
+                       "{\n    pycuda::count_part(keys, sought, counts, g);\n}\n";
+    case SortStage::SelectChoose:
+        return "extern \"C\" __global__ void __launch_bounds__(SORT_THREADS) run(\n"
+               "        const unsigned *counts, pycuda::Sought *sought, U *out,\n"
+               "        pycuda::SelectGeometry g) {\n"
+               "    pycuda::choose_part(counts, sought, out, g);\n}\n";
+    case SortStage::SelectRow:
+        return start + "pycuda::Sought *sought, U *out, pycuda::SelectGeometry g) {\n"
+                       "    pycuda::select_row(keys, sought, out, g);\n}\n";
+    case SortStage::PartCount:
+        return start + "const pycuda::Sought *sought, unsigned long long *counts,\n"
+                       "        pycuda::SelectGeometry g) {\n"
+                       "    pycuda::count_tiles(keys, sought, counts, g);\n}\n";
+    default:
+        return start + "const pycuda::Sought *sought, const unsigned long long *ends,\n        " +
+               (variant.pairs ? "long long" : "U") +
+               " *out, pycuda::SelectGeometry g) {\n"
+               "    pycuda::write_tile(keys, sought, ends, out, g);\n}\n";
+    }
+}
+
+std::string select_source(const SortVariant &variant) {
+    return "#define SELECT_RANKS " + std::to_string(std::max(variant.tile.items, 1u)) +
+           "\n#define SELECT_EQUAL " + (variant.pairs ? "true" : "false") +
+           "\n#define SELECT_UNROLL " +
+           (is_rolled(KernelForm::Chosen) ? "_Pragma(\"unroll 1\")\n" : "_Pragma(\"unroll\")\n") +
+           std::string(device_code::select_cuh) + select_kernel(variant);
+}
+
 std::string kernel_of(const SortVariant &variant) {
     constexpr const char *rankings[] = {"Late", "Late", "Early", "Marks"};
     const std::string items = std::to_string(variant.tile.items);
@@ -126,20 +166,21 @@ std::string kernel_of(const SortVariant &variant) {
 std::string sort_source(const SortVariant &variant) {
     const std::string bits = unsigned_of(item_size(variant.type));
     const TypeClass kind = type_class(variant.type);
-    const bool serial = variant.stage >= SortStage::SerialCount;
-    const bool buckets = variant.stage >= SortStage::BucketSort;
-    return (serial ? "#define SORT_SERIAL_BITS " + std::to_string(serial_bits(variant.type)) + "\n"
-                   : std::string()) +
-           "typedef " + bits + " A;\ntypedef " + bits + " U;\n#define SORT_KIND pycuda::" +
-           (kind == TypeClass::Float    ? "SortFloat"
-            : kind == TypeClass::Signed ? "SortSigned"
-                                        : "SortUnsigned") +
-           "\n#define SORT_INFINITY " + infinity_of(variant.type) + "\n#define SORT_THREADS " +
-           std::to_string(variant.tile.threads == 0 ? 256 : variant.tile.threads) + "\n" +
-           std::string(device_code::sort_cuh) +
-           (buckets  ? std::string(device_code::sort_buckets_cuh)
-            : serial ? std::string(device_code::sort_serial_cuh)
-                     : std::string()) +
+    const std::string code =
+        "typedef " + bits + " A;\ntypedef " + bits + " U;\n#define SORT_KIND pycuda::" +
+        (kind == TypeClass::Float    ? "SortFloat"
+         : kind == TypeClass::Signed ? "SortSigned"
+                                     : "SortUnsigned") +
+        "\n#define SORT_INFINITY " + infinity_of(variant.type) + "\n#define SORT_THREADS " +
+        std::to_string(variant.tile.threads == 0 ? 256 : variant.tile.threads) +
+        "\n#define SORT_SERIAL_BITS " + std::to_string(serial_bits(variant.type)) + "\n" +
+        std::string(device_code::sort_keys_cuh);
+    if (variant.stage >= SortStage::SelectCount)
+        return code + select_source(variant);
+    return code +
+           (variant.stage >= SortStage::BucketSort    ? std::string(device_code::sort_buckets_cuh)
+            : variant.stage >= SortStage::SerialCount ? std::string(device_code::sort_serial_cuh)
+                                                      : std::string(device_code::sort_cuh)) +
            kernel_of(variant);
 }
 

@@ -1,4 +1,4 @@
-// sorting.h -- what the two ways to sort rows have in common.
+// sorting.h -- what the ways to sort rows, and to select from them, have in common.
 #pragma once
 
 #include "arrays/kernel_arguments.h"
@@ -10,13 +10,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace pycuda {
 
-/// The kernels: of sort.cuh, of sort_serial.cuh and of sort_buckets.cuh.
+/// The kernels: of sort.cuh, of sort_serial.cuh, of sort_buckets.cuh and of select.cuh.
 enum class SortStage : std::uint8_t {
     Count,
     Pass,
@@ -27,7 +28,12 @@ enum class SortStage : std::uint8_t {
     SerialRow,
     BucketSort,
     BucketFind,
-    BucketDeal
+    BucketDeal,
+    SelectCount,
+    SelectChoose,
+    SelectRow,
+    PartCount,
+    PartWrite
 };
 
 /// All that the source of a stage depends on.
@@ -36,7 +42,7 @@ struct SortVariant {
     SortStage stage;
     bool pairs;
     bool wide;
-    SortTile tile;
+    SortTile tile; ///< where ranks are selected, `items` says how many
 
     KernelKey key() const noexcept {
         KernelKey key = 5; // a sort
@@ -61,8 +67,8 @@ std::string sort_source(const SortVariant &variant);
 /// The rows to sort, without gaps, and where results go.
 struct Sorting {
     Array keys;
-    Array result; ///< keys, or their places (int64)
-    const Array *order;
+    Array result;               ///< keys, or their places (int64)
+    std::optional<Array> order; ///< in which elements are taken at first
     bool pairs;
     std::int64_t rows;
     std::int64_t length;
@@ -93,6 +99,15 @@ struct Sorting {
         launch_packed(function, config, arguments.data(), arguments.size());
     }
 };
+
+/// The rows along an axis; throws for axes, types and orders that cannot be.
+Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &options);
+
+/// Whether threads are cores of a CPU.
+bool is_serial(const SortOptions &options);
+
+/// The result with its axes as they were, after the launches.
+Array finish(const Sorting &work, int axis);
 
 /// Sorts with kernels whose blocks are one thread each; see sort_serial.cuh.
 void sort_serially(Sorting &work);

@@ -1,0 +1,196 @@
+// array_select.cpp -- the launches of selecting by rank, and of parting rows at what was selected.
+#include "kernels/sorting.h"
+
+#include <pycuda/array_operation.h>
+#include <pycuda/array_scan.h>
+#include <pycuda/copy.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace pycuda {
+namespace {
+
+constexpr unsigned threads = 256;
+constexpr std::int64_t longest = std::int64_t{1} << 31; ///< counts of 32 bits
+constexpr std::int64_t tile = 4096;
+constexpr std::int64_t digits = 2048;
+constexpr std::size_t most_ranks = 5;     ///< whose counts fit in shared memory
+constexpr std::int64_t most_rows = 65535; ///< of a grid
+constexpr std::int64_t sought_bytes = 32; ///< Sought of select.cuh
+
+std::int32_t pass_count(ScalarType type) {
+    return static_cast<std::int32_t>(divide_up(8 * static_cast<std::int64_t>(item_size(type)), 11));
+}
+
+void check_rank(const Array &in, int axis, std::int64_t rank) {
+    const std::int64_t extent = in.layout().extent(axis);
+    if (rank < 0 || rank >= extent)
+        throw std::out_of_range("rank " + std::to_string(rank) +
+                                " is out of bounds for an axis of " + std::to_string(extent));
+}
+
+/// Whether rows are so long that sorting them takes longer. Measured on an H200 and on two cores
+/// (benchmarks/array_functions.py).
+bool is_long(const Sorting &work, const SortOptions &options) {
+    const std::int64_t shortest = is_serial(options) ? 1 << 14 : 1 << 13;
+    return work.length >= shortest && work.length < longest;
+}
+
+/// As SelectGeometry of select.cuh, which has as many ranks as are sought.
+void add_geometry(KernelArguments &arguments, const Sorting &work,
+                  std::span<const std::int64_t> ranks, std::int32_t pass = 0,
+                  std::int32_t chunk = 0) {
+    arguments.add(work.length);
+    arguments.add(divide_up(work.length, tile));
+    arguments.add(work.flip);
+    for (std::int64_t rank : ranks)
+        arguments.add(rank);
+    arguments.add(pass);
+    arguments.add(chunk);
+}
+
+struct Selecting {
+    Sorting &work;
+    std::span<const std::int64_t> ranks;
+    Array sought;    ///< [row][rank]
+    CUdeviceptr out; ///< keys, where they are wanted
+
+    SortVariant variant(SortStage stage) const {
+        const SortTile tile{static_cast<unsigned>(ranks.size()), 0, SortRanking::Chosen};
+        return {work.type(), stage, work.pairs, false, tile};
+    }
+    void launch(SortStage stage, Dim3 grid, KernelArguments &arguments) const {
+        work.launch(work.kernel(variant(stage)), grid, threads, arguments);
+    }
+};
+
+void select_in_rows(const Selecting &selecting) {
+    const Sorting &work = selecting.work;
+    KernelArguments arguments;
+    arguments.add(work.keys.address());
+    arguments.add(selecting.sought.address());
+    arguments.add(selecting.out);
+    add_geometry(arguments, work, selecting.ranks);
+    selecting.launch(SortStage::SelectRow, {sort_grid(work.rows)}, arguments);
+}
+
+/// By launches for each pass, whose blocks have a part of a row each.
+void select_in_parts(const Selecting &selecting) {
+    Sorting &work = selecting.work;
+    const std::int32_t passes = pass_count(work.type());
+    const auto ranks = static_cast<std::int64_t>(selecting.ranks.size());
+    const Array counts = work.scratch(work.rows * passes * ranks * digits * 4);
+    fill_32_async(counts.address(), 0, counts.size() / 4, work.stream);
+    const std::int64_t blocks = std::int64_t{8} * work.keys.context()->processors();
+    const std::int64_t parts =
+        std::clamp<std::int64_t>(divide_up(blocks, work.rows), 1, divide_up(work.length, 2 * tile));
+    const auto chunk = static_cast<std::int32_t>(divide_up(work.length, parts));
+    for (std::int32_t pass = 0; pass < passes; ++pass) {
+        KernelArguments counting, choosing;
+        counting.add(work.keys.address());
+        counting.add(selecting.sought.address());
+        counting.add(counts.address());
+        add_geometry(counting, work, selecting.ranks, pass, chunk);
+        selecting.launch(SortStage::SelectCount,
+                         {static_cast<unsigned>(divide_up(work.length, chunk)),
+                          static_cast<unsigned>(work.rows)},
+                         counting);
+        choosing.add(counts.address());
+        choosing.add(selecting.sought.address());
+        choosing.add(selecting.out);
+        add_geometry(choosing, work, selecting.ranks, pass, chunk);
+        selecting.launch(SortStage::SelectChoose,
+                         {static_cast<unsigned>(ranks), static_cast<unsigned>(work.rows)},
+                         choosing);
+    }
+}
+
+/// What is known of the elements of `ranks` in each row; their keys go to `out` if it is there.
+Array select_rows(Sorting &work, std::span<const std::int64_t> ranks, CUdeviceptr out) {
+    const std::int64_t found = work.rows * static_cast<std::int64_t>(ranks.size());
+    const Selecting selecting{work, ranks, work.scratch(found * sought_bytes), out};
+    // A block for a row where that fills the device.
+    const std::int64_t processors = work.keys.context()->processors();
+    if (work.rows >= 2 * processors || work.rows > most_rows)
+        select_in_rows(selecting);
+    else
+        select_in_parts(selecting);
+    return selecting.sought;
+}
+
+void part_rows(Sorting &work, std::int64_t rank) {
+    const std::int64_t ranks[] = {rank};
+    const Array sought = select_rows(work, ranks, 0);
+    const std::int64_t tiles = divide_up(work.length, tile);
+    const std::int64_t shape[] = {work.rows, tiles};
+    const Array counts =
+        Array::empty(work.keys.context(), shape, ScalarType::UInt64, Order::C, work.stream);
+    auto launch = [&](SortStage stage, std::initializer_list<CUdeviceptr> pointers) {
+        KernelArguments arguments;
+        for (CUdeviceptr pointer : pointers)
+            arguments.add(pointer);
+        add_geometry(arguments, work, ranks);
+        const SortTile one{1, 0, SortRanking::Chosen};
+        work.launch(work.kernel({work.type(), stage, work.pairs, false, one}),
+                    {sort_grid(work.rows * tiles)}, threads, arguments);
+    };
+    launch(SortStage::PartCount, {work.keys.address(), sought.address(), counts.address()});
+    const Array ends = scan(Scan::Sum, counts, 1, {}, work.stream);
+    work.used.push_back(counts);
+    work.used.push_back(ends);
+    launch(SortStage::PartWrite,
+           {work.keys.address(), sought.address(), ends.address(), work.result.address()});
+}
+
+Array part(const Array &in, int axis, std::int64_t rank, bool pairs, const SortOptions &options) {
+    Sorting work = sorting_of(in, axis, pairs, options);
+    check_rank(in, axis, rank);
+    if (work.rows == 0 || !is_long(work, options))
+        return pairs ? argsort(in, axis, options) : sort(in, axis, options);
+    part_rows(work, rank);
+    return finish(work, axis);
+}
+
+/// Where an array has the n-th of its parts along an axis.
+Array part_of(const Array &array, int axis, std::int64_t n) {
+    Layout layout;
+    for (int i = 0; i < array.dimensions(); ++i)
+        layout.append(i == axis ? 1 : array.layout().extent(i), array.layout().stride(i));
+    const auto offset = static_cast<CUdeviceptr>(n * array.layout().stride(axis));
+    return array.view(array.address() + offset, layout);
+}
+
+} // namespace
+
+Array select(const Array &in, int axis, std::span<const std::int64_t> ranks,
+             const SortOptions &options) {
+    Sorting work = sorting_of(in, axis, false, options);
+    for (std::int64_t rank : ranks)
+        check_rank(in, axis, rank);
+    std::vector<std::int64_t> shape(work.keys.shape().begin(), work.keys.shape().end());
+    shape.back() = static_cast<std::int64_t>(ranks.size());
+    work.result = Array::empty(work.keys.context(), shape, in.dtype(), Order::C, options.stream);
+    if (work.result.size() == 0)
+        return finish(work, axis);
+    if (is_long(work, options) && ranks.size() <= most_ranks) {
+        select_rows(work, ranks, work.result.address());
+        return finish(work, axis);
+    }
+    const Array sorted = sort(in, axis, options), result = finish(work, axis);
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        assign(part_of(result, axis, static_cast<std::int64_t>(i)), part_of(sorted, axis, ranks[i]),
+               Casting::No, options.stream);
+    return result;
+}
+
+Array partition(const Array &in, int axis, std::int64_t rank, const SortOptions &options) {
+    return part(in, axis, rank, false, options);
+}
+
+Array argpartition(const Array &in, int axis, std::int64_t rank, const SortOptions &options) {
+    return part(in, axis, rank, true, options);
+}
+
+} // namespace pycuda

@@ -7,8 +7,9 @@
 //     are exact; products of f16 are always exact in float, and products of bf16 that float cannot
 //     hold are below half the smallest bf16 or still exact down to 2^-149.
 //   - fma has no such bound. The product is exact (22 bits in float; bf16's 16 bits in double, for
-//     its exponents), the sum is rounded to odd, and then to the format.
+//     its exponents), the sum is rounded to odd, and then to the format. half_fma.h is quicker.
 #include "codegen/families.h"
+#include "codegen/half_fma.h"
 #include "codegen/rounding.h"
 #include "codegen/small_float.h"
 
@@ -112,6 +113,9 @@ Value *emit_half(Emitter &e, const Operation &op) {
         operands.push_back(flushed(operand));
     if (op.opcode == Opcode::Neg || op.opcode == Opcode::Abs)
         return change_sign(e, op, format, operands[0]);
+    const bool plain = !flush && !op.attributes.relu && !op.attributes.saturate;
+    if (op.opcode == Opcode::Fma && plain && &format == &kHalf && has_half_fma(e, operands[0]))
+        return emit_half_fma(e, operands[0], operands[1], operands[2]);
     if (!flush) {
         for (Value *&operand : operands)
             operand = is_native(e, format) ? e.as_float(operand) : widen(e, operand, format);

@@ -31,6 +31,32 @@ Value *multiply_high_64(Emitter &e, Value *a, Value *b, Sign sign) {
     return e.ir.CreateSub(result, where_negative(b, a));
 }
 
+/// The upper halves of products of 32-bit lanes. Processors multiply every second lane to 64 bits:
+///
+///     a          a0 a1 a2 a3 ..         as <n/2 x i64>: low halves a0, a2 ..; high ones a1, a3 ..
+///     even       l0 h0 l2 h2 ..         products of the low halves
+///     odd        l1 h1 l3 h3 ..         of the high ones
+///     result     h0 h1 h2 h3 ..         a shift and a blend, in the place of widening all lanes
+Value *multiply_high_32(Emitter &e, Value *a, Value *b, Sign sign) {
+    const unsigned count = Emitter::lanes(a);
+    auto *pairs = llvm::FixedVectorType::get(e.ir.getInt64Ty(), count / 2);
+    const auto odd = [&](Value *x) {
+        x = e.ir.CreateBitCast(x, pairs);
+        return sign == Sign::Signed ? e.ir.CreateAShr(x, 32) : e.ir.CreateLShr(x, 32);
+    };
+    const auto even = [&](Value *x) {
+        x = e.ir.CreateBitCast(x, pairs);
+        return sign == Sign::Signed ? e.ir.CreateAShr(e.ir.CreateShl(x, 32), 32)
+                                    : e.ir.CreateAnd(x, e.integer(x, 0xffff'ffff));
+    };
+    llvm::SmallVector<int, 32> upper;
+    for (unsigned lane = 0; lane < count; ++lane)
+        upper.push_back(static_cast<int>(lane % 2 == 0 ? lane + 1 : count + lane));
+    Value *products[] = {e.ir.CreateMul(even(a), even(b)), e.ir.CreateMul(odd(a), odd(b))};
+    return e.ir.CreateShuffleVector(e.ir.CreateBitCast(products[0], a->getType()),
+                                    e.ir.CreateBitCast(products[1], a->getType()), upper);
+}
+
 Value *multiply_wide(Emitter &e, Value *a, Value *b, Sign sign) {
     const unsigned bits = 2 * Emitter::bits(a);
     return e.ir.CreateMul(e.resize(a, bits, sign), e.resize(b, bits, sign));
@@ -40,6 +66,8 @@ Value *multiply_high(Emitter &e, Value *a, Value *b, Sign sign) {
     const unsigned bits = Emitter::bits(a);
     if (bits == 64 && Emitter::lanes(a))
         return multiply_high_64(e, a, b, sign);
+    if (bits == 32 && Emitter::lanes(a) % 2 == 0 && Emitter::lanes(a))
+        return multiply_high_32(e, a, b, sign);
     return e.resize(e.ir.CreateLShr(multiply_wide(e, a, b, sign), bits), bits);
 }
 

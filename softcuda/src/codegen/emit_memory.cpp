@@ -11,6 +11,7 @@
 
 #include "codegen/address.h"
 #include "codegen/elementwise.h"
+#include "codegen/masked_access.h"
 #include "codegen/prefetch.h"
 #include "codegen/stretch.h"
 #include "codegen/warp_families.h"
@@ -63,12 +64,8 @@ llvm::Value *to_memory(WarpEmitter &w, llvm::Value *value, const Element &elemen
     return w.b.CreateBitCast(value, with_lanes(element.type, lanes));
 }
 
-// The mask of `size` lanes from `first`, each bit `count` times.
-llvm::Value *element_mask(WarpEmitter &w, unsigned first, unsigned size, unsigned count) {
-    llvm::SmallVector<int, 4 * kLanes> lanes;
-    for (unsigned e = 0; e < size * count; ++e)
-        lanes.push_back(static_cast<int>(first + e / count));
-    return w.b.CreateShuffleVector(w.mask(), lanes);
+Row row_at(llvm::Value *pointer, const Element &element, unsigned first, unsigned size) {
+    return {pointer, first, size, element.type, element.bytes, element.count};
 }
 
 Values load_scalar(WarpEmitter &w, llvm::Value *pointer, const Element &element, bool invariant) {
@@ -87,10 +84,7 @@ Values load_scalar(WarpEmitter &w, llvm::Value *pointer, const Element &element,
 // One group's elements as vectors over its lanes, one for each element of a lane.
 Values load_adjacent(WarpEmitter &w, llvm::Value *pointer, const Element &element, unsigned first,
                      unsigned size) {
-    llvm::Type *type = with_lanes(element.type, size * element.count);
-    llvm::Value *all = w.b.CreateMaskedLoad(type, pointer, llvm::Align(1),
-                                            element_mask(w, first, size, element.count),
-                                            llvm::Constant::getNullValue(type));
+    llvm::Value *all = load_row(w, row_at(pointer, element, first, size));
     if (element.count == 1)
         return {all};
     Values values;
@@ -188,8 +182,7 @@ void store_contiguous(WarpEmitter &w, const Address &address, const Element &ele
                     lanes.push_back(static_cast<int>(e * size + l));
             all = w.b.CreateShuffleVector(joined, lanes);
         }
-        w.b.CreateMaskedStore(all, group_pointer(w, address, group), llvm::Align(1),
-                              element_mask(w, group * size, size, element.count));
+        store_row(w, row_at(group_pointer(w, address, group), element, group * size, size), all);
     }
 }
 

@@ -62,7 +62,9 @@ Value *narrow_to_upper_half(Emitter &e, Value *value, const SmallFormat &format)
 Value *narrow_to_nearest(Emitter &e, Value *value, const SmallFormat &format) {
     if (uses_native_half(e, format)) {
         Value *half = e.as_int(e.ir.CreateFPTrunc(value, e.float_type(value, 16)));
-        return e.ir.CreateSelect(e.is_nan(value), e.integer(half, format.nan), half);
+        // Asked of the halves, of which a register has more.
+        Value *nan = e.ir.CreateICmpUGT(e.magnitude(half), e.integer(half, format.overflow));
+        return e.ir.CreateSelect(nan, e.integer(half, format.nan), half);
     }
     if (format.exponent == 8)
         return narrow_to_upper_half(e, value, format);

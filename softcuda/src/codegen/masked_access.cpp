@@ -1,0 +1,98 @@
+// masked_access.cpp -- masked accesses, or the whole row at once where all lanes are active.
+//
+// AVX-512 masks accesses of every width, AVX2 those of 32 and 64 bits. LLVM makes a branch for each
+// lane of the others, thirty-two of them. But nearly always all lanes are active:
+//
+//     all of them       one access
+//     some              a loop over the active lanes, by way of a copy of the row on the stack
+#include "codegen/masked_access.h"
+
+namespace softcuda::codegen {
+
+namespace {
+
+bool is_masked_by_processor(const WarpEmitter &w, const Row &row) {
+    const jit::Target &target = w.kernel.target;
+    return w.mask_is_full() || target.has_avx512() || (target.has_avx2() && row.bytes >= 4);
+}
+
+/// The row's lanes, each bit once for each element.
+llvm::Value *element_mask(WarpEmitter &w, const Row &row) {
+    llvm::SmallVector<int, 4 * kLanes> lanes;
+    for (unsigned e = 0; e < row.size * row.count; ++e)
+        lanes.push_back(static_cast<int>(row.first + e / row.count));
+    return w.b.CreateShuffleVector(w.mask(), lanes);
+}
+
+/// The row's active lanes, lowest bit first, as an i32.
+llvm::Value *active_bits(WarpEmitter &w, const Row &row) {
+    llvm::Value *bits = w.b.CreateLShr(w.mask_bits(), row.first);
+    return w.b.CreateAnd(bits, ~0u >> (kLanes - row.size));
+}
+
+/// Copies the active lanes' elements between two rows.
+void copy_active(WarpEmitter &w, const Row &row, llvm::Value *bits, llvm::Value *from,
+                 llvm::Value *to) {
+    llvm::Type *lane_type = w.b.getIntNTy(row.bytes * row.count * 8);
+    w.for_each_lane(bits, [&](llvm::Value *lane) {
+        llvm::Value *place = w.b.CreateZExt(lane, w.b.getInt64Ty());
+        llvm::Value *lane_value =
+            w.b.CreateAlignedLoad(lane_type, w.b.CreateGEP(lane_type, from, place), llvm::Align(1));
+        w.b.CreateAlignedStore(lane_value, w.b.CreateGEP(lane_type, to, place), llvm::Align(1));
+    });
+}
+
+/// Branches to where all of the row's lanes are active, or to the other block.
+struct Ways {
+    Ways(WarpEmitter &w, const Row &row)
+        : whole(w.new_block("row")), some(w.new_block("some")), after(w.new_block("accessed")),
+          bits(active_bits(w, row)) {
+        w.b.CreateCondBr(w.b.CreateICmpEQ(bits, w.i32(~0u >> (kLanes - row.size))), whole, some);
+    }
+    llvm::BasicBlock *whole, *some, *after;
+    llvm::Value *bits;
+};
+
+} // namespace
+
+llvm::Value *load_row(WarpEmitter &w, const Row &row) {
+    llvm::Constant *zeros = llvm::Constant::getNullValue(row.type());
+    if (is_masked_by_processor(w, row))
+        return w.b.CreateMaskedLoad(row.type(), row.pointer, llvm::Align(1), element_mask(w, row),
+                                    zeros);
+    const Ways ways(w, row);
+    w.b.SetInsertPoint(ways.whole);
+    llvm::Value *all = w.b.CreateAlignedLoad(row.type(), row.pointer, llvm::Align(1));
+    w.b.CreateBr(ways.after);
+    w.b.SetInsertPoint(ways.some);
+    llvm::Value *copy = w.kernel.call_slot(row.type());
+    w.b.CreateStore(zeros, copy);
+    copy_active(w, row, ways.bits, row.pointer, copy);
+    llvm::Value *loaded = w.b.CreateLoad(row.type(), copy);
+    llvm::BasicBlock *some_end = w.b.GetInsertBlock();
+    w.b.CreateBr(ways.after);
+    w.b.SetInsertPoint(ways.after);
+    llvm::PHINode *joined = w.b.CreatePHI(row.type(), 2);
+    joined->addIncoming(all, ways.whole);
+    joined->addIncoming(loaded, some_end);
+    return joined;
+}
+
+void store_row(WarpEmitter &w, const Row &row, llvm::Value *all) {
+    if (is_masked_by_processor(w, row)) {
+        w.b.CreateMaskedStore(all, row.pointer, llvm::Align(1), element_mask(w, row));
+        return;
+    }
+    const Ways ways(w, row);
+    w.b.SetInsertPoint(ways.whole);
+    w.b.CreateAlignedStore(all, row.pointer, llvm::Align(1));
+    w.b.CreateBr(ways.after);
+    w.b.SetInsertPoint(ways.some);
+    llvm::Value *copy = w.kernel.call_slot(row.type());
+    w.b.CreateStore(all, copy);
+    copy_active(w, row, ways.bits, copy, row.pointer);
+    w.b.CreateBr(ways.after);
+    w.b.SetInsertPoint(ways.after);
+}
+
+} // namespace softcuda::codegen

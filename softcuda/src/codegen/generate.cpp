@@ -24,16 +24,6 @@ std::string describe(const KernelPlan &plan) {
     return words;
 }
 
-// A called function's variables in shared memory are module-wide ones. Where each lies was decided
-// for the module, but dynamic shared memory begins behind the kernel's own.
-void require_same_shared(const ir::Function &callee, const ir::Function &kernel) {
-    if (callee.uses_dynamic_shared && callee.static_shared_bytes != kernel.static_shared_bytes)
-        throw Unsupported("dynamic shared memory in a recursive function, called by a kernel with "
-                          "static shared memory of its own, is not supported by the software "
-                          "device yet",
-                          *callee.entry()->instructions.front());
-}
-
 // Functions in which threads end, or that call one.
 std::vector<std::uint32_t> find_ending(std::span<const Callee> callees) {
     std::vector<std::uint32_t> ending;
@@ -83,7 +73,6 @@ GeneratedKernel generate(const ir::Function &function, std::span<const Callee> c
     KernelEmitter emitter(module, plan, target);
     emitter.emit(kEntryName);
     for (const Callee &callee : callees) {
-        require_same_shared(*callee.function, function);
         KernelPlan its_plan(*callee.function, launch, {.wanted = {}, .ending = ending}, files);
         its_plan.local_stride = plan.local_stride;
         KernelEmitter(module, its_plan, target).emit_function(callee.symbol);

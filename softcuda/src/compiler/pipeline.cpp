@@ -58,9 +58,20 @@ void refuse_unsupported(const ir::Module &module, const SourceText &source,
         }
 }
 
+// A called function's variables in shared memory are module-wide ones. Where each lies was decided
+// for the module, but dynamic shared memory begins behind the kernel's own.
+void place_dynamic_shared(ir::Function &function, std::uint64_t start) {
+    for (ir::LocalVariable &variable : function.variables)
+        if (variable.space == ir::Space::Shared && variable.size == 0)
+            variable.offset = start;
+}
+
 std::unique_ptr<ir::Function> prepare(const ir::Function &function,
-                                      const analysis::LaunchShape &launch) {
+                                      const analysis::LaunchShape &launch,
+                                      std::uint64_t dynamic_shared) {
     std::unique_ptr<ir::Function> prepared = ir::clone(function);
+    if (!function.kernel)
+        place_dynamic_shared(*prepared, dynamic_shared);
     transform::specialize(*prepared, launch);
     transform::split_pointers(*prepared);
     transform::prepare(*prepared);
@@ -106,11 +117,11 @@ codegen::GeneratedKernel compile_kernel(const ir::Module &module, const ir::Func
                                         const analysis::LaunchShape &launch,
                                         const codegen::TierRequest &request,
                                         const jit::Target &target) {
-    std::unique_ptr<ir::Function> prepared = prepare(kernel, launch);
+    std::unique_ptr<ir::Function> prepared = prepare(kernel, launch, kernel.static_shared_bytes);
     std::vector<std::unique_ptr<ir::Function>> functions;
     std::vector<codegen::Callee> callees;
     for (std::uint32_t symbol : called_functions(module, *prepared)) {
-        functions.push_back(prepare(*module.functions[symbol], launch));
+        functions.push_back(prepare(*module.functions[symbol], launch, kernel.static_shared_bytes));
         callees.push_back({symbol, functions.back().get()});
     }
     return codegen::generate(*prepared, callees, launch, request, module.files, target, dump);

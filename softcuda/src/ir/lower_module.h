@@ -76,6 +76,11 @@ class ModuleLowering {
     /// Whether a function of the module takes memory by alloca.
     [[nodiscard]] bool uses_stack() const { return uses_stack_; }
     SharedLayout &common_shared() { return common_shared_; }
+    /// A function that kernels call uses dynamic shared memory: it has this alignment in all.
+    void use_dynamic_shared(std::uint32_t align) {
+        dynamic_shared_align_ = std::max(dynamic_shared_align_, align);
+    }
+    [[nodiscard]] std::uint32_t dynamic_shared_align() const { return dynamic_shared_align_; }
 
   private:
     void lower_variables();
@@ -99,6 +104,7 @@ class ModuleLowering {
     std::map<const ptx::Function *, ParamUses> param_uses_;
     std::unordered_map<std::uint32_t, std::uint32_t> files_;
     SharedLayout common_shared_;
+    std::uint32_t dynamic_shared_align_ = 1;
     bool uses_stack_ = false;
 };
 

@@ -87,9 +87,10 @@ std::uint32_t FunctionLowering::shared_variable(const ptx::Function *owner, std:
     if (made.size == 0 || v.linkage == ptx::Linkage::Extern) {
         made.align = std::max<std::uint32_t>(made.align, 16);
         dynamic_shared_.push_back(found->second);
-        if (!top_.is_entry())
-            module_.error(v.location, "dynamic shared memory in a function that calls itself is "
-                                      "not supported by the software device yet");
+        if (!top_.is_entry()) { // where it begins, the kernel says
+            made.size = 0;
+            module_.use_dynamic_shared(made.align);
+        }
     } else if (made.size > kMostStaticShared) {
         module_.error(v.location, "'" + made.name + "' takes " + std::to_string(made.size) +
                                       " bytes of static shared memory, more than the " +
@@ -111,6 +112,8 @@ void FunctionLowering::finish_shared() {
                                          std::to_string(size) +
                                          " bytes of static shared memory, more than the " +
                                          std::to_string(kMostStaticShared) + " that a block has");
+    if (top_.is_entry())
+        size = aligned(size, module_.dynamic_shared_align());
     for (std::uint32_t index : dynamic_shared_)
         size = aligned(size, function_.variables[index].align);
     for (std::uint32_t index : dynamic_shared_)
@@ -215,8 +218,8 @@ Value *FunctionLowering::load_slots(const ParamSlots &slots, std::uint64_t offse
     if (pieces.size() == 1)
         return builder_.bitcast(pieces[0], type);
     Attributes a;
-    a.type = bit_type(type);
-    return builder_.append(Opcode::Pack, a, pieces)->result();
+    a.type = bit_type(integer_class(size * 8));
+    return builder_.bitcast(builder_.append(Opcode::Pack, a, pieces)->result(), type);
 }
 
 void FunctionLowering::store_slots(const ParamSlots &slots, std::uint64_t offset, Value *value) {

@@ -1,0 +1,137 @@
+"""Functions that stay functions, because they call themselves: what they hold, and what they pass."""
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+SOURCE = """
+// As fib(n), with `work` on the way; compilers cannot make a loop of it.
+#define TREE(name, work) \\
+    __device__ __noinline__ int name(int n, int *out, int deep) \\
+    { \\
+        if (n < 2) return n; \\
+        int a = name(n - 1, out, deep + 1); \\
+        work; \\
+        return a + name(n - 2, out, deep + 1); \\
+    }
+
+__device__ int lock, counter;
+__device__ volatile int turn;
+extern __shared__ int dynamic[];
+
+TREE(locking, while (atomicCAS(&lock, 0, 1) != 0); counter++; __threadfence(); atomicExch(&lock, 0))
+TREE(ending, if (deep == 3 && (threadIdx.x & 1)) { out[threadIdx.x] = -n; asm volatile("exit;"); })
+TREE(in_turn, if (n == 5) { while (turn != threadIdx.x); turn = threadIdx.x + 1; })
+TREE(sharing, dynamic[threadIdx.x] += n)
+
+__global__ void locks(int *out)
+{
+    int v = locking(threadIdx.x % 7, out, 0);
+    __syncthreads();
+    out[threadIdx.x] = v * 10000 + counter;
+}
+
+__global__ void ends(int *out)
+{
+    int v = ending(threadIdx.x % 8, out, 0);
+    __syncwarp();
+    out[threadIdx.x] = v;
+}
+
+__global__ void takes_turns(int *out) { out[threadIdx.x] = in_turn(5, out, 0); }
+
+// Dynamic shared memory begins behind the kernel's own.
+__global__ void shares(int *out)
+{
+    __shared__ int own[7];
+    own[threadIdx.x % 7] = 1;
+    dynamic[threadIdx.x] = 0;
+    __syncthreads();
+    int v = sharing(6, out, 0);
+    out[threadIdx.x] = v * 1000 + dynamic[threadIdx.x] * 10 + own[threadIdx.x % 7];
+}
+
+struct Sums { double all; int by[5]; };
+
+__device__ __noinline__ Sums add(int n, Sums s)
+{
+    if (n == 0) return s;
+    s.all += n;
+    s.by[n % 5] += n;
+    Sums q = add(n - 1, s), p = add(n / 2, s);
+    q.all += p.all;
+    return q;
+}
+
+__global__ void passes_structs(int *out)
+{
+    Sums s = add(threadIdx.x % 6, Sums{});
+    out[threadIdx.x] = (int)s.all * 100 + s.by[3];
+}
+"""
+
+
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def calls(n):
+    """How often TREE's work is done."""
+    return 0 if n < 2 else 1 + calls(n - 1) + calls(n - 2)
+
+
+def ended(n, deep=0):
+    """The n at which a thread ends, or None."""
+    if n < 2:
+        return None
+    inner = ended(n - 1, deep + 1)
+    if inner is None and deep == 3:
+        return n
+    return inner if inner is not None else ended(n - 2, deep + 1)
+
+
+def work_of(n):
+    return 0 if n < 2 else n + work_of(n - 1) + work_of(n - 2)
+
+
+def sums(n, total, by):
+    if n == 0:
+        return total, by
+    total += n
+    by = [b + n * (k == n % 5) for k, b in enumerate(by)]
+    all_, kept = sums(n - 1, total, by)
+    return all_ + sums(n // 2, total, by)[0], kept
+
+
+def struct_result(t):
+    total, by = sums(t % 6, 0, [0] * 5)
+    return total * 100 + by[3]
+
+
+def end_result(t):
+    end = ended(t % 8) if t & 1 else None
+    return fibonacci(t % 8) if end is None else -end
+
+
+EXPECTED = {
+    "locks": lambda t: fibonacci(t % 7) * 10000 + sum(calls(u % 7) for u in range(64)),
+    "ends": end_result,
+    "takes_turns": lambda t: 5,
+    "shares": lambda t: 8000 + work_of(6) * 10 + 1,
+    "passes_structs": struct_result,
+}
+
+
+@pytest.fixture(scope="module")
+def module(primary_context):
+    with primary_context:
+        yield SourceModule(SOURCE)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_recursive_functions(device, module, name):
+    out = np.zeros(64, np.int32)
+    module.get_function(name)(cuda.Out(out), block=(64, 1, 1), shared=256)
+    assert out.tolist() == [EXPECTED[name](t) for t in range(64)]

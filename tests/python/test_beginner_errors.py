@@ -303,3 +303,10 @@ def test_what_modules_and_memory_show(device):
     assert repr(memory).startswith("<pycuda.driver.ArrayMemory of 16 bytes at 0x")
     memory.free()
     assert repr(memory) == "<pycuda.driver.ArrayMemory, freed>"
+
+
+def test_code_that_is_no_text(device):
+    """The message shows what can be shown of it."""
+    image = b".version 7.0\n.target sm_75\n.address_size 64\n// \xc3\xa9\n\xed\xa0\x80 \xff\n"
+    with pytest.raises(cuda.Error, match="."):
+        cuda.module_from_buffer(image + b"\0" * 16)

@@ -33,6 +33,38 @@ std::string snippet(std::string_view line, std::size_t column) {
     return text + "\n" + pad + "^\n";
 }
 
+/// How many bytes the UTF-8 character at the text's start has; 0 if it is none.
+std::size_t character_bytes(std::string_view text) {
+    const auto lead = static_cast<unsigned char>(text[0]);
+    const std::size_t bytes = lead < 0x80                   ? 1
+                              : lead >= 0xc2 && lead < 0xe0 ? 2
+                              : lead >= 0xe0 && lead < 0xf0 ? 3
+                              : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                            : 0;
+    if (bytes > text.size())
+        return 0;
+    for (std::size_t i = 1; i < bytes; ++i)
+        if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80)
+            return 0;
+    // Longer than needed, half of a UTF-16 pair, or behind the last character.
+    const auto next = bytes > 2 ? static_cast<unsigned char>(text[1]) : 0u;
+    if ((lead == 0xe0 && next < 0xa0) || (lead == 0xed && next >= 0xa0) ||
+        (lead == 0xf0 && next < 0x90) || (lead == 0xf4 && next >= 0x90))
+        return 0;
+    return bytes;
+}
+
+/// A log is text whatever a source holds: what is not UTF-8 becomes question marks.
+std::string as_utf8(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const std::size_t bytes = character_bytes(text);
+        result += bytes == 0 ? "?" : text.substr(0, bytes);
+        text.remove_prefix(std::max<std::size_t>(bytes, 1));
+    }
+    return result;
+}
+
 } // namespace
 
 void Diagnostics::error(SourceLocation where, std::string message, std::string note) {
@@ -74,7 +106,7 @@ std::string Diagnostics::render() const {
     }
     if (error_count_ > shown_errors)
         text += "... and " + std::to_string(error_count_ - shown_errors) + " more errors\n";
-    return text;
+    return as_utf8(text);
 }
 
 } // namespace softcuda

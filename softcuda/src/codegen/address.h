@@ -56,6 +56,11 @@ struct Address {
 /// behind the check afterwards. `access` is an rt::Access.
 void check_address(WarpEmitter &w, const Address &address, unsigned access);
 
+/// Calls a runtime function that has a form which preserves all registers (rt/kernel_abi.h), by
+/// that form if there is one for the processor.
+llvm::CallInst *call_rarely(WarpEmitter &w, const std::string &function,
+                            llvm::ArrayRef<llvm::Value *> arguments);
+
 /// A pointer to the place of the first lane of group `group`.
 [[nodiscard]] llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned group);
 

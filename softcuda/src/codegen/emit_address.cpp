@@ -176,15 +176,11 @@ void touches_nothing(llvm::CallInst *check) {
 
 // Each lane's address by itself.
 void check_all(WarpEmitter &w, const Address &address, unsigned access) {
-    llvm::FunctionCallee check =
-        w.kernel.runtime_function("scu_check_addresses", w.b.getVoidTy(),
-                                  {w.b.getPtrTy(), w.b.getPtrTy(), w.b.getPtrTy(), w.b.getInt32Ty(),
-                                   w.b.getInt32Ty(), w.b.getInt32Ty()});
     llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
     w.b.CreateStore(all, places);
-    touches_nothing(
-        w.b.CreateCall(check, {w.kernel.invariants.worker, w.kernel.invariants.frame, places,
-                               w.mask_bits(), w.i32(address.bytes), w.i32(access)}));
+    touches_nothing(call_rarely(w, "scu_check_addresses",
+                                {w.kernel.invariants.worker, w.kernel.invariants.frame, places,
+                                 w.mask_bits(), w.i32(address.bytes), w.i32(access)}));
 }
 
 // An rt::LanePlaces.
@@ -199,20 +195,10 @@ llvm::Value *lane_places(WarpEmitter &w, const Address &address, unsigned access
 
 // A base and offsets known now: nothing but the base has to be computed.
 void check_places(WarpEmitter &w, const Address &address, unsigned access) {
-    llvm::Type *pointer = w.b.getPtrTy(), *wide = w.b.getInt64Ty(), *word = w.b.getInt32Ty();
-    llvm::Type *parameters[] = {pointer, pointer, wide, pointer, word};
-    llvm::Value *arguments[] = {w.kernel.invariants.worker, w.kernel.invariants.frame,
-                                address.lanes.base, lane_places(w, address, access), w.mask_bits()};
-    if (!w.kernel.target.is_x86_64()) {
-        touches_nothing(w.b.CreateCall(
-            w.kernel.runtime_function("scu_check_places", w.b.getVoidTy(), parameters), arguments));
-        return;
-    }
-    auto *type = llvm::FunctionType::get(w.b.getVoidTy(), parameters, false);
     touches_nothing(
-        w.b.CreateCall(llvm::InlineAsm::get(type, "call scu_check_places_preserving@PLT",
-                                            "{rdi},{rsi},{rdx},{rcx},{r8},~{flags}", true),
-                       arguments));
+        call_rarely(w, "scu_check_places",
+                    {w.kernel.invariants.worker, w.kernel.invariants.frame, address.lanes.base,
+                     lane_places(w, address, access), w.mask_bits()}));
 }
 
 // Of a value in the first lanes of its groups; looks at most `depth` operations back.
@@ -422,6 +408,25 @@ llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned grou
         base = w.b.CreateExtractElement(base, group);
     return address.window ? w.b.CreateGEP(w.b.getInt8Ty(), address.window, base)
                           : w.b.CreateIntToPtr(base, w.b.getPtrTy());
+}
+
+llvm::CallInst *call_rarely(WarpEmitter &w, const std::string &function,
+                            llvm::ArrayRef<llvm::Value *> arguments) {
+    llvm::SmallVector<llvm::Type *, 6> types;
+    for (llvm::Value *argument : arguments)
+        types.push_back(argument->getType());
+    if (!w.kernel.target.is_x86_64())
+        return w.b.CreateCall(w.kernel.runtime_function(function, w.b.getVoidTy(), types),
+                              arguments);
+    static constexpr const char *kRegisters[] = {"{rdi},", "{rsi},", "{rdx},",
+                                                 "{rcx},", "{r8},",  "{r9},"};
+    std::string constraints;
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+        constraints += kRegisters[i];
+    auto *type = llvm::FunctionType::get(w.b.getVoidTy(), types, false);
+    return w.b.CreateCall(llvm::InlineAsm::get(type, "call " + function + "_preserving@PLT",
+                                               constraints + "~{flags}", true),
+                          arguments);
 }
 
 llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {

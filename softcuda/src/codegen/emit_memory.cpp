@@ -297,14 +297,12 @@ Plan plan_access(WarpEmitter &w, const Address &address, const Element &element,
 // holds one array over the lanes for each element.
 llvm::CallInst *call_slow_access(WarpEmitter &w, const char *function, const Address &address,
                                  const Element &element, llvm::Value *buffer) {
-    llvm::Type *pointer = w.b.getPtrTy(), *word = w.b.getInt32Ty();
-    llvm::FunctionCallee callee = w.kernel.runtime_function(
-        function, w.b.getVoidTy(), {pointer, pointer, pointer, word, word, word, pointer});
     llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
     w.b.CreateStore(all, places);
-    llvm::CallInst *call =
-        w.b.CreateCall(callee, {w.kernel.invariants.worker, w.kernel.invariants.frame, places,
-                                w.mask_bits(), w.i32(element.bytes), w.i32(element.count), buffer});
+    const std::uint32_t form = element.bytes | element.count << 16; // rt::LaneForm
+    llvm::CallInst *call = call_rarely(w, function,
+                                       {w.kernel.invariants.worker, w.kernel.invariants.frame,
+                                        places, w.mask_bits(), w.i32(form), buffer});
     call->setDoesNotThrow();
     return call;
 }

@@ -108,6 +108,12 @@ enum class Fault : std::uint32_t {
 /// What one lane, or a whole warp, did when a fault was found.
 enum class Access : std::uint32_t { Load, Store, Atomic };
 
+/// What one lane accesses; in a register.
+struct LaneForm {
+    std::uint16_t bytes; ///< of an element
+    std::uint16_t count; ///< elements
+};
+
 /// Where the lanes of a warp access memory, as generated code keeps it for a check.
 struct LanePlaces {
     std::int64_t offsets[kWarpSize]; ///< of the lanes from a common base
@@ -140,20 +146,24 @@ void scu_check_addresses(softcuda::rt::WorkerState *, const softcuda::rt::Launch
 void scu_check_places(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                       std::uint64_t base, const softcuda::rt::LanePlaces *places,
                       std::uint32_t mask);
-#if defined(__x86_64__)
-/// scu_check_places that overwrites no register but the flags; for calls by inline assembly.
-void scu_check_places_preserving();
-#endif
 
-/// Loads and stores lane by lane, each address checked first. `values` holds `count` arrays of 32
-/// entries of `bytes` bytes: element e of a lane lies at its address + e * bytes. Lanes that are
-/// not in `mask` load 0.
+/// Loads and stores lane by lane, each address checked first. `values` holds arrays of 32 entries
+/// as `form` says: element e of a lane lies at its address + e times the element's bytes. Lanes
+/// that are not in `mask` load 0.
 void scu_load_lanes(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
-                    const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t bytes,
-                    std::uint32_t count, std::byte *values);
+                    const std::uint64_t *addresses, std::uint32_t mask, softcuda::rt::LaneForm form,
+                    std::byte *values);
 void scu_store_lanes(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
-                     const std::uint64_t *addresses, std::uint32_t mask, std::uint32_t bytes,
-                     std::uint32_t count, const std::byte *values);
+                     const std::uint64_t *addresses, std::uint32_t mask,
+                     softcuda::rt::LaneForm form, const std::byte *values);
+
+#if defined(__x86_64__)
+/// The same functions, but they overwrite no register save the flags: for calls by inline assembly.
+void scu_check_places_preserving();
+void scu_check_addresses_preserving();
+void scu_load_lanes_preserving();
+void scu_store_lanes_preserving();
+#endif
 
 /// CUDA's vprintf for the lanes in `mask`, in lane order. formats/arguments are generic addresses,
 /// 32 of each; results (the number of arguments, -1 for a bad format) go to `results`.

@@ -121,8 +121,8 @@ void scu_check_places(WorkerState *worker, const LaunchFrame *frame, std::uint64
 }
 
 void scu_load_lanes(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *addresses,
-                    std::uint32_t mask, std::uint32_t bytes, std::uint32_t count,
-                    std::byte *values) {
+                    std::uint32_t mask, LaneForm form, std::byte *values) {
+    const std::uint32_t bytes = form.bytes, count = form.count;
     std::memset(values, 0, std::size_t{bytes} * count * kWarpSize);
     for_each_lane(mask, [&](unsigned lane) {
         scu_check_address(worker, frame, addresses[lane], bytes * count,
@@ -135,8 +135,8 @@ void scu_load_lanes(WorkerState *worker, const LaunchFrame *frame, const std::ui
 }
 
 void scu_store_lanes(WorkerState *worker, const LaunchFrame *frame, const std::uint64_t *addresses,
-                     std::uint32_t mask, std::uint32_t bytes, std::uint32_t count,
-                     const std::byte *values) {
+                     std::uint32_t mask, LaneForm form, const std::byte *values) {
+    const std::uint32_t bytes = form.bytes, count = form.count;
     for_each_lane(mask, [&](unsigned lane) {
         scu_check_address(worker, frame, addresses[lane], bytes * count,
                           static_cast<std::uint32_t>(Access::Store), lane);

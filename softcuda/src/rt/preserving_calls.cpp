@@ -1,8 +1,9 @@
-// preserving_check.cpp -- scu_check_places for callers that keep all of their registers.
+// preserving_calls.cpp -- runtime functions for callers that keep all of their registers.
 //
-// Generated code asks for a look at suspicious addresses in the middle of its hot loops, and hardly
-// ever does. A usual call would let every vector register be overwritten, so that the caller had to
-// be compiled with saves and reloads around each such place. This one saves them itself.
+// Generated code asks for a look at suspicious addresses, or for an access lane by lane, in the
+// middle of its hot loops, and hardly ever does. A usual call would let every vector register be
+// overwritten, so that the caller had to be compiled with saves and reloads around each such place,
+// and values would live in memory beside it. These save all registers themselves.
 #include "rt/kernel_abi.h"
 
 #if defined(__x86_64__)
@@ -11,12 +12,12 @@
 // the system has not switched on, it leaves out. 0xe6: SSE, AVX, mask registers, the upper halves
 // of zmm0-15, zmm16-31 (Intel SDM volume 1, chapter 13). The header at 512 has to be zero at first.
 __asm__(R"(
-    .text
-    .globl scu_check_places_preserving
-    .hidden scu_check_places_preserving
-    .type scu_check_places_preserving, @function
+    .macro scu_preserving function
+    .globl \function\()_preserving
+    .hidden \function\()_preserving
+    .type \function\()_preserving, @function
     .p2align 4
-scu_check_places_preserving:
+\function\()_preserving:
     .cfi_startproc
     pushq %rbp
     .cfi_def_cfa_offset 16
@@ -47,7 +48,7 @@ scu_check_places_preserving:
     xorl %edx, %edx
     xsave64 (%rsp)
     movq -24(%rbp), %rdx
-    call scu_check_places@PLT
+    call \function@PLT
     movl $0xe6, %eax
     xorl %edx, %edx
     xrstor64 (%rsp)
@@ -65,7 +66,15 @@ scu_check_places_preserving:
     .cfi_def_cfa %rsp, 8
     ret
     .cfi_endproc
-    .size scu_check_places_preserving, . - scu_check_places_preserving
+    .size \function\()_preserving, . - \function\()_preserving
+    .endm
+
+    .text
+    scu_preserving scu_check_places
+    scu_preserving scu_check_addresses
+    scu_preserving scu_load_lanes
+    scu_preserving scu_store_lanes
+    .purgem scu_preserving
 )");
 
 #endif

@@ -26,7 +26,13 @@ constexpr std::int64_t longest_narrow = std::int64_t{1} << 30; ///< counts and s
 struct Geometry {
     std::int64_t length = 0, tiles = 1;
     std::uint64_t flip = 0;
-    std::int32_t pass = 0, first = 0, last = 0, ordered = 0;
+    std::int32_t pass = 0, ordered = 0;
+};
+
+/// As SortMemory of sort.cuh.
+struct Memory {
+    CUdeviceptr keys, order;
+    std::array<CUdeviceptr, 2> keys_to, values_to;
 };
 
 Geometry geometry_of(const Sorting &work) {
@@ -109,43 +115,41 @@ void sort_by_passes(Sorting &work) {
     const std::int64_t index_size = wide ? 8 : 4, count = work.rows * work.length;
     const Array counts = count_digits(work);
     const Array states = work.scratch(8 + work.rows * tiles * digits * index_size);
-    // Passes write to [0] and [1] in turn, the last one to [0]. The result of pairs has room for
-    // places on their way, which are narrower or as wide.
+    const Array plans = work.scratch(work.rows * 4);
+    // Which passes there are, only the device knows: up to all, which write to [0] and [1] in turn,
+    // the last one to [0]. The result of pairs has room for places on their way, which are narrower
+    // or as wide.
     const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
-    std::array<CUdeviceptr, 2> keys{}, values{};
+    Memory memory{work.keys.address(), work.order ? work.order->address() : 0, {}, {}};
     if (passes > 1)
-        keys[1] = work.scratch(key_bytes).address();
+        memory.keys_to[1] = work.scratch(key_bytes).address();
     if (!work.pairs)
-        keys[0] = work.result.address();
+        memory.keys_to[0] = work.result.address();
     else if (passes > 2)
-        keys[0] = work.scratch(key_bytes).address();
+        memory.keys_to[0] = work.scratch(key_bytes).address();
     if (work.pairs) {
-        values[0] = work.result.address();
-        values[1] = passes > 1 ? work.scratch(count * index_size).address() : 0;
+        memory.values_to[0] = work.result.address();
+        memory.values_to[1] = passes > 1 ? work.scratch(count * index_size).address() : 0;
     }
-    const Function &kernel = work.kernel({work.type(), SortStage::Pass, work.pairs, wide, tile});
     Geometry geometry = geometry_of(work);
     geometry.tiles = tiles;
-    CUdeviceptr keys_in = work.keys.address();
-    CUdeviceptr values_in = work.order ? work.order->address() : 0;
+    KernelArguments planning;
+    planning.add(counts.address());
+    planning.add(plans.address());
+    planning.add(geometry);
+    work.launch(work.kernel({work.type(), SortStage::Plan, work.pairs, false, {}}),
+                {sort_grid(work.rows)}, threads, planning);
+    const Function &kernel = work.kernel({work.type(), SortStage::Pass, work.pairs, wide, tile});
     for (std::int32_t pass = 0; pass < passes; ++pass) {
-        const auto to = static_cast<std::size_t>((passes - 1 - pass) % 2);
         geometry.pass = pass;
-        geometry.first = pass == 0;
-        geometry.last = pass == passes - 1;
-        const bool keys_needed = !work.pairs || !geometry.last;
         fill_32_async(states.address(), 0, states.size() / 4, work.stream);
         KernelArguments arguments;
-        arguments.add(keys_in);
-        arguments.add(keys_needed ? keys[to] : CUdeviceptr{0});
-        arguments.add(values_in);
-        arguments.add(values[to]);
+        arguments.add(memory);
         arguments.add(counts.address());
+        arguments.add(plans.address());
         arguments.add(states.address());
         arguments.add(geometry);
         work.launch(kernel, {sort_grid(work.rows * tiles)}, tile.threads, arguments);
-        keys_in = keys[to];
-        values_in = values[to];
     }
 }
 

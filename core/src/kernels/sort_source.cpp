@@ -137,15 +137,19 @@ std::string kernel_of(const SortVariant &variant) {
                "const A *keys, unsigned long long *counts, pycuda::SortGeometry g) {\n"
                "    pycuda::count_digits<" +
                pairs + ">(keys, counts, g);\n}\n";
+    case SortStage::Plan:
+        return start + "const unsigned long long *counts, unsigned *plans,\n"
+                       "        pycuda::SortGeometry g) {\n"
+                       "    pycuda::plan_passes(counts, plans, g);\n}\n";
     case SortStage::Pass: {
         const std::string word = variant.wide ? "unsigned long long" : "unsigned";
         return start +
-               "const void *keys_in, void *keys_out, const void *values_in, void *values_out,\n"
-               "        const unsigned long long *counts, unsigned long long *states,\n"
+               "pycuda::SortMemory memory, const unsigned long long *counts,\n"
+               "        const unsigned *plans, unsigned long long *states,\n"
                "        pycuda::SortGeometry g) {\n    pycuda::sort_tile<" +
                items + ", pycuda::Ranking::" + rankings[static_cast<int>(variant.tile.ranking)] +
                ", " + pairs + ", " + word + ", " + word +
-               ">(keys_in, keys_out, values_in, values_out, counts, states, g);\n}\n";
+               ">(memory, counts, plans, states, g);\n}\n";
     }
     case SortStage::Small:
         return start +

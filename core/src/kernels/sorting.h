@@ -20,6 +20,7 @@ namespace pycuda {
 /// The kernels: of sort.cuh, of sort_serial.cuh, of sort_buckets.cuh and of select.cuh.
 enum class SortStage : std::uint8_t {
     Count,
+    Plan,
     Pass,
     Small,
     SerialCount,

@@ -24,12 +24,18 @@ namespace pycuda {
 /// lanes find those with the same digit by marks in shared memory instead of votes.
 enum class Ranking { Late, Early, Marks };
 
+/// Keys and values as the user has them, and where passes write in turn: the last one to [0]. Some
+/// are null where nothing is read from them.
+struct SortMemory {
+    const void *keys, *order;
+    void *keys_to[2], *values_to[2];
+};
+
 struct SortGeometry {
     long long length, tiles;
     unsigned long long flip; ///< all ones: descending
     int pass;
-    int first, last; ///< whether this pass reads, writes what the user has
-    int ordered;     ///< the first pass starts with an order that is given
+    int ordered; ///< the first pass starts with an order that is given
 };
 
 /// The lanes whose digit is the same.
@@ -194,12 +200,31 @@ template <class W> __device__ W keys_before(const volatile W *mine, long long ti
     }
 }
 
+/// What passes are to move the keys of a row: those in which not all have the same digit, or else the
+/// last one. A bit for each. Blocks: rows.
+__device__ void plan_passes(const unsigned long long *counts, unsigned *plans,
+                            const SortGeometry &g) {
+    const long long row = blockIdx.x;
+    unsigned plan = 0;
+    for (int pass = 0; pass < sort_passes; ++pass) {
+        const unsigned long long all = static_cast<unsigned long long>(g.length);
+        const unsigned long long *mine = counts + (row * sort_passes + pass) * sort_digits;
+        const bool same = threadIdx.x < sort_digits && mine[threadIdx.x] == all;
+        if (!__syncthreads_or(same))
+            plan |= 1u << pass;
+    }
+    if (threadIdx.x == 0)
+        plans[row] = plan == 0 ? 1u << (sort_passes - 1) : plan;
+}
+
 /// One pass over one tile. `states`: a word for each row, tile and digit, and before them the
 /// counter of claimed tiles; all zeros at first.
 template <int Items, Ranking How, bool Pairs, class V, class W>
-__device__ void sort_tile(const void *keys_in, void *keys_out, const void *values_in,
-                          void *values_out, const unsigned long long *counts,
-                          unsigned long long *states, const SortGeometry &g) {
+__device__ void sort_tile(const SortMemory &memory, const unsigned long long *counts,
+                          const unsigned *plans, unsigned long long *states,
+                          const SortGeometry &g) {
+    if (gridDim.x == g.tiles && !(plans[0] >> g.pass & 1))
+        return;
     using Shared = SortShared<Items, Pairs, V, How>;
     constexpr W sum_known = W(2) << (8 * sizeof(W) - 2), count_known = W(1) << (8 * sizeof(W) - 2);
     __shared__ Shared shared;
@@ -212,6 +237,21 @@ __device__ void sort_tile(const void *keys_in, void *keys_out, const void *value
     __syncthreads();
     const long long number = static_cast<long long>(claimed);
     const long long row = g.tiles == 1 ? number : number / g.tiles, tile = number - row * g.tiles;
+    const unsigned plan = plans[row];
+    if (!(plan >> g.pass & 1))
+        return;
+    const bool is_first = (plan & ((1u << g.pass) - 1)) == 0;
+    const int after = __popc(plan >> g.pass) - 1, to_second = after & 1;
+    const void *keys_in = is_first    ? memory.keys
+                          : to_second ? memory.keys_to[0]
+                                      : memory.keys_to[1];
+    void *keys_out = Pairs && after == 0 ? nullptr
+                     : to_second         ? memory.keys_to[1]
+                                         : memory.keys_to[0];
+    const void *values_in = is_first    ? memory.order
+                            : to_second ? memory.values_to[0]
+                                        : memory.values_to[1];
+    void *values_out = to_second ? memory.values_to[1] : memory.values_to[0];
     const long long begin = tile * Shared::tile, origin = row * g.length;
     const int valid =
         static_cast<int>(g.length - begin < Shared::tile ? g.length - begin : Shared::tile);
@@ -225,10 +265,10 @@ __device__ void sort_tile(const void *keys_in, void *keys_out, const void *value
         if (at >= valid)
             continue;
         long long from = origin + begin + at;
-        if (g.first && g.ordered)
+        if (is_first && g.ordered)
             from = origin + static_cast<const long long *>(values_in)[from];
         key[i] = static_cast<const U *>(keys_in)[from];
-        if (g.first)
+        if (is_first)
             key[i] = encode<Pairs>(key[i]) ^ U(g.flip);
     }
     unsigned place[Items];
@@ -264,7 +304,7 @@ __device__ void sort_tile(const void *keys_in, void *keys_out, const void *value
         const U sorted = shared.keys[at];
         to[i] = origin + start_of[digit_of(sorted, g.pass)] + at;
         if (at < valid && keys_out != nullptr)
-            static_cast<U *>(keys_out)[to[i]] = g.last ? decode(sorted ^ U(g.flip)) : sorted;
+            static_cast<U *>(keys_out)[to[i]] = after == 0 ? decode(sorted ^ U(g.flip)) : sorted;
     }
     if (!Pairs)
         return;
@@ -275,7 +315,7 @@ __device__ void sort_tile(const void *keys_in, void *keys_out, const void *value
         const long long from = origin + begin + at;
         if (at >= valid)
             value[i] = 0;
-        else if (!g.first)
+        else if (!is_first)
             value[i] = static_cast<const V *>(values_in)[from];
         else
             value[i] =
@@ -291,7 +331,7 @@ __device__ void sort_tile(const void *keys_in, void *keys_out, const void *value
         const int at = i * sort_threads + threadIdx.x;
         if (at >= valid)
             continue;
-        if (g.last)
+        if (after == 0)
             static_cast<long long *>(values_out)[to[i]] = static_cast<long long>(shared.values[at]);
         else
             static_cast<V *>(values_out)[to[i]] = shared.values[at];

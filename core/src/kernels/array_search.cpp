@@ -1,39 +1,105 @@
-// array_search.cpp -- finding places in a sorted array: a thread bisects for each value.
+// array_search.cpp -- finding places in a sorted array: threads bisect for a few values each.
 #include "kernels/compact.h"
 #include "kernels/sorting.h"
 
 #include "arrays/device_code.h"
+#include "arrays/operation_source.h"
 
 #include <pycuda/array_operation.h>
 #include <pycuda/array_sort.h>
+
+#include <algorithm>
+#include <bit>
 
 namespace pycuda {
 namespace {
 
 constexpr unsigned threads = 256;
+constexpr std::int64_t many = 1 << 16; ///< values for which pivots pay
 
-std::string search_source(ScalarType type, SearchSide side) {
+// The first steps of a long search are among pivots in shared memory. Pivot p, of 2^levels - 1, is
+// element p * length / 2^levels, rounded down; where c of them go before a value, its place is not
+// below that of pivot c, nor above that of the next one. Blocks go on with the values after those
+// of all blocks.
+constexpr const char *search_kernel = R"__(
+struct Geometry { long long length, count; int levels, reach; };
+constexpr int most_pivots = 16384 / sizeof(A);
+
+extern "C" __global__ void __launch_bounds__(256) run(const A *sorted, const A *values,
+                                                      long long *out, Geometry g) {
+    __shared__ T pivots[most_pivots];
+    const int pivot_count = (1 << g.levels) - 1;
+    for (int i = threadIdx.x; i < pivot_count; i += 256)
+        pivots[i] = array_convert<T>(sorted[(i + 1) * g.length >> g.levels]);
+    __syncthreads();
+    const long long stride = 256ll * gridDim.x;
+    for (long long i = 256ll * blockIdx.x + threadIdx.x; i < g.count; i += AHEAD * stride) {
+        T value[AHEAD];
+        int before[AHEAD];
+        Place low[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            const long long at = i + k * stride;
+            value[k] = array_convert<T>(values[at < g.count ? at : i]);
+            before[k] = 0;
+        }
+#pragma unroll 1
+        for (int half = (pivot_count + 1) / 2; half > 0; half /= 2)
+#pragma unroll
+            for (int k = 0; k < AHEAD; ++k)
+                if (goes_right(pivots[before[k] + half - 1], value[k]))
+                    before[k] += half;
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k)
+            low[k] = Place(before[k] * g.length >> g.levels);
+#pragma unroll 1
+        for (Place half = Place(1) << g.reach; half > 0; half /= 2)
+#pragma unroll
+            for (int k = 0; k < AHEAD; ++k) {
+                const Place at = low[k] + half - 1;
+                if (at < g.length && goes_right(array_convert<T>(sorted[at]), value[k]))
+                    low[k] += half;
+            }
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k)
+            if (i + k * stride < g.count)
+                out[i + k * stride] = low[k];
+    }
+}
+)__";
+
+std::string search_source(ScalarType type, SearchSide side, bool wide) {
     const std::array types = {type};
-    const std::string name(cuda_name(type));
-    const std::string code =
-        "typedef " + name + " A;\ntypedef " + compute_name(type) +
-        " T;\n"
-        "__device__ __forceinline__ bool before(T a, T b) {\n"
-        "    return array_nan(b) ? !array_nan(a) : a < b;\n}\n"
-        "extern \"C\" __global__ void __launch_bounds__(256) run(const A *sorted,\n"
-        "        const A *values, long long *out, long long length, long long count) {\n"
-        "    const long long i = (long long)blockIdx.x * 256 + threadIdx.x;\n"
-        "    if (i >= count)\n        return;\n"
-        "    const T value = array_convert<T>(values[i]);\n"
-        "    long long low = 0;\n"
-        "    for (long long size = length; size > 0;) {\n"
-        "        const long long half = size / 2;\n"
-        "        const T x = array_convert<T>(sorted[low + half]);\n"
-        "        const bool right = " +
-        (side == SearchSide::Left ? "before(x, value)" : "!before(value, x)") +
-        ";\n        low = right ? low + half + 1 : low;\n"
-        "        size = right ? size - half - 1 : half;\n    }\n    out[i] = low;\n}\n";
+    const std::string code = "typedef " + std::string(cuda_name(type)) + " A;\ntypedef " +
+                             compute_name(type) + " T;\ntypedef " + (wide ? "long long" : "int") +
+                             " Place;\n"
+                             "__device__ __forceinline__ bool before(T a, T b) {\n"
+                             "    return array_nan(b) ? !array_nan(a) : a < b;\n}\n"
+                             "__device__ __forceinline__ bool goes_right(T x, T value) { return " +
+                             (side == SearchSide::Left ? "before(x, value)" : "!before(value, x)") +
+                             "; }\n#define AHEAD " + (is_rolled(KernelForm::Chosen) ? "1" : "4") +
+                             "\n" + search_kernel;
     return device_prelude(types, code) + code;
+}
+
+/// As the kernel's. `reach`: the power of two that more elements than lie between two pivots have
+/// as their highest bit.
+struct Geometry {
+    std::int64_t length, count;
+    std::int32_t levels, reach;
+};
+
+Geometry geometry_of(const Array &sorted, const Array &values) {
+    Geometry geometry{static_cast<std::int64_t>(sorted.size()),
+                      static_cast<std::int64_t>(values.size()), 0, 0};
+    const auto most =
+        std::min(static_cast<std::int64_t>(16384 / sorted.item_size()), geometry.length);
+    if (geometry.count >= many)
+        while ((std::int64_t{2} << geometry.levels) <= most)
+            ++geometry.levels;
+    const auto between = static_cast<std::uint64_t>(geometry.length >> geometry.levels) + 1;
+    geometry.reach = static_cast<std::int32_t>(std::bit_width(between)) - 1;
+    return geometry;
 }
 
 } // namespace
@@ -56,16 +122,21 @@ Array search_sorted(const Array &sorted, const Array &values, SearchSide side, S
     arguments.add(from.address());
     arguments.add(wanted.address());
     arguments.add(out.address());
-    arguments.add(static_cast<std::int64_t>(from.size()));
-    arguments.add(static_cast<std::int64_t>(wanted.size()));
+    const Geometry geometry = geometry_of(from, wanted);
+    arguments.add(geometry);
     const ScalarType type = sorted.scalar_type();
-    const KernelKey key =
-        (KernelKey{6} << 4 | static_cast<KernelKey>(type)) << 1 | static_cast<KernelKey>(side);
+    const bool wide = geometry.length >= std::int64_t{1} << 30;
+    KernelKey key = 6;
+    key = key << 4 | static_cast<KernelKey>(type);
+    key = key << 1 | static_cast<KernelKey>(side);
+    key = key << 1 | static_cast<KernelKey>(wide);
     const Function &kernel =
-        context->kernels().find(key, [&] { return search_source(type, side); });
+        context->kernels().find(key, [&] { return search_source(type, side, wide); });
+    const std::int64_t blocks = divide_up(geometry.count, threads);
+    const std::int64_t resident = std::int64_t{8} * context->processors();
     LaunchConfig config;
     config.block = {threads};
-    config.grid = {sort_grid(divide_up(static_cast<std::int64_t>(wanted.size()), threads))};
+    config.grid = {sort_grid(geometry.levels == 0 ? blocks : std::min(blocks, resident))};
     config.stream = stream;
     launch_packed(kernel, config, arguments.data(), arguments.size());
     if (stream.get() == nullptr)

@@ -467,6 +467,14 @@ void copy_bytes(const Array &to, const Array &from, StreamRef stream) {
            Casting::No, stream);
 }
 
+/// Whether the driver can copy: the same elements in the same places, side by side, of two arrays.
+bool is_plain_copy(const Array &to, const Array &from) {
+    return from.dtype() == to.dtype() && std::ranges::equal(from.shape(), to.shape()) &&
+           std::ranges::equal(from.layout().strides(), to.layout().strides()) &&
+           to.layout().is_dense(to.item_size()) && from.context() == to.context() &&
+           !to.may_share_bytes(from);
+}
+
 void assign_opaque(const Array &to, const Array &from, StreamRef stream) {
     if (from.dtype() != to.dtype())
         throw UnsupportedTypes("elements of " + from.dtype().name() + " cannot be copied to " +
@@ -489,6 +497,10 @@ void assign(const Array &to, const Operand &from, Casting casting, StreamRef str
     if (to.size() == 0)
         return;
     const bool is_array = from.is_array();
+    if (is_array && is_plain_copy(to, from.array())) {
+        copy_on_device_async(to.address(), from.array().address(), to.bytes(), stream);
+        return note_use(to, std::array{from}, {.stream = stream});
+    }
     if (to.dtype().is_opaque() || (is_array && from.array().dtype().is_opaque())) {
         if (!is_array)
             throw UnsupportedTypes("elements of " + to.dtype().name() +

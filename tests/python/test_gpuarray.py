@@ -297,6 +297,32 @@ def test_sums_are_accurate_and_the_same_each_time():
     same(gpuarray.to_gpu(np.full(300, 100, np.int8)).sum(), np.int64(30_000))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "i8", "c8", "f2", "?"])
+@pytest.mark.parametrize("elements, step", [(30_007, 1), (20_000, 3)])
+def test_long_reductions(dtype, elements, step):
+    # Of sums, minima and tests, the second launch may be of the first one's kernel.
+    host = np.random.default_rng(5).integers(0, 2, elements * step).astype(dtype)
+    host[-1] = 1
+    x, host = gpuarray.to_gpu(host)[::step], host[::step]
+    same(x.sum(), host.sum(), rtol=2e-3)
+    for result in (x[1:].max(), (x == x).all(), x.any(), gpuarray.maximum(x, 1).prod()):
+        assert result.get() == 1
+    for at in (0, elements // 2, elements - 1):
+        host[:] = 1
+        host[at] = 0
+        y = gpuarray.to_gpu(host)
+        assert (
+            y.min().get() == 0
+            and not y.all().get()
+            and y.sum().dtype == host.sum().dtype
+        )
+
+
+def test_long_sums_of_as_many_states_as_a_kernel_takes_at_once():
+    x = gpuarray.full(2048 * 4096 + 5, 0.5, np.float64)
+    assert x.sum().get() == x.size / 2
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "u1", "f2"])
 @pytest.mark.parametrize(
     "shape, axis",

@@ -67,3 +67,17 @@ def test_damaged_pack_is_passed_over(run_program, tmp_path):
     damaged.write_bytes(content)
     done = run_program(PROGRAM, PYCUDA_KERNEL_PACK=str(damaged))
     assert done.stdout == "compared\n", done.stderr
+
+
+def test_long_sums_have_one_kernel(run_program, tmp_path):
+    program = """
+        import numpy as np
+        import pycuda.autoinit
+        from pycuda import gpuarray
+        assert gpuarray.to_gpu(np.ones(300_000, np.float32)).sum().get() == 300_000
+    """
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    done = run_program(program, PYCUDA_RECORD_KERNELS=str(folder))
+    assert done.returncode == 0, done.stderr
+    assert len(list(folder.iterdir())) == 1

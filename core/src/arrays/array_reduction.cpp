@@ -314,17 +314,32 @@ void launch_reduction(const Reducing &work, CUdeviceptr out, KernelTable &kernel
     launch_packed(kernel, config, arguments.data(), arguments.size());
 }
 
+/// Whether the second launch can be of the first one's kernel, so that there is one to compile.
+bool is_own_second_stage(const Reducing &first, const Array &states) {
+    const auto pack = reduction_vector_length(first.variant) * item_size(first.variant.stored[0]);
+    return first.outputs == 1 && first.variant.kept == 0 && first.variant.reduced == 1 &&
+           first.variant.team == Team::Block && takes_own_states(first.variant) &&
+           states.address() % pack == 0;
+}
+
 /// The second launch: the states that the chunks of each output left become its result.
 Reducing second_stage(const Reducing &first, const Array &states) {
     Reducing work;
     work.variant = first.variant;
+    work.arrays[0] = &states;
+    if (is_own_second_stage(first, states)) {
+        work.walkers = 1;
+        work.length = work.chunk = first.chunks;
+        work.reduced[0].append(static_cast<std::int64_t>(first.chunks),
+                               static_cast<std::int64_t>(state_size(first.variant)));
+        return work;
+    }
     work.variant.partials = true;
     work.variant.split = false;
     work.variant.masked = false;
     work.variant.vectors = work.variant.dense = work.variant.words = false;
     work.variant.kept = work.variant.reduced = 1;
     work.variant.team = first.chunks <= 64 && first.outputs >= 64 ? Team::Warp : Team::Block;
-    work.arrays[0] = &states;
     work.walkers = 1;
     work.outputs = first.outputs;
     work.length = work.chunk = first.chunks;
@@ -358,7 +373,8 @@ void run(Reducing &work, const Array &result, StreamRef stream) {
         static_cast<std::int64_t>(work.outputs * work.chunks * state_size(work.variant))};
     const Array states = Array::empty(result.context(), bytes, ScalarType::UInt8, Order::C, stream);
     Reducing second = second_stage(work, states);
-    kernels.expect(second.variant.key(), [&] { return reduction_source(second.variant); });
+    if (second.variant.partials)
+        kernels.expect(second.variant.key(), [&] { return reduction_source(second.variant); });
     launch_reduction(work, states.address(), kernels, stream);
     launch_reduction(second, result.address(), kernels, stream);
     note_use(work, result, &states, stream);

@@ -434,6 +434,22 @@ bool is_of_bytes(const ReductionVariant &variant) noexcept {
     }
 }
 
+bool takes_own_states(const ReductionVariant &variant) {
+    switch (variant.reduction) {
+    case Reduction::Sum:
+    case Reduction::Prod:
+    case Reduction::Min:
+    case Reduction::Max:
+    case Reduction::Any:
+    case Reduction::All:
+        break;
+    default: // a state is not an element, or what is done to an element may not be done to it
+        return false;
+    }
+    return !variant.masked && variant.stored[0] == variant.type && variant.type == variant.out &&
+           state_type(variant) == cuda_name(variant.out);
+}
+
 std::size_t state_size(const ReductionVariant &variant) noexcept {
     const bool small_float = is_float(variant.type) && item_size(variant.type) == 2;
     const std::size_t computed = small_float ? 4 : item_size(variant.type);

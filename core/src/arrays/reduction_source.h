@@ -69,6 +69,10 @@ int team_size(Team team) noexcept;
 /// gives the same in any order.
 bool is_of_bytes(const ReductionVariant &variant) noexcept;
 
+/// Whether the kernel of a split reduction can reduce the states that it left, too: as elements
+/// they are what it takes, and what it gives is the result.
+bool takes_own_states(const ReductionVariant &variant);
+
 /// Bytes of a state.
 std::size_t state_size(const ReductionVariant &variant) noexcept;
 int reduction_vector_length(const ReductionVariant &variant) noexcept;

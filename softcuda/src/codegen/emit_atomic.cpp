@@ -370,7 +370,10 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
             tallied.emplace(w, *tally, lanes.numbers());
             whole = w.b.CreateAnd(whole, tallied->all_inside());
         }
-        w.b.CreateCondBr(whole, all, some);
+        if (tallied)
+            w.branch_rarely(w.b.CreateNot(whole), some, all);
+        else
+            w.b.CreateCondBr(whole, all, some);
         w.b.SetInsertPoint(all);
         emit_all_lanes(w, lanes, tallied ? &*tallied : nullptr);
         w.b.CreateBr(done);

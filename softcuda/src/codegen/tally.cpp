@@ -173,15 +173,20 @@ TalliedLanes::TalliedLanes(WarpEmitter &w, const Tally &tally, llvm::Value *offs
 
 llvm::Value *TalliedLanes::place(unsigned lane) {
     const unsigned bit = lane * bits_;
-    if (bit % 64 == 0) {
-        word_ = w_.b.CreateExtractElement(words_, bit / 64);
-        // Else LLVM would take each number out of the vector by itself, which takes longer.
-        auto *type = llvm::FunctionType::get(word_->getType(), {word_->getType()}, false);
-        word_ = w_.b.CreateCall(llvm::InlineAsm::get(type, "", "=r,0", false), {word_});
-    }
-    llvm::Value *number = w_.b.CreateTrunc(w_.b.CreateLShr(word_, bit % 64), w_.b.getIntNTy(bits_));
+    // Else LLVM would take each number out of the vector by itself, or shift each one down from
+    // where it is, which takes longer than to shift the rest of the word a little.
+    if (bit % 64 == 0)
+        word_ = unknown(w_.b.CreateExtractElement(words_, bit / 64));
+    else if (bit % 16 == 0)
+        word_ = unknown(w_.b.CreateLShr(word_, 16));
+    llvm::Value *number = w_.b.CreateTrunc(w_.b.CreateLShr(word_, bit % 16), w_.b.getIntNTy(bits_));
     return w_.b.CreateGEP(w_.b.getIntNTy(ir::bits(tally_.type)), table(lane),
                           w_.b.CreateZExt(number, w_.b.getInt64Ty()));
+}
+
+llvm::Value *TalliedLanes::unknown(llvm::Value *word) {
+    auto *type = llvm::FunctionType::get(word->getType(), {word->getType()}, false);
+    return w_.b.CreateCall(llvm::InlineAsm::get(type, "", "=r,0", false), {word});
 }
 
 llvm::Value *TalliedLanes::table(unsigned lane) const {

@@ -54,13 +54,15 @@ class TalliedLanes {
 
   private:
     [[nodiscard]] llvm::Value *table(unsigned lane) const;
+    /// The same number, of which LLVM knows nothing.
+    [[nodiscard]] llvm::Value *unknown(llvm::Value *word);
 
     WarpEmitter &w_;
     const Tally &tally_;
     llvm::Value *all_inside_;
     llvm::Value *words_;          ///< the elements' numbers, several in an i64
     unsigned bits_;               ///< of a number
-    llvm::Value *word_ = nullptr; ///< with the last lane's
+    llvm::Value *word_ = nullptr; ///< what is left of the one with the last lane's
 };
 
 } // namespace softcuda::codegen

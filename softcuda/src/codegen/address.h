@@ -47,6 +47,16 @@ struct Address {
 /// <32 x ptr>, in the form that hardware gathers want: offsets from one pointer where possible.
 [[nodiscard]] llvm::Value *all_pointers(WarpEmitter &w, const Address &address);
 
+/// The active lanes, if it is known now which they are and how far apart their places lie, and they
+/// are a few; else none. Accesses to single ones are quicker than the processor's gathers and
+/// scatters, and what they store can be loaded at once.
+inline constexpr unsigned kFewLanes = 8;
+using FewLanes = llvm::SmallVector<unsigned, kFewLanes>;
+[[nodiscard]] FewLanes few_lanes(WarpEmitter &w, const Address &address);
+/// The place of one of them, `extra` bytes on.
+[[nodiscard]] llvm::Value *lane_pointer(WarpEmitter &w, const Address &address, unsigned lane,
+                                        std::int64_t extra);
+
 /// i1: some group's first lane is out of the arena or misaligned; in shared and local memory some
 /// lane is misaligned. Groups without active lanes may raise it in vain. Null where no check is
 /// needed.

@@ -410,6 +410,29 @@ llvm::Value *group_pointer(WarpEmitter &w, const Address &address, unsigned grou
                           : w.b.CreateIntToPtr(base, w.b.getPtrTy());
 }
 
+FewLanes few_lanes(WarpEmitter &w, const Address &address) {
+    const analysis::Shape &shape = address.lanes.shape;
+    auto *mask = llvm::dyn_cast<llvm::Constant>(w.mask());
+    FewLanes lanes;
+    if (!mask || shape.groups != 1 || shape.checked)
+        return lanes;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+        if (!mask->getAggregateElement(lane)->isOneValue())
+            continue;
+        if (lanes.size() == kFewLanes)
+            return {};
+        lanes.push_back(lane);
+    }
+    return lanes;
+}
+
+llvm::Value *lane_pointer(WarpEmitter &w, const Address &address, unsigned lane,
+                          std::int64_t extra) {
+    return w.b.CreateGEP(
+        w.b.getInt8Ty(), group_pointer(w, address, 0),
+        w.i64(static_cast<std::uint64_t>(address.lanes.shape.offset(lane) + extra)));
+}
+
 llvm::CallInst *call_rarely(WarpEmitter &w, const std::string &function,
                             llvm::ArrayRef<llvm::Value *> arguments) {
     llvm::SmallVector<llvm::Type *, 6> types;

@@ -150,7 +150,24 @@ llvm::Value *pointers(WarpEmitter &w, const Address &address, unsigned extra) {
                                       llvm::ConstantInt::get(w.b.getInt64Ty(), extra));
 }
 
+Values gather_few(WarpEmitter &w, const Address &address, const Element &element,
+                  llvm::ArrayRef<unsigned> lanes) {
+    Values values;
+    for (unsigned e = 0; e < element.count; ++e) {
+        llvm::Value *all = llvm::Constant::getNullValue(with_lanes(element.type, kLanes));
+        for (unsigned lane : lanes) {
+            llvm::Value *at = lane_pointer(w, address, lane, std::int64_t{e} * element.bytes);
+            all = w.b.CreateInsertElement(
+                all, w.b.CreateAlignedLoad(element.type, at, llvm::Align(1)), lane);
+        }
+        values.push_back(all);
+    }
+    return values;
+}
+
 Values gather(WarpEmitter &w, const Address &address, const Element &element) {
+    if (const auto lanes = few_lanes(w, address); !lanes.empty())
+        return gather_few(w, address, element, lanes);
     Values values;
     llvm::Type *type = with_lanes(element.type, kLanes);
     for (unsigned e = 0; e < element.count; ++e)
@@ -161,6 +178,14 @@ Values gather(WarpEmitter &w, const Address &address, const Element &element) {
 }
 
 void scatter(WarpEmitter &w, const Address &address, const Element &element, const Values &values) {
+    const auto lanes = few_lanes(w, address);
+    for (unsigned lane : lanes)
+        for (unsigned e = 0; e < element.count; ++e)
+            w.b.CreateAlignedStore(w.b.CreateExtractElement(values[e], lane),
+                                   lane_pointer(w, address, lane, std::int64_t{e} * element.bytes),
+                                   llvm::Align(1));
+    if (!lanes.empty())
+        return;
     for (unsigned e = 0; e < element.count; ++e)
         w.b.CreateMaskedScatter(values[e], pointers(w, address, e * element.bytes), llvm::Align(1),
                                 w.mask());

@@ -83,6 +83,8 @@ void WarpEmitter::arrive(const ir::Block *block) {
         return;
     }
     mask_ = b.CreateLoad(arrival_slot(block)->getAllocatedType(), arrival_slot(block), "mask");
+    if (const auto known = known_arrivals_.find(block); known != known_arrivals_.end())
+        mask_ = known->second;
     b.CreateStore(mask_, mask_slot(block));
     if (plan.waited)
         b.CreateStore(llvm::Constant::getNullValue(mask_->getType()), arrival_slot(block));
@@ -177,6 +179,10 @@ void WarpEmitter::go_to(const ir::Block *next) { b.CreateBr(next ? block_for(nex
 // Hands the lanes in `edge_mask` and what the target's phis take from here to the target.
 void WarpEmitter::pass_edge(const ir::Block *from, const ir::Block *to, llvm::Value *edge_mask) {
     const transform::BlockPlan &plan = kernel.plan.schedule.of(to);
+    // However often lanes come by the only way there is, they are the same ones.
+    if (auto *known = llvm::dyn_cast<llvm::Constant>(edge_mask);
+        known && kernel.has_regions() && to->predecessors.size() == 1)
+        known_arrivals_[to] = known;
     bool blend = kernel.has_lanes() || (plan.waited && !kernel.plan.loops.back_edge(from, to));
     std::vector<std::pair<const ir::Value *, Lanes>> copies;
     for (const ir::Instruction *phi : to->instructions) {

@@ -136,6 +136,7 @@ class WarpEmitter {
     std::unordered_map<std::uint32_t, Lanes> here_; ///< values of the present block
     std::unordered_map<std::uint32_t, Slot> slots_;
     std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
+    std::map<const ir::Block *, llvm::Constant *> known_arrivals_; ///< masks, where known now
     std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
     std::vector<const ir::Block *> work_;
     // In the lane tier, by place:

@@ -177,9 +177,10 @@ llvm::Value *read_modify_write(WarpEmitter &w, const ir::Instruction &i, llvm::V
         w.b.CreateAlignedStore(combine(w, i, old, value), at, align);
         return old;
     }
-    if (rmw_operation(i) == Bin::FAdd)
+    const Bin operation = rmw_operation(i);
+    if (operation == Bin::FAdd || operation == Bin::FMin || operation == Bin::FMax)
         return swap_loop(w, i, at, value);
-    return w.b.CreateAtomicRMW(rmw_operation(i), at, value, align,
+    return w.b.CreateAtomicRMW(operation, at, value, align,
                                llvm::AtomicOrdering::SequentiallyConsistent);
 }
 
@@ -343,8 +344,6 @@ void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, TalliedLanes *talli
 
 void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
     unsigned bytes = ir::bits(i.attributes.type) / 8;
-    if (bytes > 8)
-        throw Unsupported("128-bit atomics are not supported by the software device yet", i);
     Address address = find_address(w, i, bytes);
     if (emit_combined(w, i, address))
         return;

@@ -14,9 +14,6 @@ std::string reason_against(const ir::Instruction &i) {
         return "a call through a function pointer";
     case Opcode::FunctionAddress:
         return "taking the address of a function";
-    case Opcode::Atomic:
-    case Opcode::Reduce:
-        return ir::bits(i.attributes.type) > 64 ? "a 128-bit atomic" : "";
     default:
         return {};
     }

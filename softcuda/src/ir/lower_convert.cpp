@@ -26,10 +26,12 @@ void pack(FunctionLowering &f, const ptx::Instruction &i) {
 void lower_convert(FunctionLowering &f, const ptx::Instruction &i) {
     if (i.opcode == ptx::Opcode::CvtPack)
         return pack(f, i);
+    if (i.modifiers.rounding == ptx::Rounding::Rs)
+        return f.error(i, "rounding by random bits exists on sm_100a and its like only");
     Attributes a = attributes(i);
     a.source_type = scalar(i.modifiers.types[1]);
     if (a.type == Scalar::None || a.source_type == Scalar::None || i.modifiers.type_count != 2 ||
-        i.modifiers.rounding == ptx::Rounding::Rs || i.operands.size() > 3)
+        i.operands.size() > 3)
         return f.unsupported(i);
     Value *first = f.read(i.operand(1), a.source_type);
     Value *value = i.operands.size() == 2 ? f.emit(Opcode::Convert, a, {first})

@@ -1,6 +1,8 @@
 // lower_float.cpp -- floating-point arithmetic, of all widths.
 #include "ir/lower_families.h"
 
+#include <array>
+
 namespace softcuda::ir {
 
 namespace {
@@ -84,6 +86,44 @@ void extreme_of_three(FunctionLowering &f, const ptx::Instruction &i, Opcode opc
     f.write(i.operand(0), f.emit(opcode, a, {two, f.read(i.operand(3), a.type)}), a.type);
 }
 
+/// Two singles in 64 bits (PTX 8.6): the operation on each.
+void on_pairs(FunctionLowering &f, const ptx::Instruction &i, Opcode opcode, Attributes a) {
+    a.type = Scalar::F32;
+    Attributes halves;
+    halves.type = Scalar::B32;
+    halves.vector = 2;
+    std::array<std::vector<Value *>, 2> operands;
+    for (std::size_t n = 1; n < i.operands.size(); n++) {
+        const Instruction *both =
+            f.builder().append(Opcode::Unpack, halves, {f.read(i.operand(n), Scalar::B64)});
+        for (std::size_t half = 0; half < 2; half++)
+            operands[half].push_back(f.builder().bitcast(both->result(half), Type::F32));
+    }
+    std::array<Value *, 2> results;
+    for (std::size_t half = 0; half < 2; half++)
+        results[half] =
+            f.builder().bitcast(f.builder().append(opcode, a, operands[half])->result(), Type::I32);
+    f.write(i.operand(0), f.emit(Opcode::Pack, Scalar::B64, {results[0], results[1]}), Scalar::B64);
+}
+
+/// An operand of a mixed operation, which is widened: all are but the last.
+Value *widened_operand(FunctionLowering &f, const ptx::Instruction &i, std::size_t n, Scalar type) {
+    if (n + 1 == i.operands.size())
+        return f.read(i.operand(n), type);
+    Attributes widen;
+    widen.type = type;
+    widen.source_type = scalar(i.modifiers.types[1]);
+    return f.emit(Opcode::Convert, widen, {f.read(i.operand(n), widen.source_type)});
+}
+
+/// add.f32.f16 and the like (PTX 8.6): the operation of the first type.
+void on_mixed(FunctionLowering &f, const ptx::Instruction &i, Opcode opcode, const Attributes &a) {
+    std::vector<Value *> operands;
+    for (std::size_t n = 1; n < i.operands.size(); n++)
+        operands.push_back(widened_operand(f, i, n, a.type));
+    f.write(i.operand(0), f.builder().append(opcode, a, operands)->result(), a.type);
+}
+
 } // namespace
 
 void lower_float(FunctionLowering &f, const ptx::Instruction &i) {
@@ -91,8 +131,11 @@ void lower_float(FunctionLowering &f, const ptx::Instruction &i) {
         return classify(f, i);
     Opcode opcode = opcode_of(i.opcode);
     Attributes a = attributes(i);
-    if (a.type == Scalar::None || a.type == Scalar::F32x2 || opcode == Opcode::Undef ||
-        i.modifiers.type_count > 1 || i.modifiers.oob)
+    const bool mixed = i.modifiers.type_count > 1;
+    if (i.modifiers.oob)
+        return f.error(i, "only bulk copies make the NaN that stands for `out of bounds`");
+    if (a.type == Scalar::None || opcode == Opcode::Undef ||
+        ((mixed || a.type == Scalar::F32x2) && !rounds(opcode)))
         return f.unsupported(i);
     if (rounds(opcode)) {
         // Without a rounding PTX allows that a product and a sum become one fma.
@@ -100,6 +143,10 @@ void lower_float(FunctionLowering &f, const ptx::Instruction &i) {
         if (a.rounding == Rounding::None)
             a.rounding = Rounding::Nearest;
     }
+    if (mixed)
+        return on_mixed(f, i, opcode, a);
+    if (a.type == Scalar::F32x2)
+        return on_pairs(f, i, opcode, a);
     bool extreme = opcode == Opcode::Min || opcode == Opcode::Max;
     if (extreme && i.operands.size() == 4)
         return extreme_of_three(f, i, opcode, a);

@@ -103,7 +103,7 @@ void plain(FunctionLowering &f, const ptx::Instruction &i) {
 
 void lower_arithmetic(FunctionLowering &f, const ptx::Instruction &i) {
     Scalar type = scalar(i.modifiers.type());
-    if (type == Scalar::None || type == Scalar::F32x2)
+    if (type == Scalar::None)
         f.unsupported(i);
     else if (is_floating(type))
         lower_float(f, i);

@@ -48,6 +48,10 @@ void initialize(FunctionLowering &f, const ptx::Instruction &i) {
     f.builder().append(Opcode::Store, a, {address.base, both_counts(f, number(f, i.operand(1)))});
 }
 
+void refuse_transactions(FunctionLowering &f, const ptx::Instruction &i) {
+    f.error(i, "transactions are counted for bulk copies, which are not available");
+}
+
 Value *arrive(FunctionLowering &f, const ptx::Instruction &i, const ptx::Operand &barrier,
               Value *count) {
     Address address = shared_address(f, barrier, space(i.modifiers.space));
@@ -60,7 +64,7 @@ Value *arrive(FunctionLowering &f, const ptx::Instruction &i, const ptx::Operand
 /// mbarrier.arrive{_drop} state, [barrier]{, count}.
 void arrive_now(FunctionLowering &f, const ptx::Instruction &i) {
     if (i.modifiers.expect_tx)
-        return f.unsupported(i);
+        return refuse_transactions(f, i);
     Value *count = i.operands.size() > 2 ? number(f, i.operand(2)) : f.constant(Type::I64, 1);
     if (i.opcode == ptx::Opcode::MbarrierArriveDrop)
         count = both_counts(f, count);
@@ -116,8 +120,8 @@ void lower_mbarrier(FunctionLowering &f, const ptx::Instruction &i) {
         return test(f, i);
     case ptx::Opcode::MbarrierPendingCount:
         return pending_count(f, i);
-    default:
-        return f.unsupported(i);
+    default: // .expect_tx, .complete_tx
+        return refuse_transactions(f, i);
     }
 }
 

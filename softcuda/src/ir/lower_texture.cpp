@@ -191,8 +191,10 @@ void write_results(FunctionLowering &f, const ptx::Operand &to, const Instructio
 /// tex and tld4: d, [t, coordinates] {, level | gradients} {, offsets}.
 void fetch(FunctionLowering &f, const ptx::Instruction &i, Kind kind) {
     std::optional<TextureOperation> operation = operation_of(i, kind);
-    if (!operation || (kind == Kind::Gather && operation->is_cube()))
-        return f.unsupported(i);
+    if (!operation) // .2dms, .a2dms
+        return f.error(i, "CUDA makes no textures that have several samples at a place");
+    if (kind == Kind::Gather && operation->is_cube())
+        return f.error(i, "CUDA has no function that gathers from cube maps");
     Operands operands(f, i);
     if (!operands.add_object(i.operand(1)))
         return;
@@ -209,7 +211,7 @@ void fetch(FunctionLowering &f, const ptx::Instruction &i, Kind kind) {
         operands.add_first(i.operand(next++), operation->axes(), Scalar::S32);
     }
     if (next < i.operands.size()) // comparing with a depth
-        return f.error(i, "a depth operand is not supported by the software device");
+        return f.error(i, "no texture of CUDA's says how its values are compared with a depth");
     const Scalar type = operation->half_results ? Scalar::B32 : scalar(i.modifiers.type());
     const unsigned results = operation->half_results ? 2 : 4;
     write_results(f, i.operand(0),
@@ -229,7 +231,7 @@ bool is_of_opencl(TextureOperation::Query query) {
 void query(FunctionLowering &f, const ptx::Instruction &i, Kind kind) {
     const std::optional<TextureOperation> operation = operation_of(i, kind);
     if (is_of_opencl(operation->query))
-        return f.unsupported(i);
+        return f.error(i, "only OpenCL says what the answer to this query means");
     Operands operands(f, i);
     if (!operands.add_object(i.operand(1)))
         return;
@@ -286,6 +288,9 @@ void lower_texture(FunctionLowering &f, const ptx::Instruction &i) {
         return query(f, i, Kind::QuerySurface);
     case ptx::Opcode::Suld:
         return load(f, i);
+    case ptx::Opcode::Istypep:
+        return f.error(i,
+                       "the handle of a texture or surface does not tell which of them it is of");
     case ptx::Opcode::Sured:
         return store(f, i, Kind::Reduce);
     default:

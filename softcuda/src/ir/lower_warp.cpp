@@ -79,12 +79,46 @@ void match(FunctionLowering &f, const ptx::Instruction &i) {
     write_pair(f, i.operand(0), *made, Scalar::B32);
 }
 
+/// redux.f32 (PTX 8.6): floats become numbers in the same order, and their extreme a float again.
+///
+///     negative:  all bits turned       others: the sign bit set
+///
+/// No float becomes 0 or the largest number: a NaN becomes the one that loses against all others,
+/// or with .NaN the one that wins.
+void reduce_floats(FunctionLowering &f, const ptx::Instruction &i, AtomicOp op) {
+    auto word = [&](std::uint64_t bits) { return f.constant(Type::I32, bits); };
+    auto of_words = [&](Opcode opcode, Value *x, Value *y) {
+        return f.emit(opcode, Scalar::B32, {x, y});
+    };
+    const bool nan_is_least = (op == AtomicOp::Min) == i.modifiers.nan;
+    Value *const nan = word(nan_is_least ? 0 : 0xffffffff);
+    Value *bits = read_bits(f, i.operand(1), Scalar::F32);
+    if (i.modifiers.abs)
+        bits = of_words(Opcode::And, bits, word(0x7fffffff));
+    Value *size = of_words(Opcode::And, bits, word(0x7fffffff));
+    Value *negative = f.builder().compare(Compare::Lt, Scalar::S32, bits, word(0));
+    Value *turned = f.builder().select(negative, word(0xffffffff), word(0x80000000));
+    Value *is_nan = f.builder().compare(Compare::Gt, Scalar::U32, size, word(0x7f800000));
+    Value *key = f.builder().select(is_nan, nan, of_words(Opcode::Xor, bits, turned));
+    Attributes a;
+    a.type = Scalar::U32;
+    a.atomic = op;
+    key = f.emit(Opcode::WarpReduce, a, {key, members(f, i, 2)});
+    Value *positive = f.builder().compare(Compare::Lt, Scalar::S32, key, word(0));
+    turned = f.builder().select(positive, word(0x80000000), word(0xffffffff));
+    Value *none = f.builder().compare(Compare::Eq, Scalar::U32, key, nan);
+    Value *result = f.builder().select(none, word(0x7fffffff), of_words(Opcode::Xor, key, turned));
+    f.write(i.operand(0), f.builder().bitcast(result, Type::F32), Scalar::F32);
+}
+
 void reduce(FunctionLowering &f, const ptx::Instruction &i) {
     std::optional<AtomicOp> op = atomic_op(i.modifiers.operation);
     Attributes a;
     a.type = scalar(i.modifiers.type());
-    if (!op || is_floating(a.type))
+    if (!op)
         return f.unsupported(i);
+    if (a.type == Scalar::F32)
+        return reduce_floats(f, i, *op);
     a.atomic = *op;
     f.write(i.operand(0),
             f.emit(Opcode::WarpReduce, a, {read_bits(f, i.operand(1), a.type), members(f, i, 2)}),

@@ -228,6 +228,7 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Tld4:
     case Txq:
     case Suq:
+    case Istypep:
     case Suld:
     case Sust:
     case Sured:
@@ -252,6 +253,8 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
         return {lower_matrix_move, Effect::Branch};
     case MbarrierInit:
     case MbarrierInval:
+    case MbarrierExpectTx:
+    case MbarrierCompleteTx:
     case MbarrierArrive:
     case MbarrierArriveDrop:
     case MbarrierTestWait:

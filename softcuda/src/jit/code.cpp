@@ -5,6 +5,7 @@
 #include "jit/code.h"
 
 #include "jit/llvm.h"
+#include "jit/small_float_calls.h"
 
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
@@ -104,6 +105,8 @@ class Code::Context : public jitlink::JITLinkContext {
             void *function = find_function(functions_, name);
             if (!function)
                 function = find_function(kLibrary, name);
+            if (!function)
+                function = find_function(small_float_calls(), name);
             if (!function && flags == jitlink::SymbolLookupFlags::RequiredSymbol)
                 return next->run(llvm::createStringError(llvm::inconvertibleErrorCode(),
                                                          "generated code calls unknown function '" +

@@ -100,8 +100,8 @@ TEST_F(KernelPackTest, KeyIsOfAllThatIsTold) {
     auto differs = [&](auto change) {
         CompileRequest other = request;
         change(other);
-        const auto key = kernel_pack_key(other);
-        return key && key != kernel_pack_key(request);
+        const auto key = kernel_pack_key(other, "");
+        return key && key != kernel_pack_key(request, "");
     };
     EXPECT_TRUE(differs([](CompileRequest &r) { r.source += ' '; }));
     EXPECT_TRUE(differs([](CompileRequest &r) { r.name = "other.cu"; }));
@@ -119,7 +119,7 @@ TEST_F(KernelPackTest, NoKeyForWhatDependsOnMore) {
     auto has_key = [](auto change) {
         CompileRequest request = ptx_request(doublify);
         change(request);
-        return kernel_pack_key(request).has_value();
+        return kernel_pack_key(request, "").has_value();
     };
     EXPECT_TRUE(has_key([](CompileRequest &) {}));
     EXPECT_FALSE(has_key([](CompileRequest &r) { r.source = "#include \"a.h\"\n" + r.source; }));
@@ -129,11 +129,34 @@ TEST_F(KernelPackTest, NoKeyForWhatDependsOnMore) {
     EXPECT_FALSE(has_key([](CompileRequest &r) { r.name_expressions = {"scale<float>"}; }));
 }
 
+TEST_F(KernelPackTest, KeyIsOfOwnHeadersToo) {
+    write("own/inner.hpp", "constexpr int one = 1;");
+    write("own/outer.hpp", "#include <inner.hpp>\n");
+    const std::string own = folder() / "own";
+    const CompileRequest request = ptx_request("#include <outer.hpp>\n" + std::string(doublify));
+    const auto before = kernel_pack_key(request, own);
+    ASSERT_TRUE(before);
+    EXPECT_EQ(before, kernel_pack_key(request, own));
+    EXPECT_FALSE(kernel_pack_key(request, folder() / "elsewhere"));
+    EXPECT_FALSE(kernel_pack_key(ptx_request("#include \"outer.hpp\"\n"), own));
+    write("own/inner.hpp", "constexpr int one = 2;");
+    const auto after = kernel_pack_key(request, own);
+    EXPECT_TRUE(after && after != before);
+    // A header of that name of the user's comes first.
+    CompileRequest other = request;
+    other.options = {"-I" + (folder() / "user").string()};
+    EXPECT_EQ(kernel_pack_key(other, own), after);
+    write("user/outer.hpp", "");
+    EXPECT_FALSE(kernel_pack_key(other, own));
+    write("own/outer.hpp", "#include <cuda_fp16.h>\n");
+    EXPECT_FALSE(kernel_pack_key(request, own));
+}
+
 TEST_F(KernelPackTest, RecordsWhatWasCompiled) {
     const ScopedVariable recording("PYCUDA_RECORD_KERNELS", folder().c_str());
     const CompileRequest request = ptx_request(doublify);
     const CompileResult compiled = compile(request);
-    const Sha256::Digest key = *kernel_pack_key(request);
+    const Sha256::Digest key = *kernel_pack_key(request, "");
     std::ifstream file(folder() / to_hex(key), std::ios::binary);
     const std::string entry(std::istreambuf_iterator<char>(file), {});
     EXPECT_EQ(entry, compiled.arch + '\n' + compiled.image);

@@ -13,7 +13,7 @@ PACK = Path(pycuda.__file__).parent / "kernels.pack"
 PROGRAM = """
     import numpy as np
     import pycuda.autoinit
-    from pycuda import gpuarray
+    from pycuda import gpuarray, random
 
     a = np.arange(300_000, dtype=np.float32) % 1000
     x = gpuarray.to_gpu(a)
@@ -21,6 +21,7 @@ PROGRAM = """
     np.testing.assert_array_equal((2 * x).get(), 2 * a)
     assert x.sum().get() == a.sum(dtype=np.float64)
     np.testing.assert_array_equal(x[x > 500].get(), a[a > 500])
+    assert 0.4 < random.Generator(1).random(1000).get().mean() < 0.6
     print("compared")
 """
 

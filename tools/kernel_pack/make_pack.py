@@ -101,6 +101,10 @@ def operations() -> Iterator[tuple[str, str]]:
     yield "float16", "long.cumsum()"
     yield "float32", "gpuarray.argsort(long)"
     yield from (("complex64", f"np.{name}(x)") for name in ("exp", "conj"))
+    for dtype in ("float32", "float64"):
+        yield dtype, f"rng.random(8, np.{dtype})"
+        yield dtype, f"rng.standard_normal(8, np.{dtype})"
+    yield "int64", "rng.integers(0, 6, 8)"
     for cast in CASTS:
         source, target = cast.split(":")
         yield source, f"x.astype('{target}')"
@@ -111,9 +115,10 @@ def record(part: int, parts: int) -> None:
     import numpy as np
 
     import pycuda.autoinit  # noqa: F401
-    from pycuda import gpuarray
+    from pycuda import gpuarray, random
 
     names: dict[str, object] = {"np": np, "gpuarray": gpuarray}
+    names["rng"] = random.Generator(1)
     names["b"] = gpuarray.to_gpu(np.ones(1024, bool))
     names["long_b"] = gpuarray.to_gpu(np.ones(1 << 18, bool))
     names["i"] = gpuarray.zeros(1024, np.int64)

@@ -270,7 +270,8 @@ CompileResult compile_through_disk_cache(const CompileRequest &request, const st
 }
 
 CompileResult compile_through_pack(const CompileRequest &request, const std::string &key) {
-    const std::optional<Sha256::Digest> packed = kernel_pack_key(request);
+    const std::optional<Sha256::Digest> packed =
+        kernel_pack_key(request, kernel_header_directory());
     std::optional<CompileResult> found =
         packed ? KernelPack::installed().find(*packed) : std::nullopt;
     CompileResult result = found ? std::move(*found) : compile_through_disk_cache(request, key);

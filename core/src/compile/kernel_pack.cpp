@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include "byte_stream.h"
+#include "compiler_options.h"
 #include "compiler_search.h"
+#include "include_scan.h"
+#include "source_text.h"
 
 namespace fs = std::filesystem;
 
@@ -50,12 +53,48 @@ std::string_view map_file(const std::string &path) {
     return {static_cast<const char *>(memory), static_cast<std::size_t>(status.st_size)};
 }
 
-/// Options that say where files are: without an include they change nothing.
+/// Options that say where headers are: which are found there is asked anyway.
 bool is_folder(const std::string &option) { return option.starts_with("-I"); }
 
 /// Options that do not make the result depend on a file.
 bool is_plain(const std::string &option) {
     return option.starts_with("--fmad=") || option.starts_with("-std=") || is_folder(option);
+}
+
+std::string_view as_text(const Sha256::Digest &digest) {
+    return {reinterpret_cast<const char *>(digest.data()), digest.size()};
+}
+
+/// Names and hashes of the headers that the source includes; nothing where one of them is not in
+/// `kernel_headers`.
+std::optional<std::string> headers_of(const CompileRequest &request,
+                                      const std::string &kernel_headers) {
+    using Owner = IncludeDirectory::Owner;
+    if (request.source.find("include") == std::string::npos)
+        return "";
+    // What is in quotation marks is looked for in the current folder first.
+    for (const IncludeDirective &include :
+         find_includes(request.source, blank_comments_and_strings(request.source)))
+        if (include.form != IncludeDirective::Form::Angled)
+            return std::nullopt;
+    std::vector<IncludeDirectory> path;
+    for (const std::string &folder : translate_options(request.options).include_dirs)
+        path.push_back({folder, Owner::User});
+    for (const std::string &folder : request.include_dirs)
+        path.push_back({fs::absolute(folder).lexically_normal(), Owner::User});
+    path.push_back({kernel_headers, Owner::Kernels});
+    const IncludeScan scan = scan_includes(request.source, "", path);
+    if (scan.incomplete || !scan.unresolved.empty())
+        return std::nullopt;
+    ByteWriter headers;
+    for (const Dependency &file : scan.dependencies.files) {
+        if (file.absent)
+            continue;
+        if (fs::path(file.path).parent_path() != kernel_headers)
+            return std::nullopt;
+        headers.put(fs::path(file.path).filename().string()).put(as_text(file.digest));
+    }
+    return headers.bytes();
 }
 
 } // namespace
@@ -65,13 +104,16 @@ struct KernelPack::Row {
     std::uint64_t place, size;
 };
 
-std::optional<Sha256::Digest> kernel_pack_key(const CompileRequest &request) {
+std::optional<Sha256::Digest> kernel_pack_key(const CompileRequest &request,
+                                              const std::string &kernel_headers) {
     if (request.target != ImageKind::Ptx || request.compiler != CompilerChoice::Auto ||
-        !request.name_expressions.empty() || !std::ranges::all_of(request.options, is_plain) ||
-        request.source.find("include") != std::string::npos)
+        !request.name_expressions.empty() || !std::ranges::all_of(request.options, is_plain))
+        return std::nullopt;
+    const std::optional<std::string> headers = headers_of(request, kernel_headers);
+    if (!headers)
         return std::nullopt;
     ByteWriter key;
-    key.put("kernel 1").put(request.source).put(request.name);
+    key.put("kernel 1").put(request.source).put(request.name).put(*headers);
     for (const std::string &option : request.options)
         if (!is_folder(option))
             key.put(option);

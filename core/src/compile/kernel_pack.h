@@ -9,9 +9,9 @@
 //                         sorted by the first
 //     entries             "compute_86", a line's end, PTX
 //
-// An entry is found by all that a compilation is told, the source above all: one that was made of
-// other source, or with other options, is never met. Images for a GPU are not kept, because a
-// driver may be older than the compiler that made them.
+// An entry is found by all that a compilation is told, the source above all, with the package's own
+// headers: one that was made of other source, or with other options, is never met. Images for a GPU
+// are not kept, because a driver may be older than the compiler that made them.
 #pragma once
 
 #include <optional>
@@ -23,9 +23,10 @@
 
 namespace pycuda::compile_detail {
 
-/// What an entry for the request is found by; nothing where it depends on more than itself, as on
-/// headers, or where its result is not PTX.
-[[nodiscard]] std::optional<Sha256::Digest> kernel_pack_key(const CompileRequest &request);
+/// What an entry for the request is found by; nothing where it depends on more than itself and the
+/// headers in `kernel_headers`, or where its result is not PTX.
+[[nodiscard]] std::optional<Sha256::Digest> kernel_pack_key(const CompileRequest &request,
+                                                            const std::string &kernel_headers);
 
 /// A file of kernels, mapped into memory. Immutable: any thread may ask.
 class KernelPack {

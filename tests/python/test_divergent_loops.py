@@ -56,7 +56,8 @@ def test_each_thread_keeps_what_it_left_with(device, name):
 
 
 # Threads that begin the next round early meet the others behind a point that all pass on their way
-# out. x: by thread and round, different for each; n and m: the same for all.
+# out. x: by thread and round, different for each; n and m: the same for all. (With `++c == n` in
+# `nested` an H200 never comes to an end, unless its compiler runs with -O0.)
 ROUNDS = """
 __device__ unsigned next(unsigned &x) { x = x * 1664525u + 1013904223u; return x >> 28; }
 
@@ -94,7 +95,7 @@ outer:
             if (next(x) < 5) goto outer;
             if (next(x) < 7) break;
         }
-        if (++c == n) break;
+        if (++c >= n) break;
     }
     out[threadIdx.x] = rounds * 100000 + inner * 100 + c;
 }

@@ -10,8 +10,8 @@
 // all. A row is then parted at a key: less, equal, greater, each in the order they had. Blocks
 // count the tiles of 4096 keys first, as in array_nonzero.cpp.
 //
-// Before this text: sort_keys.cuh, SELECT_RANKS (how many), SELECT_EQUAL (for encode()), and
-// SELECT_UNROLL (a pragma for loops over a tile).
+// Before this text: sort_keys.cuh, SELECT_RANKS (how many), SELECT_EQUAL (for encode()),
+// SELECT_UNROLL (a pragma for loops over a tile), and SELECT_AHEAD (loads of a thread under way).
 #pragma once
 
 namespace pycuda {
@@ -68,17 +68,20 @@ __device__ __forceinline__ void count_keys(const U *keys, long long from, long l
             if (U(rest >> bits) == begins[r])
                 atomicAdd(count + r * select_digits + digit, 1u);
     };
-    constexpr int ahead = 8;
+    constexpr int ahead = SELECT_AHEAD;
     long long i = from + threadIdx.x;
+#pragma unroll 1
     for (; i + (ahead - 1) * sort_threads < to; i += ahead * sort_threads) {
         U stored[ahead];
 #pragma unroll
         for (int k = 0; k < ahead; ++k)
             stored[k] = keys[i + k * sort_threads];
-SELECT_UNROLL
+#pragma unroll
         for (int k = 0; k < ahead; ++k)
             add(stored[k]);
     }
+    if (ahead == 1)
+        return;
     for (; i < to; i += sort_threads)
         add(keys[i]);
 }

@@ -87,6 +87,21 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *result, CUgraphNode original, CUgra
     });
 }
 
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
+                                        CUcontext wanted, unsigned int value, unsigned int flags) {
+    return api::with_context([&](Context &current) {
+        api::require_non_null(handle);
+        device::require((flags & ~CU_GRAPH_COND_ASSIGN_DEFAULT) == 0, CUDA_ERROR_INVALID_VALUE);
+        const std::shared_ptr<Graph> owner = api::find_graph(graph);
+        const std::shared_ptr<Context> named = device::registry<Context>().find(wanted);
+        device::require(named || !wanted, CUDA_ERROR_INVALID_CONTEXT);
+        owner->conditions.push_back(device::Condition::make(
+            named ? *named : current, value,
+            flags == 0 ? device::Condition::Default::Keep : device::Condition::Default::Assign));
+        *handle = owner->conditions.back()->handle();
+    });
+}
+
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
     return api::with_context([&](Context &) { instantiate(result, graph, flags); });
 }

@@ -117,6 +117,22 @@ template <class Parameters> GraphWork operations_work(const Parameters *params) 
     return work;
 }
 
+/// Its graphs are made here, and the client is told their handles.
+GraphWork conditional_work(CUDA_CONDITIONAL_NODE_PARAMS &params) {
+    device::ConditionalWork work;
+    work.type = params.type;
+    work.condition = device::Condition::find(params.handle);
+    const unsigned most = params.type == CU_GRAPH_COND_TYPE_WHILE ? 1
+                          : params.type == CU_GRAPH_COND_TYPE_IF  ? 2
+                                                                  : params.size;
+    device::require(work.condition && params.type <= CU_GRAPH_COND_TYPE_SWITCH && params.size > 0 &&
+                        params.size <= most,
+                    CUDA_ERROR_INVALID_VALUE);
+    work.bodies = std::make_shared<device::ConditionalBodies>(params.size);
+    params.phGraph_out = work.bodies->handles.data();
+    return work;
+}
+
 /// Any node, as cuGraphAddNode describes it.
 GraphWork work_of(CUgraphNodeParams &params) {
     switch (params.type) {
@@ -144,7 +160,9 @@ GraphWork work_of(CUgraphNodeParams &params) {
         return free_work(params.free.dptr);
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
         return operations_work(&params.memOp);
-    default: // semaphores, conditions
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return conditional_work(params.conditional);
+    default: // semaphores
         throw device::Error(CUDA_ERROR_NOT_SUPPORTED);
     }
 }

@@ -37,6 +37,8 @@ void run_kernel(Stream &stream, const KernelWork &work) {
 GraphWork copy_of(const GraphWork &work) {
     if (const auto *child = std::get_if<ChildWork>(&work))
         return ChildWork{child->graph->clone()};
+    // A condition is one node's, and bodies are known by the handles that clients got.
+    require(!std::holds_alternative<ConditionalWork>(work), CUDA_ERROR_NOT_SUPPORTED);
     return work;
 }
 
@@ -72,6 +74,7 @@ CUgraphNodeType type_of(const GraphWork &work) noexcept {
             [](const AllocateWork &) { return CU_GRAPH_NODE_TYPE_MEM_ALLOC; },
             [](const FreeWork &) { return CU_GRAPH_NODE_TYPE_MEM_FREE; },
             [](const MemoryOperationsWork &) { return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; },
+            [](const ConditionalWork &) { return CU_GRAPH_NODE_TYPE_CONDITIONAL; },
         },
         work);
 }
@@ -129,6 +132,7 @@ std::vector<GraphNode *> Graph::sorted() const {
 
 std::shared_ptr<Graph> Graph::clone() const {
     auto made = std::make_shared<Graph>(references);
+    made->conditions = conditions;
     std::map<const GraphNode *, GraphNode *> clones;
     for (GraphNode *node : sorted()) {
         std::vector<GraphNode *> dependencies;
@@ -152,6 +156,9 @@ std::vector<GraphExec::Step> GraphExec::steps_of(const Graph &graph) {
             step.after.push_back(places.at(dependency));
         if (const auto *child = std::get_if<ChildWork>(&node->work))
             step.child = std::make_shared<GraphExec>(*child->graph, 0);
+        if (const auto *conditional = std::get_if<ConditionalWork>(&node->work))
+            for (const std::shared_ptr<Graph> &body : conditional->bodies->graphs)
+                step.bodies.push_back(std::make_shared<GraphExec>(*body, 0));
         places[node] = steps.size();
         steps.push_back(std::move(step));
     }
@@ -159,10 +166,13 @@ std::vector<GraphExec::Step> GraphExec::steps_of(const Graph &graph) {
 }
 
 GraphExec::GraphExec(const Graph &graph, std::uint64_t flags)
-    : flags_(flags), references_(graph.references), steps_(steps_of(graph)) {}
+    : flags_(flags), references_(graph.references), conditions_(graph.conditions),
+      steps_(steps_of(graph)) {}
 
 void GraphExec::launch(Stream &stream) {
     std::lock_guard lock(mutex_);
+    for (const std::shared_ptr<Condition> &condition : conditions_)
+        Condition::enqueue_default(stream, condition);
     for (const Step &step : steps_) {
         if (!step.enabled)
             continue;
@@ -192,6 +202,9 @@ void GraphExec::launch(Stream &stream) {
                        [&](const MemoryOperationsWork &work) {
                            for (const MemoryOperation &operation : work.operations)
                                enqueue_memory_operation(stream, operation);
+                       },
+                       [&](const ConditionalWork &work) {
+                           enqueue_conditional(stream, work, step.bodies);
                        },
                    },
                    step.work);
@@ -242,10 +255,12 @@ GraphExec::Difference GraphExec::update(const Graph &graph) {
         if (wanted[i].after != steps_[i].after)
             return {.result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, .node = nodes[i]};
     }
+    conditions_ = graph.conditions;
     for (std::size_t i = 0; i < wanted.size(); i++) {
         // The handles of the graph that it was made of stay good.
         steps_[i].work = std::move(wanted[i].work);
         steps_[i].child = std::move(wanted[i].child);
+        steps_[i].bodies = std::move(wanted[i].bodies);
     }
     return {};
 }

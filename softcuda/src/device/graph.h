@@ -4,6 +4,7 @@
 // graph's dependencies. Branches of a graph do not overlap: each of them has all cores already.
 #pragma once
 
+#include "device/conditional.h"
 #include "device/copy.h"
 #include "device/event.h"
 #include "device/graph_memory.h"
@@ -66,8 +67,9 @@ struct MemoryOperationsWork {
 };
 struct EmptyWork {};
 
-using GraphWork = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork,
-                               ChildWork, AllocateWork, FreeWork, MemoryOperationsWork>;
+using GraphWork =
+    std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork, ChildWork,
+                 AllocateWork, FreeWork, MemoryOperationsWork, ConditionalWork>;
 
 [[nodiscard]] CUgraphNodeType type_of(const GraphWork &work) noexcept;
 
@@ -112,7 +114,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
     [[nodiscard]] std::vector<GraphNode *> sorted() const;
     [[nodiscard]] std::shared_ptr<Graph> clone() const;
 
-    UserReferences references; ///< objects of the client's that it keeps
+    UserReferences references;                          ///< objects of the client's that it keeps
+    std::vector<std::shared_ptr<Condition>> conditions; ///< of its conditional nodes
 
   private:
     std::vector<std::shared_ptr<GraphNode>> nodes_; ///< the registry knows them, too
@@ -145,6 +148,7 @@ class GraphExec {
         std::vector<std::size_t> after;
         bool enabled = true;
         std::shared_ptr<GraphExec> child;
+        std::vector<std::shared_ptr<GraphExec>> bodies; ///< of a conditional node
     };
     Step &step(const GraphNode &node);
     static std::vector<Step> steps_of(const Graph &graph);
@@ -152,6 +156,7 @@ class GraphExec {
     std::mutex mutex_;
     std::uint64_t flags_;
     UserReferences references_;
+    std::vector<std::shared_ptr<Condition>> conditions_;
     std::vector<Step> steps_;
 };
 

@@ -208,6 +208,20 @@ void call_own(FunctionLowering &f, const ptx::Instruction &call, const OwnFuncti
         write_result(f, results[0], {0, register_class(own.result)}, made->result());
 }
 
+/// cudaGraphSetConditional(handle, value): the handle is where the value is.
+void set_conditional(FunctionLowering &f, const ptx::Instruction &call) {
+    auto arguments = call.operand(2).elements;
+    if (arguments.size() != 2)
+        return f.error(call, "'cudaGraphSetConditional' is called with " +
+                                 std::to_string(arguments.size()) + " arguments instead of 2");
+    Attributes a;
+    a.type = Scalar::U32;
+    a.space = Space::Global;
+    f.builder().append(Opcode::Store, a,
+                       {read_argument(f, arguments[0], {0, Type::I64}),
+                        read_argument(f, arguments[1], {0, Type::I32})});
+}
+
 // ---- calls through a pointer ----------------------------------------------------------------
 
 bool fits(const std::vector<ptx::Variable> &formal, std::span<const ptx::Operand> actual,
@@ -270,6 +284,8 @@ void lower_call(FunctionLowering &f, const ptx::Instruction &call) {
         return call_function(f, call, callee);
     if (const OwnFunction *own = own_function(callee.name))
         return call_own(f, call, *own);
+    if (callee.name == "cudaGraphSetConditional")
+        return set_conditional(f, call);
     f.error(call, "function '" + std::string(callee.name) + "' is declared but not defined");
 }
 

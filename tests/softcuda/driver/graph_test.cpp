@@ -298,4 +298,133 @@ TEST_F(GraphTest, WordsOfACapturedStream) {
     EXPECT_EQ(read_words(list_, 4)[2], 9);
 }
 
+class ConditionalTest : public GraphTest {
+  protected:
+    CUgraphConditionalHandle condition(unsigned value, unsigned flags, CUgraph graph = nullptr) {
+        CUgraphConditionalHandle handle = 0;
+        EXPECT_EQ(
+            cuGraphConditionalHandleCreate(&handle, graph ? graph : graph_, nullptr, value, flags),
+            CUDA_SUCCESS);
+        return handle;
+    }
+
+    /// A conditional node; its bodies are in `bodies_` then.
+    CUresult add_node(CUgraphConditionalHandle handle, CUgraphConditionalNodeType type,
+                      unsigned count) {
+        CUgraphNodeParams params{};
+        params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+        params.conditional.handle = handle;
+        params.conditional.type = type;
+        params.conditional.size = count;
+        CUgraphNode node = nullptr;
+        const CUresult result = cuGraphAddNode_v2(&node, graph_, nullptr, nullptr, 0, &params);
+        if (result == CUDA_SUCCESS)
+            bodies_.assign(params.conditional.phGraph_out, params.conditional.phGraph_out + count);
+        return result;
+    }
+
+    /// A node in `graph` that appends a value to the list.
+    CUgraphNode append_in(CUgraph graph, int value, CUgraphNode after = nullptr) {
+        CUDA_KERNEL_NODE_PARAMS params = append_params(value);
+        CUgraphNode node = nullptr;
+        EXPECT_EQ(cuGraphAddKernelNode(&node, graph, &after, after ? 1 : 0, &params), CUDA_SUCCESS);
+        return node;
+    }
+
+    static CUgraphNode copy_in(CUgraph graph, CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                               CUgraphNode after, CUcontext context) {
+        CUDA_MEMCPY3D copy{};
+        copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+        copy.srcDevice = from;
+        copy.dstDevice = to;
+        copy.WidthInBytes = bytes;
+        copy.Height = copy.Depth = 1;
+        CUgraphNode node = nullptr;
+        EXPECT_EQ(cuGraphAddMemcpyNode(&node, graph, &after, 1, &copy, context), CUDA_SUCCESS);
+        return node;
+    }
+
+    std::vector<CUgraph> bodies_;
+};
+
+TEST_F(ConditionalTest, IfRunsTheBodyThatTheValueAsksFor) {
+    for (unsigned value : {0U, 1U}) {
+        ASSERT_EQ(cuGraphCreate(&graph_, 0), CUDA_SUCCESS);
+        ASSERT_EQ(
+            add_node(condition(value, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_IF, 2),
+            CUDA_SUCCESS);
+        append_in(bodies_[0], 10);
+        append_in(bodies_[1], 20);
+        CUgraphExec exec = instantiate();
+        EXPECT_EQ(run(exec), List{value ? 10 : 20});
+        EXPECT_EQ(run(exec), List{value ? 10 : 20});
+    }
+}
+
+TEST_F(ConditionalTest, SwitchRunsOneBodyOrNone) {
+    const CUgraphConditionalHandle handle = condition(0, 0);
+    ASSERT_EQ(add_node(handle, CU_GRAPH_COND_TYPE_SWITCH, 3), CUDA_SUCCESS);
+    for (int i = 0; i < 3; i++)
+        append_in(bodies_[static_cast<std::size_t>(i)], i + 1);
+    CUgraphExec exec = instantiate();
+    for (int value = 0; value < 4; value++) { // a kernel sets it, as cudaGraphSetConditional does
+        ASSERT_EQ(launch("store", 1, 1, nullptr, CUdeviceptr{handle}, value), CUDA_SUCCESS);
+        EXPECT_EQ(run(exec), value < 3 ? List{value + 1} : List{});
+    }
+}
+
+TEST_F(ConditionalTest, WhileRunsUntilItsBodySaysNo) {
+    const CUgraphConditionalHandle handle = condition(1, CU_GRAPH_COND_ASSIGN_DEFAULT);
+    ASSERT_EQ(add_node(handle, CU_GRAPH_COND_TYPE_WHILE, 1), CUDA_SUCCESS);
+    // The body takes its next value from a row: 1 1 0.
+    const std::int32_t row[] = {1, 1, 0, 0};
+    const CUdeviceptr values = allocate(16), rest = allocate(16), fresh = allocate(16);
+    ASSERT_EQ(cuMemcpyHtoD(fresh, row, 16), CUDA_SUCCESS);
+    CUgraphNode node = append_in(bodies_[0], 7);
+    node = copy_in(bodies_[0], handle, values, 4, node, context_);
+    node = copy_in(bodies_[0], rest, values + 4, 12, node, context_);
+    copy_in(bodies_[0], values, rest, 12, node, context_);
+    CUgraphExec exec = instantiate();
+    for (int i = 0; i < 2; i++) {
+        ASSERT_EQ(cuMemcpyDtoD(values, fresh, 16), CUDA_SUCCESS);
+        EXPECT_EQ(run(exec), (List{7, 7, 7}));
+    }
+}
+
+TEST_F(ConditionalTest, EndlessLoopIsInterrupted) {
+    ASSERT_EQ(add_node(condition(1, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_WHILE, 1),
+              CUDA_SUCCESS);
+    CUgraphExec exec = instantiate();
+    ASSERT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+    ASSERT_EQ(scuCtxInterrupt(context_), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+TEST_F(ConditionalTest, FaultInABodyEndsTheLoop) {
+    ASSERT_EQ(add_node(condition(1, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_WHILE, 1),
+              CUDA_SUCCESS);
+    CUDA_KERNEL_NODE_PARAMS params = append_params(0);
+    params.func = function("trap");
+    params.kernelParams = nullptr;
+    CUgraphNode node = nullptr;
+    ASSERT_EQ(cuGraphAddKernelNode(&node, bodies_[0], nullptr, 0, &params), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphLaunch(instantiate(), nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+TEST_F(ConditionalTest, WrongDescriptionsAreRefused) {
+    const CUgraphConditionalHandle handle = condition(1, 0);
+    EXPECT_EQ(add_node(handle + 8, CU_GRAPH_COND_TYPE_IF, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(add_node(handle, CU_GRAPH_COND_TYPE_IF, 3), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(add_node(handle, CU_GRAPH_COND_TYPE_WHILE, 2), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(add_node(handle, CU_GRAPH_COND_TYPE_SWITCH, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuGraphConditionalHandleCreate(nullptr, graph_, nullptr, 0, 0),
+              CUDA_ERROR_INVALID_VALUE);
+    ASSERT_EQ(add_node(handle, CU_GRAPH_COND_TYPE_WHILE, 1), CUDA_SUCCESS);
+    CUgraph clone = nullptr;
+    EXPECT_EQ(cuGraphClone(&clone, graph_), CUDA_ERROR_NOT_SUPPORTED);
+}
+
 } // namespace

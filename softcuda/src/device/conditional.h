@@ -1,0 +1,68 @@
+// conditional.h -- parts of graphs that run, or run again, as a value in memory says.
+//
+//     while (value) body       if (value) body [else other]       bodies[value]
+//
+// A kernel sets the value, which cudaGraphSetConditional() knows by its handle: its address.
+#pragma once
+
+#include "device/graph_memory.h"
+#include "device/stream.h"
+
+#include <cstdint>
+#include <cuda.h>
+#include <memory>
+#include <vector>
+
+namespace softcuda::device {
+
+class Graph;
+class GraphExec;
+
+/// A value that conditional nodes look at. Any thread may call any function.
+class Condition {
+  public:
+    enum class Default { Keep, Assign };
+
+    /// `assign`: the value is `value` again at each launch of the graph. Throws Error.
+    static std::shared_ptr<Condition> make(Context &context, std::uint32_t value, Default assign);
+    /// Null where there is none of that handle.
+    [[nodiscard]] static std::shared_ptr<Condition> find(CUgraphConditionalHandle handle);
+    Condition(const Condition &) = delete;
+    ~Condition();
+
+    [[nodiscard]] CUgraphConditionalHandle handle() const noexcept { return memory_->address(); }
+    [[nodiscard]] std::uint32_t value() const noexcept;
+    /// Lets the value be as the graph's launch wants it, in the stream's turn.
+    static void enqueue_default(Stream &stream, const std::shared_ptr<Condition> &condition);
+
+  private:
+    Condition(std::shared_ptr<GraphMemory> memory, std::uint32_t value, Default assign)
+        : memory_(std::move(memory)), default_(value), assign_(assign) {}
+    void set(std::uint32_t value) noexcept;
+
+    std::shared_ptr<GraphMemory> memory_;
+    std::uint32_t default_;
+    Default assign_;
+};
+
+/// The graphs of a conditional node, empty at first: clients fill them by their handles.
+struct ConditionalBodies {
+    explicit ConditionalBodies(std::size_t count);
+    ConditionalBodies(const ConditionalBodies &) = delete;
+    ~ConditionalBodies();
+
+    std::vector<std::shared_ptr<Graph>> graphs;
+    std::vector<CUgraph> handles;
+};
+
+struct ConditionalWork {
+    CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
+    std::shared_ptr<Condition> condition;
+    std::shared_ptr<ConditionalBodies> bodies;
+};
+
+/// Puts the node's work into a stream: what comes later waits for the last body that runs.
+void enqueue_conditional(Stream &stream, const ConditionalWork &work,
+                         const std::vector<std::shared_ptr<GraphExec>> &bodies);
+
+} // namespace softcuda::device

@@ -336,8 +336,10 @@ std::string centred_code() {
 
 /// The team's state, in its first thread's `total`.
 std::string join_team(const ReductionVariant &variant) {
+    // Moments take so long to join that this pays where it is done once for a result only.
+    const bool in_loops = is_index(variant) || (is_of_moments(variant) && variant.partials);
     const std::string unroll =
-        variant.rolled && is_index(variant) ? "#pragma unroll 1\n" : "#pragma unroll\n";
+        variant.rolled && in_loops ? "#pragma unroll 1\n" : "#pragma unroll\n";
     std::string code;
     if (variant.team != Team::Warp) // halves down to a warp, of columns to one of a block's eight
         code +=

@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
+#include <vector>
 
 namespace softcuda::device::client_question {
 namespace {
@@ -22,7 +25,65 @@ constexpr auto kLastChance = std::chrono::milliseconds(200);
 std::atomic<int (*)()> question{nullptr};
 std::atomic<pthread_t> asked_thread{};
 
+struct CrossWait {
+    std::weak_ptr<Command> command, other;
+};
+
+struct CrossWaits {
+    std::mutex mutex;
+    std::vector<CrossWait> list;
+};
+
+/// Never destroyed: waits may be going on while the process exits.
+CrossWaits &cross_waits() {
+    static auto *const instance = new CrossWaits;
+    return *instance;
+}
+
+bool is_over(const std::weak_ptr<Command> &command) {
+    const std::shared_ptr<Command> alive = command.lock();
+    return !alive || alive->done();
+}
+
+/// Commands that are not done, of other contexts, for which this context has to wait. What is not
+/// done keeps its context.
+std::vector<std::shared_ptr<Command>> waited_for_by(const Context &context) {
+    std::vector<std::shared_ptr<Command>> found;
+    std::lock_guard lock(cross_waits().mutex);
+    for (const CrossWait &wait : cross_waits().list) {
+        const std::shared_ptr<Command> command = wait.command.lock(), other = wait.other.lock();
+        if (command && other && !command->done() && !other->done() &&
+            &command->context() == &context)
+            found.push_back(other);
+    }
+    return found;
+}
+
+void interrupt_all(Context &first) {
+    std::set<Context *> known{&first};
+    std::vector<Context *> work{&first};
+    std::vector<std::shared_ptr<Command>> kept;
+    while (!work.empty()) {
+        Context *context = work.back();
+        work.pop_back();
+        for (const std::shared_ptr<Command> &other : waited_for_by(*context)) {
+            kept.push_back(other);
+            if (known.insert(&other->context()).second)
+                work.push_back(&other->context());
+        }
+        context->interrupt();
+    }
+}
+
 } // namespace
+
+void remember(const std::shared_ptr<Command> &command, const std::shared_ptr<Command> &other) {
+    std::lock_guard lock(cross_waits().mutex);
+    std::erase_if(cross_waits().list, [](const CrossWait &wait) {
+        return is_over(wait.command) || is_over(wait.other);
+    });
+    cross_waits().list.push_back({command, other});
+}
 
 void set(int (*keep_waiting)(), pthread_t thread) noexcept {
     question = nullptr; // until it is clear who is asked
@@ -51,7 +112,7 @@ bool wait(Command &command) {
         if (now >= next_question) {
             const auto keep_waiting = question.load();
             if (keep_waiting && keep_waiting() == 0) {
-                command.context().interrupt();
+                interrupt_all(command.context());
                 given_up = given_up.value_or(now + kLastChance);
             }
             next_question = Clock::now() + 5ms;

@@ -1,6 +1,7 @@
 // client_question.h -- asking the client, while one of its calls waits, whether to go on.
 #pragma once
 
+#include <memory>
 #include <pthread.h>
 
 namespace softcuda::device {
@@ -16,9 +17,14 @@ void set(int (*keep_waiting)(), pthread_t thread) noexcept;
 /// it would never ask.
 [[nodiscard]] bool asked_here() noexcept;
 
+/// `command` waits for `other`, of another context: where a wait for the one context is given up,
+/// the other's kernels are in the way, too.
+void remember(const std::shared_ptr<Command> &command, const std::shared_ptr<Command> &other);
+
 /// Returns when the command is done, with true. Where the client says no, the kernels of its
-/// context are interrupted, so that it soon is; false where it is not, since a function of the
-/// client's, or another context, holds it up. No lock may be held: the client runs code of its own.
+/// context, and of those that it waits for, are interrupted, so that it soon is; false where it is
+/// not, since a function of the client's holds it up. No lock may be held: the client runs code of
+/// its own.
 [[nodiscard]] bool wait(Command &command);
 
 } // namespace client_question

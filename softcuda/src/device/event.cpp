@@ -2,6 +2,7 @@
 #include "device/event.h"
 
 #include "device/capture.h"
+#include "device/client_question.h"
 #include "device/context.h"
 #include "device/error.h"
 #include "device/polled_wait.h"
@@ -49,6 +50,8 @@ void Event::hold(Stream &stream) const {
     if (!latest || latest->done())
         return;
     auto hold = std::make_shared<EventMark>(stream.context());
+    if (&latest->context() != &stream.context())
+        client_question::remember(hold, latest);
     if (System::get().timeline().append(stream, hold, latest))
         hold->start();
 }

@@ -186,6 +186,30 @@ TEST_F(FaultTest, ClientThatIsAskedGivesUpAWait) {
     scuAskWhileWaiting(nullptr, {});
 }
 
+TEST_F(FaultTest, GivenUpWaitInterruptsTheContextThatIsWaitedFor) {
+    SKIP_UNDER_TSAN();
+    CUcontext other = nullptr;
+    ASSERT_EQ(cuCtxCreate_v4(&other, nullptr, 0, 0), CUDA_SUCCESS);
+    CUmodule module = nullptr;
+    CUfunction spin = nullptr;
+    CUevent event = nullptr;
+    ASSERT_EQ(cuModuleLoadData(&module, fake::kImage), CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleGetFunction(&spin, module, "spin"), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+    ASSERT_EQ(cuLaunchKernel(spin, 4, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventRecord(event, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamWaitEvent(nullptr, event, 0), CUDA_SUCCESS);
+    questions = 0;
+    scuAskWhileWaiting(give_up_at_third, pthread_self());
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); // nothing of its own failed
+    EXPECT_GE(questions, 3);
+    scuAskWhileWaiting(nullptr, {});
+    ASSERT_EQ(cuCtxSetCurrent(other), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED); // told once
+    EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
+}
+
 TEST_F(FaultTest, FunctionInAStreamOutlastsAWaitThatWasGivenUp) {
     questions = 0;
     scuAskWhileWaiting(give_up_at_third, pthread_self());

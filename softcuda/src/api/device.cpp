@@ -107,6 +107,65 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice first, CUdevice second) {
     });
 }
 
+namespace {
+
+/// What the processor does atomically, for memory of all kinds alike: CUatomicOperationCapability.
+unsigned atomic_capabilities(CUatomicOperation operation) {
+    constexpr unsigned kBoth = CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_SCALAR_64;
+    constexpr unsigned kNumbers = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED;
+    switch (operation) {
+    case CU_ATOMIC_OPERATION_INTEGER_ADD:
+    case CU_ATOMIC_OPERATION_INTEGER_MIN:
+    case CU_ATOMIC_OPERATION_INTEGER_MAX:
+        return kNumbers | CU_ATOMIC_CAPABILITY_REDUCTION | kBoth;
+    case CU_ATOMIC_OPERATION_INTEGER_INCREMENT:
+    case CU_ATOMIC_OPERATION_INTEGER_DECREMENT:
+        return CU_ATOMIC_CAPABILITY_UNSIGNED | CU_ATOMIC_CAPABILITY_REDUCTION |
+               CU_ATOMIC_CAPABILITY_SCALAR_32;
+    case CU_ATOMIC_OPERATION_AND:
+    case CU_ATOMIC_OPERATION_OR:
+    case CU_ATOMIC_OPERATION_XOR:
+        return CU_ATOMIC_CAPABILITY_REDUCTION | kBoth;
+    case CU_ATOMIC_OPERATION_EXCHANGE:
+    case CU_ATOMIC_OPERATION_CAS:
+        return kBoth | CU_ATOMIC_CAPABILITY_SCALAR_128;
+    case CU_ATOMIC_OPERATION_FLOAT_ADD:
+        return CU_ATOMIC_CAPABILITY_REDUCTION | kBoth;
+    default: // PTX has no minima and maxima of floats in memory
+        return 0;
+    }
+}
+
+void give_capabilities(unsigned *capabilities, const CUatomicOperation *operations,
+                       unsigned count) {
+    api::require_non_null(capabilities, operations);
+    device::require(count > 0, CUDA_ERROR_INVALID_VALUE);
+    for (unsigned i = 0; i < count; i++) {
+        device::require(operations[i] >= 0 && operations[i] < CU_ATOMIC_OPERATION_MAX,
+                        CUDA_ERROR_INVALID_VALUE);
+        capabilities[i] = atomic_capabilities(operations[i]);
+    }
+}
+
+} // namespace
+
+CUresult cuDeviceGetHostAtomicCapabilities(unsigned *capabilities,
+                                           const CUatomicOperation *operations, unsigned count,
+                                           CUdevice ordinal) {
+    return api::with_device(
+        ordinal, [&](device::Device &) { give_capabilities(capabilities, operations, count); });
+}
+
+CUresult cuDeviceGetP2PAtomicCapabilities(unsigned *capabilities,
+                                          const CUatomicOperation *operations, unsigned count,
+                                          CUdevice source, CUdevice destination) {
+    return api::with_system([&](device::System &system) {
+        device::require(&system.device(source) != &system.device(destination),
+                        CUDA_ERROR_INVALID_DEVICE);
+        give_capabilities(capabilities, operations, count);
+    });
+}
+
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice source,
                                  CUdevice destination) {
     return api::with_system([&](device::System &system) {

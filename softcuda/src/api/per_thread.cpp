@@ -115,6 +115,9 @@ PER_THREAD(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz)
 PER_THREAD(cuMemFreeAsync, cuMemFreeAsync_ptsz)
 PER_THREAD(cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz)
 PER_THREAD(cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz)
+PER_THREAD(cuMemPrefetchBatchAsync, cuMemPrefetchBatchAsync_ptsz)
+PER_THREAD(cuMemDiscardBatchAsync, cuMemDiscardBatchAsync_ptsz)
+PER_THREAD(cuMemDiscardAndPrefetchBatchAsync, cuMemDiscardAndPrefetchBatchAsync_ptsz)
 
 // streams and events
 PER_THREAD(cuStreamGetPriority, cuStreamGetPriority_ptsz)

@@ -179,4 +179,39 @@ TEST_F(ApiTest, AskingForThePerThreadStreamGivesItsForms) {
     EXPECT_EQ(plain, older);
 }
 
+TEST_F(ApiTest, AtomicsOfTheProcessor) {
+    const CUatomicOperation operations[] = {CU_ATOMIC_OPERATION_INTEGER_ADD,
+                                            CU_ATOMIC_OPERATION_CAS, CU_ATOMIC_OPERATION_FLOAT_MIN};
+    unsigned found[3] = {};
+    ASSERT_EQ(cuDeviceGetHostAtomicCapabilities(found, operations, 3, 0), CUDA_SUCCESS);
+    EXPECT_TRUE(found[0] & CU_ATOMIC_CAPABILITY_SCALAR_64);
+    EXPECT_FALSE(found[0] & CU_ATOMIC_CAPABILITY_SCALAR_128);
+    EXPECT_TRUE(found[1] & CU_ATOMIC_CAPABILITY_SCALAR_128);
+    EXPECT_EQ(found[2], 0U);
+    EXPECT_EQ(cuDeviceGetHostAtomicCapabilities(found, operations, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuDeviceGetHostAtomicCapabilities(found, operations, 3, 99),
+              CUDA_ERROR_INVALID_DEVICE);
+    EXPECT_EQ(cuDeviceGetP2PAtomicCapabilities(found, operations, 3, 0, 0),
+              CUDA_ERROR_INVALID_DEVICE);
+}
+
+TEST_F(ApiTest, BatchesOfHintsAreChecked) {
+    CUdeviceptr ranges[] = {allocate(64), allocate(64)};
+    std::size_t sizes[] = {64, 64}, first[] = {0, 1};
+    CUmemLocation places[2] = {};
+    auto prefetch = [&](std::size_t count, std::size_t place_count) {
+        return cuMemPrefetchBatchAsync(ranges, sizes, count, places, first, place_count, 0,
+                                       nullptr);
+    };
+    EXPECT_EQ(prefetch(2, 2), CUDA_SUCCESS);
+    EXPECT_EQ(prefetch(1, 2), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(prefetch(2, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemDiscardBatchAsync(ranges, sizes, 2, 0, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemDiscardAndPrefetchBatchAsync(ranges, sizes, 2, places, first, 1, 0, nullptr),
+              CUDA_SUCCESS);
+    ranges[1] = 64;
+    EXPECT_EQ(prefetch(2, 2), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemDiscardBatchAsync(ranges, sizes, 2, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 } // namespace

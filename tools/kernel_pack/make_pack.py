@@ -41,6 +41,9 @@ CASTS = (
     "float64:int64 int64:int32 int32:int64 float32:float16 float16:float32 bool:float32 bool:int32 bool:int64 "
     "uint8:float32 float32:uint8 float32:complex64"
 ).split()
+SORTS = (
+    "sort(x)|sort(long)|argsort(x)|median(long)|partition(long, 9)|unique(x)|searchsorted(x, y)"
+).split("|")
 REDUCTIONS = "sum mean max min argmax argmin".split()
 RUNNING = ("x[b]", "long[long_b]", "np.nonzero(long_b)")
 #: By the name of an array: flat, long and flat, a matrix by columns and by rows.
@@ -68,10 +71,7 @@ def operations() -> Iterator[tuple[str, str]]:
         )
         yield from ((dtype, f.format(name)) for name in REDUCTIONS for f in REDUCED)
         yield from ((dtype, text) for text in ("x.cumsum()", "long.cumsum()"))
-        yield from (
-            (dtype, f"gpuarray.{text}")
-            for text in ("sort(x)", "sort(long)", "argsort(x)")
-        )
+        yield from ((dtype, f"gpuarray.{text}") for text in SORTS)
     for dtype in ("int32", "int64"):
         yield from ((dtype, text) for text in INTEGERS)
     for dtype in ("float32", "float64"):

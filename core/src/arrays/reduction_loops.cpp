@@ -14,6 +14,13 @@ int elements_per_turn(const ReductionVariant &variant) noexcept {
     return variant.team == Team::Columns ? 8 : 4;
 }
 
+/// What is found of a thread's elements side by side; where they are joined as groups, one.
+int states_per_thread(const ReductionVariant &variant) noexcept {
+    return reduction_row(variant.reduction).rule == ReductionRule::Moments
+               ? 1
+               : elements_per_turn(variant);
+}
+
 std::string pack_type(const ReductionVariant &variant, int walker) {
     return "Pack<" + walker_type(variant, walker) + ", " +
            std::to_string(reduction_vector_length(variant)) + ">";
@@ -22,7 +29,7 @@ std::string pack_type(const ReductionVariant &variant, int walker) {
 /// Joins the elements of packs called v0 + `of` and v1 + `of`, the first with number `place`.
 std::string append_packs(const ReductionVariant &variant, const std::string &of,
                          const std::string &place) {
-    const std::string states = std::to_string(elements_per_turn(variant));
+    const std::string states = std::to_string(states_per_thread(variant));
     std::string arguments;
     for (int k = 0; k < walker_count(variant); ++k)
         arguments += "v" + std::to_string(k) + of + ".v[k], ";
@@ -111,9 +118,9 @@ std::string words_loop(const ReductionVariant &variant) {
 /// Elements one by one: into each of the states in turn while there are enough, then into the
 /// first.
 std::string element_loop(const ReductionVariant &variant) {
-    const std::string states = std::to_string(elements_per_turn(variant));
+    const std::string states = std::to_string(states_per_thread(variant));
     return "    Index r = begin + lane;\n    for (; r + " +
-           std::to_string(elements_per_turn(variant) - 1) + " * team_size < end; r += " + states +
+           std::to_string(states_per_thread(variant) - 1) + " * team_size < end; r += " + states +
            " * team_size) {\n#pragma unroll\n        for (int u = 0; u < " + states +
            "; ++u)\n            state[u] = append(state[u], element(r + u * team_size));\n    }\n"
            "#pragma unroll 1\n    for (; r < end; r += team_size)\n"
@@ -123,7 +130,7 @@ std::string element_loop(const ReductionVariant &variant) {
 /// As element_loop(), with the code for an element standing once: the states move on after each,
 /// so that it always takes the first.
 std::string rolled_element_loop(const ReductionVariant &variant) {
-    const std::string states = std::to_string(elements_per_turn(variant));
+    const std::string states = std::to_string(states_per_thread(variant));
     return "    Index r = begin + lane;\n    const Index own = r < end ? (end - r + team_size - 1) "
            "/ "
            "team_size : 0;\n    const Index turns = r + own / " +
@@ -249,6 +256,9 @@ std::string group_loops(const ReductionVariant &variant, bool rolled) {
 }
 
 std::string single_loops(const ReductionVariant &variant, bool rolled) {
+    if (states_per_thread(variant) == 1)
+        return "#pragma unroll 1\n    for (Index r = begin + lane; r < end; r += team_size)\n"
+               "        state[0] = append(state[0], element(r));\n";
     std::string code;
     if (variant.words)
         code = words_loop(variant);
@@ -288,8 +298,7 @@ bool is_grouped(const ReductionVariant &variant) noexcept {
 }
 
 std::string thread_loop(const ReductionVariant &variant) {
-    const int count = is_grouped(variant) ? 1 : elements_per_turn(variant);
-    const std::string states = std::to_string(count);
+    const std::string states = std::to_string(states_per_thread(variant));
     const bool rolled = variant.rolled && (variant.vectors || variant.words || variant.partials);
     return "    S state[" + states + "];\n#pragma unroll\n    for (int u = 0; u < " + states +
            "; ++u)\n        state[u] = identity();\n" +

@@ -95,7 +95,7 @@ __device__ __forceinline__ long long array_sum_of_16(Word x) {
 }
 )__";
 
-constexpr const char *from_above = R"__(
+constexpr const char *exchanges = R"__(
 /// The state of the lane `distance` above in the warp.
 template <class S> __device__ __forceinline__ S array_from_above(S state, int distance) {
     unsigned words[(sizeof(S) + 3) / 4] = {};
@@ -106,6 +106,29 @@ template <class S> __device__ __forceinline__ S array_from_above(S state, int di
     memcpy(&state, words, sizeof(S));
     return state;
 }
+template <bool Eights, bool Fours> struct array_unit { typedef unsigned char type; };
+template <bool Fours> struct array_unit<true, Fours> { typedef unsigned long long type; };
+template <> struct array_unit<false, true> { typedef unsigned type; };
+/// The states of a block's 256 threads in shared memory: first the first unit of each, and so on.
+template <class S> struct array_states {
+    typedef typename array_unit<sizeof(S) % 8 == 0, sizeof(S) % 4 == 0>::type Unit;
+    Unit *memory;
+    __device__ __forceinline__ void put(int i, const S &state) const {
+        Unit units[sizeof(S) / sizeof(Unit)];
+        memcpy(units, &state, sizeof(S));
+#pragma unroll
+        for (int k = 0; k < int(sizeof(S) / sizeof(Unit)); ++k)
+            memory[k * 256 + i] = units[k];
+    }
+    __device__ __forceinline__ S get(int i, S state) const {
+        Unit units[sizeof(S) / sizeof(Unit)];
+#pragma unroll
+        for (int k = 0; k < int(sizeof(S) / sizeof(Unit)); ++k)
+            units[k] = memory[k * 256 + i];
+        memcpy(&state, units, sizeof(S));
+        return state;
+    }
+};
 )__";
 
 // Numbers as their mean, the sum of the squares of their deviations from it, and how many they are.
@@ -119,7 +142,7 @@ struct State {
     R squares, count;
 };
 __device__ __forceinline__ State array_merge(State a, State b) {
-    const R count = a.count + b.count, part = count > R(0) ? b.count / count : R(0);
+    const R count = a.count + b.count, part = b.count / (count < R(1) ? R(1) : count);
     const T step = b.mean - a.mean;
     return {a.mean + array_part(step, part),
             a.squares + b.squares + array_square_of(step) * (a.count * part), count};
@@ -336,27 +359,32 @@ std::string centred_code() {
 
 /// The team's state, in its first thread's `total`.
 std::string join_team(const ReductionVariant &variant) {
-    // Moments take so long to join that this pays where it is done once for a result only.
-    const bool in_loops = is_index(variant) || (is_of_moments(variant) && variant.partials);
+    // Moments take so long to join that this pays where it is done once for many elements only.
+    const bool in_loops =
+        is_index(variant) || (is_of_moments(variant) && (variant.partials || variant.split));
     const std::string unroll =
         variant.rolled && in_loops ? "#pragma unroll 1\n" : "#pragma unroll\n";
     std::string code;
     if (variant.team != Team::Warp) // halves down to a warp, of columns to one of a block's eight
         code +=
-            "    __shared__ __align__(16) unsigned char memory[256 * sizeof(S)];\n"
-            "    S *shared = reinterpret_cast<S *>(memory);\n"
-            "    shared[threadIdx.x] = total;\n" +
+            "    __shared__ array_states<S>::Unit memory[256 * sizeof(S) / "
+            "sizeof(array_states<S>::Unit)];\n"
+            "    const array_states<S> shared{memory};\n"
+            "    shared.put(threadIdx.x, total);\n" +
             unroll +
             "    for (int half = team_size / 2; half * distance >= 32; half /= 2) {\n"
             "        __syncthreads();\n"
             "        if (lane < half)\n"
-            "            shared[threadIdx.x] = combine(shared[threadIdx.x],\n"
-            "                                          shared[threadIdx.x + half * distance]);\n"
+            "            shared.put(threadIdx.x,\n"
+            "                       combine(shared.get(threadIdx.x, total),\n"
+            "                               shared.get(threadIdx.x + half * distance, total)));\n"
             "    }\n";
     if (variant.team == Team::Columns)
-        return code + "    if (lane > 0)\n        return;\n    total = shared[threadIdx.x];\n";
+        return code +
+               "    if (lane > 0)\n        return;\n    total = shared.get(threadIdx.x, total);\n";
     if (variant.team == Team::Block)
-        code += "    if (threadIdx.x >= 32)\n        return;\n    total = shared[threadIdx.x];\n";
+        code += "    if (threadIdx.x >= 32)\n        return;\n    total = shared.get(threadIdx.x, "
+                "total);\n";
     return code + unroll +
            "    for (int half = 16; half > 0; half /= 2)\n"
            "        total = combine(total, array_from_above(total, half));\n";
@@ -477,7 +505,7 @@ int team_size(Team team) noexcept {
 
 std::string reduction_source(const ReductionVariant &variant) {
     const std::vector<ScalarType> types = types_of(variant);
-    std::string code = std::string(limits) + from_above;
+    std::string code = std::string(limits) + exchanges;
     if (is_index(variant))
         code += variant.rolled && !is_complex(variant.type) ? rolled_order : order;
     if (std::ranges::any_of(types, is_complex))

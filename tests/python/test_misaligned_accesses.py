@@ -46,7 +46,7 @@ ACCESSES = {
     "16 bits": "ld.SPACE.u16 %h, AT; cvt.u32.u16 %v, %h;",
     "64 bits": "ld.SPACE.u64 %d, AT;",
     "two": "ld.SPACE.v2.u32 {%v, %w}, AT;",
-    "four": "ld.SPACE.v4.u32 {%v, %w, %x, %y}, AT;",
+    "four": "ld.SPACE.v4.u32 {%v, %w, %x, %y}, AT; add.u32 %v, %v, %x; add.u32 %v, %v, %y;",
     "store of two": "st.SPACE.v2.u32 AT, {%v, %w};",
     "atomic": "atom.SPACE.add.u32 %v, AT, 1;",
     "reduction": "red.SPACE.max.u32 AT, 1;",

@@ -72,8 +72,10 @@ bool LoopForest::goes_round(int loop, std::span<ir::Block *const> starts,
     while (!work.empty()) {
         const ir::Block *block = work.back();
         work.pop_back();
-        if (block == end || seen[block->id] || !contains(loop, block))
+        if (block == end || seen[block->id])
             continue;
+        if (!contains(loop, block))
+            return true; // what leaves the loop comes to `end` by way of one around it
         seen[block->id] = true;
         for (const ir::Block *successor : block->successors()) {
             if (successor == loops_[loop].header)

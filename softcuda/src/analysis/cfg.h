@@ -35,7 +35,7 @@ class LoopForest {
     [[nodiscard]] bool contains(int loop, const ir::Block *block) const;
     /// True for an edge from inside a loop to its header.
     [[nodiscard]] bool back_edge(const ir::Block *from, const ir::Block *to) const;
-    /// True if a way from one of `starts` takes a back edge of the loop before it comes to `end`.
+    /// True if a way from one of `starts` goes round the loop, or one around it, before `end`.
     [[nodiscard]] bool goes_round(int loop, std::span<ir::Block *const> starts,
                                   const ir::Block *end) const;
 

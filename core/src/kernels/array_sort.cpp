@@ -113,6 +113,10 @@ void sort_by_passes(Sorting &work) {
     const SortTile tile = tile_of(work, wide);
     const std::int64_t tiles = divide_up(work.length, std::int64_t{tile.items} * tile.threads);
     const std::int64_t index_size = wide ? 8 : 4, count = work.rows * work.length;
+    const SortVariant planning_kernel{work.type(), SortStage::Plan, work.pairs, false, {}};
+    const SortVariant pass_kernel{work.type(), SortStage::Pass, work.pairs, wide, tile};
+    work.expect(pass_kernel);
+    work.expect(planning_kernel);
     const Array counts = count_digits(work);
     const Array states = work.scratch(8 + work.rows * tiles * digits * index_size);
     const Array plans = work.scratch(work.rows * 4);
@@ -137,9 +141,8 @@ void sort_by_passes(Sorting &work) {
     planning.add(counts.address());
     planning.add(plans.address());
     planning.add(geometry);
-    work.launch(work.kernel({work.type(), SortStage::Plan, work.pairs, false, {}}),
-                {sort_grid(work.rows)}, threads, planning);
-    const Function &kernel = work.kernel({work.type(), SortStage::Pass, work.pairs, wide, tile});
+    work.launch(work.kernel(planning_kernel), {sort_grid(work.rows)}, threads, planning);
+    const Function &kernel = work.kernel(pass_kernel);
     for (std::int32_t pass = 0; pass < passes; ++pass) {
         geometry.pass = pass;
         fill_32_async(states.address(), 0, states.size() / 4, work.stream);

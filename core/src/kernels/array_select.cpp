@@ -6,8 +6,8 @@
 #include <pycuda/copy.h>
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
+#include <vector>
 
 namespace pycuda {
 namespace {

@@ -103,8 +103,8 @@ __device__ __forceinline__ void choose_digit(const unsigned *count, int pass, So
 #pragma unroll
     for (int k = 0; k < own; ++k) {
         if (rank >= before && rank - before < mine[k])
-            sought = {known.key << digit_bits(pass) | (threadIdx.x * own + k),
-                      known.rank - before, known.less + before, mine[k]};
+            sought = {known.key << digit_bits(pass) | (threadIdx.x * own + k), known.rank - before,
+                      known.less + before, mine[k]};
         before += mine[k];
     }
     __syncthreads();
@@ -205,7 +205,7 @@ __device__ __forceinline__ TileParts tile_parts(const Sought *sought, const Sele
 __device__ __forceinline__ unsigned long long count_warp(const U *in, const TileParts &part,
                                                          const SelectGeometry &g) {
     unsigned less = 0, greater = 0;
-SELECT_UNROLL
+    SELECT_UNROLL
     for (int k = 0; k < select_warp_keys / 32; ++k) {
         const long long i = part.first + k * 32;
         const U key = i < g.length ? select_key(in[i], g) : part.key;
@@ -232,7 +232,8 @@ __device__ void count_tiles(const U *keys, const Sought *sought, unsigned long l
     counts[blockIdx.x] = sum;
 }
 
-/// Moves a tile's keys (or, with SELECT_EQUAL, their places) to their parts. `ends`: the counts, added up along rows.
+/// Moves a tile's keys (or, with SELECT_EQUAL, their places) to their parts. `ends`: the counts,
+/// added up along rows.
 template <class Out>
 __device__ void write_tile(const U *keys, const Sought *sought, const unsigned long long *ends,
                            Out *out, const SelectGeometry &g) {
@@ -253,13 +254,13 @@ __device__ void write_tile(const U *keys, const Sought *sought, const unsigned l
     long long greater = static_cast<long long>(before >> 32);
     Out *to = out + part.row * g.length;
     const unsigned below = (1u << part.lane) - 1;
-SELECT_UNROLL
+    SELECT_UNROLL
     for (int k = 0; k < select_warp_keys / 32; ++k) {
         const long long i = part.first + k * 32;
         const bool there = i < g.length;
         const U stored = there ? in[i] : U(0);
         const U key = there ? select_key(stored, g) : part.key;
-        const bool is_less = key < part.key, is_greater = key > part.key;
+        const bool is_less = key<part.key, is_greater = key> part.key;
         const unsigned lesses = __ballot_sync(0xffffffffu, is_less);
         const unsigned greaters = __ballot_sync(0xffffffffu, is_greater);
         const long long less_here = less + __popc(lesses & below);

@@ -200,8 +200,8 @@ template <class W> __device__ W keys_before(const volatile W *mine, long long ti
     }
 }
 
-/// What passes are to move the keys of a row: those in which not all have the same digit, or else the
-/// last one. A bit for each. Blocks: rows.
+/// What passes are to move the keys of a row: those in which not all have the same digit, or else
+/// the last one. A bit for each. Blocks: rows.
 __device__ void plan_passes(const unsigned long long *counts, unsigned *plans,
                             const SortGeometry &g) {
     const long long row = blockIdx.x;

@@ -1,6 +1,7 @@
 // sort_keys.cuh -- keys as unsigned numbers of the same order, for sorting and selecting.
 //
-// Before this text: typedefs A and U (unsigned, as wide as keys), SORT_KIND, SORT_INFINITY, SORT_THREADS.
+// Before this text: typedefs A and U (unsigned, as wide as keys), SORT_KIND, SORT_INFINITY,
+// SORT_THREADS.
 #pragma once
 
 namespace pycuda {

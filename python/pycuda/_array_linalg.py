@@ -6,6 +6,7 @@ else by kernels of our own.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections import Counter
@@ -216,11 +217,11 @@ def _parse(subscripts: str, operands) -> tuple[list[str], str]:
         raise ValueError(
             f"einsum(): {len(terms)} subscripts for {len(operands)} operands"
         )
-    hidden = _hidden_letters(terms, operands)
     most = max(
         (op.ndim - len(t.replace("...", "")) for t, op in zip(terms, operands, strict=True) if "..." in t),
         default=0,
     )  # fmt: skip
+    hidden = _hidden_letters(set(left), most)
     expanded = []
     for term, operand in zip(terms, operands, strict=True):
         count = operand.ndim - len(term.replace("...", ""))
@@ -232,21 +233,22 @@ def _parse(subscripts: str, operands) -> tuple[list[str], str]:
         expanded.append(term)
     if not arrow:
         counts = Counter("".join(expanded))
-        shown = hidden[:most]
+        shown = hidden
         return expanded, shown + "".join(
             sorted(c for c, n in counts.items() if n == 1 and c not in shown)
         )
-    right = right.replace("...", hidden[:most])
+    right = right.replace("...", hidden)
     if len(set(right)) != len(right) or not set(right) <= set("".join(expanded)):
         raise ValueError(f"einsum() cannot make {right!r} of {','.join(terms)!r}")
     return expanded, right
 
 
-def _hidden_letters(terms, operands) -> str:
-    used = set("".join(terms))
-    return "".join(
-        chr(c) for c in range(0x100, 0x180) if chr(c).isalpha() and chr(c) not in used
+def _hidden_letters(used: set, count: int) -> str:
+    """Letters that stand for the axes of an ellipsis."""
+    letters = (
+        c for c in map(chr, range(0x100, 0x180)) if c.isalpha() and c not in used
     )
+    return "".join(itertools.islice(letters, count))
 
 
 def _take_diagonals(a, term: str):

@@ -177,23 +177,20 @@ constexpr const char *rolled_group_vector_loop = R"__(
         const Index stop = begin + (end - begin) / step * step;
 #pragma unroll 1
         for (Index at = begin / length + lane; at < stop / length; at += packs * team_size) {
-            T sum = T(0);
+            auto each = [&](const auto &use) {
 #pragma unroll 1
-            for (int u = 0; u < packs; ++u) {
-                const Packed v = packed[at + u * team_size];
+                for (int u = 0; u < packs; ++u) {
+                    const Packed v = packed[at + u * team_size];
 #pragma unroll
-                for (int k = 0; k < length; ++k)
-                    sum = sum + centred(v.v[k]);
-            }
+                    for (int k = 0; k < length; ++k)
+                        use(centred(v.v[k]));
+                }
+            };
+            T sum = T(0);
+            each([&](T x) { sum = sum + x; });
             const T mean = array_part(sum, R(1) / (packs * length));
             R squares = R(0);
-#pragma unroll 1
-            for (int u = 0; u < packs; ++u) {
-                const Packed v = packed[at + u * team_size];
-#pragma unroll
-                for (int k = 0; k < length; ++k)
-                    squares = squares + array_square_of(T(centred(v.v[k]) - mean));
-            }
+            each([&](T x) { squares = squares + array_square_of(T(x - mean)); });
             state[0] = append(state[0], S{mean, squares, R(packs * length)});
         }
         begin = stop;

@@ -68,22 +68,7 @@ __device__ __forceinline__ void count_keys(const U *keys, long long from, long l
             if (U(rest >> bits) == begins[r])
                 atomicAdd(count + r * select_digits + digit, 1u);
     };
-    constexpr int ahead = SELECT_AHEAD;
-    long long i = from + threadIdx.x;
-#pragma unroll 1
-    for (; i + (ahead - 1) * sort_threads < to; i += ahead * sort_threads) {
-        U stored[ahead];
-#pragma unroll
-        for (int k = 0; k < ahead; ++k)
-            stored[k] = keys[i + k * sort_threads];
-#pragma unroll
-        for (int k = 0; k < ahead; ++k)
-            add(stored[k]);
-    }
-    if (ahead == 1)
-        return;
-    for (; i < to; i += sort_threads)
-        add(keys[i]);
+    each_key<SELECT_AHEAD>(keys, from + threadIdx.x, to, sort_threads, add);
 }
 
 /// The next digit of what is sought. All threads of a block call it; `sought` is shared.

@@ -61,25 +61,13 @@ __device__ void count_digits(const A *keys, unsigned long long *counts, const So
     const U *in = reinterpret_cast<const U *>(keys) + row * g.length;
     const long long step = static_cast<long long>(gridDim.x) * sort_threads;
     const long long start = static_cast<long long>(blockIdx.x) * sort_threads + threadIdx.x;
-    constexpr int ahead = 4;
     auto add = [&](U bits) {
         const U key = encode<Equal>(bits) ^ U(g.flip);
 #pragma unroll
         for (int pass = 0; pass < sort_passes; ++pass)
             atomicAdd(&count[pass][digit_of(key, pass)], 1u);
     };
-    long long i = start;
-    for (; i + (ahead - 1) * step < g.length; i += ahead * step) {
-        U bits[ahead];
-#pragma unroll
-        for (int k = 0; k < ahead; ++k)
-            bits[k] = in[i + k * step];
-#pragma unroll
-        for (int k = 0; k < ahead; ++k)
-            add(bits[k]);
-    }
-    for (; i < g.length; i += step)
-        add(in[i]);
+    each_key<4>(in, start, g.length, step, add);
     __syncthreads();
     for (int i = threadIdx.x; i < sort_passes * sort_digits; i += sort_threads)
         if ((&count[0][0])[i] != 0)

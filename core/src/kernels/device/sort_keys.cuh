@@ -41,6 +41,27 @@ __device__ __forceinline__ int digit_of(U key, int pass) {
     return static_cast<int>(key >> (8 * pass)) & (sort_digits - 1);
 }
 
+/// use(keys[i]) for i from `first` to `end` in steps, with several loads under way.
+template <int Ahead, class Step, class Use>
+__device__ __forceinline__ void each_key(const U *keys, long long first, long long end, Step step,
+                                         const Use &use) {
+    long long i = first;
+#pragma unroll 1
+    for (; i + (Ahead - 1) * step < end; i += Ahead * step) {
+        U key[Ahead];
+#pragma unroll
+        for (int k = 0; k < Ahead; ++k)
+            key[k] = keys[i + k * step];
+#pragma unroll
+        for (int k = 0; k < Ahead; ++k)
+            use(key[k]);
+    }
+    if (Ahead == 1)
+        return;
+    for (; i < end; i += step)
+        use(keys[i]);
+}
+
 /// The sum of `value` over the threads before this one. All threads call it.
 template <class T> __device__ T block_exclusive(T value, T *warp_sums) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

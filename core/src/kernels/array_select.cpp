@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <vector>
 
 namespace pycuda {
 namespace {
@@ -31,11 +30,12 @@ void check_rank(const Array &in, int axis, std::int64_t rank) {
                                 " is out of bounds for an axis of " + std::to_string(extent));
 }
 
-/// Whether rows are so long that sorting them takes longer. Measured on an H200 and on two cores
-/// (benchmarks/array_functions.py).
-bool is_long(const Sorting &work, const SortOptions &options) {
+/// Whether rows are there, and so long that sorting them takes longer. Measured on an H200 and on
+/// two cores (benchmarks/array_functions.py).
+bool is_long(const Array &in, int axis, const SortOptions &options) {
     const std::int64_t shortest = is_serial(options) ? 1 << 14 : 1 << 13;
-    return work.length >= shortest && work.length < longest;
+    const std::int64_t length = in.layout().extent(axis);
+    return in.size() != 0 && length >= shortest && length < longest;
 }
 
 /// As SelectGeometry of select.cuh, which has as many ranks as are sought.
@@ -108,21 +108,21 @@ void select_in_parts(const Selecting &selecting) {
 }
 
 /// What is known of the elements of `ranks` in each row; their keys go to `out` if it is there.
-Array select_rows(Sorting &work, std::span<const std::int64_t> ranks, CUdeviceptr out) {
+Selecting select_rows(Sorting &work, std::span<const std::int64_t> ranks, CUdeviceptr out) {
     const std::int64_t found = work.rows * static_cast<std::int64_t>(ranks.size());
-    const Selecting selecting{work, ranks, work.scratch(found * sought_bytes), out};
+    Selecting selecting{work, ranks, work.scratch(found * sought_bytes), out};
     // A block for a row where that fills the device.
     const std::int64_t processors = work.keys.context()->processors();
     if (work.rows >= 2 * processors || work.rows > most_rows)
         select_in_rows(selecting);
     else
         select_in_parts(selecting);
-    return selecting.sought;
+    return selecting;
 }
 
 void part_rows(Sorting &work, std::int64_t rank) {
     const std::int64_t ranks[] = {rank};
-    const Array sought = select_rows(work, ranks, 0);
+    const Selecting selecting = select_rows(work, ranks, 0);
     const std::int64_t tiles = divide_up(work.length, tile);
     const std::int64_t shape[] = {work.rows, tiles};
     const Array counts =
@@ -132,23 +132,22 @@ void part_rows(Sorting &work, std::int64_t rank) {
         for (CUdeviceptr pointer : pointers)
             arguments.add(pointer);
         add_geometry(arguments, work, ranks);
-        const SortTile one{1, 0, SortRanking::Chosen};
-        work.launch(work.kernel({work.type(), stage, work.pairs, false, one}),
-                    {sort_grid(work.rows * tiles)}, threads, arguments);
+        selecting.launch(stage, {sort_grid(work.rows * tiles)}, arguments);
     };
-    launch(SortStage::PartCount, {work.keys.address(), sought.address(), counts.address()});
+    const CUdeviceptr keys = work.keys.address(), sought = selecting.sought.address();
+    launch(SortStage::PartCount, {keys, sought, counts.address()});
     const Array ends = scan(Scan::Sum, counts, 1, {}, work.stream);
     work.used.push_back(counts);
     work.used.push_back(ends);
-    launch(SortStage::PartWrite,
-           {work.keys.address(), sought.address(), ends.address(), work.result.address()});
+    launch(SortStage::PartWrite, {keys, sought, ends.address(), work.result.address()});
 }
 
 Array part(const Array &in, int axis, std::int64_t rank, bool pairs, const SortOptions &options) {
-    Sorting work = sorting_of(in, axis, pairs, options);
+    check_sorting(in, axis, options);
     check_rank(in, axis, rank);
-    if (work.rows == 0 || !is_long(work, options))
+    if (!is_long(in, axis, options))
         return pairs ? argsort(in, axis, options) : sort(in, axis, options);
+    Sorting work = sorting_of(in, axis, pairs, options, in.layout().extent(axis));
     part_rows(work, rank);
     return finish(work, axis);
 }
@@ -166,23 +165,24 @@ Array part_of(const Array &array, int axis, std::int64_t n) {
 
 Array select(const Array &in, int axis, std::span<const std::int64_t> ranks,
              const SortOptions &options) {
-    Sorting work = sorting_of(in, axis, false, options);
+    check_sorting(in, axis, options);
     for (std::int64_t rank : ranks)
         check_rank(in, axis, rank);
-    std::vector<std::int64_t> shape(work.keys.shape().begin(), work.keys.shape().end());
-    shape.back() = static_cast<std::int64_t>(ranks.size());
-    work.result = Array::empty(work.keys.context(), shape, in.dtype(), Order::C, options.stream);
+    const auto count = static_cast<std::int64_t>(ranks.size());
+    Sorting work = sorting_of(in, axis, false, options, count);
     if (work.result.size() == 0)
         return finish(work, axis);
-    if (is_long(work, options) && ranks.size() <= most_ranks) {
+    if (is_long(in, axis, options) && ranks.size() <= most_ranks) {
         select_rows(work, ranks, work.result.address());
         return finish(work, axis);
     }
-    const Array sorted = sort(in, axis, options), result = finish(work, axis);
-    for (std::size_t i = 0; i < ranks.size(); ++i)
-        assign(part_of(result, axis, static_cast<std::int64_t>(i)), part_of(sorted, axis, ranks[i]),
-               Casting::No, options.stream);
-    return result;
+    const int last = work.keys.dimensions() - 1;
+    const Array sorted = sort(work.keys, last, options);
+    for (std::int64_t i = 0; i < count; ++i)
+        assign(part_of(work.result, last, i),
+               part_of(sorted, last, ranks[static_cast<std::size_t>(i)]), Casting::No,
+               options.stream);
+    return finish(work, axis);
 }
 
 Array partition(const Array &in, int axis, std::int64_t rank, const SortOptions &options) {

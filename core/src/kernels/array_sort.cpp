@@ -185,7 +185,23 @@ Array with_last_axis(const Array &array, int axis, bool back = false) {
     return array.view(array.address(), array.layout().transposed(axes));
 }
 
-void check(const Array &in, int axis, const SortOptions &options) {
+Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &options) {
+    check_sorting(in, axis, options);
+    Sorting work = sorting_of(in, axis, pairs, options, in.layout().extent(axis));
+    if (in.size() != 0) {
+        if (is_serial(options))
+            sort_serially(work);
+        else if (work.length <= std::int64_t{8} * threads)
+            sort_small_rows(work);
+        else
+            sort_by_passes(work);
+    }
+    return finish(work, axis);
+}
+
+} // namespace
+
+void check_sorting(const Array &in, int axis, const SortOptions &options) {
     if (axis < 0 || axis >= in.dimensions())
         throw std::invalid_argument("axis " + std::to_string(axis) +
                                     " is out of bounds for an array of " +
@@ -202,30 +218,17 @@ void check(const Array &in, int axis, const SortOptions &options) {
                                     " does not fit an array of shape " + shape_text(in.shape()));
 }
 
-Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &options) {
-    Sorting work = sorting_of(in, axis, pairs, options);
-    if (in.size() != 0) {
-        if (is_serial(options))
-            sort_serially(work);
-        else if (work.length <= std::int64_t{8} * threads)
-            sort_small_rows(work);
-        else
-            sort_by_passes(work);
-    }
-    return finish(work, axis);
-}
-
-} // namespace
-
-Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &options) {
-    check(in, axis, options);
+Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &options,
+                   std::int64_t kept) {
     const std::shared_ptr<ArrayContext> &context =
         in.memory() ? in.context() : ArrayContext::current();
     const DType type = pairs ? DType(ScalarType::Int64) : in.dtype();
     const Array rows = with_last_axis(in, axis);
     const std::int64_t length = in.layout().extent(axis);
+    std::vector<std::int64_t> shape(rows.shape().begin(), rows.shape().end());
+    shape.back() = kept;
     Sorting work{in.size() == 0 ? rows : compact(rows, options.stream),
-                 Array::empty(context, rows.shape(), type, Order::C, options.stream),
+                 Array::empty(context, shape, type, Order::C, options.stream),
                  {},
                  pairs,
                  in.size() == 0 ? 0 : static_cast<std::int64_t>(in.size()) / length,

@@ -101,8 +101,12 @@ struct Sorting {
     }
 };
 
-/// The rows along an axis; throws for axes, types and orders that cannot be.
-Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &options);
+/// Throws for axes, types and orders that cannot be.
+void check_sorting(const Array &in, int axis, const SortOptions &options);
+
+/// The rows along an axis, which were checked, and room for `kept` results of each.
+Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &options,
+                   std::int64_t kept);
 
 /// Whether threads are cores of a CPU.
 bool is_serial(const SortOptions &options);

@@ -3,6 +3,7 @@
 #include "analysis/range.h"
 
 #include "analysis/cfg.h"
+#include "ir/integer_semantics.h"
 
 #include <algorithm>
 
@@ -151,6 +152,8 @@ class RangeFinder {
         if (i.is(Opcode::Phi))
             return ir::bits(result.type) <= 32 ? phi(i) : none;
         if (ir::is_float(result.type) || ir::bits(result.type) > 32)
+            return none;
+        if (!ir::is_whole_integer(i))
             return none;
         for (const ir::Value *operand : i.operands)
             if (ir::bits(operand->type) > 32 || ir::is_float(operand->type))

@@ -14,6 +14,8 @@ struct LaunchShape {
     std::array<std::uint32_t, 3> block{1, 1, 1};
     /// gridDim * blockDim < 2^31 in each dimension.
     bool small_grid = true;
+    /// Bytes of local memory that a thread has for the variables of functions that are called.
+    std::uint32_t call_stack = 16 * 1024;
 
     [[nodiscard]] std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
     [[nodiscard]] std::uint32_t warps() const { return (threads() + 31) / 32; }

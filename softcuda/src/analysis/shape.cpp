@@ -17,6 +17,7 @@ const LanePattern *PatternTable::intern(const LanePattern &pattern) {
 Shape refine(const Shape &shape, unsigned groups, PatternTable &patterns) {
     Shape result = shape;
     result.groups = static_cast<std::uint8_t>(groups);
+    result.checked = shape.checked && groups < kLanes;
     if (!shape.offsets || groups == shape.groups)
         return result;
     LanePattern relative{};
@@ -51,7 +52,7 @@ Shape meet(const Shape &a, const Shape &b, PatternTable &patterns) {
         if (x.offsets != y.offsets)
             continue; // ends at 32 groups, where no lane has an offset
         x.align = std::min(x.align, y.align);
-        x.checked = x.checked || y.checked;
+        x.checked = (x.checked || y.checked) && groups < kLanes;
         return x;
     }
 }

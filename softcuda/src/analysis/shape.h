@@ -43,7 +43,7 @@ struct Shape {
     /// Integer: the base of every group is a multiple of 2^align; 64 where it is known to be 0.
     std::uint8_t align = 0;
     /// The offsets hold unless the value wrapped when it was widened, which code finds out at run
-    /// time.
+    /// time. Never true of 32 groups, whose bases are the lanes themselves.
     bool checked = false;
     const LanePattern *offsets = nullptr; ///< null: all zero
 

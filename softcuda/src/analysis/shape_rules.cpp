@@ -7,6 +7,8 @@
 
 #include "analysis/shape_rules.h"
 
+#include "ir/integer_semantics.h"
+
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -122,7 +124,7 @@ Shape ShapeRules::sum(const Shape &a, const Shape &b, int sign, unsigned bits) c
     Shape result;
     result.groups = static_cast<std::uint8_t>(groups);
     result.align = std::min(x.align, y.align);
-    result.checked = a.checked || b.checked;
+    result.checked = x.checked || y.checked;
     result.offsets = patterns_.intern(pattern);
     return result;
 }
@@ -209,8 +211,7 @@ Shape ShapeRules::bitwise(const ir::Instruction &i) const {
 Shape ShapeRules::compared(const ir::Instruction &i) const {
     Shape a = operand(i.operand(0));
     auto c = constant_bits(i.operand(1));
-    if (ir::is_floating(i.attributes.type) || !a.offsets || a.checked || !c || a.align >= 64 ||
-        !largest_separate_offset(a))
+    if (!a.offsets || a.checked || !c || a.align >= 64 || !largest_separate_offset(a))
         return flat(i);
     std::uint64_t unit = std::uint64_t{1} << a.align;
     bool splits_at_unit = false;
@@ -328,12 +329,12 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
     case Opcode::Select:
         return selected(i);
     case Opcode::Compare:
-        return compared(i);
+        return ir::is_whole_integer(i) ? compared(i) : flat(i);
     case Opcode::And:
     case Opcode::Or:
     case Opcode::Xor:
     case Opcode::Shr:
-        return bitwise(i);
+        return ir::is_whole_integer(i) ? bitwise(i) : flat(i);
     case Opcode::MulWide:
         return widened(i);
     default:
@@ -352,12 +353,9 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
     }
     if (!opcode.pure)
         return kDivergent;
-    if (ir::is_float(result.type) || ir::bits(result.type) < 16)
+    if (ir::is_float(result.type) || ir::bits(result.type) < 16 || !ir::is_whole_integer(i))
         return flat(i);
     if (i.is(Opcode::Convert)) {
-        if (ir::is_floating(i.attributes.source_type) || ir::is_floating(i.attributes.type) ||
-            i.attributes.saturate)
-            return flat(i);
         unsigned from = ir::bits(i.attributes.source_type), to = ir::bits(i.attributes.type);
         if (to > from)
             return widened(i);
@@ -369,8 +367,6 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
             narrowed.checked = false; // a correction is a multiple of 2^32
         return narrowed;
     }
-    if (ir::is_floating(i.attributes.type) || i.attributes.saturate)
-        return flat(i);
     return arithmetic(i);
 }
 

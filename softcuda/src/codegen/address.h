@@ -3,12 +3,14 @@
 
 #include "codegen/warp_emitter.h"
 
+#include <array>
+
 namespace softcuda::codegen {
 
-/// What is known of a number when it is compiled: its lowest `count` bits.
+/// What is known of a value when it is compiled: the lowest `count` bits of each lane.
 struct LowBits {
     unsigned count = 0;
-    std::uint64_t value = 0;
+    std::array<std::uint64_t, kLanes> lanes{};
 };
 
 /// The addresses that the lanes of a warp access, in the host's address space.
@@ -18,9 +20,9 @@ struct Address {
     unsigned bytes;                ///< that one lane accesses
     unsigned alignment = 1;        ///< shared, local: to be asked for before the access
     llvm::Value *window = nullptr; ///< what `lanes` count from, a pointer; null: from zero
-    LowBits low_bits = {};         ///< of the first lane's, in shared memory
+    LowBits low_bits = {};         ///< in shared memory: of offsets in the window
     /// Every thread's offset in shared memory without `extra`, if that is known; else null.
-    const PerThread *places = nullptr;
+    const analysis::PerThread *places = nullptr;
     std::int64_t extra = 0;
     // Of divergent lanes, if they are that: `window` and `scale` times a signed <32 x i32>.
     llvm::Value *index = nullptr;

@@ -66,23 +66,27 @@ bool ends_threads(const ir::Function &function) {
 
 TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,
                        const analysis::LoopForest &loops, const transform::Schedule &schedule,
-                       const transform::Waits &waits, const TierRequest &request) {
+                       const transform::Waits &waits, const ir::Instruction *parted_exchange,
+                       const TierRequest &request) {
     TierChoice needed = find_obstacle(function, launch, schedule, request);
     if (function.kernel && schedule.parted_barrier)
         needed = {Tier::Lanes, "a barrier to which the lanes of a warp come one by one",
                   schedule.parted_barrier};
+    if (parted_exchange)
+        needed = {Tier::Lanes, "an exchange whose members may come from several places",
+                  parted_exchange};
     if (const ir::Instruction *call = call_that_ends(function, request))
         needed = {Tier::Lanes, "a call of a function in which threads end", call};
     if (!function.kernel && ends_threads(function))
         needed = {Tier::Lanes, "threads end in it", nullptr};
     if (!loops.reducible())
         needed = {Tier::Lanes, "a loop with several entries", nullptr};
-    if (request.wanted && *request.wanted >= needed.tier)
-        return {*request.wanted, "asked for", needed.cause};
     if (needed.tier != Tier::Lanes && waits.lane_cause)
         needed = {Tier::Lanes, "lanes of a warp that wait for each other", waits.lane_cause};
     if (needed.tier == Tier::Regions && waits.cause)
         needed = {Tier::Fibers, "a loop that waits for another thread", waits.cause};
+    if (request.wanted && *request.wanted >= needed.tier)
+        return {*request.wanted, "asked for", needed.cause};
     if (needed.tier == Tier::Regions)
         needed.reason = "nothing needs more";
     return needed;

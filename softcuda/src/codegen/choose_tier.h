@@ -40,11 +40,11 @@ struct TierChoice {
     const ir::Instruction *cause = nullptr; ///< of a tier above Regions, if an instruction is one
 };
 
-[[nodiscard]] TierChoice choose_tier(const ir::Function &function,
-                                     const analysis::LaunchShape &launch,
-                                     const analysis::LoopForest &loops,
-                                     const transform::Schedule &schedule,
-                                     const transform::Waits &waits, const TierRequest &request);
+[[nodiscard]] TierChoice
+choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,
+            const analysis::LoopForest &loops, const transform::Schedule &schedule,
+            const transform::Waits &waits, const ir::Instruction *parted_exchange,
+            const TierRequest &request);
 
 [[nodiscard]] std::string_view text(rt::Tier tier);
 [[nodiscard]] bool from_text(std::string_view word, rt::Tier &out);

@@ -15,24 +15,6 @@ namespace {
 using ir::Opcode;
 using ir::Scalar;
 
-/// What a packed type packs; None for types that are not packed.
-Scalar packed_element(Scalar type) {
-    switch (type) {
-    case Scalar::F16x2:
-        return Scalar::F16;
-    case Scalar::BF16x2:
-        return Scalar::BF16;
-    case Scalar::F32x2:
-        return Scalar::F32;
-    case Scalar::U16x2:
-        return Scalar::U16;
-    case Scalar::S16x2:
-        return Scalar::S16;
-    default:
-        return Scalar::None;
-    }
-}
-
 /// An operand as families.h promises it, where it is of the operation's `type`.
 Value *typed_operand(Emitter &e, Value *value, Scalar type) {
     if (type == Scalar::F32 || type == Scalar::F64)
@@ -103,7 +85,7 @@ Results emit_family(Emitter &e, const Operation &op, const ir::Instruction &inst
     default:
         break;
     }
-    if (const Scalar element = packed_element(op.type); element != Scalar::None)
+    if (const Scalar element = ir::packed_element(op.type); element != Scalar::None)
         return {emit_packed(e, op, element)};
     const bool logic = (op.opcode >= Opcode::Popc && op.opcode <= Opcode::Szext) ||
                        (op.opcode >= Opcode::And && op.opcode <= Opcode::Prmt);

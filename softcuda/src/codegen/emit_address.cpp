@@ -9,6 +9,7 @@
 #include "codegen/address.h"
 
 #include "codegen/warp_families.h"
+#include "ir/integer_semantics.h"
 #include "rt/kernel_abi.h"
 #include "rt/windows.h"
 
@@ -201,61 +202,79 @@ void check_places(WarpEmitter &w, const Address &address, unsigned access) {
                      lane_places(w, address, access), w.mask_bits()}));
 }
 
-// Of a value in the first lanes of its groups; looks at most `depth` operations back.
+// The base of each group is a multiple of 2^align, and the lanes differ from it by the offsets.
+LowBits low_bits_by_shape(const analysis::Shape &shape) {
+    LowBits known{.count = shape.align};
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        known.lanes[lane] = static_cast<std::uint64_t>(shape.offset(lane));
+    return known;
+}
+
+LowBits same_low_bits(unsigned count, std::uint64_t value) {
+    LowBits known{.count = count};
+    known.lanes.fill(value);
+    return known;
+}
+
+LowBits low_bits(WarpEmitter &w, const ir::Value *value, unsigned depth);
+
+// Of a product; the factor's own wrap is above its register's bits.
+LowBits times(WarpEmitter &w, const ir::Value *value, std::uint64_t by, unsigned depth) {
+    LowBits known = low_bits(w, value, depth);
+    known.count = std::min(64u, std::min(known.count, ir::bits(value->type)) +
+                                    static_cast<unsigned>(std::countr_zero(by)));
+    for (std::uint64_t &lane : known.lanes)
+        lane *= by;
+    return known;
+}
+
+// Looks at most `depth` operations back.
 LowBits low_bits(WarpEmitter &w, const ir::Value *value, unsigned depth) {
     if (value->constant)
-        return {64, value->bits};
-    const LowBits unknown{w.shape(value).align, 0};
+        return same_low_bits(64, value->bits);
     const ir::Instruction *i = value->definition;
-    if (!i || depth == 0)
-        return unknown;
+    if (!i || depth == 0 || !ir::is_whole_integer(*i))
+        return low_bits_by_shape(w.shape(value));
     switch (i->opcode) {
     case ir::Opcode::SymbolAddress:
-        if (!is_window(i->attributes.space))
-            return unknown;
-        return {i->attributes.space == Space::Shared ? 64 : kLocalAlign,
-                w.kernel.plan.function.variables.at(i->attributes.symbol).offset +
-                    static_cast<std::uint64_t>(i->attributes.offset)};
+        if (is_window(i->attributes.space))
+            return same_low_bits(i->attributes.space == Space::Shared ? 64 : kLocalAlign,
+                                 w.kernel.plan.function.variables.at(i->attributes.symbol).offset +
+                                     static_cast<std::uint64_t>(i->attributes.offset));
+        break;
     case ir::Opcode::Add: {
-        const LowBits a = low_bits(w, i->operand(0), depth - 1),
-                      b = low_bits(w, i->operand(1), depth - 1);
-        return {std::min(a.count, b.count), a.value + b.value};
+        LowBits sum = low_bits(w, i->operand(0), depth - 1);
+        const LowBits other = low_bits(w, i->operand(1), depth - 1);
+        sum.count = std::min(sum.count, other.count);
+        for (unsigned lane = 0; lane < kLanes; ++lane)
+            sum.lanes[lane] += other.lanes[lane];
+        return sum;
     }
     case ir::Opcode::Mul:
-    case ir::Opcode::MulWide: {
-        if (!i->operand(1)->constant || i->operand(1)->bits == 0)
-            return unknown;
-        const LowBits a = low_bits(w, i->operand(0), depth - 1);
-        const std::uint64_t by = i->operand(1)->bits;
-        return {std::min(64u, a.count + static_cast<unsigned>(std::countr_zero(by))), a.value * by};
-    }
-    case ir::Opcode::Shl: {
-        if (!i->operand(1)->constant || i->operand(1)->bits >= 32)
-            return unknown;
-        const LowBits a = low_bits(w, i->operand(0), depth - 1);
-        const auto by = static_cast<unsigned>(i->operand(1)->bits);
-        return {std::min(64u, a.count + by), a.value << by};
-    }
+    case ir::Opcode::MulWide:
+        if (i->operand(1)->constant && i->operand(1)->bits != 0)
+            return times(w, i->operand(0), i->operand(1)->bits, depth - 1);
+        break;
+    case ir::Opcode::Shl:
+        if (i->operand(1)->constant && i->operand(1)->bits < 32)
+            return times(w, i->operand(0), std::uint64_t{1} << i->operand(1)->bits, depth - 1);
+        break;
     default:
-        return unknown;
+        break;
     }
+    return low_bits_by_shape(w.shape(value));
 }
 
 /// Whether the address is known to be a multiple of the access's size in every lane that has a
-/// thread. `known` are the lowest bits of the first lanes of a value of shape `shape`.
-bool is_aligned(const Address &address, const analysis::Shape &shape, LowBits known,
-                unsigned alignment) {
+/// thread. `known` are the lowest bits of its offset.
+bool is_aligned(const Address &address, const LowBits &known, unsigned alignment) {
     auto fits = [&](std::uint64_t place) { return place % alignment == 0; };
     if (address.places)
         return std::ranges::all_of(*address.places, [&](std::uint64_t place) {
             return fits(place + static_cast<std::uint64_t>(address.extra));
         });
-    if (alignment > std::uint64_t{1} << std::min(known.count, 63u) || !fits(known.value))
-        return false;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        if (!fits(static_cast<std::uint64_t>(shape.offset(lane))))
-            return false;
-    return true;
+    return alignment <= std::uint64_t{1} << std::min(known.count, 63u) &&
+           std::ranges::all_of(known.lanes, fits);
 }
 
 /// i1: some lane that matters is not at a multiple of the access's size.
@@ -301,13 +320,13 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
     if (!is_window(space))
         return address;
     LowBits known = low_bits(w, i.operand(0), kMostOperations);
-    known = {std::min(known.count, 32u),
-             known.value + static_cast<std::uint64_t>(i.attributes.offset)};
+    known.count = std::min(known.count, 32u);
+    for (std::uint64_t &lane : known.lanes)
+        lane += static_cast<std::uint64_t>(i.attributes.offset);
     unsigned alignment = std::bit_ceil(bytes);
     if (space == Space::Local) {
         alignment = std::min(alignment, 1u << kLocalAlign);
-        address.alignment =
-            is_aligned(address, w.shape(i.operand(0)), known, alignment) ? 1 : alignment;
+        address.alignment = is_aligned(address, known, alignment) ? 1 : alignment;
         return address;
     }
     address.window = w.kernel.invariants.shared;
@@ -318,8 +337,7 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
             address.lanes.base = first;
         address.low_bits = known;
     }
-    address.alignment =
-        is_aligned(address, w.shape(i.operand(0)), known, alignment) ? 1 : alignment;
+    address.alignment = is_aligned(address, known, alignment) ? 1 : alignment;
     return address;
 }
 

@@ -5,6 +5,7 @@
 #include "codegen/tally.h"
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
+#include "rt/windows.h"
 
 #include <optional>
 #include <utility>
@@ -69,15 +70,48 @@ llvm::Value *after_arrival(WarpEmitter &w, llvm::Value *old, llvm::Value *count)
     return b.CreateSelect(last, next, left);
 }
 
-// What the operation makes of the old value, for memory that needs no lock.
-llvm::Value *combine(WarpEmitter &w, const ir::Instruction &i, llvm::Value *old,
+/// A denormal float becomes the zero of its sign.
+llvm::Value *flushed(WarpEmitter &w, llvm::Value *value) {
+    llvm::Type *word = w.b.getInt32Ty();
+    llvm::Value *bits = w.b.CreateBitCast(value, word);
+    llvm::Value *small = w.b.CreateICmpEQ(w.b.CreateAnd(bits, 0x7f80'0000), w.i32(0));
+    llvm::Value *zero = w.b.CreateAnd(bits, 0x8000'0000);
+    return w.b.CreateBitCast(w.b.CreateSelect(small, zero, bits), value->getType());
+}
+
+/// i1: whether a sum at this place flushes denormals. That of f32 does so in global memory, and not
+/// in shared memory (PTX ISA, atom); of a generic address the address tells.
+llvm::Value *flushes(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at) {
+    if (i.attributes.ftz)
+        return w.b.getTrue();
+    if (i.attributes.type != ir::Scalar::F32 || i.attributes.space != ir::Space::Generic)
+        return w.b.getFalse();
+    llvm::Type *wide = w.b.getInt64Ty();
+    llvm::Value *distance = w.b.CreateSub(w.b.CreatePtrToInt(at, wide),
+                                          w.b.CreatePtrToInt(w.kernel.invariants.shared, wide));
+    const bool narrow = w.kernel.target.has_narrow_windows();
+    return w.b.CreateICmpUGE(distance, w.i64(narrow ? rt::kNarrowWindow : std::uint64_t{1} << 32));
+}
+
+llvm::Value *sum_of_floats(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at,
+                           llvm::Value *old, llvm::Value *value) {
+    auto &b = w.b;
+    llvm::Value *flush = flushes(w, i, at);
+    if (auto *never = llvm::dyn_cast<llvm::Constant>(flush); never && never->isNullValue())
+        return with_its_nan(w, b.CreateFAdd(old, value));
+    auto cut = [&](llvm::Value *x) { return b.CreateSelect(flush, flushed(w, x), x); };
+    return with_its_nan(w, cut(b.CreateFAdd(cut(old), cut(value))));
+}
+
+// What the operation makes of the old value at a place.
+llvm::Value *combine(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at, llvm::Value *old,
                      llvm::Value *value) {
     auto &b = w.b;
     if (i.attributes.atomic == AtomicOp::Arrive)
         return after_arrival(w, old, value);
     switch (rmw_operation(i)) {
     case Bin::FAdd:
-        return with_its_nan(w, b.CreateFAdd(old, value));
+        return sum_of_floats(w, i, at, old, value);
     case Bin::Add:
         return b.CreateAdd(old, value);
     case Bin::UIncWrap:
@@ -159,7 +193,7 @@ llvm::Value *swap_loop(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at
     w.b.SetInsertPoint(again);
     llvm::PHINode *old = w.b.CreatePHI(bits_type, 2);
     old->addIncoming(seen, before);
-    llvm::Value *made = combine(w, i, w.b.CreateBitCast(old, value->getType()), value);
+    llvm::Value *made = combine(w, i, at, w.b.CreateBitCast(old, value->getType()), value);
     llvm::Value *pair = w.b.CreateAtomicCmpXchg(at, old, w.b.CreateBitCast(made, bits_type), align,
                                                 llvm::AtomicOrdering::SequentiallyConsistent,
                                                 llvm::AtomicOrdering::SequentiallyConsistent);
@@ -174,7 +208,7 @@ llvm::Value *read_modify_write(WarpEmitter &w, const ir::Instruction &i, llvm::V
     llvm::Align align(ir::bits(i.attributes.type) / 8);
     if (!needs_lock(i)) {
         llvm::Value *old = w.b.CreateAlignedLoad(value->getType(), at, align);
-        w.b.CreateAlignedStore(combine(w, i, old, value), at, align);
+        w.b.CreateAlignedStore(combine(w, i, at, old, value), at, align);
         return old;
     }
     const Bin operation = rmw_operation(i);

@@ -170,13 +170,13 @@ std::optional<Stretch> find_stretch(const analysis::Shape &shape, unsigned group
     return stretch;
 }
 
-/// Widens a stretch of shared memory to whole vectors at multiples of their size, if it is known
-/// how it lies to them. Neighbours' stretches then are the same vectors, and what was stored can be
-/// loaded again without waiting for the cache.
+/// Widens a one-group stretch of shared memory to whole vectors at multiples of their size, if it
+/// is known how it lies to them. Neighbours' stretches then are the same vectors, and what was
+/// stored can be loaded again without waiting for the cache.
 void align_to_vectors(const WarpEmitter &w, const Address &address, Stretch &stretch) {
     const unsigned size = w.kernel.target.vector_bits() / 8;
     const std::uint64_t lead =
-        (address.low_bits.value + static_cast<std::uint64_t>(stretch.first)) & (size - 1);
+        (address.low_bits.lanes[0] + static_cast<std::uint64_t>(stretch.first)) & (size - 1);
     if (size > std::uint64_t{1} << address.low_bits.count || lead % address.bytes != 0)
         return;
     const unsigned more = static_cast<unsigned>(lead) / address.bytes;

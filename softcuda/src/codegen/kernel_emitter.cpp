@@ -28,7 +28,8 @@ const ir::Instruction *barrier_at_end(const ir::Block *block) {
 } // namespace
 
 KernelEmitter::KernelEmitter(llvm::Module &m, const KernelPlan &p, const jit::Target &t)
-    : module(m), context(m.getContext()), plan(p), target(t), builder(context), thread_values(p),
+    : module(m), context(m.getContext()), plan(p), target(t), builder(context),
+      thread_values(p.function, p.launch, p.coordinate_functions),
       tallies_(std::make_unique<Tallies>(*this)) {
     find_regions();
 }

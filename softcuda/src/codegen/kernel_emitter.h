@@ -22,8 +22,8 @@
 
 #include "analysis/liveness.h"
 #include "analysis/lockstep.h"
+#include "analysis/thread_values.h"
 #include "codegen/kernel_plan.h"
-#include "codegen/thread_values.h"
 #include "jit/llvm.h"
 #include "jit/target.h"
 
@@ -83,7 +83,7 @@ class KernelEmitter {
     const KernelPlan &plan;
     const jit::Target &target;
     llvm::IRBuilder<> builder;
-    ThreadValues thread_values;
+    analysis::ThreadValues thread_values;
     Invariants invariants{};
 
     /// The number of the region that starts behind `block`'s barrier.

@@ -2,6 +2,8 @@
 #include "codegen/kernel_plan.h"
 
 #include "analysis/coordinates.h"
+#include "analysis/thread_values.h"
+#include "transform/find_parted_exchange.h"
 
 #include <algorithm>
 
@@ -32,12 +34,15 @@ std::uint64_t round_to_16(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; 
 
 } // namespace
 
-std::uint64_t local_memory_of(const ir::Function &kernel) {
-    constexpr std::uint64_t kCallStack = 16 * 1024;
+bool needs_call_stack(const ir::Function &kernel) {
     for (const ir::Block *block : kernel.blocks)
         for (const ir::Instruction *i : block->instructions)
             if (i->is(ir::Opcode::Call) || i->is(ir::Opcode::Alloca))
-                return round_to_16(kernel.local_bytes) + kCallStack;
+                return true;
+    return false;
+}
+
+std::uint64_t local_memory_of(const ir::Function &kernel) {
     return round_to_16(kernel.local_bytes);
 }
 
@@ -48,11 +53,15 @@ KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &
       divergence(find_divergence(kernel, shape, loops, post_dominators)),
       schedule(transform::plan_schedule(kernel, divergence, loops, dominators, post_dominators)),
       waits(transform::find_waits(kernel, divergence, loops, schedule)),
-      tier(choose_tier(kernel, shape, loops, schedule, waits, request)),
-      local_stride(local_memory_of(kernel)), frame_bytes(round_to_16(kernel.local_bytes)),
-      takes_memory(has_alloca(kernel)), ending(request.ending.begin(), request.ending.end()),
+      local_stride(local_memory_of(kernel) + (needs_call_stack(kernel) ? shape.call_stack : 0)),
+      frame_bytes(local_memory_of(kernel)), takes_memory(has_alloca(kernel)),
+      ending(request.ending.begin(), request.ending.end()),
       coordinate_functions(analysis::find_coordinate_functions(kernel)),
       outlives_block(find_outliving(kernel)) {
+    analysis::ThreadValues thread_values(kernel, shape, coordinate_functions);
+    const ir::Instruction *parted =
+        transform::find_parted_exchange(kernel, shape, divergence, schedule, thread_values);
+    tier = choose_tier(kernel, shape, loops, schedule, waits, parted, request);
     if (tier.tier != rt::Tier::Lanes)
         return;
     divergence =

@@ -21,8 +21,9 @@ class Unsupported : public std::runtime_error {
     ir::Location location;
 };
 
-/// Bytes of local memory that a thread of the kernel needs: a kernel that calls functions gets a
-/// stack for their variables.
+/// True for a kernel that needs a call stack in local memory: it calls functions, or has an alloca.
+[[nodiscard]] bool needs_call_stack(const ir::Function &kernel);
+/// Bytes of local memory that a thread of the kernel needs for the kernel's own variables.
 [[nodiscard]] std::uint64_t local_memory_of(const ir::Function &kernel);
 
 /// A function that a kernel calls, prepared like a kernel, and its number in the module.

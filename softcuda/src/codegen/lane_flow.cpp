@@ -11,9 +11,11 @@
 // for others, and the rest of the block follows when they are complete. Values are kept in memory
 // from place to place, and a lane changes its own part of them only.
 
+#include "codegen/lane_exchange.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
 #include "ir/dominators.h"
+#include "ir/exchange.h"
 #include "rt/kernel_abi.h"
 
 #include <cstddef>
@@ -26,50 +28,31 @@ using rt::PlaceKind;
 
 namespace {
 
-// What names the lanes that take part in an exchange; null where an instruction is none.
-const ir::Value *members_of(const ir::Instruction &i) {
-    switch (i.opcode) {
-    case Opcode::WarpBarrier:
-    case Opcode::ElectOne:
-        return i.operand(0);
-    case Opcode::Vote:
-    case Opcode::Match:
-    case Opcode::WarpReduce:
-        return i.operand(1);
-    case Opcode::Shuffle:
-        return i.operand(3);
-    default:
-        return nullptr;
-    }
-}
-
 // The members of forms from before sm_70 are the lanes that happen to be active: nobody to wait
 // for.
 PlaceKind kind_of(const ir::Instruction &i) {
     if (ir::is_block_barrier(i))
         return PlaceKind::Barrier;
-    if (i.is(Opcode::Mma)) // all lanes have a part of the matrices
-        return PlaceKind::Members;
-    const ir::Value *members = members_of(i);
-    bool named = members && !(members->definition && members->definition->is(Opcode::ActiveMask));
-    return named ? PlaceKind::Members : PlaceKind::Plain;
+    return ir::is_exchange(i) && !ir::takes_active_lanes(i) ? PlaceKind::Members : PlaceKind::Plain;
 }
 
 } // namespace
 
-void WarpEmitter::add_place(PlaceKind kind, const llvm::Twine &name) {
+void WarpEmitter::add_place(PlaceKind kind, rt::Exchange exchange, const llvm::Twine &name) {
     kinds_.push_back(static_cast<std::uint8_t>(kind));
+    exchanges_.push_back(static_cast<std::uint8_t>(exchange));
     places_.push_back(new_block(name));
 }
 
 void WarpEmitter::number_places(const std::vector<ir::Block *> &order) {
     for (const ir::Block *block : order) {
         place_of_block_[block] = static_cast<std::uint32_t>(places_.size());
-        add_place(PlaceKind::Plain, block->name);
+        add_place(PlaceKind::Plain, rt::Exchange::Meet, block->name);
         for (const ir::Instruction *i : block->instructions)
             if (PlaceKind kind = kind_of(*i); kind != PlaceKind::Plain) {
                 place_of_exchange_[i] = static_cast<std::uint32_t>(places_.size());
-                add_place(kind, block->name + ".exchange");
+                add_place(kind, kind == PlaceKind::Members ? exchange_of(*i) : rt::Exchange::Meet,
+                          block->name + ".exchange");
             }
     }
 }
@@ -90,12 +73,15 @@ void WarpEmitter::make_lane_state(std::uint32_t entry_place) {
     lane_state_ = kernel.stack_slot(
         llvm::ArrayType::get(b.getInt64Ty(), (sizeof(LaneState) + 7) / 8), "lane.state");
     b.CreateMemSet(lane_state_, b.getInt8(0), sizeof(LaneState), llvm::Align(8));
-    llvm::Constant *kinds = llvm::ConstantDataArray::get(context, kinds_);
-    auto *kept = new llvm::GlobalVariable(kernel.module, kinds->getType(), true,
-                                          llvm::GlobalValue::PrivateLinkage, kinds, "kinds");
+    auto table = [&](const std::vector<std::uint8_t> &by_place, const char *name) {
+        llvm::Constant *bytes = llvm::ConstantDataArray::get(context, by_place);
+        return new llvm::GlobalVariable(kernel.module, bytes->getType(), true,
+                                        llvm::GlobalValue::PrivateLinkage, bytes, name);
+    };
     b.CreateStore(waiting_, lane_member(offsetof(LaneState, waiting)));
     b.CreateStore(since, lane_member(offsetof(LaneState, since)));
-    b.CreateStore(kept, lane_member(offsetof(LaneState, kinds)));
+    b.CreateStore(table(kinds_, "kinds"), lane_member(offsetof(LaneState, kinds)));
+    b.CreateStore(table(exchanges_, "exchanges"), lane_member(offsetof(LaneState, exchanges)));
     b.CreateStore(i32(static_cast<std::uint32_t>(count)), lane_member(offsetof(LaneState, places)));
     go_to_place(entry_place, active_);
 }
@@ -108,7 +94,7 @@ void WarpEmitter::emit_lanes() {
         enter_function();
     llvm::BasicBlock *dispatch = new_block("dispatch");
     dispatch_ = dispatch;
-    b.CreateBr(dispatch);
+    lane_prologue_ = b.CreateBr(dispatch);
     b.SetInsertPoint(dispatch);
     llvm::FunctionCallee next =
         kernel.runtime_function("scu_next_place", b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy()});
@@ -138,9 +124,13 @@ void WarpEmitter::emit_lane_block(const ir::Block *block) {
         if (i == block->terminator())
             break;
         fetch_from_here();
-        if (auto found = place_of_exchange_.find(i); found != place_of_exchange_.end())
+        const auto found = place_of_exchange_.find(i);
+        if (found != place_of_exchange_.end())
             wait_for_members(*i, found->second);
-        emit_instruction(*i);
+        if (found != place_of_exchange_.end() && receives_result(*i))
+            receive_exchange(*i);
+        else
+            emit_instruction(*i);
     }
     fetch_from_here();
     leave_lanes(block);
@@ -148,7 +138,7 @@ void WarpEmitter::emit_lane_block(const ir::Block *block) {
 
 void WarpEmitter::wait_for_members(const ir::Instruction &exchange, std::uint32_t place) {
     const ir::Value *named =
-        ir::is_block_barrier(exchange) ? ir::barrier_number(exchange) : members_of(exchange);
+        ir::is_block_barrier(exchange) ? ir::barrier_number(exchange) : ir::members_of(exchange);
     llvm::Value *members =
         named ? full(named) : llvm::Constant::getAllOnesValue(with_lanes(b.getInt32Ty(), kLanes));
     b.CreateMaskedStore(members, lane_member(offsetof(LaneState, members)), llvm::Align(4), mask_);
@@ -159,6 +149,8 @@ void WarpEmitter::wait_for_members(const ir::Instruction &exchange, std::uint32_
         llvm::Value *votes = b.CreateAnd(bits_of(full(exchange.operand(0))), mask_bits());
         b.CreateStore(b.CreateOr(others, votes), at);
     }
+    if (receives_result(exchange))
+        send_exchange(exchange);
     go_to_place(place, mask_);
     b.CreateBr(dispatch_);
     begin_place(place);

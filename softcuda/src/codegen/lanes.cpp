@@ -77,11 +77,17 @@ llvm::Value *repeat(llvm::IRBuilderBase &builder, llvm::Value *value, unsigned g
     return builder.CreateShuffleVector(value, from);
 }
 
-llvm::Value *first_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes, unsigned groups) {
+llvm::Value *refined_bases(llvm::IRBuilderBase &builder, const Lanes &lanes, unsigned groups) {
     llvm::Value *value = repeat(builder, lanes.base, lanes.shape.groups, groups);
     if (lanes.shape.offsets && groups > lanes.shape.groups)
         value = builder.CreateAdd(
             value, offset_vector(value->getType()->getScalarType(), lanes.shape, groups));
+    return value;
+}
+
+// In the first lanes of its own groups a value is its base: there is nothing to correct.
+llvm::Value *first_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes, unsigned groups) {
+    llvm::Value *value = refined_bases(builder, lanes, groups);
     if (!lanes.shape.checked || groups == lanes.shape.groups)
         return value;
     llvm::Value *correction = lanes.correction;

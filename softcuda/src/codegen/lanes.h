@@ -29,7 +29,12 @@ struct Lanes {
 [[nodiscard]] llvm::Constant *offset_vector(llvm::Type *scalar, const analysis::Shape &shape,
                                             unsigned groups = kLanes);
 
-/// The value in the first lanes of `groups` groups, at least as many as it has itself.
+/// The same value in `groups` groups, at least as many as it has itself: its bases there. A checked
+/// value stays one, so its correction is not in them.
+[[nodiscard]] llvm::Value *refined_bases(llvm::IRBuilderBase &builder, const Lanes &lanes,
+                                         unsigned groups);
+/// The value itself in the first lanes of `groups` groups, at least as many as it has: exact, with
+/// any correction in it.
 [[nodiscard]] llvm::Value *first_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes,
                                        unsigned groups);
 /// The value in all lanes.

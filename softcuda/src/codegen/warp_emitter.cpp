@@ -179,9 +179,11 @@ void WarpEmitter::go_to(const ir::Block *next) { b.CreateBr(next ? block_for(nex
 // Hands the lanes in `edge_mask` and what the target's phis take from here to the target.
 void WarpEmitter::pass_edge(const ir::Block *from, const ir::Block *to, llvm::Value *edge_mask) {
     const transform::BlockPlan &plan = kernel.plan.schedule.of(to);
-    // However often lanes come by the only way there is, they are the same ones.
+    // However often lanes come by the only way there is, they are the same ones; but a warp may
+    // look at the block without having come by it.
     if (auto *known = llvm::dyn_cast<llvm::Constant>(edge_mask);
-        known && kernel.has_regions() && to->predecessors.size() == 1)
+        known && kernel.has_regions() && to->predecessors.size() == 1 &&
+        kernel.plan.schedule.always_visits(from, to))
         known_arrivals_[to] = known;
     bool blend = kernel.has_lanes() || (plan.waited && !kernel.plan.loops.back_edge(from, to));
     std::vector<std::pair<const ir::Value *, Lanes>> copies;
@@ -190,13 +192,20 @@ void WarpEmitter::pass_edge(const ir::Block *from, const ir::Block *to, llvm::Va
             break;
         for (std::size_t i = 0; i < phi->blocks.size(); ++i)
             if (phi->blocks[i] == from) {
-                copies.emplace_back(phi->result(), lanes(phi->operands[i]));
+                // What is not defined is not written: other lanes' values may be there already,
+                // in a scalar that the analysis has shared between them (divergence.cpp).
+                if (is_undefined(phi->operands[i]))
+                    clear_first(phi->result());
+                else
+                    copies.emplace_back(phi->result(), lanes(phi->operands[i]));
                 break;
             }
     }
     for (auto &[result, incoming] : copies) {
         const analysis::Shape &wanted = shape(result);
-        Lanes value{.base = first_lanes(b, incoming, wanted.groups), .shape = wanted};
+        Lanes value{.base = wanted.checked ? refined_bases(b, incoming, wanted.groups)
+                                           : first_lanes(b, incoming, wanted.groups),
+                    .shape = wanted};
         if (wanted.checked) {
             value.wrapped = incoming.wrapped ? incoming.wrapped : b.getFalse();
             value.correction = incoming.correction
@@ -216,6 +225,25 @@ void WarpEmitter::pass_edge(const ir::Block *from, const ir::Block *to, llvm::Va
     if (plan.waited)
         edge_mask = b.CreateOr(edge_mask, b.CreateLoad(arrivals->getAllocatedType(), arrivals));
     b.CreateStore(edge_mask, arrivals);
+}
+
+// So that a value which no side has defined yet is some number: LLVM may do anything with none.
+void WarpEmitter::clear_first(const ir::Value *value) {
+    if (!cleared_.insert(value->id).second)
+        return;
+    Slot &at = slot(value);
+    llvm::IRBuilder<>::InsertPointGuard guard(b);
+    if (prologue_)
+        b.SetInsertPoint(prologue_);
+    else
+        b.SetInsertPoint(lane_prologue_);
+    auto clear = [&](llvm::AllocaInst *place) {
+        if (place)
+            b.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);
+    };
+    clear(at.base);
+    clear(at.wrapped);
+    clear(at.correction);
 }
 
 // Saves what is needed behind the barrier and leaves the region.

@@ -10,6 +10,7 @@
 #include "rt/kernel_abi.h"
 
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -90,6 +91,7 @@ class WarpEmitter {
     void leave(const ir::Block *block);
     void leave_divergent(const ir::Block *block);
     void pass_edge(const ir::Block *from, const ir::Block *to, llvm::Value *edge_mask);
+    void clear_first(const ir::Value *value);
     void go_to(const ir::Block *next);
     void end_region(const ir::Block *behind);
     void enter_region(const ir::Block *block);
@@ -98,11 +100,13 @@ class WarpEmitter {
     // lane_flow.cpp
     void emit_lanes();
     void number_places(const std::vector<ir::Block *> &order);
-    void add_place(rt::PlaceKind kind, const llvm::Twine &name);
+    void add_place(rt::PlaceKind kind, rt::Exchange exchange, const llvm::Twine &name);
     void make_lane_state(std::uint32_t entry_place);
     void begin_place(std::uint32_t place);
     void go_to_place(std::uint32_t place, llvm::Value *lanes);
     void emit_lane_block(const ir::Block *block);
+    void send_exchange(const ir::Instruction &exchange); // lane_exchange.cpp
+    void receive_exchange(const ir::Instruction &exchange);
     void wait_for_members(const ir::Instruction &exchange, std::uint32_t place);
     void leave_lanes(const ir::Block *block);
     [[nodiscard]] llvm::Value *lane_member(std::size_t offset);
@@ -141,15 +145,19 @@ class WarpEmitter {
     std::vector<const ir::Block *> work_;
     // In the lane tier, by place:
     std::vector<llvm::BasicBlock *> places_;
-    std::vector<std::uint8_t> kinds_;
+    std::vector<std::uint8_t> kinds_, exchanges_;
     std::map<const ir::Block *, std::uint32_t> place_of_block_;
     std::map<const ir::Instruction *, std::uint32_t> place_of_exchange_;
     llvm::Value *lane_state_ = nullptr, *waiting_ = nullptr;
     llvm::BasicBlock *dispatch_ = nullptr;
-    std::vector<bool> carried_in_; ///< values from behind a barrier that this region only reads
-    bool recomputing_ = false;     ///< what is emitted is there already, for other regions
+    llvm::Instruction *lane_prologue_ = nullptr; ///< where slots are initialised, in the lane tier
+    std::vector<bool> carried_in_;    ///< values from behind a barrier that this region only reads
+    std::set<std::uint32_t> cleared_; ///< values whose slots start with zeros
+    bool recomputing_ = false;        ///< what is emitted is there already, for other regions
 };
 
+/// True for a register that nobody set.
+[[nodiscard]] bool is_undefined(const ir::Value *value);
 /// True for values that are made again where they are needed instead of being kept: constants of
 /// the launch, of the block and of the warp.
 [[nodiscard]] bool is_rematerialized(const ir::Value *value);

@@ -198,8 +198,10 @@ void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
     for (const ir::Value *result : i.results)
         groups = std::max<unsigned>(groups, shape(result).groups);
     std::vector<llvm::Value *> operands;
-    for (const ir::Value *operand : i.operands)
-        operands.push_back(firsts(operand, groups));
+    const bool checked = i.results.size() == 1 && shape(i.result()).checked;
+    for (const ir::Value *operand : i.operands) // a correction goes its own way: carry_check()
+        operands.push_back(checked ? refined_bases(b, lanes(operand), groups)
+                                   : firsts(operand, groups));
     std::vector<llvm::Value *> results;
     emit_elementwise(b, kernel.target, i, operands, results);
     for (std::size_t k = 0; k < results.size(); ++k) {

@@ -23,6 +23,10 @@ bool is_rematerialized(const ir::Value *value) {
     }
 }
 
+bool is_undefined(const ir::Value *value) {
+    return value->definition && value->definition->is(Opcode::Undef);
+}
+
 const analysis::Shape &WarpEmitter::shape(const ir::Value *value) const {
     static constexpr analysis::Shape kUniform{.groups = 1};
     return value->constant ? kUniform : kernel.plan.divergence.of(value);

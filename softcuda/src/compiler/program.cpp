@@ -99,13 +99,12 @@ class PtxProgram final : public Program {
 
     std::shared_ptr<const CompiledKernel> compile(std::size_t index, const Shape &shape,
                                                   std::string &log) override {
-        std::lock_guard lock(mutex_);
-        auto key = std::tuple{index, shape.block, shape.small_grid, shape.cooperative};
-        auto &kept = compiled_[key];
-        if (kept)
-            return kept;
+        Slot &slot = slot_of(index, shape);
+        std::lock_guard lock(slot.mutex);
+        if (slot.kernel)
+            return slot.kernel;
         try {
-            kept = load(find_or_generate(index, shape));
+            slot.kernel = load(find_or_generate(index, shape), shape);
         } catch (const codegen::Unsupported &refusal) {
             log = "kernel `" + kernels_[index].name + "`, " + place(refusal.location) + ": " +
                   refusal.what();
@@ -114,10 +113,23 @@ class PtxProgram final : public Program {
         } catch (const std::exception &failure) {
             log = "kernel `" + kernels_[index].name + "`: " + failure.what();
         }
-        return kept;
+        return slot.kernel;
     }
 
   private:
+    using Key = std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool, std::uint32_t>;
+    /// One kernel and shape. Its lock is held while it is compiled: others compile meanwhile.
+    struct Slot {
+        std::mutex mutex;
+        std::shared_ptr<const CompiledKernel> kernel;
+    };
+
+    Slot &slot_of(std::size_t index, const Shape &shape) {
+        std::lock_guard lock(mutex_);
+        return compiled_[Key{index, shape.block, shape.small_grid, shape.cooperative,
+                             shape.call_stack}];
+    }
+
     static KernelInfo describe(const ir::Function &function) {
         KernelInfo info{.name = function.name,
                         .parameters = {},
@@ -125,6 +137,7 @@ class PtxProgram final : public Program {
                         .static_shared_bytes = function.static_shared_bytes,
                         .local_bytes_per_thread =
                             static_cast<std::uint32_t>(codegen::local_memory_of(function)),
+                        .needs_call_stack = codegen::needs_call_stack(function),
                         .required_block = function.required_block,
                         .registers = function.registers};
         for (const ir::KernelParameter &parameter : function.parameters)
@@ -162,7 +175,8 @@ class PtxProgram final : public Program {
                 return std::move(*kernel);
         require_memory_to_compile(*functions_[index]);
         codegen::GeneratedKernel kernel = compile_kernel(
-            *module_, *functions_[index], {.block = shape.block, .small_grid = shape.small_grid},
+            *module_, *functions_[index],
+            {.block = shape.block, .small_grid = shape.small_grid, .call_stack = shape.call_stack},
             {.cooperative = shape.cooperative, .wanted = wanted_tier()}, host_target());
         disk_cache().store(key, pack(kernel));
         return kernel;
@@ -177,12 +191,14 @@ class PtxProgram final : public Program {
             key += ' ' + std::to_string(extent);
         key += shape.small_grid ? " small" : " large";
         key += shape.cooperative ? " cooperative" : "";
+        key += shape.call_stack != 0 ? " stack " + std::to_string(shape.call_stack) : "";
         if (std::optional<rt::Tier> tier = wanted_tier())
             key += ' ' + std::string(codegen::text(*tier));
         return key + '\n' + ptx_;
     }
 
-    static std::shared_ptr<const CompiledKernel> load(const codegen::GeneratedKernel &generated) {
+    static std::shared_ptr<const CompiledKernel> load(const codegen::GeneratedKernel &generated,
+                                                      const Shape &shape) {
         auto code = std::make_shared<const RegisteredCode>(generated.object);
         auto kernel = std::make_shared<CompiledKernel>();
         kernel->tier = generated.tier;
@@ -193,6 +209,7 @@ class PtxProgram final : public Program {
         kernel->scratch_bytes = generated.scratch_bytes;
         kernel->instructions_per_block = generated.instructions_per_block;
         kernel->loops = generated.loops;
+        kernel->call_stack = shape.call_stack;
         kernel->code = std::move(code);
         return kernel;
     }
@@ -202,10 +219,8 @@ class PtxProgram final : public Program {
     std::vector<KernelInfo> kernels_;
     std::vector<const ir::Function *> functions_; ///< of kernels_, in the same order
     std::vector<Variable> variables_;
-    std::mutex mutex_;
-    std::map<std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool>,
-             std::shared_ptr<const CompiledKernel>>
-        compiled_;
+    std::mutex mutex_; ///< of the map, whose slots stay where they are
+    std::map<Key, Slot> compiled_;
 };
 
 } // namespace

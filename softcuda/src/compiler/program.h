@@ -30,7 +30,8 @@ struct KernelInfo {
     std::vector<Parameter> parameters;
     std::uint32_t parameter_bytes = 0;
     std::uint32_t static_shared_bytes = 0;
-    std::uint32_t local_bytes_per_thread = 0;
+    std::uint32_t local_bytes_per_thread = 0;      ///< without the call stack
+    bool needs_call_stack = false;                 ///< calls functions, or has an alloca
     std::array<std::uint32_t, 3> required_block{}; ///< .reqntid, 0 where absent
     std::uint32_t max_threads = 1024;              ///< .maxntid's product, at most 1024
     std::uint32_t registers = 0; ///< 32-bit registers live at once: what ptxas would about report
@@ -67,6 +68,7 @@ struct CompiledKernel {
     rt::WarpEntry warp_entry = nullptr;   ///< in the others
     std::uint64_t scratch_bytes = 0;      ///< WorkerState::scratch that a block needs
     std::uint64_t instructions_per_block; ///< rough cost, loops counted once
+    std::uint32_t call_stack = 0;         ///< what it was compiled for: Shape::call_stack
     bool loops = false; ///< has a loop: may run long, so never on the caller's own thread
     std::shared_ptr<const void> code; ///< keeps the machine code mapped
 };
@@ -79,6 +81,9 @@ struct Shape {
     bool small_grid = true;
     /// True for a cooperative launch, whose blocks may wait for each other.
     bool cooperative = false;
+    /// Bytes of local memory that a thread has for the variables of functions that are called; 0
+    /// for a kernel that needs none.
+    std::uint32_t call_stack = 0;
     friend bool operator==(const Shape &, const Shape &) = default;
 };
 

@@ -12,6 +12,7 @@
 #include "device/system.h"
 
 #include <algorithm>
+#include <bit>
 #include <climits>
 #include <cstring>
 #include <new>
@@ -89,6 +90,19 @@ std::uint64_t product(const std::array<std::uint32_t, 3> &extent) {
     return std::uint64_t{extent[0]} * extent[1] * extent[2];
 }
 
+// A thread's stack as CU_LIMIT_STACK_SIZE says. Few sizes, since each is compiled for by itself.
+std::uint32_t call_stack_of(const Function &function) {
+    constexpr std::size_t kLeast = 16 * 1024;
+    if (!function.info().needs_call_stack)
+        return 0;
+    const std::size_t limit = function.module().context().limit(CU_LIMIT_STACK_SIZE);
+    return static_cast<std::uint32_t>(std::bit_ceil(std::max(limit, kLeast)));
+}
+
+/// A warp's stack for each byte of its threads': it holds whole vectors of what a thread has in
+/// registers, and one word of each call.
+constexpr std::uint64_t kStackFactor = 4;
+
 KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
                            Code code, const LaunchRequest &request)
     : Command(stream.context()), function_(function), keep_(std::move(keep)),
@@ -105,8 +119,10 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     // Between the static and the dynamic part there may be a gap for alignment.
     work.memory = {.shared = std::uint64_t{info.static_shared_bytes} + kSharedGap +
                              request.dynamic_shared_bytes,
-                   .local = info.local_bytes_per_thread * product(request.block),
-                   .scratch = code_->scratch_bytes};
+                   .local = std::uint64_t{info.local_bytes_per_thread + code_->call_stack} *
+                            product(request.block),
+                   .scratch = code_->scratch_bytes,
+                   .stack = kStackFactor * rt::kWarpSize * code_->call_stack};
     work.cooperative = request.cooperative;
     work.priority = stream.priority();
     work.most_seats = stream.multiprocessors();
@@ -306,9 +322,11 @@ void copy_parameters(const compiler::KernelInfo &info, const LaunchRequest &requ
     }
 }
 
-compiler::Shape shape_of(const LaunchRequest &request) {
-    compiler::Shape shape{
-        .block = request.block, .small_grid = true, .cooperative = request.cooperative};
+compiler::Shape shape_of(const Function &function, const LaunchRequest &request) {
+    compiler::Shape shape{.block = request.block,
+                          .small_grid = true,
+                          .cooperative = request.cooperative,
+                          .call_stack = call_stack_of(function)};
     for (std::size_t i = 0; i < 3; i++)
         if (std::uint64_t{request.grid[i]} * request.block[i] >= (std::uint64_t{1} << 31))
             shape.small_grid = false;
@@ -335,8 +353,8 @@ void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep
         return;
     System &system = System::get();
     system.pool().start();
-    auto kernel = std::make_shared<KernelLaunch>(stream, function, std::move(keep),
-                                                 function.compiled(shape_of(request)), request);
+    auto kernel = std::make_shared<KernelLaunch>(
+        stream, function, std::move(keep), function.compiled(shape_of(function, request)), request);
     copy_parameters(function.info(), request, kernel->parameters(), kernel->parameter_bytes());
     if (!system.timeline().append(stream, kernel))
         return; // its predecessors will start it

@@ -1,6 +1,6 @@
 // fold.cpp -- operations whose result is plain to see.
 #include "ir/clean_up.h"
-#include "ir/evaluate.h"
+#include "ir/integer_semantics.h"
 #include "ir/replacements.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ bool Folder::visit(Instruction &instruction) {
     Value *result = instruction.result();
     if (replaced_.resolve(result) != result)
         return false;
-    if (auto bits = evaluate(instruction))
+    if (auto bits = evaluate_constants(instruction))
         return replace(result, function_.constant(result->type, *bits));
     Value *simpler = simplify(instruction);
     return simpler && simpler != result && replace(result, simpler);

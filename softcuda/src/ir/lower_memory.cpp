@@ -29,6 +29,8 @@ Attributes access(const ptx::Instruction &i) {
     a.type = scalar(i.modifiers.type());
     a.space = space(i.modifiers.space);
     a.order = order(i.modifiers.order);
+    if (a.order == Order::Weak && i.modifiers.cache == ptx::CacheOperator::Cv)
+        a.order = Order::Volatile; // "fetch again": what other threads wrote is wanted
     if (a.order != Order::Weak && a.order != Order::Volatile)
         a.scope = scope(i.modifiers.scope);
     a.vector = static_cast<std::uint8_t>(i.modifiers.vector_width());

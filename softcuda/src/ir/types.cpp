@@ -129,6 +129,23 @@ bool is_signed(Scalar type) {
     return (type >= Scalar::S8 && type <= Scalar::S64) || type == Scalar::S4 || type == Scalar::S2;
 }
 bool is_floating(Scalar type) { return facts(type).floating; }
+Scalar packed_element(Scalar type) {
+    switch (type) {
+    case Scalar::F16x2:
+        return Scalar::F16;
+    case Scalar::BF16x2:
+        return Scalar::BF16;
+    case Scalar::F32x2:
+        return Scalar::F32;
+    case Scalar::U16x2:
+        return Scalar::U16;
+    case Scalar::S16x2:
+        return Scalar::S16;
+    default:
+        return Scalar::None;
+    }
+}
+
 Type register_class(Scalar type) { return facts(type).type; }
 
 Type register_class(Special special) {

@@ -30,8 +30,10 @@ enum class Scalar : std::uint8_t {
 // clang-format on
 
 [[nodiscard]] unsigned bits(Scalar type);
-[[nodiscard]] bool is_signed(Scalar type);      ///< S8..S64
-[[nodiscard]] bool is_floating(Scalar type);    ///< any floating format, packed ones included
+[[nodiscard]] bool is_signed(Scalar type);   ///< S8..S64
+[[nodiscard]] bool is_floating(Scalar type); ///< any floating format, packed ones included
+/// The element of a packed type of arithmetic (F16 for F16x2); None for all other types.
+[[nodiscard]] Scalar packed_element(Scalar type);
 [[nodiscard]] Type register_class(Scalar type); ///< F32 -> F32, F16x2 -> I32, Pred -> I1, ...
 
 /// The class of a special register: 64 bits for clock64, globaltimer and gridid, else 32.

@@ -12,9 +12,6 @@ namespace softcuda::rt {
 namespace {
 
 constexpr std::uint64_t kChunkNanoseconds = 30'000;
-/// How many blocks of a grid one thread begins before the first of them has ended, where they wait
-/// for each other though nobody said that they would.
-constexpr std::uint32_t kMostResident = 256;
 
 } // namespace
 
@@ -154,7 +151,6 @@ void Grid::run_warps(Seat &seat) noexcept {
                                     .frame = frame_,
                                     .warps = work_.warps,
                                     .memory = work_.memory,
-                                    .most_resident = work_.cooperative ? ~0u : kMostResident,
                                     .cooperative = work_.cooperative};
     Guard guard(&interrupt_);
     const Guard::Exit exit = guard.run([&] { end = scheduler->run(job, seat.state(), chunks); });

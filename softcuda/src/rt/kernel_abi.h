@@ -20,7 +20,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 4;
+inline constexpr uint32_t kKernelAbiVersion = 5;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -71,11 +71,38 @@ enum class PlaceKind : std::uint8_t {
     Barrier, ///< all lanes of the warp, and then other warps
 };
 
+/// What lanes do when they meet at PlaceKind::Members. Lanes at several places meet if these have
+/// the same operation; those at a matrix product at one place only.
+enum class Exchange : std::uint8_t {
+    Meet,
+    ShuffleUp,
+    ShuffleDown,
+    ShuffleButterfly,
+    ShuffleIndex,
+    VoteAll,
+    VoteAny,
+    VoteUniform,
+    Ballot,
+    MatchAny,
+    MatchAll,
+    ReduceAdd,
+    ReduceAnd,
+    ReduceOr,
+    ReduceXor,
+    ReduceMinUnsigned,
+    ReduceMinSigned,
+    ReduceMaxUnsigned,
+    ReduceMaxSigned,
+    Elect,
+    Matrix,
+};
+
 /// Where the lanes of one warp are, in the lane tier. Generated code keeps it on its stack.
 struct LaneState {
-    std::uint32_t *waiting;    ///< by place: the lanes that are there
-    std::uint32_t *since;      ///< by place: the turn in which it was last empty or run
-    const std::uint8_t *kinds; ///< by place: a PlaceKind
+    std::uint32_t *waiting;        ///< by place: the lanes that are there
+    std::uint32_t *since;          ///< by place: the turn in which it was last empty or run
+    const std::uint8_t *kinds;     ///< by place: a PlaceKind
+    const std::uint8_t *exchanges; ///< by place of PlaceKind::Members: an Exchange
     std::uint32_t places;
     std::uint32_t mask; ///< the lanes whose turn it is
     std::uint32_t turn;
@@ -87,6 +114,15 @@ struct LaneState {
     /// Of lanes that wait at PlaceKind::Members those that they name, at PlaceKind::Barrier the
     /// barrier's number.
     std::uint32_t members[kWarpSize];
+    /// Lanes whose members have all come: their exchange is done, and they may go on.
+    std::uint32_t met;
+    std::uint32_t valid; ///< second results of exchanges, a bit for each lane
+    /// What each lane brings to an exchange, with the lane and control operands of a shuffle, and
+    /// what it gets.
+    std::uint64_t sent[kWarpSize];
+    std::uint32_t source[kWarpSize];
+    std::uint32_t control[kWarpSize];
+    std::uint64_t received[kWarpSize];
 };
 
 /// What a warp brings to a barrier of the votes of its lanes.

@@ -5,9 +5,13 @@
 // place is run, and lanes meet again where their ways do. Lanes that go round a loop are always
 // behind those that have left it; so that these get on as well, a place that has been passed over
 // for long comes first.
-#include "rt/kernel_abi.h"
+//
+// Lanes that come to an exchange leave there what they bring, and wait. When all that they name
+// have come to one like it, wherever in the program, the exchange is done for all of them at once.
+#include "rt/lane_exchange.h"
 
 #include <algorithm>
+#include <array>
 
 using namespace softcuda::rt;
 
@@ -26,15 +30,50 @@ std::uint32_t live_lanes(const LaneState &state) {
     return live;
 }
 
-/// Those of the lanes whose partners all stand here, too, or have ended.
-std::uint32_t complete_groups(const LaneState &state, std::uint32_t lanes, std::uint32_t live) {
-    std::uint32_t ready = 0;
-    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-        const int lane = __builtin_ctz(rest);
-        if ((state.members[lane] & live & ~lanes) == 0)
-            ready |= std::uint32_t{1} << lane;
+constexpr std::uint32_t kNowhere = ~0u;
+
+/// By lane: the place at which it waits for its members; kNowhere for all others.
+using WaitingPlaces = std::array<std::uint32_t, kWarpSize>;
+
+WaitingPlaces waiting_places(const LaneState &state) {
+    WaitingPlaces places;
+    places.fill(kNowhere);
+    for (std::uint32_t place = 0; place < state.places; place++) {
+        if (static_cast<PlaceKind>(state.kinds[place]) != PlaceKind::Members)
+            continue;
+        for (std::uint32_t rest = state.waiting[place] & ~state.met; rest != 0; rest &= rest - 1)
+            places[static_cast<std::size_t>(__builtin_ctz(rest))] = place;
     }
-    return ready;
+    return places;
+}
+
+/// Whether all lanes of a group wait for each other: at one exchange, wherever it is written.
+bool is_complete(const LaneState &state, const WaitingPlaces &places, std::uint32_t lane,
+                 std::uint32_t group) {
+    const std::uint32_t place = places[lane];
+    const bool one_place = static_cast<Exchange>(state.exchanges[place]) == Exchange::Matrix;
+    for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
+        const auto other = static_cast<std::size_t>(__builtin_ctz(rest));
+        if (places[other] == kNowhere || state.members[other] != state.members[lane] ||
+            state.exchanges[places[other]] != state.exchanges[place] ||
+            (one_place && places[other] != place))
+            return false;
+    }
+    return true;
+}
+
+/// Lets groups of lanes meet that are complete. Those that have ended are not waited for.
+void meet(LaneState &state, std::uint32_t live) {
+    const WaitingPlaces places = waiting_places(state);
+    for (std::uint32_t lane = 0; lane < kWarpSize; lane++) {
+        if (places[lane] == kNowhere || (state.met >> lane & 1) != 0)
+            continue;
+        const std::uint32_t group = (state.members[lane] & live) | std::uint32_t{1} << lane;
+        if (!is_complete(state, places, lane, group))
+            continue;
+        perform(static_cast<Exchange>(state.exchanges[places[lane]]), state, group);
+        state.met |= group;
+    }
 }
 
 // Those of the lanes, all of which wait at barriers, that do so at this one.
@@ -79,12 +118,11 @@ struct Choice {
 };
 
 // The lanes that can go on at a place.
-std::uint32_t ready_at(const LaneState &state, std::uint32_t place, std::uint32_t live,
-                       bool at_barriers) {
+std::uint32_t ready_at(const LaneState &state, std::uint32_t place, bool at_barriers) {
     const std::uint32_t lanes = state.waiting[place];
     switch (static_cast<PlaceKind>(state.kinds[place])) {
     case PlaceKind::Members:
-        return lanes == 0 ? 0 : complete_groups(state, lanes, live);
+        return lanes & state.met;
     case PlaceKind::Barrier:
         if (!at_barriers || lanes == 0)
             return lanes & state.arrived;
@@ -98,7 +136,7 @@ std::uint32_t ready_at(const LaneState &state, std::uint32_t place, std::uint32_
 // The lowest place at which lanes can go on, or one that has waited too long. If they wait for each
 // other at different exchanges, which a program must not do, those at the lowest go on by
 // themselves.
-Choice choose(LaneState &state, std::uint32_t live) {
+Choice choose(LaneState &state) {
     const bool at_barriers = can_arrive(state);
     Choice lowest = {state.places, 0}, oldest = lowest, stranded = lowest;
     for (std::uint32_t place = 0; place < state.places; place++) {
@@ -106,7 +144,7 @@ Choice choose(LaneState &state, std::uint32_t live) {
             state.since[place] = state.turn;
             continue;
         }
-        const std::uint32_t ready = ready_at(state, place, live, at_barriers);
+        const std::uint32_t ready = ready_at(state, place, at_barriers);
         if (ready == 0) {
             const bool exchange = static_cast<PlaceKind>(state.kinds[place]) == PlaceKind::Members;
             if (exchange && stranded.lanes == 0)
@@ -119,6 +157,8 @@ Choice choose(LaneState &state, std::uint32_t live) {
             state.turn - state.since[place] > state.turn - state.since[oldest.place])
             oldest = {place, ready};
     }
+    if (lowest.lanes == 0 && stranded.lanes != 0)
+        perform(static_cast<Exchange>(state.exchanges[stranded.place]), state, stranded.lanes);
     if (lowest.lanes == 0)
         return stranded;
     return state.turn - state.since[oldest.place] > kPatience ? oldest : lowest;
@@ -131,8 +171,10 @@ std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
     const std::uint32_t live = live_lanes(*state);
     if (live == 0)
         return state->places;
-    const Choice next = choose(*state, live);
+    meet(*state, live);
+    const Choice next = choose(*state);
     state->waiting[next.place] &= ~next.lanes;
+    state->met &= ~next.lanes;
     state->since[next.place] = state->turn;
     state->mask = next.lanes;
     if (next.place <= state->last_place && ++state->rounds % kRoundsPerYield == 0)

@@ -3,6 +3,8 @@
 
 #include "rt/guard.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstdarg>
 #include <cstdio>
 #include <new>
@@ -10,9 +12,9 @@
 namespace softcuda::rt {
 namespace {
 
-// A stack is as long as a thread's usually is deep; its pages cost nothing until they are used.
-// Below each lies a guard that nothing may touch.
-constexpr std::uint64_t kStackSpacing = std::uint64_t{1} << 20;
+// A stack is as long as a thread's usually is deep, or as long as the launch asks for; its pages
+// cost nothing until they are used. Below each lies a guard that nothing may touch.
+constexpr std::uint64_t kLeastSpacing = std::uint64_t{1} << 20;
 constexpr std::uint64_t kStackGuard = std::uint64_t{64} << 10;
 constexpr std::uint32_t kMostWarps = 32;
 
@@ -35,23 +37,31 @@ std::uint64_t colour_of(std::uint32_t warp) { return warp % 8 * 576; }
 bool ResidentBlock::prepare(const BlockMemory &needs, std::uint32_t warps) noexcept {
     if (!windows_.provide(needs.shared, needs.local))
         return false;
+    const std::uint64_t spacing = std::max(std::bit_ceil(needs.stack), kLeastSpacing);
     try {
-        if (!stacks_)
-            stacks_ = std::make_unique<ReservedRange>(kStackSpacing * kMostWarps);
+        if (!stacks_ || spacing > stack_spacing_) {
+            open_stacks_ = 0;
+            stacks_.reset();
+            stacks_ = std::make_unique<ReservedRange>(spacing * kMostWarps);
+            stack_spacing_ = spacing;
+        }
         while (warps_.size() < warps)
             warps_.push_back(std::make_unique<WarpFiber>());
     } catch (const std::bad_alloc &) {
         return false;
     }
     for (; open_stacks_ < warps; open_stacks_++) {
-        std::byte *stack = stacks_->begin() + open_stacks_ * kStackSpacing + kStackGuard;
-        if (!stacks_->open(stack, kStackSpacing - kStackGuard))
+        if (!stacks_->open(stack_of(open_stacks_), stack_spacing_ - kStackGuard))
             return false;
     }
     state_.shared = windows_.shared();
     state_.local = windows_.local();
     warp_count_ = warps;
     return true;
+}
+
+std::byte *ResidentBlock::stack_of(std::uint32_t warp) const noexcept {
+    return stacks_->begin() + warp * stack_spacing_ + kStackGuard;
 }
 
 void ResidentBlock::begin(const WorkerState &worker, std::uint64_t index, Fiber::Body body,
@@ -69,8 +79,8 @@ void ResidentBlock::begin(const WorkerState &worker, std::uint64_t index, Fiber:
         WarpFiber &fiber = *warps_[warp];
         fiber.block = this;
         fiber.warp = warp;
-        std::byte *stack = stacks_->begin() + warp * kStackSpacing + kStackGuard;
-        fiber.fiber.start(stack, kStackSpacing - kStackGuard - colour_of(warp), body, &fiber);
+        fiber.fiber.start(stack_of(warp), stack_spacing_ - kStackGuard - colour_of(warp), body,
+                          &fiber);
         ready.push(fiber);
     }
 }

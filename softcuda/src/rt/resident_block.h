@@ -117,6 +117,7 @@ class ResidentBlock {
     [[nodiscard]] bool done() const noexcept { return live_ == 0; }
 
   private:
+    [[nodiscard]] std::byte *stack_of(std::uint32_t warp) const noexcept;
     [[nodiscard]] std::uint32_t expected(const NamedBarrier &barrier) const noexcept {
         return barrier.expected == NamedBarrier::kWholeBlock ? live_ : barrier.expected;
     }
@@ -134,6 +135,7 @@ class ResidentBlock {
     Windows windows_;
     std::unique_ptr<ReservedRange> stacks_;
     std::vector<std::unique_ptr<WarpFiber>> warps_;
+    std::uint64_t stack_spacing_ = 0; ///< bytes from one warp's stack to the next
     std::uint32_t open_stacks_ = 0;
     std::uint32_t warp_count_ = 0;
     std::uint32_t live_ = 0;    ///< warps that have not ended

@@ -20,6 +20,7 @@ struct BlockMemory {
     std::uint64_t shared = 0;
     std::uint64_t local = 0;
     std::uint64_t scratch = 0;
+    std::uint64_t stack = 0; ///< of each warp that is a fiber; at least 1 MB is given
 };
 
 /// Memory for what warps keep between regions, at offsets that generated code knows to be within.

@@ -2,6 +2,7 @@
 #include "rt/warp_scheduler.h"
 
 #include "rt/guard.h"
+#include "rt/resident_limit.h"
 
 #include <algorithm>
 #include <iterator>
@@ -17,6 +18,8 @@ namespace {
 
 /// Rounds in which nothing happened after which the processor is left to other threads.
 constexpr unsigned kSpinRounds = 32;
+/// So many blocks may always be resident; those that wait for more are likely to wait for all.
+constexpr std::size_t kFew = 16;
 
 WarpScheduler &scheduler_of(WorkerState *worker) { return ResidentBlock::of(worker).scheduler(); }
 
@@ -27,19 +30,21 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
     job_ = job;
     thread_.adopt_thread();
     gave_way_ = 0;
+    most_resident_ = 0;
     for (bool more = true;;) {
         Guard::poll_interrupt();
         retire();
-        const bool wanted = resident_.empty() || (stuck() && resident_.size() < job.most_resident);
-        std::uint64_t index = 0;
-        if (more && wanted && (more = source.next(index))) {
+        const std::uint64_t wanted = more ? blocks_wanted(worker) : 0;
+        std::uint64_t index = 0, begun = 0;
+        while (begun < wanted && (more = source.next(index))) {
             if (!begin_block(worker, index))
                 return End::OutOfMemory;
-        } else if (resident_.empty()) {
-            return End::Done;
-        } else if (stuck()) {
-            relax();
+            begun++;
         }
+        if (resident_.empty())
+            return End::Done;
+        if (begun == 0 && stuck())
+            relax();
         WarpFiber &next = ready_.pop(); // a block that nobody of could go on ended the launch
         set_current(next);
         watch_stack(&stack_begin_);
@@ -67,6 +72,21 @@ WorkerState WarpScheduler::last() const noexcept {
     return state;
 }
 
+// One block, or, where all that are resident wait for others, a share of their number: so a chain
+// of n blocks that each wait for the next one is resident after about log(n) searches for progress.
+std::uint64_t WarpScheduler::blocks_wanted(const WorkerState &worker) {
+    constexpr std::uint64_t kShare = 8;
+    if (resident_.empty())
+        return 1;
+    if (!stuck())
+        return 0;
+    if (resident_.size() >= kFew && most_resident_ == 0)
+        most_resident_ = most_resident_blocks(job_.memory, job_.warps, worker.worker_count);
+    const std::uint64_t most = std::max<std::uint64_t>(most_resident_, kFew);
+    const std::uint64_t room = most > resident_.size() ? most - resident_.size() : 0;
+    return std::min(room, 1 + resident_.size() / kShare);
+}
+
 bool WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) {
     try {
         if (free_.empty())
@@ -83,7 +103,8 @@ bool WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) 
     gave_way_ = 0;
     idle_rounds_ = 0;
     // Each warp has had its turn by then, and nothing else has happened.
-    patience_ = (job_.cooperative ? 1 : 16) * resident_.size() * job_.warps;
+    const bool soon = job_.cooperative || resident_.size() > kFew;
+    patience_ = (soon ? 1 : 16) * resident_.size() * job_.warps;
     return true;
 }
 

@@ -35,8 +35,7 @@ class WarpScheduler {
         const LaunchFrame *frame = nullptr;
         std::uint32_t warps = 1; ///< of a block
         BlockMemory memory;
-        std::uint32_t most_resident = 1; ///< blocks
-        bool cooperative = false;        ///< all blocks will wait for each other: begin them soon
+        bool cooperative = false; ///< all blocks will wait for each other: begin them soon
     };
     enum class End { Done, OutOfMemory };
 
@@ -64,6 +63,7 @@ class WarpScheduler {
     static void run_warp(void *fiber);
     [[noreturn]] void end_warp(WarpFiber &warp);
     [[nodiscard]] bool begin_block(const WorkerState &worker, std::uint64_t index);
+    [[nodiscard]] std::uint64_t blocks_wanted(const WorkerState &worker);
     void set_current(WarpFiber &warp);
     void go_on_with(WarpFiber &next);
     void leave(WarpFiber &self);
@@ -81,6 +81,7 @@ class WarpScheduler {
     ResidentBlock *finished_ = nullptr; ///< the one whose last warp has ended
     std::uint64_t gave_way_ = 0;        ///< yields since anything else happened
     std::uint64_t patience_ = 0;        ///< how many until it is said that all wait
+    std::uint64_t most_resident_ = 0;   ///< blocks; 0: not asked for yet
     unsigned idle_rounds_ = 0;
     const WarpFiber *last_ = nullptr;
 };

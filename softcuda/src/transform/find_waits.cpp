@@ -21,20 +21,17 @@ bool is_constant(const Value *value, std::uint64_t bits) {
     return value->constant && value->bits == bits;
 }
 
-// An atomic that brings its own loop to an end sooner or later needs nobody else.
-bool waits_on_atomic(const Instruction &i, const std::vector<bool> &in_loop) {
-    const Value *operand = i.operand(1);
-    switch (i.attributes.atomic) {
-    case ir::AtomicOp::CompareSwap: // of a value seen before: an update, done again if it came late
-        return !operand->definition || !in_loop[operand->definition->block->id];
-    case ir::AtomicOp::Add: // of nothing: a way to read
-        return !operand->constant || is_constant(operand, 0);
-    case ir::AtomicOp::Inc:
-    case ir::AtomicOp::Dec:
-        return false;
-    default:
-        return true;
-    }
+bool may_be_same_memory(ir::Space a, ir::Space b) {
+    return a == b || a == ir::Space::Generic || b == ir::Space::Generic;
+}
+
+bool is_atomic(const Instruction &i) { return i.is(Opcode::Atomic) || i.is(Opcode::Reduce); }
+
+/// Memory that no other thread can write while the kernel runs.
+bool is_constant_memory(const Instruction &load) {
+    return load.attributes.space == ir::Space::Local ||
+           load.attributes.space == ir::Space::Constant ||
+           load.attributes.space == ir::Space::Param || load.attributes.invariant;
 }
 
 class LoopLook {
@@ -45,24 +42,213 @@ class LoopLook {
           inside_(function.blocks.size(), false), tainted_(function.value_count(), false) {
         for (const Block *block : loop_.blocks)
             inside_[block->id] = true;
+        meets_ = std::ranges::any_of(loop_.blocks, [&](const Block *block) {
+            return in_each_iteration(block) &&
+                   std::ranges::any_of(block->instructions, [](const Instruction *i) {
+                       return i->is(Opcode::Barrier) || i->is(Opcode::BarrierReduce);
+                   });
+        });
     }
 
     // What the loop waits for, or null.
     const Instruction *find() {
+        if (const Instruction *found = search(
+                Spread::WithControl, [&](const Instruction &i) { return reads_ordered_signal(i); }))
+            return found;
+        if (has_bounded_trip_count())
+            return nullptr;
+        const Spread spread_by = in_loop(synchronizes) ? Spread::WithControl : Spread::DataOnly;
+        return search(spread_by, [&](const Instruction &i) { return reads_weak_signal(i); });
+    }
+
+  private:
+    /// How a signal reaches an exit: a weak load that only steers the body of a loop without
+    /// fences is the usual reading of data.
+    enum class Spread { DataOnly, WithControl };
+
+    template <typename IsSignal> const Instruction *search(Spread spread_by, IsSignal is_signal) {
+        source_ = nullptr;
+        tainted_.assign(tainted_.size(), false);
         for (const Block *block : loop_.blocks)
             for (const Instruction *i : block->instructions)
-                if (!i->results.empty() && reads_signal(*i, inside_)) {
+                if (!i->results.empty() && is_signal(*i)) {
                     source_ = source_ ? source_ : i;
                     taint(*i);
                 }
         if (!source_)
             return nullptr;
-        while (spread())
+        while (spread(spread_by))
             ;
-        return exits_depend() ? source_ : nullptr;
+        return exits_depend(spread_by) ? source_ : nullptr;
     }
 
-  private:
+    bool in_each_iteration(const Block *block) const {
+        return std::ranges::all_of(
+            loop_.latches, [&](const Block *latch) { return dominators_.dominates(block, latch); });
+    }
+
+    /// Whether whoever writes this memory gets on in each iteration, by a barrier of the block.
+    bool is_settled_by_barrier(const Instruction &i) const {
+        return meets_ && i.attributes.space == ir::Space::Shared;
+    }
+
+    bool reads_ordered_signal(const Instruction &i) const {
+        if (is_settled_by_barrier(i))
+            return false;
+        if (i.is(Opcode::Load))
+            return i.attributes.order != ir::Order::Weak && !is_constant_memory(i);
+        return i.is(Opcode::Atomic) && waits_on_atomic(i);
+    }
+
+    // An atomic that brings its own loop to an end sooner or later needs nobody else.
+    bool waits_on_atomic(const Instruction &i) const {
+        const Value *operand = i.operand(1);
+        switch (i.attributes.atomic) {
+        case ir::AtomicOp::CompareSwap: // of a value seen before: an update, done again if late
+            return !operand->definition || !inside_[operand->definition->block->id];
+        case ir::AtomicOp::Add: // of nothing: a way to read
+            return !operand->constant || is_constant(operand, 0) || is_undone(i);
+        case ir::AtomicOp::Inc:
+        case ir::AtomicOp::Dec:
+            return is_undone(i);
+        default:
+            return true;
+        }
+    }
+
+    /// Whether another atomic of the loop may take back what this one counts.
+    bool is_undone(const Instruction &count) const {
+        return in_loop([&](const Instruction &i) {
+            return &i != &count && is_atomic(i) &&
+                   may_be_same_memory(i.attributes.space, count.attributes.space);
+        });
+    }
+
+    bool reads_weak_signal(const Instruction &i) const {
+        if (!i.is(Opcode::Load) || i.attributes.order != ir::Order::Weak || is_constant_memory(i) ||
+            is_settled_by_barrier(i))
+            return false;
+        if (is_invariant(i.operand(0)))
+            return true;
+        std::vector<const Value *> path;
+        return may_stay(i.operand(0), path) &&
+               in_loop([&](const Instruction &other) { return refreshes(other, i); });
+    }
+
+    /// Whether the loop's values of memory may be others behind the instruction.
+    static bool refreshes(const Instruction &i, const Instruction &load) {
+        switch (i.opcode) {
+        case Opcode::Fence:
+        case Opcode::Barrier:
+        case Opcode::BarrierReduce:
+        case Opcode::WarpBarrier:
+        case Opcode::Nanosleep:
+        case Opcode::Call:
+        case Opcode::CallIndirect:
+            return true;
+        case Opcode::Store:
+        case Opcode::Atomic:
+        case Opcode::Reduce:
+            return may_be_same_memory(i.attributes.space, load.attributes.space);
+        default:
+            return false;
+        }
+    }
+
+    /// What a program has in a loop that waits, and hardly elsewhere.
+    static bool synchronizes(const Instruction &i) {
+        return i.is(Opcode::Fence) || i.is(Opcode::WarpBarrier) || i.is(Opcode::Nanosleep);
+    }
+
+    template <typename Test> bool in_loop(Test test) const {
+        return std::ranges::any_of(loop_.blocks, [&](const Block *block) {
+            return std::ranges::any_of(block->instructions,
+                                       [&](const Instruction *i) { return test(*i); });
+        });
+    }
+
+    bool is_invariant(const Value *value) const {
+        return !value->definition || !inside_[value->definition->block->id];
+    }
+
+    /// Whether the value may be the same in the next iteration as in this one, for all that its
+    /// operations tell: what is loaded or counted is taken to change.
+    bool may_stay(const Value *value, std::vector<const Value *> &path) const {
+        if (is_invariant(value))
+            return true;
+        if (std::ranges::find(path, value) != path.end())
+            return path.front() == value || value->definition->is(Opcode::Phi);
+        const Instruction &i = *value->definition;
+        path.push_back(value);
+        bool stays = false;
+        if (i.is(Opcode::Phi) && i.block == loop_.header) {
+            for (std::size_t n = 0; n < i.operands.size() && !stays; ++n)
+                stays = inside_[i.blocks[n]->id] && leads_back(i.operand(n), value, 0);
+        } else if (i.is(Opcode::Phi) || i.is(Opcode::Select)) {
+            stays =
+                std::ranges::any_of(i.operands, [&](const Value *v) { return may_stay(v, path); });
+        } else if (ir::info(i.opcode).pure || i.is(Opcode::Load)) {
+            stays =
+                std::ranges::all_of(i.operands, [&](const Value *v) { return may_stay(v, path); });
+        }
+        path.pop_back();
+        return stays;
+    }
+
+    /// Whether a header's phi may come round as it is: through other phis and selects.
+    bool leads_back(const Value *value, const Value *phi, unsigned depth) const {
+        constexpr unsigned kMostSteps = 8;
+        if (value == phi || depth == kMostSteps)
+            return true;
+        if (is_invariant(value))
+            return false;
+        const Instruction &i = *value->definition;
+        return (i.is(Opcode::Phi) || i.is(Opcode::Select)) &&
+               std::ranges::any_of(i.operands,
+                                   [&](const Value *v) { return leads_back(v, phi, depth + 1); });
+    }
+
+    /// Whether an exit that is passed in each iteration compares a count with a limit: whatever
+    /// memory says, the loop ends.
+    bool has_bounded_trip_count() const {
+        return std::ranges::any_of(loop_.blocks, [&](const Block *block) {
+            const Instruction &end = *block->terminator();
+            if (!end.is(Opcode::Branch) || !in_each_iteration(block) || end.operand(0)->constant ||
+                std::ranges::all_of(end.blocks, [&](const Block *to) { return inside_[to->id]; }))
+                return false;
+            const Instruction *condition = end.operand(0)->definition;
+            return condition && condition->is(Opcode::Compare) &&
+                   !ir::is_floating(condition->attributes.type) &&
+                   std::ranges::any_of(condition->operands,
+                                       [&](const Value *v) { return is_count(v); });
+        });
+    }
+
+    /// A header's phi that grows or shrinks by a constant in each iteration, or the next value of
+    /// one.
+    bool is_count(const Value *value) const {
+        if (value->constant || is_invariant(value))
+            return false;
+        const Instruction &i = *value->definition;
+        if (i.is(Opcode::Phi)) {
+            if (i.block != loop_.header)
+                return false;
+            for (std::size_t n = 0; n < i.operands.size(); ++n)
+                if (inside_[i.blocks[n]->id] && !is_step_of(i.operand(n), value))
+                    return false;
+            return true;
+        }
+        return (i.is(Opcode::Add) || i.is(Opcode::Sub)) && i.operand(1)->constant &&
+               !is_constant(i.operand(1), 0) && i.operand(0)->definition &&
+               i.operand(0)->definition->is(Opcode::Phi) && is_count(i.operand(0));
+    }
+
+    static bool is_step_of(const Value *value, const Value *phi) {
+        const Instruction *i = value->definition;
+        return i && (i->is(Opcode::Add) || i->is(Opcode::Sub)) && i->operand(0) == phi &&
+               i->operand(1)->constant && !is_constant(i->operand(1), 0);
+    }
+
     bool taint(const Instruction &i) {
         bool changed = false;
         for (const Value *result : i.results)
@@ -83,9 +269,11 @@ class LoopLook {
 
     // A phi also depends on the branches that decide on the way to it. The header's are left out:
     // what comes round the loop comes as an operand.
-    bool spread() {
+    bool spread(Spread by) {
         bool changed = false;
-        std::vector<bool> after = behind_tainted_branches();
+        std::vector<bool> after(function_.blocks.size(), false);
+        if (by == Spread::WithControl)
+            after = behind_tainted_branches();
         for (const Block *block : loop_.blocks)
             for (const Instruction *i : block->instructions) {
                 bool chosen = i->is(Opcode::Phi) && after[block->id] && block != loop_.header;
@@ -114,7 +302,7 @@ class LoopLook {
     }
 
     // Some exit is taken by the signal; or every exit could be passed by because of it.
-    bool exits_depend() const {
+    bool exits_depend(Spread by) const {
         bool by_signal = false, counted_exit = false;
         for (const Block *block : loop_.blocks) {
             by_signal |= branches_by_signal(block);
@@ -124,11 +312,9 @@ class LoopLook {
                 continue;
             if (branches_by_signal(block))
                 return true;
-            counted_exit |= std::ranges::all_of(loop_.latches, [&](const Block *latch) {
-                return dominators_.dominates(block, latch);
-            });
+            counted_exit |= in_each_iteration(block);
         }
-        return by_signal && !counted_exit;
+        return by == Spread::WithControl && by_signal && !counted_exit;
     }
 
     const ir::Function &function_;
@@ -136,6 +322,7 @@ class LoopLook {
     const ir::DominatorTree &dominators_;
     std::vector<bool> inside_;
     std::vector<bool> tainted_; ///< by Value::id: depends on a signal
+    bool meets_ = false;        ///< the block's threads meet at a barrier in each iteration
     const Instruction *source_ = nullptr;
 };
 
@@ -175,10 +362,6 @@ bool gathers_warp(const Instruction &i) {
     }
 }
 
-bool may_be_same_memory(ir::Space a, ir::Space b) {
-    return a == b || a == ir::Space::Generic || b == ir::Space::Generic;
-}
-
 // Could a lane that stands at one of these blocks write what `source` reads, if it went on alone?
 bool could_signal(const ir::Function &function, std::vector<const Block *> work,
                   const Instruction &source) {
@@ -205,17 +388,6 @@ bool could_signal(const ir::Function &function, std::vector<const Block *> work,
 }
 
 } // namespace
-
-bool reads_signal(const Instruction &i, const std::vector<bool> &in_loop) {
-    switch (i.opcode) {
-    case Opcode::Load:
-        return i.attributes.order != ir::Order::Weak && i.attributes.space != ir::Space::Local;
-    case Opcode::Atomic:
-        return waits_on_atomic(i, in_loop);
-    default:
-        return false;
-    }
-}
 
 Waits find_waits(const ir::Function &function, const analysis::Divergence &divergence,
                  const LoopForest &loops, const Schedule &schedule) {

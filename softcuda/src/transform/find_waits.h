@@ -11,6 +11,18 @@
 //     use();
 //     lock = 0;                                ... for the lanes that wait for this
 //
+// A loop waits if its end depends on a *signal*, a value that another thread may change meanwhile:
+//
+//     ordered loads      volatile, relaxed, acquire, and ld.cv
+//     atomics            but those that end their own loop: the compare-and-swap of an update, and
+//                        a count that nothing else in the loop changes
+//     weak loads         that may read one place again, in a loop without a bounded trip count. A
+//                        compiler keeps such a load in a loop only if something in the loop orders
+//                        or writes memory, or if the program forbids to move it
+//
+// Shared memory is no signal where all threads of the block meet at a barrier in each iteration:
+// whoever writes it gets on.
+//
 // After ElTantawy and Aamodt, "MIMD Synchronization on SIMT Architectures" (MICRO 2016).
 #pragma once
 
@@ -29,11 +41,6 @@ struct Waits {
     /// The same of a loop that may wait for another lane of the same warp.
     const ir::Instruction *lane_cause = nullptr;
 };
-
-/// True for what reads a value that other threads change on purpose: ordered loads and atomics, but
-/// not those that make progress by themselves, such as the compare-and-swap of an update.
-[[nodiscard]] bool reads_signal(const ir::Instruction &instruction,
-                                const std::vector<bool> &in_loop);
 
 /// Looks at each loop of a prepared function.
 [[nodiscard]] Waits find_waits(const ir::Function &function, const analysis::Divergence &divergence,

@@ -113,6 +113,7 @@ class Planner {
                 plan(block).mask_owner = find_mask_owner(block);
             place_guards();
         } while (route_skips());
+        find_dominators();
         find_divergent_barriers();
         return std::move(schedule_);
     }
@@ -282,6 +283,46 @@ class Planner {
         }
     }
 
+    // Where a warp may go from a block, with lanes or without.
+    std::vector<const Block *> ways_of_warp(const Block *block) {
+        std::vector<const Block *> ways;
+        for (const Block *next : plan(block).next)
+            if (next)
+                ways.push_back(next);
+        if (plan(block).guarded && !plan(block).pending.empty())
+            ways.push_back(plan(block).pending.front());
+        return ways;
+    }
+
+    // Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm". The order is topological
+    // but for loops' back edges.
+    void find_dominators() {
+        std::vector<std::vector<const Block *>> from(function_.blocks.size());
+        for (const Block *block : schedule_.order)
+            for (const Block *next : ways_of_warp(block))
+                from[next->id].push_back(block);
+        auto common = [&](const Block *a, const Block *b) {
+            while (a != b) {
+                const Block *&later = rank_[a->id] > rank_[b->id] ? a : b;
+                later = plan(later).dominator;
+            }
+            return a;
+        };
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (const Block *block : schedule_.order) {
+                const Block *found = nullptr;
+                for (const Block *before : from[block->id])
+                    if (before == function_.entry() || plan(before).dominator)
+                        found = found ? common(found, before) : before;
+                if (block == function_.entry() || found == plan(block).dominator)
+                    continue;
+                plan(block).dominator = found;
+                changed = true;
+            }
+        }
+    }
+
     void find_divergent_barriers() {
         for (const Block *block : schedule_.order)
             for (const ir::Instruction *i : block->instructions) {
@@ -321,6 +362,12 @@ class Planner {
 };
 
 } // namespace
+
+bool Schedule::always_visits(const ir::Block *earlier, const ir::Block *block) const {
+    while (block && block != earlier)
+        block = of(block).dominator;
+    return block == earlier;
+}
 
 bool only_exits(const ir::Block *block) {
     return block->instructions.size() == 1 &&

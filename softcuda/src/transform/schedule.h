@@ -39,6 +39,9 @@ struct BlockPlan {
     /// Where the warp goes when its lanes take successor i; for a divergent branch all are equal.
     /// Null: the end of the kernel.
     std::vector<const ir::Block *> next;
+    /// The last block that a warp certainly visited before this one, whatever way it went; null for
+    /// the entry.
+    const ir::Block *dominator = nullptr;
 };
 
 struct Schedule {
@@ -50,6 +53,9 @@ struct Schedule {
     const ir::Instruction *parted_barrier = nullptr;
 
     [[nodiscard]] const BlockPlan &of(const ir::Block *block) const { return plans[block->id]; }
+    /// True if a warp that visits `block` has visited `earlier`. This is dominance among the ways
+    /// of warps: a warp may come to a block on which lanes wait without having sent any there.
+    [[nodiscard]] bool always_visits(const ir::Block *earlier, const ir::Block *block) const;
 };
 
 /// Plans a prepared function (prepare.h).

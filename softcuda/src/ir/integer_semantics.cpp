@@ -1,7 +1,8 @@
-// evaluate.cpp -- integer operations on constants.
-#include "ir/evaluate.h"
+// integer_semantics.cpp -- integer operations on the bits of their operands.
+#include "ir/integer_semantics.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace softcuda::ir {
@@ -94,10 +95,9 @@ Bits convert(const Attributes &a, std::uint64_t value) {
     return extended(value, a.source_type);
 }
 
-Bits unary(const Instruction &i, std::uint64_t a) {
-    Scalar type = i.attributes.type;
+Bits unary(Opcode opcode, Scalar type, std::uint64_t a) {
     unsigned width = bits(type);
-    switch (i.opcode) {
+    switch (opcode) {
     case Opcode::Not:
         return ~a;
     case Opcode::Neg:
@@ -113,9 +113,9 @@ Bits unary(const Instruction &i, std::uint64_t a) {
     }
 }
 
-Bits binary(const Instruction &i, std::uint64_t a, std::uint64_t b) {
-    Scalar type = i.attributes.type;
-    switch (i.opcode) {
+Bits binary(const Attributes &attributes, Opcode opcode, Scalar type, std::uint64_t a,
+            std::uint64_t b) {
+    switch (opcode) {
     case Opcode::Add:
         return a + b;
     case Opcode::Sub:
@@ -133,36 +133,93 @@ Bits binary(const Instruction &i, std::uint64_t a, std::uint64_t b) {
     case Opcode::Mul:
     case Opcode::MulHigh:
     case Opcode::MulWide:
-        return multiply(i.opcode, a, b, type);
+        return multiply(opcode, a, b, type);
     case Opcode::Div:
     case Opcode::Rem:
-        return divide(i.opcode, a, b, type);
+        return divide(opcode, a, b, type);
     case Opcode::Shl:
     case Opcode::Shr:
-        return shift(i.opcode, a, b, type);
+        return shift(opcode, a, b, type);
     case Opcode::Compare:
-        return compare(i.attributes.compare, a, b, type);
+        return compare(attributes.compare, a, b, type);
     default:
         return std::nullopt;
     }
 }
 
+/// On integers of one type, whole or elements of a packed one.
+Bits on_elements(const Instruction &i, Scalar type, std::span<const std::uint64_t> operands) {
+    switch (operands.size()) {
+    case 1:
+        return unary(i.opcode, type, operands[0]);
+    case 2:
+        return binary(i.attributes, i.opcode, type, operands[0], operands[1]);
+    default:
+        return std::nullopt;
+    }
+}
+
+/// Element by element, from the lowest on.
+Bits on_packed(const Instruction &i, Scalar element, std::span<const std::uint64_t> operands) {
+    const unsigned width = bits(element);
+    std::array<std::uint64_t, 2> pieces{};
+    if (operands.size() > pieces.size() || i.is(Opcode::Compare))
+        return std::nullopt;
+    std::uint64_t packed = 0;
+    for (unsigned at = 0; at < bits(i.attributes.type); at += width) {
+        for (std::size_t n = 0; n < operands.size(); n++)
+            pieces[n] = (operands[n] >> at) & mask(width);
+        const Bits made = on_elements(i, element, std::span(pieces).first(operands.size()));
+        if (!made)
+            return std::nullopt;
+        packed |= (*made & mask(width)) << at;
+    }
+    return packed;
+}
+
+Bits evaluate_uncut(const Instruction &i, std::span<const std::uint64_t> operands) {
+    const Attributes &a = i.attributes;
+    if (i.is(Opcode::Convert))
+        return convert(a, operands[0]);
+    if (i.is(Opcode::Select))
+        return operands[0] & 1 ? operands[1] : operands[2];
+    if (i.is(Opcode::Bitcast))
+        return operands[0];
+    if (is_floating(a.type) || a.saturate || a.relu || a.type == Scalar::None || bits(a.type) > 64)
+        return std::nullopt;
+    if (const Scalar element = packed_element(a.type); element != Scalar::None)
+        return on_packed(i, element, operands);
+    return on_elements(i, a.type, operands);
+}
+
 } // namespace
 
-Bits evaluate(const Instruction &i) {
+bool is_whole_integer(const Instruction &i) {
     const Attributes &a = i.attributes;
-    bool constant = std::all_of(i.operands.begin(), i.operands.end(),
-                                [](const Value *operand) { return operand->constant; });
-    if (!constant || i.operands.empty() || i.operands.size() > 2)
+    auto whole = [](Scalar type) {
+        return !is_floating(type) && packed_element(type) == Scalar::None;
+    };
+    return whole(a.type) && whole(a.source_type) && !a.saturate && !a.relu;
+}
+
+Bits evaluate(const Instruction &i, std::span<const std::uint64_t> operands) {
+    if (operands.empty() || i.results.empty() || bits(i.result()->type) > 64 ||
+        !info(i.opcode).pure || i.is(Opcode::Phi))
         return std::nullopt;
-    if (i.is(Opcode::Convert))
-        return convert(a, i.operand(0)->bits);
-    if (is_floating(a.type) || a.saturate || a.relu || a.type == Scalar::None ||
-        bits(a.type) > 64 || a.type == Scalar::U16x2 || a.type == Scalar::S16x2)
+    const Bits found = evaluate_uncut(i, operands);
+    return found ? Bits(*found & mask(bits(i.result()->type))) : std::nullopt;
+}
+
+Bits evaluate_constants(const Instruction &i) {
+    std::array<std::uint64_t, 3> operands{};
+    if (i.operands.size() > operands.size())
         return std::nullopt;
-    if (i.operands.size() == 1)
-        return unary(i, i.operand(0)->bits);
-    return binary(i, i.operand(0)->bits, i.operand(1)->bits);
+    for (std::size_t n = 0; n < i.operands.size(); n++) {
+        if (!i.operand(n)->constant)
+            return std::nullopt;
+        operands[n] = i.operand(n)->bits;
+    }
+    return evaluate(i, std::span(operands).first(i.operands.size()));
 }
 
 } // namespace softcuda::ir

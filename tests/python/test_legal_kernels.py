@@ -523,3 +523,62 @@ extern "C" __global__ void k(volatile int *flag)
     flag[4000] = 1
     kernel(cuda.InOut(flag), block=(32, 1, 1), grid=(4000, 1))
     same(flag, np.arange(4001, 0, -1))
+
+
+def test_groups_whose_first_lanes_are_inactive(device):
+    """Four lanes share a row pointer, and only the later ones of them load it."""
+    kernel = from_cuda(
+        """
+extern "C" __global__ void k(const unsigned short *const *rows, const int *from, int *out)
+{
+    int t = threadIdx.x;
+    if ((t & 3) >= from[t >> 2])
+        out[t] = rows[t >> 2][t >> 1];
+}
+""",
+        "k",
+    )
+    t = np.arange(32)
+    data = np.arange(8 * 16, dtype=np.uint16).reshape(8, 16)
+    rows = cuda.to_device(data)
+    pointers = np.uint64(int(rows)) + np.arange(8, dtype=np.uint64) * np.uint64(32)
+    starts, out = (
+        np.array([1, 2, 3, 0, 3, 2, 1, 4], np.int32),
+        np.full(32, -1, np.int32),
+    )
+    kernel(cuda.In(pointers), cuda.In(starts), cuda.InOut(out), block=(32, 1, 1))
+    same(out, np.where(t % 4 >= starts[t // 4], data[t // 4, t // 2].astype(int), -1))
+
+
+@pytest.mark.parametrize(
+    "kind, dtype", [("signed char", np.int8), ("unsigned short", np.uint16)]
+)
+def test_narrow_elements_anywhere(device, kind, dtype):
+    """Bytes and halves at places of their own, under masks; of several stores the last lane's stays."""
+    kernel = from_cuda(
+        f"""
+extern "C" __global__ void k(const {kind} *a, const int *from, const int *to, {kind} *out)
+{{
+    int t = threadIdx.x;
+    if (from[t] >= 0)
+        out[to[t]] = a[from[t]];
+}}
+""",
+        "k",
+    )
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 127, 1001).astype(dtype)
+    for count in (32, 33, 128):
+        source = rng.integers(-500, 1001, count).astype(np.int32)
+        target = rng.permutation(700)[:count].astype(np.int32)
+        out = np.full(701, 77, dtype)
+        wanted = out.copy()
+        wanted[target[source >= 0]] = a[source[source >= 0]]
+        kernel(
+            cuda.In(a),
+            cuda.In(source),
+            cuda.In(target),
+            cuda.InOut(out),
+            block=(count, 1, 1),
+        )
+        same(out, wanted)

@@ -11,6 +11,7 @@
 
 #include "codegen/address.h"
 #include "codegen/elementwise.h"
+#include "codegen/lane_access.h"
 #include "codegen/masked_access.h"
 #include "codegen/prefetch.h"
 #include "codegen/stretch.h"
@@ -170,10 +171,17 @@ Values gather(WarpEmitter &w, const Address &address, const Element &element) {
         return gather_few(w, address, element, lanes);
     Values values;
     llvm::Type *type = with_lanes(element.type, kLanes);
-    for (unsigned e = 0; e < element.count; ++e)
-        values.push_back(w.b.CreateMaskedGather(type, pointers(w, address, e * element.bytes),
-                                                llvm::Align(1), w.mask(),
-                                                llvm::Constant::getNullValue(type)));
+    for (unsigned e = 0; e < element.count; ++e) {
+        const unsigned extra = e * element.bytes;
+        if (!w.kernel.target.has_avx512())
+            values.push_back(gather_singly(w, address, element.type, extra));
+        else if (element.bytes < kLeastGathered)
+            values.push_back(gather_from_words(w, address, element.type, extra));
+        else
+            values.push_back(w.b.CreateMaskedGather(type, pointers(w, address, extra),
+                                                    llvm::Align(1), w.mask(),
+                                                    llvm::Constant::getNullValue(type)));
+    }
     return values;
 }
 
@@ -186,9 +194,13 @@ void scatter(WarpEmitter &w, const Address &address, const Element &element, con
                                    llvm::Align(1));
     if (!lanes.empty())
         return;
+    const bool whole = w.kernel.target.has_avx512() && element.bytes >= kLeastGathered;
     for (unsigned e = 0; e < element.count; ++e)
-        w.b.CreateMaskedScatter(values[e], pointers(w, address, e * element.bytes), llvm::Align(1),
-                                w.mask());
+        if (whole)
+            w.b.CreateMaskedScatter(values[e], pointers(w, address, e * element.bytes),
+                                    llvm::Align(1), w.mask());
+        else
+            scatter_singly(w, address, values[e], e * element.bytes);
 }
 
 void store_contiguous(WarpEmitter &w, const Address &address, const Element &element,
@@ -536,7 +548,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
         if (shape.uniform())
             w.define(result, repeat(w.b, value, 1, w.shape(result).groups));
         else
-            w.define_full(result, value);
+            w.define_active(result, value);
     }
     if (is_ordered(i))
         compiler_barrier(w);

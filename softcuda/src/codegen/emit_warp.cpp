@@ -227,10 +227,10 @@ void emit_warp_reduce(WarpEmitter &w, const ir::Instruction &i) {
         w.define(i.result(), repeat(w.b, sum, 1, w.shape(i.result()).groups));
         return;
     }
-    w.define_full(i.result(), for_members(w, w.full(i.operand(1)), w.b.getInt32Ty(),
-                                          [&](llvm::Value *, llvm::Value *bits) {
-                                              return reduce(w, i, all, w.mask_from_bits(bits));
-                                          }));
+    w.define_active(i.result(), for_members(w, w.full(i.operand(1)), w.b.getInt32Ty(),
+                                            [&](llvm::Value *, llvm::Value *bits) {
+                                                return reduce(w, i, all, w.mask_from_bits(bits));
+                                            }));
 }
 
 void emit_elect(WarpEmitter &w, const ir::Instruction &i) {

@@ -30,6 +30,19 @@ bool has_alloca(const ir::Function &function) {
     return false;
 }
 
+/// Accesses by lanes of their own take some hundred instructions each, and compilation as long as
+/// that. A kernel with more of them than this would take seconds.
+constexpr std::size_t kManyAccesses = 200;
+
+std::size_t count_accesses(const ir::Function &function) {
+    std::size_t count = 0;
+    for (const ir::Block *block : function.blocks)
+        for (const ir::Instruction *i : block->instructions)
+            if (i->is(ir::Opcode::Load) || i->is(ir::Opcode::Store))
+                count += i->attributes.vector;
+    return count;
+}
+
 std::uint64_t round_to_16(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 } // namespace
@@ -55,6 +68,7 @@ KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &
       waits(transform::find_waits(kernel, divergence, loops, schedule)),
       local_stride(local_memory_of(kernel) + (needs_call_stack(kernel) ? shape.call_stack : 0)),
       frame_bytes(local_memory_of(kernel)), takes_memory(has_alloca(kernel)),
+      wants_short_code(count_accesses(kernel) > kManyAccesses),
       ending(request.ending.begin(), request.ending.end()),
       coordinate_functions(analysis::find_coordinate_functions(kernel)),
       outlives_block(find_outliving(kernel)) {

@@ -48,6 +48,9 @@ struct KernelPlan {
     std::uint64_t local_stride; ///< bytes of local memory of a thread, those it calls included
     std::uint64_t frame_bytes;  ///< of those the function's own variables
     bool takes_memory;          ///< the function has an alloca
+    /// The function is so large that its code had better be short: loops over the lanes in the
+    /// place of one access for each.
+    bool wants_short_code;
     std::vector<std::uint32_t> ending;      ///< TierRequest::ending
     std::vector<bool> coordinate_functions; ///< by Value::id, see find_coordinate_functions()
     std::vector<bool> outlives_block;       ///< by Value::id: used outside its block, or by a phi

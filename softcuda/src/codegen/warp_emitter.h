@@ -46,6 +46,9 @@ class WarpEmitter {
     void define(const ir::Value *value, const Lanes &lanes);
     /// From all lanes: keeps the groups' first ones.
     void define_full(const ir::Value *value, llvm::Value *all);
+    /// From lanes of which only the active ones hold the value: what was loaded under a mask, say.
+    /// A group's first lane need not be active when others of the group are.
+    void define_active(const ir::Value *value, llvm::Value *all);
 
     // The lanes that run the present block.
     [[nodiscard]] llvm::Value *mask() const { return mask_; } ///< <32 x i1>

@@ -97,6 +97,20 @@ void WarpEmitter::define_full(const ir::Value *value, llvm::Value *all) {
     define(value, all);
 }
 
+// Active lanes hand their value to the others of their group, at twice the distance each time.
+void WarpEmitter::define_active(const ir::Value *value, llvm::Value *all) {
+    const unsigned size = kLanes / shape(value).groups;
+    llvm::Value *known = mask_;
+    for (unsigned distance = 1; distance < size && !mask_is_full(); distance *= 2) {
+        llvm::SmallVector<int, kLanes> partner;
+        for (unsigned lane = 0; lane < kLanes; ++lane)
+            partner.push_back(static_cast<int>(lane ^ distance));
+        all = b.CreateSelect(known, all, b.CreateShuffleVector(all, partner));
+        known = b.CreateOr(known, b.CreateShuffleVector(known, partner));
+    }
+    define_full(value, all);
+}
+
 namespace {
 
 // Else LLVM would make a register of it, with a phi for each place of the program.

@@ -1,0 +1,98 @@
+"""Random CUDA C++ programs on the device, beside the same programs as plain C++ on the host.
+
+`tools/random_programs` runs as many as you like; here is a fixed slice.
+"""
+
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+import pycuda.driver as cuda
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from random_programs.batch import Workshop  # noqa: E402
+from random_programs.program import Program  # noqa: E402
+from random_programs.reduce import Reducer  # noqa: E402
+
+TIERS = ["regions", "fibers", "lanes"]
+#: Lanes of one mask that meet at different places in the program: softcuda gets these wrong so far.
+WITHOUT = frozenset({"meetings"})
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("g++"), reason="the host's side needs g++"
+)
+
+
+def differences(folder, seeds, tier):
+    cuda.init()
+    if "softcuda" not in cuda.get_driver_path():
+        tier = "nvidia"
+    outcome = Workshop(folder).compare(
+        [Program(seed, WITHOUT) for seed in seeds], [tier]
+    )
+    assert not outcome.bad, [(p.seed, why) for p, why in outcome.bad]
+    assert outcome.compared == len(seeds)
+    return {d.program.seed: d.symptom for d in outcome.differences}
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_random_programs(tmp_path, tier):
+    assert differences(tmp_path, range(10), tier) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("first", range(100, 400, 100))
+def test_many_random_programs(tmp_path, tier, first):
+    assert differences(tmp_path, range(first, first + 100), tier) == {}
+
+
+def test_same_seed_makes_the_same_program():
+    assert Program(5).text() == Program(5).text()
+    assert Program(5).text() != Program(6).text()
+
+
+def test_host_refuses_what_depends_on_the_order_of_threads(tmp_path):
+    program = Program(1)
+    program.body.nodes[1].parts.append("\nsums[50] = (u32)gid;")
+    results = Workshop(tmp_path).host_results([program])
+    if program.shape.threads * program.shape.blocks > 1:
+        assert "order of threads" in results[0]
+
+
+def test_host_refuses_undefined_values(tmp_path):
+    program = Program(1)
+    program.shape.block = (16, 1, 1)
+    program.body.nodes[1].parts.append("\nsum += __shfl_sync(0xffffu, sum, 20);")
+    assert "undefined value" in Workshop(tmp_path).host_results([program])[0]
+
+
+class OneProgramDiffers(Workshop):
+    """A workshop whose device gets one statement wrong."""
+
+    def device_compile(self, programs):
+        return None
+
+    def device_results(self, programs, image, tier, patience=0):
+        wrong = []
+        for program, words in zip(programs, self.host_results(programs), strict=True):
+            words = words.copy()
+            if "wrong_here" in program.text():
+                words[-1] ^= 1
+            wrong.append(words)
+        return wrong
+
+
+def test_reducer_keeps_only_what_differs(tmp_path):
+    workshop = OneProgramDiffers(tmp_path)
+    program = Program(8)
+    program.body.nodes[-1].parts.append(" /* wrong_here */")
+    small = Reducer(workshop, "regions", "out[0]: 1 of 8 words of out differ").reduce(
+        program
+    )
+    assert "wrong_here" in small.text()
+    assert len(small.text()) < len(program.text()) / 2
+    assert workshop.compare([small], ["regions"]).differences

@@ -123,8 +123,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID at
             work.shape.cooperative = value->cooperative != 0;
             return;
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            device::require(value->clusterDim.x * value->clusterDim.y * value->clusterDim.z <= 1,
-                            CUDA_ERROR_INVALID_CLUSTER_SIZE);
+            device::require_single_block_cluster(*value);
             break;
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:

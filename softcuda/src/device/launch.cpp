@@ -24,7 +24,6 @@ constexpr std::uint64_t kInlineNanoseconds = 10'000;
 constexpr std::uint64_t kSharedGap = 128;
 /// Cooperative groups count arrivals in the second word.
 constexpr std::uint64_t kWorkspaceBytes = 64;
-constexpr std::uint64_t kLargestParameters = 32764; // of CUDA 12.1 and later
 
 /// Packed kernel parameters; small ones need no memory of their own.
 class ParameterBlock {
@@ -320,6 +319,13 @@ compiler::Shape shape_of(const LaunchRequest &request) {
 void check_launch(const Function &function, const LaunchRequest &request) {
     require(function.info().parameter_bytes <= kLargestParameters, CUDA_ERROR_INVALID_VALUE);
     check_extents(function, request);
+}
+
+void require_single_block_cluster(const CUlaunchAttributeValue &wanted) {
+    const auto &cluster = wanted.clusterDim; // whose product might wrap
+    const bool none = cluster.x == 0 && cluster.y == 0 && cluster.z == 0;
+    require(none || (cluster.x == 1 && cluster.y == 1 && cluster.z == 1),
+            CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
 
 void copy_arguments(const Function &function, const LaunchRequest &request,

@@ -28,6 +28,10 @@ struct LaunchRequest {
 /// Throws Error where a launch would be refused for its shape. Parameters are not looked at.
 void check_launch(const Function &function, const LaunchRequest &request);
 
+/// Throws Error(invalid cluster size) where clusters of more than one block are asked for. Zeros in
+/// all dimensions mean none.
+void require_single_block_cluster(const CUlaunchAttributeValue &wanted);
+
 /// Packs the arguments of a request as the function wants them. Throws Error(invalid value).
 void copy_arguments(const Function &function, const LaunchRequest &request,
                     std::span<std::byte> to);

@@ -6,6 +6,7 @@
 #include "compiler/kernel_cache.h"
 #include "compiler/pipeline.h"
 #include "compiler/runtime_functions.h"
+#include "ir/lower.h"
 #include "jit/code.h"
 #include "jit/object_cache.h"
 #include "ptx/link.h"
@@ -96,6 +97,7 @@ class PtxProgram final : public Program {
         for (const auto &function : module_->functions)
             if (function->kernel) {
                 kernels_.push_back(describe(*function));
+                kernels_.back().address = ir::kernel_address(kernels_.size() - 1);
                 functions_.push_back(function.get());
             }
         for (const ir::GlobalVariable &variable : module_->variables)

@@ -34,6 +34,9 @@ constexpr LimitRow kLimitRows[] = {
     {CU_LIMIT_STACK_SIZE, 1024, 512 * 1024},
     {CU_LIMIT_PRINTF_FIFO_SIZE, std::size_t{1} << 20, std::size_t{1} << 30},
     {CU_LIMIT_MALLOC_HEAP_SIZE, std::size_t{8} << 20, std::size_t{1} << 40},
+    // Device code cannot wait for kernels, and any number of its launches is queued.
+    {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2, 24},
+    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, std::size_t{1} << 30},
     {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, 128},
     {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, 0},
 };

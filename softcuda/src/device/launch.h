@@ -36,6 +36,17 @@ void require_single_block_cluster(const CUlaunchAttributeValue &wanted);
 void copy_arguments(const Function &function, const LaunchRequest &request,
                     std::span<std::byte> to);
 
+/// What the launch of a grid hands on to those of its children: an interrupt that came after it
+/// drops them, too.
+struct LaunchTicket {
+    std::uint64_t interrupts_seen = 0;
+};
+
+/// A launch by device code, which was checked. The thread that calls it does not run the grid.
+void launch_child(Stream &stream, Function &function, std::shared_ptr<const void> keep,
+                  const LaunchRequest &request, std::span<const std::byte> parameters,
+                  const LaunchTicket &ticket);
+
 /// Checks a launch as CUDA does, copies its arguments and puts it into the stream. A tiny one is
 /// done when this returns. `keep` keeps the function's module alive. Throws Error.
 void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep,

@@ -16,6 +16,11 @@ template <class Describe> CUresult describe(CUfunction handle, Describe &&body) 
     return api::with_context([&](Context &) { body(api::find_function(handle)->setup); });
 }
 
+CUresult set_parameter(CUfunction function, int offset, const void *from, std::size_t bytes) {
+    return describe(function,
+                    [&](device::LaunchSetup &setup) { setup.set_parameter(offset, from, bytes); });
+}
+
 CUresult launch(CUfunction handle, int width, int height, CUstream stream) {
     return api::with_context([&](Context &context) {
         device::require(width > 0 && height > 0, CUDA_ERROR_INVALID_VALUE);
@@ -49,16 +54,15 @@ CUresult cuParamSetSize(CUfunction function, unsigned int bytes) {
 }
 
 CUresult cuParamSeti(CUfunction function, int offset, unsigned int value) {
-    return cuParamSetv(function, offset, &value, sizeof value);
+    return set_parameter(function, offset, &value, sizeof value);
 }
 
 CUresult cuParamSetf(CUfunction function, int offset, float value) {
-    return cuParamSetv(function, offset, &value, sizeof value);
+    return set_parameter(function, offset, &value, sizeof value);
 }
 
 CUresult cuParamSetv(CUfunction function, int offset, void *from, unsigned int bytes) {
-    return describe(function,
-                    [&](device::LaunchSetup &setup) { setup.set_parameter(offset, from, bytes); });
+    return set_parameter(function, offset, from, bytes);
 }
 
 // A texture reference is bound to its module's variable, so the launch needs nothing more.

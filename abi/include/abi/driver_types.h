@@ -7,3 +7,4 @@
 // In a header that comes with the toolkit, but not with the nvidia-cuda-runtime wheel.
 using PFN_cuProfilerStart_v4000 = CUresult (*)();
 using PFN_cuProfilerStop_v4000 = CUresult (*)();
+using PFN_cuProfilerInitialize_v4000 = CUresult (*)(const char *, const char *, int);

@@ -16,7 +16,7 @@ namespace {
 
 /// A call about one stream: body(stream).
 template <class Body> CUresult with_stream(CUstream handle, Body &&body) noexcept {
-    return api::with_context(
+    return api::with_graphs_in_context(
         [&](Context &context) { return body(*api::find_stream(context, handle)); });
 }
 
@@ -24,11 +24,13 @@ CUgraph handle_of(const std::shared_ptr<Graph> &graph) {
     return reinterpret_cast<CUgraph>(graph.get());
 }
 
-/// What cuStreamGetCaptureInfo gives beyond the status. The array of dependencies is the calling
-/// thread's until its next call, as with CUDA it is good until the next call about the stream.
+/// What cuStreamGetCaptureInfo gives beyond the status. The arrays are the calling thread's until
+/// its next call, as with CUDA they are good until the next call about the stream.
 void give_info(const capture::State &state, cuuint64_t *id, CUgraph *graph,
-               const CUgraphNode **dependencies, std::size_t *count) {
+               const CUgraphNode **dependencies, const CUgraphEdgeData **edges,
+               std::size_t *count) {
     static thread_local std::vector<CUgraphNode> handles;
+    static thread_local std::vector<CUgraphEdgeData> plain;
     if (state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return;
     if (id)
@@ -42,6 +44,9 @@ void give_info(const capture::State &state, cuuint64_t *id, CUgraph *graph,
         handles.push_back(api::handle_of(*node));
     if (dependencies)
         *dependencies = handles.data();
+    plain.resize(handles.size()); // zeros: clients read as many as there are dependencies
+    if (edges)
+        *edges = plain.data();
     if (count)
         *count = handles.size();
 }
@@ -114,9 +119,7 @@ SCU_EXPORT CUresult CUDAAPI cuStreamGetCaptureInfo_v3(
         api::require_non_null(status);
         const capture::State state = capture::state(stream);
         *status = state.status;
-        if (edges)
-            *edges = nullptr; // all are plain
-        give_info(state, id, graph, dependencies, count);
+        give_info(state, id, graph, dependencies, edges, count);
     });
 }
 
@@ -141,8 +144,9 @@ SCU_EXPORT CUresult CUDAAPI cuStreamUpdateCaptureDependencies(CUstream handle, C
 
 SCU_EXPORT CUresult CUDAAPI cuStreamUpdateCaptureDependencies_v2(CUstream handle,
                                                                  CUgraphNode *nodes,
-                                                                 const CUgraphEdgeData *,
+                                                                 const CUgraphEdgeData *edges,
                                                                  std::size_t count,
                                                                  unsigned int flags) {
-    return update_dependencies(handle, nodes, count, flags);
+    const CUresult plain = api::guarded([&] { api::require_plain_edges(edges, count); });
+    return plain == CUDA_SUCCESS ? update_dependencies(handle, nodes, count, flags) : plain;
 }

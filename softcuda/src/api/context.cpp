@@ -75,8 +75,7 @@ CUresult cuCtxDestroy(CUcontext handle) {
     return api::with_system([&](device::System &) {
         const std::shared_ptr<Context> context = find_context(handle);
         device::require(!context->is_primary(), CUDA_ERROR_INVALID_CONTEXT);
-        context->tear_down(Context::Pending::Finish);
-        device::registry<Context>().remove(handle);
+        Context::destroy(context);
         if (device::current_context::get() == context.get())
             device::current_context::pop();
     });

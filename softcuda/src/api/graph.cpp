@@ -36,7 +36,7 @@ void instantiate(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
 /// Fails with the result that a client is told to look into.
 CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResult *result,
                 CUgraphNode *node) {
-    return api::with_context([&](Context &) {
+    return api::with_graphs_in_context([&](Context &) {
         const GraphExec::Difference difference =
             api::find_exec(exec)->update(*api::find_graph(graph));
         if (result)
@@ -52,7 +52,7 @@ CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResult *result
 } // namespace
 
 CUresult cuGraphCreate(CUgraph *result, unsigned int flags) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         api::require_non_null(result);
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
         *result = api::publish(std::make_shared<Graph>());
@@ -60,21 +60,21 @@ CUresult cuGraphCreate(CUgraph *result, unsigned int flags) {
 }
 
 CUresult cuGraphDestroy(CUgraph graph) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         api::find_graph(graph);
         device::registry<Graph>().remove(graph);
     });
 }
 
 CUresult cuGraphClone(CUgraph *result, CUgraph graph) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         api::require_non_null(result);
         *result = api::publish(api::find_graph(graph)->clone());
     });
 }
 
 CUresult cuGraphNodeFindInClone(CUgraphNode *result, CUgraphNode original, CUgraph clone) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         api::require_non_null(result);
         const std::uint64_t wanted = api::find_node(original)->id();
         for (const std::shared_ptr<device::GraphNode> &node : api::find_graph(clone)->nodes()) {
@@ -89,7 +89,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *result, CUgraphNode original, CUgra
 
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
                                         CUcontext wanted, unsigned int value, unsigned int flags) {
-    return api::with_context([&](Context &current) {
+    return api::with_graphs_in_context([&](Context &current) {
         api::require_non_null(handle);
         device::require((flags & ~CU_GRAPH_COND_ASSIGN_DEFAULT) == 0, CUDA_ERROR_INVALID_VALUE);
         const std::shared_ptr<Graph> owner = api::find_graph(graph);
@@ -103,12 +103,12 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *result, CUgraph graph, unsigned long long flags) {
-    return api::with_context([&](Context &) { instantiate(result, graph, flags); });
+    return api::with_graphs_in_context([&](Context &) { instantiate(result, graph, flags); });
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec *result, CUgraph graph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS *params) {
-    return api::with_context([&](Context &) {
+    return api::with_graphs_in_context([&](Context &) {
         api::require_non_null(params);
         params->hErrNode_out = nullptr;
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
@@ -118,7 +118,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *result, CUgraph graph,
 }
 
 CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         api::require_non_null(flags);
         *flags = api::find_exec(exec)->flags();
     });
@@ -146,7 +146,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         device::require(device::registry<GraphExec>().remove(exec) != nullptr,
                         CUDA_ERROR_INVALID_VALUE);
     });

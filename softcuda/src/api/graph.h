@@ -9,6 +9,22 @@
 
 namespace softcuda::api {
 
+/// A call that looks into graphs: body() with what all graphs consist of held still.
+template <class Body> CUresult with_graphs(Body &&body) noexcept {
+    return with_system([&](device::System &) {
+        std::lock_guard lock(device::graph_mutex());
+        return body();
+    });
+}
+
+/// The same where a context must be current.
+template <class Body> CUresult with_graphs_in_context(Body &&body) noexcept {
+    return with_context([&](device::Context &context) {
+        std::lock_guard lock(device::graph_mutex());
+        return body(context);
+    });
+}
+
 /// Throw Error(invalid value).
 inline std::shared_ptr<device::Graph> find_graph(CUgraph handle) {
     std::shared_ptr<device::Graph> graph = device::registry<device::Graph>().find(handle);
@@ -32,7 +48,7 @@ inline CUgraphNode handle_of(device::GraphNode &node) {
     return reinterpret_cast<CUgraphNode>(&node);
 }
 
-/// The nodes behind `count` handles.
+/// The nodes behind `count` handles. They are good while graph_mutex() is held.
 inline std::vector<device::GraphNode *> find_nodes(const CUgraphNode *handles, std::size_t count) {
     device::require(count == 0 || handles, CUDA_ERROR_INVALID_VALUE);
     std::vector<device::GraphNode *> nodes;

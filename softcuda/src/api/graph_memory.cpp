@@ -94,7 +94,7 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned int count) {
 
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject handle, unsigned int count,
                                  unsigned int flags) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         device::require(count > 0 && count <= INT_MAX &&
                             (flags & ~unsigned{CU_GRAPH_USER_OBJECT_MOVE}) == 0,
                         CUDA_ERROR_INVALID_VALUE);
@@ -106,7 +106,7 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject handle, unsigned in
 }
 
 CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         device::require(count > 0, CUDA_ERROR_INVALID_VALUE);
         api::find_graph(graph)->references.release(find_object(object), count);
     });
@@ -114,7 +114,7 @@ CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned i
 
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID attribute,
                                        const CUkernelNodeAttrValue *value) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         api::require_non_null(value);
         const auto node = api::find_node(handle);
         KernelWork &work = kernel_of(node);
@@ -123,8 +123,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID at
             work.shape.cooperative = value->cooperative != 0;
             return;
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            device::require(value->clusterDim.x * value->clusterDim.y * value->clusterDim.z <= 1,
-                            CUDA_ERROR_INVALID_CLUSTER_SIZE);
+            device::require_single_block_cluster(*value);
             break;
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
@@ -141,7 +140,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID at
 
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID attribute,
                                        CUkernelNodeAttrValue *value) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         api::require_non_null(value);
         const auto node = api::find_node(handle);
         const KernelWork &work = kernel_of(node);
@@ -154,7 +153,7 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID at
 }
 
 CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode destination, CUgraphNode source) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         const auto to = api::find_node(destination), from = api::find_node(source);
         kernel_of(to).attributes = kernel_of(from).attributes;
         kernel_of(to).shape.cooperative = kernel_of(from).shape.cooperative;

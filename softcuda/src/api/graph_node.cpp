@@ -78,7 +78,9 @@ GraphWork event_work(CUevent handle, bool records) {
     return EventWork{event, records};
 }
 
-GraphWork child_work(CUgraph graph) { return ChildWork{api::find_graph(graph)->clone()}; }
+GraphWork child_work(CUgraph graph) {
+    return ChildWork{std::make_shared<device::NodeGraph>(api::find_graph(graph)->clone())};
+}
 
 /// Where the memory will be is known at once, and told to the client.
 template <class Parameters> GraphWork allocate_work(Parameters *params) {
@@ -171,7 +173,7 @@ GraphWork work_of(CUgraphNodeParams &params) {
 template <class Make>
 CUresult add(CUgraphNode *result, CUgraph graph, const CUgraphNode *dependencies, std::size_t count,
              Make &&make) {
-    return api::with_context([&](Context &) {
+    return api::with_graphs_in_context([&](Context &) {
         api::require_non_null(result);
         *result = api::handle_of(
             api::find_graph(graph)->add(make(), api::find_nodes(dependencies, count)));
@@ -180,7 +182,7 @@ CUresult add(CUgraphNode *result, CUgraph graph, const CUgraphNode *dependencies
 
 /// Calls use(work) with a node's work of one type. Throws Error(invalid value) for another.
 template <class Work, class Use> CUresult with_work(CUgraphNode handle, Use &&use) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         const std::shared_ptr<GraphNode> node = api::find_node(handle);
         auto *work = std::get_if<Work>(&node->work);
         device::require(work != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -189,7 +191,7 @@ template <class Work, class Use> CUresult with_work(CUgraphNode handle, Use &&us
 }
 
 template <class Make> CUresult set(CUgraphNode handle, Make &&make) {
-    return api::with_context([&](Context &) {
+    return api::with_graphs_in_context([&](Context &) {
         const std::shared_ptr<GraphNode> node = api::find_node(handle);
         GraphWork work = make();
         device::require(type_of(work) == type_of(node->work), CUDA_ERROR_INVALID_VALUE);
@@ -198,7 +200,7 @@ template <class Make> CUresult set(CUgraphNode handle, Make &&make) {
 }
 
 template <class Make> CUresult set_in(CUgraphExec exec, CUgraphNode node, Make &&make) {
-    return api::with_context(
+    return api::with_graphs_in_context(
         [&](Context &) { api::find_exec(exec)->set_work(*api::find_node(node), make()); });
 }
 
@@ -348,7 +350,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *result, CUgraph graph, const CUgr
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) {
     return with_work<ChildWork>(node, [&](ChildWork &work, GraphNode &) {
         api::require_non_null(graph);
-        *graph = api::publish(work.graph);
+        *graph = reinterpret_cast<CUgraph>(&work.child->graph());
     });
 }
 
@@ -494,13 +496,12 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled) {
-    return api::with_system([&](device::System &) {
-        api::find_exec(exec)->set_enabled(*api::find_node(node), enabled != 0);
-    });
+    return api::with_graphs(
+        [&] { api::find_exec(exec)->set_enabled(*api::find_node(node), enabled != 0); });
 }
 
 CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int *enabled) {
-    return api::with_system([&](device::System &) {
+    return api::with_graphs([&] {
         api::require_non_null(enabled);
         *enabled = api::find_exec(exec)->enabled(*api::find_node(node)) ? 1 : 0;
     });

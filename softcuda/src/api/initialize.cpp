@@ -1,11 +1,7 @@
 // initialize.cpp -- initialisation, version, errors, the profiler's switches.
 #include "api/call.h"
 
-namespace {
-
-constexpr int kDriverVersion = 13000; // CUDA 13.0
-
-} // namespace
+#include "device/device.h"
 
 using namespace softcuda;
 
@@ -19,7 +15,7 @@ CUresult cuInit(unsigned int flags) {
 CUresult cuDriverGetVersion(int *version) {
     return api::guarded([&] {
         api::require_non_null(version);
-        *version = kDriverVersion;
+        *version = device::kDriverVersion;
     });
 }
 

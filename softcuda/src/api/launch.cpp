@@ -24,12 +24,9 @@ bool read_attributes(const CUlaunchConfig &config) {
     for (unsigned i = 0; i < config.numAttrs; i++) {
         const CUlaunchAttribute &attribute = config.attrs[i];
         switch (attribute.id) {
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: {
-            const auto &cluster = attribute.value.clusterDim;
-            device::require(cluster.x * cluster.y * cluster.z == 1,
-                            CUDA_ERROR_INVALID_CLUSTER_SIZE);
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            device::require_single_block_cluster(attribute.value);
             break;
-        }
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
             cooperative = attribute.value.cooperative != 0;
             break;

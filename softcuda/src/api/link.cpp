@@ -39,10 +39,9 @@ const char *refusal(CUjitInputType type) {
     case CU_JIT_INPUT_PTX:
     case CU_JIT_INPUT_FATBINARY:
     case CU_JIT_INPUT_CUBIN: // where that is what an earlier link gave
-        return nullptr;
     case CU_JIT_INPUT_OBJECT:
-    case CU_JIT_INPUT_LIBRARY:
-        return "object files and libraries hold machine code for NVIDIA GPUs; softcuda links PTX";
+    case CU_JIT_INPUT_LIBRARY: // where nvcc has put PTX into them
+        return nullptr;
     case CU_JIT_INPUT_NVVM:
         return "softcuda links PTX, not intermediate code for link-time optimisation";
     default:
@@ -68,9 +67,15 @@ void add(Link &link, CUjitInputType type, std::span<const std::byte> data, const
             log = reason;
             throw device::Error(CUDA_ERROR_NOT_SUPPORTED);
         }
+        const std::string named = name ? name : "input";
+        if (type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY) {
+            for (device::Linkable &part : device::read_objects(data, named, link.architecture, log))
+                link.inputs.push_back({std::move(part.name), std::move(part.ptx)});
+            return;
+        }
         std::string ptx = device::read_ptx_of(data, link.architecture, log);
         ptx.resize(std::strlen(ptx.c_str())); // clients count the NUL, or do not
-        link.inputs.push_back({name ? name : "input", std::move(ptx)});
+        link.inputs.push_back({named, std::move(ptx)});
     });
 }
 

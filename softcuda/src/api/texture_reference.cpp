@@ -282,13 +282,6 @@ CUresult cuTexRefGetFlags(unsigned int *result, CUtexref handle) {
 }
 
 // References are found by the instructions that name them: a kernel need not be told of them.
-CUresult cuParamSetTexRef(CUfunction function, int, CUtexref handle) {
-    return api::with_context([&](Context &) {
-        api::find_function(function);
-        find_texture(handle);
-    });
-}
-
 CUresult cuSurfRefSetArray(CUsurfref handle, CUarray array, unsigned int flags) {
     return api::with_context([&](Context &) {
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);

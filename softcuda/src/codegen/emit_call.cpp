@@ -42,9 +42,14 @@ void emit_assertfail(WarpEmitter &w, const ir::Instruction &i) {
           array_of(w, i.operand(3)), w.mask_bits()});
 }
 
+// With a number it is a call of the CUDA runtime in device code: see ir/lower_device_call.cpp.
 void emit_malloc(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *results = room_for(w, i.result());
-    call(w, "scu_malloc", {array_of(w, i.operand(0)), w.mask_bits(), results});
+    if (const std::uint32_t number = i.attributes.immediate)
+        call(w, "scu_device_call",
+             {w.i32(number - 1), array_of(w, i.operand(0)), w.mask_bits(), results});
+    else
+        call(w, "scu_malloc", {array_of(w, i.operand(0)), w.mask_bits(), results});
     take(w, i.result(), results);
 }
 

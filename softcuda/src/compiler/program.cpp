@@ -6,6 +6,7 @@
 #include "compiler/kernel_cache.h"
 #include "compiler/pipeline.h"
 #include "compiler/runtime_functions.h"
+#include "ir/lower.h"
 #include "jit/code.h"
 #include "jit/object_cache.h"
 #include "ptx/link.h"
@@ -76,8 +77,16 @@ std::optional<rt::Tier> wanted_tier() {
     return tier;
 }
 
+/// Another build of this library may make other code of the same PTX.
+const std::string &build_identity() {
+    static const std::string identity = library_identity();
+    return identity;
+}
+
+/// Where the build cannot be told from others, nothing is kept.
 const jit::ObjectCache &disk_cache() {
-    static const jit::ObjectCache cache = jit::ObjectCache::from_environment();
+    static const jit::ObjectCache cache =
+        build_identity().empty() ? jit::ObjectCache() : jit::ObjectCache::from_environment();
     return cache;
 }
 
@@ -88,6 +97,7 @@ class PtxProgram final : public Program {
         for (const auto &function : module_->functions)
             if (function->kernel) {
                 kernels_.push_back(describe(*function));
+                kernels_.back().address = ir::kernel_address(kernels_.size() - 1);
                 functions_.push_back(function.get());
             }
         for (const ir::GlobalVariable &variable : module_->variables)
@@ -183,10 +193,9 @@ class PtxProgram final : public Program {
     }
 
     std::string disk_key(std::size_t index, const Shape &shape) const {
-        // Another build of this library may make other code of the same PTX.
-        static const std::string build = library_identity();
-        std::string key = "softcuda " + build + ' ' + std::to_string(rt::kKernelAbiVersion) + ' ' +
-                          host_target().key() + ' ' + kernels_[index].name;
+        std::string key = "softcuda " + build_identity() + ' ' +
+                          std::to_string(rt::kKernelAbiVersion) + ' ' + host_target().key() + ' ' +
+                          kernels_[index].name;
         for (std::uint32_t extent : shape.block)
             key += ' ' + std::to_string(extent);
         key += shape.small_grid ? " small" : " large";

@@ -27,6 +27,7 @@ struct Parameter {
 /// What is known of a kernel before it is compiled for a block shape.
 struct KernelInfo {
     std::string name;
+    std::uint64_t address = 0; ///< the number that the kernel's name stands for in device code
     std::vector<Parameter> parameters;
     std::uint32_t parameter_bytes = 0;
     std::uint32_t static_shared_bytes = 0;

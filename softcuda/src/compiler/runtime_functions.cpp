@@ -2,6 +2,7 @@
 
 #include "compiler/runtime_functions.h"
 
+#include "rt/device_call_abi.h"
 #include "rt/kernel_abi.h"
 
 namespace softcuda::compiler {
@@ -26,6 +27,7 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_lane_barrier_arrive", reinterpret_cast<void *>(&scu_lane_barrier_arrive)},
         {"scu_malloc", reinterpret_cast<void *>(&scu_malloc)},
         {"scu_free", reinterpret_cast<void *>(&scu_free)},
+        {"scu_device_call", reinterpret_cast<void *>(&scu_device_call)},
         {"scu_barrier", reinterpret_cast<void *>(&scu_barrier)},
         {"scu_barrier_arrive", reinterpret_cast<void *>(&scu_barrier_arrive)},
         {"scu_next_place", reinterpret_cast<void *>(&scu_next_place)},

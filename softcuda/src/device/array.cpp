@@ -126,6 +126,7 @@ MipmappedArray::MipmappedArray(Context &context, const CUDA_ARRAY3D_DESCRIPTOR &
     const bool flat = (description.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
     const std::size_t largest =
         std::max({description.Width, description.Height, flat ? 0 : description.Depth});
+    require(largest > 0, CUDA_ERROR_INVALID_VALUE); // there would be no level at all
     const auto most = static_cast<unsigned>(std::bit_width(largest));
     // As CUDA does: more levels than there can be are as many as there can be.
     const unsigned count = std::clamp(levels, 1U, std::min(most, rt::Texture::kMostLevels));

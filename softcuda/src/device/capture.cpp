@@ -9,6 +9,7 @@
 
 #include "device/context.h"
 #include "device/error.h"
+#include "device/registry.h"
 
 #include <algorithm>
 #include <atomic>
@@ -27,7 +28,9 @@ struct Session {
     std::thread::id thread;
     std::shared_ptr<Graph> graph;
     bool spoiled = false;
+    bool own_graph = true;                                   ///< else it is a client's
     std::map<const Stream *, std::vector<GraphNode *>> ends; ///< what comes next depends on
+    std::vector<GraphNode *> orphans; ///< the ends of streams that were destroyed
 };
 
 /// An event that was recorded in a capture.
@@ -36,7 +39,6 @@ struct Mark {
     std::vector<GraphNode *> nodes;
 };
 
-std::mutex mutex;
 std::atomic<int> sessions{0};
 std::uint64_t next_id = 1;
 
@@ -79,6 +81,8 @@ void drop(const std::shared_ptr<Session> &session) {
     std::erase_if(by_stream(), [&](const auto &entry) { return entry.second == session; });
     std::erase_if(by_event(), [&](const auto &entry) { return entry.second.session == session; });
     sessions--;
+    if (session->own_graph) // clients may have asked for its handle
+        registry<Graph>().remove(session->graph.get());
 }
 
 bool contains(const std::vector<GraphNode *> &nodes, const GraphNode *node) {
@@ -97,11 +101,11 @@ bool is_joined(const Session &session) {
         reached.push_back(node);
         pending.insert(pending.end(), node->dependencies.begin(), node->dependencies.end());
     }
-    for (const auto &[stream, ends] : session.ends)
-        for (const GraphNode *end : ends)
-            if (!contains(reached, end))
-                return false;
-    return true;
+    const auto is_reached = [&](const GraphNode *end) { return contains(reached, end); };
+    return std::ranges::all_of(session.orphans, is_reached) &&
+           std::ranges::all_of(session.ends, [&](const auto &entry) {
+               return std::ranges::all_of(entry.second, is_reached);
+           });
 }
 
 } // namespace
@@ -113,13 +117,14 @@ void begin(Stream &stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> grap
     require(mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
             CUDA_ERROR_INVALID_VALUE);
     require(stream.kind() != Stream::Kind::Legacy, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     require(!session_of(stream), CUDA_ERROR_ILLEGAL_STATE);
     auto session = std::make_shared<Session>();
     session->id = next_id++;
     session->origin = &stream;
     session->mode = mode;
     session->thread = std::this_thread::get_id();
+    session->own_graph = graph == nullptr;
     session->graph = graph ? std::move(graph) : std::make_shared<Graph>();
     session->ends[&stream] = std::move(dependencies);
     by_stream()[&stream] = session;
@@ -127,7 +132,7 @@ void begin(Stream &stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> grap
 }
 
 std::shared_ptr<Graph> end(const Stream &stream) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Session> session = session_of(stream);
     require(session != nullptr, CUDA_ERROR_ILLEGAL_STATE);
     require(session->origin == &stream, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
@@ -141,7 +146,7 @@ std::shared_ptr<Graph> end(const Stream &stream) {
 }
 
 bool add(const Stream &stream, GraphWork work) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Session> session = session_for_work(stream);
     if (!session)
         return false;
@@ -151,7 +156,7 @@ bool add(const Stream &stream, GraphWork work) {
 }
 
 bool record(const Stream &stream, Event &event) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Session> session = session_for_work(stream);
     if (!session) {
         by_event().erase(&event); // its latest record is a real one
@@ -162,7 +167,7 @@ bool record(const Stream &stream, Event &event) {
 }
 
 bool wait(Stream &stream, const Event &event) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     const auto mark = by_event().find(&event);
     const std::shared_ptr<Session> session = session_for_work(stream);
     if (mark == by_event().end()) {
@@ -187,7 +192,7 @@ bool wait(Stream &stream, const Event &event) {
 void forbid(const Stream &stream) {
     if (!any())
         return;
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     if (const std::shared_ptr<Session> session = session_for_work(stream)) {
         session->spoiled = true;
         throw Error(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
@@ -197,7 +202,7 @@ void forbid(const Stream &stream) {
 void forbid(const Context &context) {
     if (!any())
         return;
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     bool found = false;
     for (const auto &[stream, session] : by_stream()) {
         if (&stream->context() != &context)
@@ -209,7 +214,7 @@ void forbid(const Context &context) {
 }
 
 State state(const Stream &stream) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Session> session = session_of(stream);
     if (!session)
         return {};
@@ -226,7 +231,7 @@ State state(const Stream &stream) {
 
 void update_dependencies(const Stream &stream, const std::vector<GraphNode *> &nodes,
                          Dependencies how) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Session> session = session_of(stream);
     require(session != nullptr, CUDA_ERROR_ILLEGAL_STATE);
     require(!session->spoiled, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
@@ -243,21 +248,35 @@ void update_dependencies(const Stream &stream, const std::vector<GraphNode *> &n
 void forget(const Stream &stream) noexcept {
     if (!any())
         return;
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Session> session = session_of(stream);
     if (!session)
         return;
-    session->spoiled = true;
     if (session->origin == &stream)
-        drop(session);
-    else
-        by_stream().erase(&stream);
+        return drop(session);
+    // Whether what it added is joined will be seen at the end.
+    const std::vector<GraphNode *> &ends = session->ends[&stream];
+    session->orphans.insert(session->orphans.end(), ends.begin(), ends.end());
+    session->ends.erase(&stream);
+    by_stream().erase(&stream);
+}
+
+void forget(const GraphNode &node) noexcept {
+    if (!any())
+        return;
+    std::lock_guard lock(graph_mutex());
+    for (const auto &[stream, session] : by_stream()) {
+        std::erase(session->ends[stream], &node);
+        std::erase(session->orphans, &node);
+    }
+    for (auto &[event, mark] : by_event())
+        std::erase(mark.nodes, &node);
 }
 
 void forget(const Context &context) noexcept {
     if (!any())
         return;
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     std::vector<std::shared_ptr<Session>> gone;
     for (const auto &[stream, session] : by_stream())
         if (&stream->context() == &context &&
@@ -270,7 +289,7 @@ void forget(const Context &context) noexcept {
 void forget(const Event &event) noexcept {
     if (!any())
         return;
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(graph_mutex());
     by_event().erase(&event);
 }
 

@@ -50,8 +50,9 @@ enum class Dependencies { Add, Set };
 void update_dependencies(const Stream &stream, const std::vector<GraphNode *> &nodes,
                          Dependencies how);
 
-/// Ends the part that a stream, or event, takes in a capture.
+/// Ends the part that a stream, event or node takes in a capture.
 void forget(const Stream &stream) noexcept;
+void forget(const GraphNode &node) noexcept;
 void forget(const Event &event) noexcept;
 void forget(const Context &context) noexcept;
 

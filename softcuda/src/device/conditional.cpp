@@ -9,7 +9,6 @@
 #include "device/error.h"
 #include "device/graph.h"
 #include "device/host_function.h"
-#include "device/registry.h"
 #include "device/system.h"
 
 #include <algorithm>
@@ -152,15 +151,9 @@ void Condition::enqueue_default(Stream &stream, const std::shared_ptr<Condition>
 
 ConditionalBodies::ConditionalBodies(std::size_t count) {
     for (std::size_t i = 0; i < count; i++) {
-        graphs.push_back(std::make_shared<Graph>());
-        handles.push_back(reinterpret_cast<CUgraph>(graphs.back().get()));
-        registry<Graph>().add(graphs.back());
+        graphs.push_back(std::make_shared<NodeGraph>(std::make_shared<Graph>()));
+        handles.push_back(reinterpret_cast<CUgraph>(&graphs.back()->graph()));
     }
-}
-
-ConditionalBodies::~ConditionalBodies() {
-    for (const std::shared_ptr<Graph> &graph : graphs)
-        registry<Graph>().remove(graph.get());
 }
 
 void enqueue_conditional(Stream &stream, const ConditionalWork &work,

@@ -15,8 +15,8 @@
 
 namespace softcuda::device {
 
-class Graph;
 class GraphExec;
+class NodeGraph;
 
 /// A value that conditional nodes look at. Any thread may call any function.
 class Condition {
@@ -49,16 +49,15 @@ class Condition {
 struct ConditionalBodies {
     explicit ConditionalBodies(std::size_t count);
     ConditionalBodies(const ConditionalBodies &) = delete;
-    ~ConditionalBodies();
 
-    std::vector<std::shared_ptr<Graph>> graphs;
+    std::vector<std::shared_ptr<NodeGraph>> graphs;
     std::vector<CUgraph> handles;
 };
 
 struct ConditionalWork {
     CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
     std::shared_ptr<Condition> condition;
-    std::shared_ptr<ConditionalBodies> bodies;
+    std::shared_ptr<ConditionalBodies> bodies; ///< null in a GraphExec
 };
 
 /// Puts the node's work into a stream: what comes later waits for the last body that runs.

@@ -34,6 +34,9 @@ constexpr LimitRow kLimitRows[] = {
     {CU_LIMIT_STACK_SIZE, 1024, 512 * 1024},
     {CU_LIMIT_PRINTF_FIFO_SIZE, std::size_t{1} << 20, std::size_t{1} << 30},
     {CU_LIMIT_MALLOC_HEAP_SIZE, std::size_t{8} << 20, std::size_t{1} << 40},
+    // Device code cannot wait for kernels, and any number of its launches is queued.
+    {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2, 24},
+    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, std::size_t{1} << 30},
     {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, 128},
     {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, 0},
 };
@@ -95,16 +98,30 @@ void Context::tear_down(Pending pending) {
     active_ = false;
     if (pending == Pending::Drop)
         interrupt();
-    for (const std::shared_ptr<Command> &command : System::get().timeline().pending(*this))
-        command->wait();
+    // Another thread may have been about to add a command.
+    for (;;) {
+        const std::vector<std::shared_ptr<Command>> left = System::get().timeline().close(*this);
+        if (left.empty())
+            break;
+        for (const std::shared_ptr<Command> &command : left)
+            command->wait();
+    }
     collect_output();
     remove_objects();
     {
         std::lock_guard lock(mutex_);
         per_thread_.clear();
     }
-    System::get().timeline().remove_streams(*this);
     System::get().memory().free_all(this);
+}
+
+void Context::destroy(const std::shared_ptr<Context> &context) {
+    static auto *const destroyed = new std::vector<std::shared_ptr<Context>>;
+    static std::mutex mutex;
+    context->tear_down(Pending::Finish);
+    require(registry<Context>().remove(context.get()) != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+    std::lock_guard lock(mutex);
+    destroyed->push_back(context);
 }
 
 bool Context::set_sticky_error(CUresult result) noexcept {
@@ -153,14 +170,40 @@ void Context::interrupt() {
 
 std::shared_ptr<Stream> Context::legacy_stream() const { return legacy_; }
 
+/// The contexts in which a thread has a default stream of its own: the stream ends with the thread.
+struct Context::ThreadStreams {
+    std::vector<Context *> contexts;
+    ~ThreadStreams() {
+        for (Context *context : contexts)
+            context->remove_thread_stream();
+    }
+};
+
 std::shared_ptr<Stream> Context::per_thread_stream() {
+    std::vector<Context *> &mine = rt::thread_owned<ThreadStreams>().contexts;
     std::lock_guard lock(mutex_);
     std::shared_ptr<Stream> &stream = per_thread_[std::this_thread::get_id()];
     if (!stream) {
+        if (std::find(mine.begin(), mine.end(), this) == mine.end())
+            mine.push_back(this);
         stream = std::make_shared<Stream>(*this, Stream::Kind::Blocking, kLeastPriority);
         System::get().timeline().add_stream(stream);
     }
     return stream;
+}
+
+void Context::remove_thread_stream() {
+    std::shared_ptr<Stream> stream;
+    {
+        std::lock_guard lock(mutex_);
+        const auto position = per_thread_.find(std::this_thread::get_id());
+        if (position == per_thread_.end())
+            return; // the context was torn down
+        stream = std::move(position->second);
+        per_thread_.erase(position);
+    }
+    capture::forget(*stream);
+    System::get().timeline().remove_stream(stream);
 }
 
 std::uint64_t Context::heap_allocate(std::uint64_t bytes) noexcept {

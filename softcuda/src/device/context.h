@@ -46,6 +46,10 @@ class Context : public std::enable_shared_from_this<Context> {
     enum class Pending { Finish, Drop };
     /// Lets its work finish, or drops it, then frees all that belongs to the context.
     void tear_down(Pending pending);
+    /// Tears down a context that is not primary and takes its handle away. What is left of it stays
+    /// until the process ends: streams, events and modules that others hold refer to it. Throws
+    /// Error(invalid context) where another thread was first.
+    static void destroy(const std::shared_ptr<Context> &context);
 
     /// The error that each call returns from now on, or CUDA_SUCCESS. After a kernel has failed
     /// there is no telling what else is wrong, so CUDA makes such errors stick.
@@ -99,8 +103,10 @@ class Context : public std::enable_shared_from_this<Context> {
 
   private:
     static constexpr std::size_t kLimits = 16;
+    struct ThreadStreams;
     void reset_state();
     void make_streams();
+    void remove_thread_stream(); ///< the calling thread's, if it has one
     void remove_objects();
 
     Device &device_;

@@ -14,6 +14,8 @@ namespace softcuda::device {
 class Context;
 class MemoryPool;
 
+inline constexpr int kDriverVersion = 13000; ///< of CUDA 13.0
+
 /// Limits that a launch is checked against, and that attributes and occupancy report. Bytes.
 struct DeviceLimits {
     unsigned threads_per_block = 1024;

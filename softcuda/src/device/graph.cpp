@@ -1,6 +1,7 @@
 // graph.cpp -- builds graphs, puts them in order and runs them.
 #include "device/graph.h"
 
+#include "device/capture.h"
 #include "device/context.h"
 #include "device/error.h"
 #include "device/host_function.h"
@@ -36,13 +37,24 @@ void run_kernel(Stream &stream, const KernelWork &work) {
 
 GraphWork copy_of(const GraphWork &work) {
     if (const auto *child = std::get_if<ChildWork>(&work))
-        return ChildWork{child->graph->clone()};
+        return ChildWork{std::make_shared<NodeGraph>(child->child->graph().clone())};
     // A condition is one node's, and bodies are known by the handles that clients got.
     require(!std::holds_alternative<ConditionalWork>(work), CUDA_ERROR_NOT_SUPPORTED);
     return work;
 }
 
 } // namespace
+
+std::recursive_mutex &graph_mutex() noexcept {
+    static auto *const instance = new std::recursive_mutex; // clients' destructors may need it
+    return *instance;
+}
+
+NodeGraph::NodeGraph(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {
+    registry<Graph>().add(graph_);
+}
+
+NodeGraph::~NodeGraph() { registry<Graph>().remove(graph_.get()); }
 
 KernelWork::KernelWork(std::shared_ptr<Function> made, const LaunchRequest &request)
     : function(std::move(made)), shape(request), parameters(function->info().parameter_bytes) {
@@ -83,6 +95,7 @@ GraphNode::GraphNode(Graph &graph, GraphWork does)
     : work(std::move(does)), graph_(graph), id_(next_node_id()) {}
 
 Graph::~Graph() {
+    std::lock_guard lock(graph_mutex());
     for (const std::shared_ptr<GraphNode> &node : nodes_)
         registry<GraphNode>().remove(node.get());
 }
@@ -104,6 +117,7 @@ GraphNode &Graph::add(GraphWork work, const std::vector<GraphNode *> &dependenci
 void Graph::remove(GraphNode &node) {
     for (const std::shared_ptr<GraphNode> &other : nodes_)
         std::erase(other->dependencies, &node);
+    capture::forget(node);
     registry<GraphNode>().remove(&node);
     std::erase_if(nodes_, [&](const auto &known) { return known.get() == &node; });
 }
@@ -145,8 +159,8 @@ std::shared_ptr<Graph> Graph::clone() const {
     return made;
 }
 
-std::vector<GraphExec::Step> GraphExec::steps_of(const Graph &graph) {
-    std::vector<Step> steps;
+GraphExec::Steps GraphExec::steps_of(const Graph &graph) {
+    Steps steps;
     std::map<const GraphNode *, std::size_t> places;
     for (const GraphNode *node : graph.sorted()) {
         Step step;
@@ -155,10 +169,11 @@ std::vector<GraphExec::Step> GraphExec::steps_of(const Graph &graph) {
         for (const GraphNode *dependency : node->dependencies)
             step.after.push_back(places.at(dependency));
         if (const auto *child = std::get_if<ChildWork>(&node->work))
-            step.child = std::make_shared<GraphExec>(*child->graph, 0);
+            step.child = std::make_shared<GraphExec>(child->child->graph(), 0);
         if (const auto *conditional = std::get_if<ConditionalWork>(&node->work))
-            for (const std::shared_ptr<Graph> &body : conditional->bodies->graphs)
-                step.bodies.push_back(std::make_shared<GraphExec>(*body, 0));
+            for (const std::shared_ptr<NodeGraph> &body : conditional->bodies->graphs)
+                step.bodies.push_back(std::make_shared<GraphExec>(body->graph(), 0));
+        step.drop_graphs();
         places[node] = steps.size();
         steps.push_back(std::move(step));
     }
@@ -167,65 +182,89 @@ std::vector<GraphExec::Step> GraphExec::steps_of(const Graph &graph) {
 
 GraphExec::GraphExec(const Graph &graph, std::uint64_t flags)
     : flags_(flags), references_(graph.references), conditions_(graph.conditions),
-      steps_(steps_of(graph)) {}
+      steps_(std::make_shared<Steps>(steps_of(graph))) {}
+
+void GraphExec::Step::drop_graphs() {
+    if (auto *own = std::get_if<ChildWork>(&work))
+        own->child.reset();
+    if (auto *own = std::get_if<ConditionalWork>(&work))
+        own->bodies.reset();
+}
+
+void GraphExec::run(Stream &stream, const Step &step) {
+    std::visit(
+        Overloaded{
+            [](const EmptyWork &) {},
+            [&](const KernelWork &work) { run_kernel(stream, work); },
+            [&](const CopyWork &work) { enqueue_unwatched(stream, work.copy); },
+            [&](const FillWork &work) { enqueue(stream, work.fill, Wait::No); },
+            [&](const HostWork &work) {
+                enqueue_host_function(
+                    stream, [work](CUresult) { work.function(work.argument); },
+                    HostFunction::OnError::Skip);
+            },
+            [&](const EventWork &work) {
+                work.records ? work.event->record(stream) : work.event->hold(stream);
+            },
+            [&](const ChildWork &) { step.child->launch(stream); },
+            [&](const AllocateWork &work) {
+                enqueue_action(stream, [memory = work.memory] { GraphMemory::begin_use(memory); });
+            },
+            [&](const FreeWork &work) {
+                enqueue_action(stream,
+                               [memory = work.memory] { GraphMemory::end_use(memory->address()); });
+            },
+            [&](const MemoryOperationsWork &work) {
+                for (const MemoryOperation &operation : work.operations)
+                    enqueue_memory_operation(stream, operation);
+            },
+            [&](const ConditionalWork &work) { enqueue_conditional(stream, work, step.bodies); },
+        },
+        step.work);
+}
 
 void GraphExec::launch(Stream &stream) {
-    std::lock_guard lock(mutex_);
-    for (const std::shared_ptr<Condition> &condition : conditions_)
-        Condition::enqueue_default(stream, condition);
-    for (const Step &step : steps_) {
-        if (!step.enabled)
-            continue;
-        std::visit(Overloaded{
-                       [](const EmptyWork &) {},
-                       [&](const KernelWork &work) { run_kernel(stream, work); },
-                       [&](const CopyWork &work) { enqueue_unwatched(stream, work.copy); },
-                       [&](const FillWork &work) { enqueue(stream, work.fill, Wait::No); },
-                       [&](const HostWork &work) {
-                           enqueue_host_function(
-                               stream, [work](CUresult) { work.function(work.argument); },
-                               HostFunction::OnError::Skip);
-                       },
-                       [&](const EventWork &work) {
-                           work.records ? work.event->record(stream) : work.event->hold(stream);
-                       },
-                       [&](const ChildWork &) { step.child->launch(stream); },
-                       [&](const AllocateWork &work) {
-                           enqueue_action(
-                               stream, [memory = work.memory] { GraphMemory::begin_use(memory); });
-                       },
-                       [&](const FreeWork &work) {
-                           enqueue_action(stream, [memory = work.memory] {
-                               GraphMemory::end_use(memory->address());
-                           });
-                       },
-                       [&](const MemoryOperationsWork &work) {
-                           for (const MemoryOperation &operation : work.operations)
-                               enqueue_memory_operation(stream, operation);
-                       },
-                       [&](const ConditionalWork &work) {
-                           enqueue_conditional(stream, work, step.bodies);
-                       },
-                   },
-                   step.work);
+    std::lock_guard one_launch(launch_mutex_);
+    std::shared_ptr<const Steps> steps;
+    std::vector<std::shared_ptr<Condition>> conditions;
+    {
+        std::lock_guard lock(mutex_);
+        steps = steps_;
+        conditions = conditions_;
     }
+    for (const std::shared_ptr<Condition> &condition : conditions)
+        Condition::enqueue_default(stream, condition);
+    for (const Step &step : *steps)
+        if (step.enabled)
+            run(stream, step);
+}
+
+GraphExec::Steps &GraphExec::steps_to_change() {
+    if (steps_.use_count() > 1) // a launch is reading them
+        steps_ = std::make_shared<Steps>(*steps_);
+    return *steps_;
 }
 
 GraphExec::Step &GraphExec::step(const GraphNode &node) {
-    const auto position = std::find_if(steps_.begin(), steps_.end(), [&](const Step &step) {
+    Steps &steps = steps_to_change();
+    const auto position = std::find_if(steps.begin(), steps.end(), [&](const Step &step) {
         return step.node == node.id() || step.node == node.origin();
     });
-    require(position != steps_.end(), CUDA_ERROR_INVALID_VALUE);
+    require(position != steps.end(), CUDA_ERROR_INVALID_VALUE);
     return *position;
 }
 
 void GraphExec::set_work(const GraphNode &node, GraphWork work) {
+    Step made;
+    if (const auto *child = std::get_if<ChildWork>(&work))
+        made.child = std::make_shared<GraphExec>(child->child->graph(), 0);
+    made.work = std::move(work);
+    made.drop_graphs();
     std::lock_guard lock(mutex_);
     Step &changed = step(node);
-    require(type_of(changed.work) == type_of(work), CUDA_ERROR_INVALID_VALUE);
-    if (const auto *child = std::get_if<ChildWork>(&work))
-        changed.child = std::make_shared<GraphExec>(*child->graph, 0);
-    changed.work = std::move(work);
+    require(type_of(changed.work) == type_of(made.work), CUDA_ERROR_INVALID_VALUE);
+    changed.child = std::move(made.child);
+    changed.work = std::move(made.work);
 }
 
 void GraphExec::set_enabled(const GraphNode &node, bool enabled) {
@@ -244,23 +283,24 @@ bool GraphExec::enabled(const GraphNode &node) {
 }
 
 GraphExec::Difference GraphExec::update(const Graph &graph) {
-    std::vector<Step> wanted = steps_of(graph);
+    Steps wanted = steps_of(graph);
     const std::vector<GraphNode *> nodes = graph.sorted();
     std::lock_guard lock(mutex_);
-    if (wanted.size() != steps_.size())
+    Steps &steps = steps_to_change();
+    if (wanted.size() != steps.size())
         return {.result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED};
     for (std::size_t i = 0; i < wanted.size(); i++) {
-        if (type_of(wanted[i].work) != type_of(steps_[i].work))
+        if (type_of(wanted[i].work) != type_of(steps[i].work))
             return {.result = CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, .node = nodes[i]};
-        if (wanted[i].after != steps_[i].after)
+        if (wanted[i].after != steps[i].after)
             return {.result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, .node = nodes[i]};
     }
     conditions_ = graph.conditions;
     for (std::size_t i = 0; i < wanted.size(); i++) {
         // The handles of the graph that it was made of stay good.
-        steps_[i].work = std::move(wanted[i].work);
-        steps_[i].child = std::move(wanted[i].child);
-        steps_[i].bodies = std::move(wanted[i].bodies);
+        steps[i].work = std::move(wanted[i].work);
+        steps[i].child = std::move(wanted[i].child);
+        steps[i].bodies = std::move(wanted[i].bodies);
     }
     return {};
 }

@@ -17,6 +17,7 @@
 #include <cuda.h>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -25,6 +26,11 @@ namespace softcuda::device {
 
 class Graph;
 class GraphNode;
+
+/// Guards what all graphs consist of, and the captures that write to them. Held by whoever finds a
+/// graph or a node by its handle, as long as it uses that. Recursive, because a graph that goes
+/// takes others with it. Taken before any other lock of this layer.
+[[nodiscard]] std::recursive_mutex &graph_mutex() noexcept;
 
 /// What the nodes of a graph do.
 struct KernelWork {
@@ -52,8 +58,21 @@ struct EventWork {
     std::shared_ptr<Event> event;
     bool records = false; ///< else waits
 };
+/// A graph that clients may ask a node for: its handle is good as long as the node is.
+class NodeGraph {
+  public:
+    explicit NodeGraph(std::shared_ptr<Graph> graph);
+    NodeGraph(const NodeGraph &) = delete;
+    ~NodeGraph();
+
+    [[nodiscard]] Graph &graph() const noexcept { return *graph_; }
+
+  private:
+    std::shared_ptr<Graph> graph_; ///< the registry knows it, too
+};
+
 struct ChildWork {
-    std::shared_ptr<Graph> graph;
+    std::shared_ptr<NodeGraph> child; ///< null in a GraphExec
 };
 struct AllocateWork {
     CUDA_MEM_ALLOC_NODE_PARAMS described{};
@@ -94,7 +113,7 @@ class GraphNode {
     std::uint64_t origin_ = 0;
 };
 
-/// A graph. As in CUDA, not to be changed by two threads at a time.
+/// A graph. All functions want graph_mutex() to be held, but for the destructor.
 class Graph : public std::enable_shared_from_this<Graph> {
   public:
     Graph() = default;
@@ -149,15 +168,21 @@ class GraphExec {
         bool enabled = true;
         std::shared_ptr<GraphExec> child;
         std::vector<std::shared_ptr<GraphExec>> bodies; ///< of a conditional node
+        /// Graphs are their nodes', which may go before the GraphExec does.
+        void drop_graphs();
     };
-    Step &step(const GraphNode &node);
-    static std::vector<Step> steps_of(const Graph &graph);
+    using Steps = std::vector<Step>;
+    [[nodiscard]] Step &step(const GraphNode &node);
+    [[nodiscard]] Steps &steps_to_change();
+    static Steps steps_of(const Graph &graph);
+    static void run(Stream &stream, const Step &step);
 
-    std::mutex mutex_;
+    std::mutex launch_mutex_; ///< one launch after the other
+    std::mutex mutex_;        ///< of all below; never held while other locks are taken
     std::uint64_t flags_;
     UserReferences references_;
     std::vector<std::shared_ptr<Condition>> conditions_;
-    std::vector<Step> steps_;
+    std::shared_ptr<Steps> steps_; ///< not changed while a launch reads them
 };
 
 } // namespace softcuda::device

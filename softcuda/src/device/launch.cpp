@@ -5,6 +5,7 @@
 #include "device/client_question.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "device/device_runtime.h"
 #include "device/driver_log.h"
 #include "device/error.h"
 #include "device/fault_log.h"
@@ -25,7 +26,6 @@ constexpr std::uint64_t kInlineNanoseconds = 10'000;
 constexpr std::uint64_t kSharedGap = 128;
 /// Cooperative groups count arrivals in the second word.
 constexpr std::uint64_t kWorkspaceBytes = 64;
-constexpr std::uint64_t kLargestParameters = 32764; // of CUDA 12.1 and later
 
 /// Packed kernel parameters; small ones need no memory of their own.
 class ParameterBlock {
@@ -48,7 +48,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     using Code = std::shared_ptr<const compiler::CompiledKernel>;
 
     KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep, Code code,
-                 const LaunchRequest &request);
+                 const LaunchRequest &request, const LaunchTicket &ticket);
     ~KernelLaunch() override;
 
     [[nodiscard]] std::byte *parameters() noexcept { return parameters_.data(); }
@@ -75,14 +75,20 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     void print(std::uint64_t block, std::string_view text) override;
     std::uint64_t allocate(std::uint64_t bytes) override;
     bool release(std::uint64_t address) override;
+    rt::DeviceReply call_runtime(DeviceCall call, const rt::DeviceCaller &caller,
+                                 std::span<const std::uint64_t> words) override;
+    [[nodiscard]] DeviceRuntime &runtime();
+    [[nodiscard]] bool run_children() noexcept;
 
     Function &function_;
     std::shared_ptr<const void> keep_;
     Code code_;
-    std::uint64_t interrupts_seen_;
+    LaunchTicket ticket_;
     rt::LaunchFrame frame_{};
     std::uint64_t workspace_ = 0; ///< of a cooperative grid: where its barrier counts
     ParameterBlock parameters_;
+    std::mutex runtime_mutex_;
+    std::unique_ptr<DeviceRuntime> runtime_; ///< once a thread has called it
     Blocks grid_{*this};
 };
 
@@ -104,10 +110,9 @@ std::uint32_t call_stack_of(const Function &function) {
 constexpr std::uint64_t kStackFactor = 4;
 
 KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
-                           Code code, const LaunchRequest &request)
+                           Code code, const LaunchRequest &request, const LaunchTicket &ticket)
     : Command(stream.context()), function_(function), keep_(std::move(keep)),
-      code_(std::move(code)), interrupts_seen_(stream.context().interrupts()),
-      parameters_(function.info().parameter_bytes) {
+      code_(std::move(code)), ticket_(ticket), parameters_(function.info().parameter_bytes) {
     fill_frame(request);
     const compiler::KernelInfo &info = function.info();
     rt::Grid::Work work;
@@ -173,19 +178,20 @@ bool KernelLaunch::is_tiny() const noexcept {
 }
 
 bool KernelLaunch::dropped() const noexcept {
-    return context().sticky_error() != CUDA_SUCCESS || context().interrupts() != interrupts_seen_;
+    return context().sticky_error() != CUDA_SUCCESS ||
+           context().interrupts() != ticket_.interrupts_seen;
 }
 
 void KernelLaunch::start() noexcept {
     System &system = System::get();
     if (dropped()) {
-        if (context().interrupts() != interrupts_seen_)
+        if (context().interrupts() != ticket_.interrupts_seen)
             context().set_passing_error(CUDA_ERROR_LAUNCH_FAILED);
         return system.timeline().finish(*this);
     }
     const std::shared_ptr<Command> self = shared_from_this();
     system.pool().submit(std::shared_ptr<rt::Grid>(self, &grid_));
-    if (context().interrupts() != interrupts_seen_) // it came in between
+    if (context().interrupts() != ticket_.interrupts_seen) // it came in between
         system.pool().interrupt(grid_);
 }
 
@@ -231,6 +237,8 @@ static void note(const std::string &kernel, const char *what) noexcept try {
 void KernelLaunch::complete() noexcept {
     switch (grid_.outcome()) {
     case rt::Grid::Outcome::Done:
+        if (run_children())
+            return; // they finish it
         break;
     case rt::Grid::Outcome::Interrupted:
         note(function_.info().name, "was interrupted; what it would have written is missing");
@@ -260,6 +268,34 @@ bool KernelLaunch::is_registered(std::uint64_t address, std::uint64_t bytes) {
 
 void KernelLaunch::print(std::uint64_t block, std::string_view text) {
     context().printed().add(frame_.grid_id, block, text);
+}
+
+DeviceRuntime &KernelLaunch::runtime() {
+    std::lock_guard lock(runtime_mutex_);
+    if (!runtime_)
+        runtime_ = std::make_unique<DeviceRuntime>(context(), function_.module(), keep_);
+    return *runtime_;
+}
+
+rt::DeviceReply KernelLaunch::call_runtime(DeviceCall call, const rt::DeviceCaller &caller,
+                                           std::span<const std::uint64_t> words) {
+    return runtime().call(call, caller, words);
+}
+
+/// False where there is nothing to wait for.
+bool KernelLaunch::run_children() noexcept {
+    if (!runtime_ || dropped())
+        return false;
+    try {
+        auto self = std::static_pointer_cast<KernelLaunch>(shared_from_this());
+        runtime_->run(ticket_, [self] { System::get().timeline().finish(*self); });
+        return true;
+    } catch (const Error &error) {
+        context().set_passing_error(error.result());
+    } catch (...) {
+        context().set_passing_error(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    return false;
 }
 
 std::uint64_t KernelLaunch::allocate(std::uint64_t bytes) { return context().heap_allocate(bytes); }
@@ -340,9 +376,26 @@ void check_launch(const Function &function, const LaunchRequest &request) {
     check_extents(function, request);
 }
 
+void require_single_block_cluster(const CUlaunchAttributeValue &wanted) {
+    const auto &cluster = wanted.clusterDim; // whose product might wrap
+    const bool none = cluster.x == 0 && cluster.y == 0 && cluster.z == 0;
+    require(none || (cluster.x == 1 && cluster.y == 1 && cluster.z == 1),
+            CUDA_ERROR_INVALID_CLUSTER_SIZE);
+}
+
 void copy_arguments(const Function &function, const LaunchRequest &request,
                     std::span<std::byte> to) {
     copy_parameters(function.info(), request, to.data(), to.size());
+}
+
+void launch_child(Stream &stream, Function &function, std::shared_ptr<const void> keep,
+                  const LaunchRequest &request, std::span<const std::byte> parameters,
+                  const LaunchTicket &ticket) {
+    auto kernel = std::make_shared<KernelLaunch>(
+        stream, function, std::move(keep), function.compiled(shape_of(request)), request, ticket);
+    std::memcpy(kernel->parameters(), parameters.data(), parameters.size());
+    if (System::get().timeline().append(stream, kernel))
+        kernel->start();
 }
 
 void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
@@ -353,8 +406,9 @@ void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep
         return;
     System &system = System::get();
     system.pool().start();
-    auto kernel = std::make_shared<KernelLaunch>(
-        stream, function, std::move(keep), function.compiled(shape_of(function, request)), request);
+    auto kernel = std::make_shared<KernelLaunch>(stream, function, std::move(keep),
+                                                 function.compiled(shape_of(function, request)), request,
+                                                 LaunchTicket{stream.context().interrupts()});
     copy_parameters(function.info(), request, kernel->parameters(), kernel->parameter_bytes());
     if (!system.timeline().append(stream, kernel))
         return; // its predecessors will start it

@@ -28,9 +28,24 @@ struct LaunchRequest {
 /// Throws Error where a launch would be refused for its shape. Parameters are not looked at.
 void check_launch(const Function &function, const LaunchRequest &request);
 
+/// Throws Error(invalid cluster size) where clusters of more than one block are asked for. Zeros in
+/// all dimensions mean none.
+void require_single_block_cluster(const CUlaunchAttributeValue &wanted);
+
 /// Packs the arguments of a request as the function wants them. Throws Error(invalid value).
 void copy_arguments(const Function &function, const LaunchRequest &request,
                     std::span<std::byte> to);
+
+/// What the launch of a grid hands on to those of its children: an interrupt that came after it
+/// drops them, too.
+struct LaunchTicket {
+    std::uint64_t interrupts_seen = 0;
+};
+
+/// A launch by device code, which was checked. The thread that calls it does not run the grid.
+void launch_child(Stream &stream, Function &function, std::shared_ptr<const void> keep,
+                  const LaunchRequest &request, std::span<const std::byte> parameters,
+                  const LaunchTicket &ticket);
 
 /// Checks a launch as CUDA does, copies its arguments and puts it into the stream. A tiny one is
 /// done when this returns. `keep` keeps the function's module alive. Throws Error.

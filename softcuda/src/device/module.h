@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/program.h"
+#include "device/launch_setup.h"
 #include "device/texture.h"
 #include "rt/grid.h"
 
@@ -41,6 +42,9 @@ class Function {
 
     /// What blocks of this kernel took lately.
     rt::BlockTime block_time{0};
+
+    /// For launches that are described step by step.
+    LaunchSetup setup;
 
   private:
     using Compiled = std::shared_ptr<const compiler::CompiledKernel>;

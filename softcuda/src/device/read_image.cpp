@@ -3,6 +3,7 @@
 
 #include "device/error.h"
 #include "image/fat_binary.h"
+#include "image/object_file.h"
 
 #include <algorithm>
 #include <cstring>
@@ -138,6 +139,34 @@ std::string read_ptx_of(std::span<const std::byte> image, int architecture, std:
         std::vector<Candidate> candidates = candidates_of({image}, architecture, log);
         require(!candidates.empty(), CUDA_ERROR_NO_BINARY_FOR_GPU);
         return std::move(candidates.front().ptx);
+    });
+}
+
+namespace {
+
+constexpr std::string_view kDeviceRuntime = "cuda_device_runtime.o"; ///< in libcudadevrt.a
+
+void read_object(Bytes object, const std::string &name, int architecture, std::string &log,
+                 std::vector<Linkable> &found) {
+    for (const Bytes &binary : image::fat_binaries_in(object))
+        found.push_back({name, read_ptx_of(binary, architecture, log)});
+}
+
+} // namespace
+
+std::vector<Linkable> read_objects(Bytes file, const std::string &name, int architecture,
+                                   std::string &log) {
+    return reading(log, [&] {
+        std::vector<Linkable> found;
+        if (!image::is_archive(file)) {
+            read_object(file, name, architecture, log, found);
+            return found;
+        }
+        for (const image::ArchiveMember &member : image::members_of(file))
+            if (member.name != kDeviceRuntime)
+                read_object(member.content, name + "(" + member.name + ")", architecture, log,
+                            found);
+        return found;
     });
 }
 

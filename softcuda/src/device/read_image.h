@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace softcuda::device {
 
@@ -22,6 +23,19 @@ namespace softcuda::device {
 /// The PTX text in an image, of a fat binary the best as above. Throws likewise.
 [[nodiscard]] std::string read_ptx_of(std::span<const std::byte> image, int architecture,
                                       std::string &log);
+
+/// A PTX program that is to be linked with others.
+struct Linkable {
+    std::string name; ///< for messages
+    std::string ptx;
+};
+
+/// The PTX programs in an object file that nvcc made, or in an archive of such files. NVIDIA's
+/// runtime for device code (libcudadevrt.a) has none that is needed: its functions are softcuda's
+/// own. Throws likewise where another object has no PTX.
+[[nodiscard]] std::vector<Linkable> read_objects(std::span<const std::byte> file,
+                                                 const std::string &name, int architecture,
+                                                 std::string &log);
 
 /// A file's content. Throws Error(file not found).
 [[nodiscard]] std::string read_file(const char *path);

@@ -74,7 +74,7 @@ class StreamSet {
   private:
     friend class Timeline;
 
-    std::shared_ptr<Stream> legacy_;
+    std::shared_ptr<Stream> legacy_; ///< null once the context was torn down
     std::vector<std::shared_ptr<Stream>> others_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "device/client_question.h"
 #include "device/context.h"
+#include "device/error.h"
 #include "device/system.h"
 
 #include <algorithm>
@@ -78,12 +79,24 @@ bool Timeline::append(Stream &stream, const std::shared_ptr<Command> &command,
                       const std::shared_ptr<Command> &also) {
     std::lock_guard lock(mutex_);
     StreamSet &set = stream.context_.streams();
+    require(set.legacy_ != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     add_edge(stream.last_, command);
     if (stream.kind_ == Stream::Kind::Legacy)
         add_edges_to_all(set, command);
     else if (stream.kind_ == Stream::Kind::Blocking)
         add_edge(set.legacy_->last_, command);
     add_edge(also, command);
+    stream.last_ = command;
+    return command->blockers_ == 0;
+}
+
+bool Timeline::append_after(Stream &stream, const std::shared_ptr<Command> &command,
+                            const std::vector<std::shared_ptr<Stream>> &others) {
+    std::lock_guard lock(mutex_);
+    require(stream.context_.streams().legacy_ != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    add_edge(stream.last_, command);
+    for (const std::shared_ptr<Stream> &other : others)
+        add_edge(other->last_, command);
     stream.last_ = command;
     return command->blockers_ == 0;
 }
@@ -119,9 +132,12 @@ std::vector<std::shared_ptr<Command>> Timeline::pending(const Stream &stream) {
 }
 
 std::vector<std::shared_ptr<Command>> Timeline::pending(const Context &context) {
-    std::vector<std::shared_ptr<Command>> result;
     std::lock_guard lock(mutex_);
-    const StreamSet &set = context.streams();
+    return unfinished(context.streams());
+}
+
+std::vector<std::shared_ptr<Command>> Timeline::unfinished(const StreamSet &set) {
+    std::vector<std::shared_ptr<Command>> result;
     if (set.legacy_ && set.legacy_->last_ && !set.legacy_->last_->done())
         result.push_back(set.legacy_->last_);
     for (const std::shared_ptr<Stream> &stream : set.others_)
@@ -147,10 +163,18 @@ void Timeline::remove_stream(const std::shared_ptr<Stream> &stream) {
     });
 }
 
-void Timeline::remove_streams(Context &context) {
+std::vector<std::shared_ptr<Command>> Timeline::close(Context &context) {
+    std::vector<std::shared_ptr<Stream>> gone; // die outside the lock
     std::lock_guard lock(mutex_);
-    context.streams().others_.clear();
-    context.streams().legacy_.reset();
+    StreamSet &set = context.streams();
+    std::vector<std::shared_ptr<Command>> left = unfinished(set);
+    if (left.empty()) {
+        gone = std::move(set.others_);
+        gone.push_back(std::move(set.legacy_));
+        set.others_.clear();
+        set.legacy_.reset();
+    }
+    return left;
 }
 
 std::vector<std::shared_ptr<Stream>> Timeline::streams(Context &context) {

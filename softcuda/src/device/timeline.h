@@ -27,9 +27,14 @@ namespace softcuda::device {
 class Timeline {
   public:
     /// Appends `command` to `stream`, and after `also` where that is not null. True when nothing
-    /// has to be waited for: the caller must start the command now.
+    /// has to be waited for: the caller must start the command now. Throws Error(context is
+    /// destroyed) for a stream of a context that was torn down.
     [[nodiscard]] bool append(Stream &stream, const std::shared_ptr<Command> &command,
                               const std::shared_ptr<Command> &also = nullptr);
+
+    /// The same, after the latest commands of other streams of the context.
+    [[nodiscard]] bool append_after(Stream &stream, const std::shared_ptr<Command> &command,
+                                    const std::vector<std::shared_ptr<Stream>> &others);
 
     /// Marks a command as done and starts what waited for it alone.
     void finish(Command &command) noexcept;
@@ -42,11 +47,14 @@ class Timeline {
     /// Streams come and go; a removed one keeps its place in the order until its commands are done.
     void add_stream(const std::shared_ptr<Stream> &stream);
     void remove_stream(const std::shared_ptr<Stream> &stream);
-    void remove_streams(Context &context);
+    /// Takes away all streams of a context, which from then on takes no commands; or, where some
+    /// are not done yet, does nothing and returns them.
+    [[nodiscard]] std::vector<std::shared_ptr<Command>> close(Context &context);
     [[nodiscard]] std::vector<std::shared_ptr<Stream>> streams(Context &context);
 
   private:
     void add_edge(const std::shared_ptr<Command> &before, const std::shared_ptr<Command> &after);
+    [[nodiscard]] static std::vector<std::shared_ptr<Command>> unfinished(const StreamSet &set);
     void add_edges_to_all(StreamSet &set, const std::shared_ptr<Command> &after);
 
     std::mutex mutex_;

@@ -13,6 +13,13 @@ namespace softcuda::ir {
 /// What cannot be lowered (an instruction that the software device does not have, a function or
 /// variable without definition, too much shared memory) is an error in `diagnostics` at its place;
 /// then the result is null.
+/// Kernels are in the order in which the source defines them.
 [[nodiscard]] std::unique_ptr<Module> lower(const ptx::Module &source, Diagnostics &diagnostics);
+
+/// What the name of the `ordinal`-th kernel stands for in code: a number that is no address and
+/// that no other function has.
+[[nodiscard]] constexpr std::uint64_t kernel_address(std::size_t ordinal) {
+    return (std::uint64_t{1} << 40) + std::uint64_t{ordinal} * 16;
+}
 
 } // namespace softcuda::ir

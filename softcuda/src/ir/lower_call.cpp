@@ -10,6 +10,7 @@
 //
 // A function that can call itself stays a function: its parameters are split into pieces (a scalar
 // is one, a struct is cut into words of its alignment), each of which is an argument.
+#include "ir/lower_calls.h"
 #include "ir/lower_families.h"
 #include "ir/trap.h"
 
@@ -19,13 +20,6 @@
 #include <string>
 
 namespace softcuda::ir {
-
-namespace {
-
-struct Piece {
-    std::uint64_t offset;
-    Type type;
-};
 
 std::vector<Piece> pieces_of(const ptx::Variable &variable) {
     if (variable.reg != ptx::no_index || (variable.dimensions.empty() && variable.vector == 1))
@@ -38,6 +32,8 @@ std::vector<Piece> pieces_of(const ptx::Variable &variable) {
     return pieces;
 }
 
+namespace {
+
 ptx::Operand register_operand(std::uint32_t index) {
     ptx::Operand operand;
     operand.kind = ptx::OperandKind::Register;
@@ -47,7 +43,8 @@ ptx::Operand register_operand(std::uint32_t index) {
 
 bool is_symbol(const ptx::Operand &operand) { return operand.is(ptx::OperandKind::Symbol); }
 
-/// A piece of what the caller passes: of a .param variable, or a register or number.
+} // namespace
+
 Value *read_argument(FunctionLowering &f, const ptx::Operand &argument, const Piece &piece) {
     if (!is_symbol(argument) || !f.is_slot(argument.symbol))
         return f.builder().bitcast(f.read(argument, bit_type(piece.type)), piece.type);
@@ -65,6 +62,8 @@ void write_result(FunctionLowering &f, const ptx::Operand &destination, const Pi
     if (piece.offset + bits(piece.type) / 8 <= slots.bytes)
         f.store_slots(slots, piece.offset, value);
 }
+
+namespace {
 
 // ---- inlining -------------------------------------------------------------------------------
 
@@ -286,6 +285,8 @@ void lower_call(FunctionLowering &f, const ptx::Instruction &call) {
         return call_own(f, call, *own);
     if (callee.name == "cudaGraphSetConditional")
         return set_conditional(f, call);
+    if (lower_device_call(f, call, callee))
+        return;
     f.error(call, "function '" + std::string(callee.name) + "' is declared but not defined");
 }
 

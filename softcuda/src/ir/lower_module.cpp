@@ -3,6 +3,7 @@
 
 #include "ir/clean_up.h"
 #include "ir/lower.h"
+#include "ir/lower_calls.h"
 #include "ir/lower_families.h"
 #include "ir/lower_function.h"
 
@@ -191,7 +192,7 @@ void ModuleLowering::lower_initializer(const ptx::Variable &variable, GlobalVari
             made.initial.resize(end);
         std::uint64_t bits = value.bits;
         if (function)
-            bits += function_address(value.symbol.index);
+            bits += address_of(*this, source_, value.symbol.index);
         if (value.mask_byte != ptx::InitialValue::no_mask)
             bits = bits >> (8 * (value.mask_byte & 7)) & 0xff;
         for (std::uint64_t i = 0; i < std::min<std::uint64_t>(width, 8); i++)

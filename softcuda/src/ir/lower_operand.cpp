@@ -1,4 +1,5 @@
 // lower_operand.cpp -- reading and writing the operands of PTX instructions.
+#include "ir/lower_calls.h"
 #include "ir/lower_families.h"
 #include "ir/lower_function.h"
 
@@ -126,8 +127,9 @@ Value *FunctionLowering::read(const ptx::Operand &operand, Scalar type) {
         return fit(read_special(operand), type);
     case ptx::OperandKind::Symbol:
         if (operand.symbol.kind == ptx::SymbolKind::Function)
-            return fit(constant(Type::I64, ModuleLowering::function_address(operand.symbol.index)),
-                       type);
+            return fit(
+                constant(Type::I64, address_of(module_, module_.source(), operand.symbol.index)),
+                type);
         return fit(symbol_address(operand.symbol, operand.signed_integer(),
                                   bits(type) == 32 ? Type::I32 : Type::I64),
                    type);

@@ -2,6 +2,7 @@
 //
 // A fault must not jump out of code that holds a lock or memory, so these functions check addresses
 // first, or read them under a guard of their own, and fail at the end.
+#include "rt/device_call_abi.h"
 #include "rt/guard.h"
 #include "rt/kernel_abi.h"
 #include "rt/kernel_services.h"
@@ -9,6 +10,7 @@
 #include "rt/seat.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -197,6 +199,36 @@ void scu_free(WorkerState *, const LaunchFrame *frame, const std::uint64_t *poin
     }
     if (bad_lane >= 0)
         fail(Fault::IllegalAddress, pointers[bad_lane], static_cast<unsigned>(bad_lane));
+}
+
+void scu_device_call(WorkerState *worker, const LaunchFrame *frame, std::uint32_t number,
+                     const std::uint64_t *arguments, std::uint32_t mask, std::uint64_t *results) {
+    const auto call = static_cast<softcuda::DeviceCall>(number);
+    for_each_lane(mask, [&](unsigned lane) {
+        std::array<std::uint64_t, softcuda::kMostDeviceCallWords> words{};
+        DeviceReply reply;
+        bool readable = false;
+        {
+            const Guard::Uninterrupted section;
+            const std::size_t count = softcuda::words_of(call);
+            readable = guarded_copy(words.data(), arguments[lane], count * sizeof words[0]);
+            if (readable)
+                reply = services(frame).call_runtime(
+                    call, {worker->block_index, worker->warp_index * kWarpSize + lane},
+                    std::span(words).first(count));
+        }
+        if (!readable)
+            fail(Fault::IllegalAddress, arguments[lane], lane, FaultReport::Direction::Read);
+        results[lane] = reply.result;
+        if (reply.address == 0)
+            return;
+        scu_check_address(worker, frame, reply.address, static_cast<std::uint32_t>(reply.bytes),
+                          static_cast<std::uint32_t>(Access::Store), lane);
+        // Memory that was freed is found by the copy.
+        if (!guarded_copy(reinterpret_cast<void *>(reply.address),
+                          reinterpret_cast<std::uint64_t>(reply.content.data()), reply.bytes))
+            fail(Fault::IllegalAddress, reply.address, lane, FaultReport::Direction::Write);
+    });
 }
 
 std::uint64_t scu_globaltimer() {

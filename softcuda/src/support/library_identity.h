@@ -5,8 +5,8 @@
 
 namespace softcuda {
 
-/// Changes whenever the library's file does: its size and the time it was written. Empty if the
-/// file cannot be found.
+/// The build-id of the ELF image that this code is in, in hexadecimal digits: another one for each
+/// build that differs, the same for copies of one. Empty if it was linked without one.
 [[nodiscard]] std::string library_identity();
 
 } // namespace softcuda

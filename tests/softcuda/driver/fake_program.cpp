@@ -3,6 +3,8 @@
 
 #include "compiler/program.h"
 #include "rt/code_ranges.h"
+#include "rt/device_call_abi.h"
+#include "support/device_call.h"
 
 #include <atomic>
 #include <chrono>
@@ -211,6 +213,77 @@ FAKE_KERNEL read_variable(const LaunchFrame *f, WorkerState *, std::uint64_t, st
     *param<Words>(f, 0) = *reinterpret_cast<Words>(target);
 }
 
+/// Calls the CUDA runtime as lane 0. Inlined into kernels: no code of its own.
+template <class... Words>
+[[gnu::always_inline]] inline std::uint64_t runtime(WorkerState *w, const LaunchFrame *f,
+                                                    softcuda::DeviceCall call, Words... words) {
+    const std::uint64_t list[] = {static_cast<std::uint64_t>(words)..., 0};
+    std::uint64_t arguments[32] = {}, results[32] = {};
+    arguments[0] = reinterpret_cast<std::uint64_t>(&list[0]);
+    w->warp_index = 0;
+    scu_device_call(w, f, static_cast<std::uint32_t>(call), arguments, 1, results);
+    return results[0];
+}
+
+/// kernel<<<1, 1, 0, stream>>>(list, value)
+[[gnu::always_inline]] inline std::uint64_t launch_one(WorkerState *w, const LaunchFrame *f,
+                                                       std::uint64_t kernel, std::uint64_t list,
+                                                       int value, std::uint64_t stream) {
+    using softcuda::DeviceCall;
+    const std::uint64_t buffer =
+        runtime(w, f, DeviceCall::GetParameterBufferV2, kernel, 1, 1, 1, 1, 1, 1, 0);
+    if (buffer == 0)
+        return ~std::uint64_t{0};
+    *reinterpret_cast<std::uint64_t *>(buffer) = list;
+    *reinterpret_cast<int *>(buffer + 8) = value;
+    return runtime(w, f, DeviceCall::LaunchDeviceV2, buffer, stream);
+}
+
+FAKE_KERNEL call_runtime(const LaunchFrame *f, WorkerState *w, std::uint64_t first, std::uint64_t) {
+    const auto *words = param<const std::uint64_t *>(f, 8);
+    std::uint64_t arguments[32] = {}, results[32] = {};
+    arguments[0] = reinterpret_cast<std::uint64_t>(words);
+    w->block_index = first;
+    w->warp_index = 0;
+    scu_device_call(w, f, param<std::uint32_t>(f, 0), arguments, 1, results);
+    *param<std::uint64_t *>(f, 16) = results[0];
+}
+
+// Tail launches first, whose turn is last; two in a row in the block's null stream; one that waits
+// for the event after these in a stream of its own.
+FAKE_KERNEL launch_appends(const LaunchFrame *f, WorkerState *w, std::uint64_t first,
+                           std::uint64_t) {
+    using softcuda::DeviceCall;
+    const auto list = param<std::uint64_t>(f, 0), kernel = param<std::uint64_t>(f, 8);
+    std::uint64_t stream = 0, event = 0;
+    w->block_index = first;
+    launch_one(w, f, kernel, list, 8, 3);
+    launch_one(w, f, kernel, list, 9, 3);
+    launch_one(w, f, kernel, list, 1, 0);
+    launch_one(w, f, kernel, list, 2, 0);
+    runtime(w, f, DeviceCall::StreamCreateWithFlags, reinterpret_cast<std::uint64_t>(list + 96), 1);
+    stream = *reinterpret_cast<volatile std::uint64_t *>(list + 96);
+    runtime(w, f, DeviceCall::EventCreateWithFlags, reinterpret_cast<std::uint64_t>(list + 104), 2);
+    event = *reinterpret_cast<volatile std::uint64_t *>(list + 104);
+    runtime(w, f, DeviceCall::EventRecord, event, 0);
+    runtime(w, f, DeviceCall::StreamWaitEvent, stream, event, 0);
+    launch_one(w, f, kernel, list, 3, stream);
+    runtime(w, f, DeviceCall::EventDestroy, event);
+    runtime(w, f, DeviceCall::StreamDestroy, stream);
+}
+
+FAKE_KERNEL launch_itself(const LaunchFrame *f, WorkerState *w, std::uint64_t first,
+                          std::uint64_t) {
+    Words list = param<Words>(f, 0);
+    const int depth = param<int>(f, 8);
+    w->block_index = first;
+    list[0] = list[0] + 1;
+    list[list[0]] = depth;
+    if (depth > 0)
+        launch_one(w, f, *reinterpret_cast<const volatile std::uint64_t *>(&list[30]),
+                   param<std::uint64_t>(f, 0), depth - 1, 0);
+}
+
 FAKE_KERNEL nothing(const LaunchFrame *, WorkerState *, std::uint64_t, std::uint64_t) {}
 
 struct Row {
@@ -244,6 +317,9 @@ const std::vector<Row> &rows() {
         {"use_heap", use_heap, true, {8}},
         {"spread", spread, true, {8}},
         {"read_variable", read_variable, false, {8}},
+        {"call_runtime", call_runtime, true, {4, 8, 8}},
+        {"launch_appends", launch_appends, true, {8, 8}},
+        {"launch_itself", launch_itself, true, {8, 4}},
         {"needs_32", nothing, false, {}},
         {"small_blocks", nothing, false, {}},
         {"uncompilable", nothing, false, {}},
@@ -285,8 +361,10 @@ Variable text_variable(const char *name, const char *text) {
 class FakeProgram final : public Program {
   public:
     FakeProgram() {
-        for (const Row &row : rows())
+        for (const Row &row : rows()) {
             kernels_.push_back(info_of(row));
+            kernels_.back().address = fake::address_of(row.name);
+        }
         Variable table;
         table.name = "table";
         table.size = 16;
@@ -327,6 +405,13 @@ class FakeProgram final : public Program {
 };
 
 } // namespace
+
+std::uint64_t fake::address_of(const char *kernel) {
+    for (std::size_t row = 0; row < rows().size(); row++)
+        if (std::strcmp(rows()[row].name, kernel) == 0)
+            return 16 * (row + 1);
+    return 0;
+}
 
 std::optional<std::string> Program::link(const std::vector<LinkInput> &inputs, std::string &log) {
     for (const LinkInput &input : inputs) {

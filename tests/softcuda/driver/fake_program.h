@@ -32,8 +32,14 @@ inline constexpr const char *kDiagnostic = "kernel.ptx:1:1: error: this is no PT
 //   block use_heap       int *failures                              malloc and free of kernels
 //   spread         int *seats                                 notes each block's worker
 //   read_variable  int *out                                   through LaunchFrame::symbols
+//   call_runtime   unsigned call, words[12], results           one call of the CUDA runtime
+//   launch_appends int *list, unsigned kind                    launches append: see the kernel
+//   launch_itself  int *list, int depth                        and so on, depth times
 //   needs_32       (a required block of 32)
 //   small_blocks   (at most 64 threads)
 //   uncompilable   (compile() refuses)
+
+/// What the name of a kernel stands for in device code.
+[[nodiscard]] std::uint64_t address_of(const char *kernel);
 
 } // namespace fake

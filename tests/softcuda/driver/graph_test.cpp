@@ -243,6 +243,81 @@ TEST_F(GraphTest, CapturesThatCannotBeAreRefused) {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
+TEST_F(GraphTest, CaptureInfoHasAnEdgeForEachDependency) {
+    CUstream stream = nullptr;
+    ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    ASSERT_EQ(launch("append", 1, 1, stream, list_, 1), CUDA_SUCCESS);
+    CUstreamCaptureStatus status{};
+    CUgraph capturing = nullptr;
+    const CUgraphNode *nodes = nullptr;
+    const CUgraphEdgeData *edges = nullptr;
+    std::size_t count = 0;
+    ASSERT_EQ(cuStreamGetCaptureInfo(stream, &status, nullptr, &capturing, &nodes, &edges, &count),
+              CUDA_SUCCESS);
+    ASSERT_EQ(count, 1U);
+    ASSERT_NE(edges, nullptr) << "cuda.bindings reads them unasked";
+    EXPECT_EQ(edges[0].from_port + edges[0].to_port + edges[0].type, 0);
+    CUgraphNode child = nullptr;
+    append_node(2);
+    ASSERT_EQ(cuGraphAddChildGraphNode(&child, capturing, nodes, count, graph_), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamUpdateCaptureDependencies(stream, &child, nullptr, 1,
+                                                CU_STREAM_SET_CAPTURE_DEPENDENCIES),
+              CUDA_SUCCESS);
+    ASSERT_EQ(launch("append", 1, 1, stream, list_, 3), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamEndCapture(stream, &graph_), CUDA_SUCCESS);
+    EXPECT_EQ(run(instantiate()), (List{1, 2, 3}));
+}
+
+TEST_F(GraphTest, AStreamThatHasComeBackMayGoBeforeTheCaptureEnds) {
+    CUstream first = nullptr, second = nullptr;
+    CUevent event = nullptr;
+    ASSERT_EQ(cuStreamCreate(&first, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventCreate(&event, 0), CUDA_SUCCESS);
+    for (const bool comes_back : {true, false}) {
+        ASSERT_EQ(cuStreamCreate(&second, 0), CUDA_SUCCESS);
+        ASSERT_EQ(cuStreamBeginCapture(first, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+        ASSERT_EQ(cuEventRecord(event, first), CUDA_SUCCESS);
+        ASSERT_EQ(cuStreamWaitEvent(second, event, 0), CUDA_SUCCESS);
+        ASSERT_EQ(launch("append", 1, 1, second, list_, 1), CUDA_SUCCESS);
+        ASSERT_EQ(cuEventRecord(event, second), CUDA_SUCCESS);
+        if (comes_back)
+            ASSERT_EQ(cuStreamWaitEvent(first, event, 0), CUDA_SUCCESS);
+        ASSERT_EQ(cuStreamDestroy(second), CUDA_SUCCESS);
+        EXPECT_EQ(launch("append", 1, 1, first, list_, 2), CUDA_SUCCESS);
+        EXPECT_EQ(cuStreamEndCapture(first, &graph_),
+                  comes_back ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+        if (comes_back)
+            EXPECT_EQ(run(instantiate()), (List{1, 2}));
+    }
+}
+
+TEST_F(GraphTest, HandlesOfChildGraphsGoWithTheirNodes) {
+    CUgraph child = nullptr, inner = nullptr;
+    CUgraphNode node = nullptr;
+    std::size_t count = 0;
+    ASSERT_EQ(cuGraphCreate(&child, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddChildGraphNode(&node, graph_, nullptr, 0, child), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphChildGraphNodeGetGraph(node, &inner), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphGetNodes(inner, nullptr, &count), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphDestroyNode(node), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphGetNodes(inner, nullptr, &count), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuGraphNodeGetType(node, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(GraphTest, ANodeMayGoWhileItsGraphIsCaptured) {
+    CUstream stream = nullptr;
+    ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+    const CUgraphNode node = append_node(1);
+    ASSERT_EQ(cuStreamBeginCaptureToGraph(stream, graph_, &node, nullptr, 1,
+                                          CU_STREAM_CAPTURE_MODE_GLOBAL),
+              CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphDestroyNode(node), CUDA_SUCCESS);
+    ASSERT_EQ(launch("append", 1, 1, stream, list_, 2), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamEndCapture(stream, &graph_), CUDA_SUCCESS);
+    EXPECT_EQ(run(instantiate()), (List{2}));
+}
+
 TEST_F(GraphTest, NodesThatWaitForWordsAndWriteThem) {
     CUstreamBatchMemOpParams operations[2]{};
     operations[0].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;

@@ -59,6 +59,27 @@ TEST_F(LaunchTest, ChecksExtents) {
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
+TEST_F(LaunchTest, ClustersOfSeveralBlocksAreRefusedHoweverLarge) {
+    const auto with = [&](unsigned x, unsigned y, unsigned z) {
+        CUlaunchAttribute attribute{};
+        attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attribute.value.clusterDim = {x, y, z};
+        CUlaunchConfig config{};
+        config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+        config.blockDimX = 32;
+        config.blockDimY = config.blockDimZ = 1;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+        return cuLaunchKernelEx(&config, function("needs_32"), nullptr, nullptr);
+    };
+    EXPECT_EQ(with(1, 1, 1), CUDA_SUCCESS);
+    EXPECT_EQ(with(2, 1, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    EXPECT_EQ(with(0, 1, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    // Products that are 1 and 0 in 32 bits.
+    EXPECT_EQ(with(0x10001, 0xffff0001, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    EXPECT_EQ(with(0x10000, 0x10000, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+}
+
 TEST_F(LaunchTest, ChecksSharedMemory) {
     const CUdeviceptr wrong = allocate(4);
     CUfunction f = function("use_shared");

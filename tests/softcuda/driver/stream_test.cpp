@@ -1,6 +1,9 @@
 // stream_test.cpp -- what has to be done before what.
 #include "driver_test.h"
 
+#include "device/context.h"
+#include "device/system.h"
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -97,6 +100,24 @@ TEST_F(StreamTest, PerThreadStreamsAreBlockingStreams) {
     append_slowly(CU_STREAM_LEGACY, 2);
     append(CU_STREAM_PER_THREAD, 3);
     EXPECT_EQ(appended(), (Words{1, 2, 3}));
+}
+
+TEST_F(StreamTest, AThreadsStreamEndsWithTheThread) {
+    const auto streams = [&] {
+        return softcuda::device::System::get()
+            .timeline()
+            .streams(*softcuda::device::current_context::get())
+            .size();
+    };
+    const std::size_t before = streams();
+    for (int i = 0; i < 20; i++)
+        std::thread([&] {
+            ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+            ASSERT_EQ(launch("count", 1, 1, CU_STREAM_PER_THREAD, list_), CUDA_SUCCESS);
+        }).join();
+    EXPECT_EQ(streams(), before);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(list_, 1)[0], 20) << "their work is done all the same";
 }
 
 TEST_F(StreamTest, PerThreadFormsUseThePerThreadStream) {

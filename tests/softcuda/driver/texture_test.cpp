@@ -126,6 +126,16 @@ TEST_F(TextureTest, LinesAreCopiedBetweenArraysAndMemory) {
     EXPECT_EQ(got, values);
 }
 
+TEST_F(TextureTest, AMipmapOfNoTexelsIsRefused) {
+    CUmipmappedArray mipmap = nullptr;
+    CUDA_ARRAY3D_DESCRIPTOR description{};
+    description.Format = CU_AD_FORMAT_FLOAT;
+    description.NumChannels = 1;
+    EXPECT_EQ(cuMipmappedArrayCreate(&mipmap, &description, 1), CUDA_ERROR_INVALID_VALUE);
+    // The end of the context looks at all that there are.
+    EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+}
+
 TEST_F(TextureTest, MipmapsHalveToOneTexel) {
     CUDA_ARRAY3D_DESCRIPTOR description{};
     description.Width = 12;

@@ -1,0 +1,163 @@
+// fuzz_driver.cpp -- calls functions of the driver API with what libFuzzer's bytes choose: live,
+// freed, foreign, random and null handles, from two threads at once.
+//
+// The rows of driver.def say what there is; a function's type says what it can be called with. Each
+// argument is drawn from what a program that is wrong could have at hand:
+//
+//     a handle        null, one that an earlier call gave (of any type, freed or not), any number
+//     a device's
+//     address         null, memory that was given, any number
+//     a pointer       null, or memory of the caller's own: zeros, small numbers, handles
+//     a number        small, since it may be the size of the caller's memory
+//
+// A wild pointer into the caller's own memory is not drawn: no driver survives that. Any result is
+// right, a crash, a hang or a sanitizer's report is not.
+#define __CUDA_API_VERSION_INTERNAL // types of the older forms of functions, too
+
+#include "fuzz_driver_arguments.h"
+
+#include "abi/driver_types.h"
+#include "api/exports.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <thread>
+
+using namespace fuzz;
+
+namespace {
+
+/// Calls `function` with drawn arguments.
+using Caller = void (*)(void *function, Choices &choices, Handles &handles);
+
+template <class Function> struct CallOf;
+
+template <class Result, class... Arguments> struct CallOf<Result (*)(Arguments...)> {
+    static void call(void *function, Choices &choices, Handles &handles) {
+        Draw draw(choices, handles);
+        // Braces keep the order of the draws.
+        std::tuple<Arguments...> drawn{draw_argument<Arguments>(draw)...};
+        std::apply(reinterpret_cast<Result (*)(Arguments...)>(function), drawn);
+        draw.collect();
+    }
+};
+
+struct Row {
+    const char *name;
+    const char *symbol;
+    Caller call;
+};
+
+// What the header that this is built with does not declare cannot be called: nullptr. A row's
+// version is unknown where FUZZ_UNKNOWN_<version> is defined, as two arguments of which the second
+// is 1. The type's name is pasted together at once, before cuda.h's macros can change the
+// function's.
+#define FUZZ_SECOND(first, second, ...) second
+#define FUZZ_IS_UNKNOWN(...) FUZZ_SECOND(__VA_ARGS__, 0, 0)
+#define FUZZ_CALLER_0(type) &CallOf<type>::call
+#define FUZZ_CALLER_1(type) nullptr
+#define FUZZ_PASTE(unknown, type) FUZZ_CALLER_##unknown(type)
+#define FUZZ_CHOOSE(unknown, type) FUZZ_PASTE(unknown, type)
+#define FUZZ_CALLER(unknown, type) FUZZ_CHOOSE(FUZZ_IS_UNKNOWN(unknown), type)
+#if CUDA_VERSION < 13010
+#define FUZZ_UNKNOWN_13010 ~, 1
+#endif
+#if CUDA_VERSION < 13020
+#define FUZZ_UNKNOWN_13020 ~, 1
+#endif
+#if CUDA_VERSION < 13030
+#define FUZZ_UNKNOWN_13030 ~, 1
+#endif
+#if CUDA_VERSION < 13040
+#define FUZZ_UNKNOWN_13040 ~, 1
+#endif
+#if CUDA_VERSION < 13050
+#define FUZZ_UNKNOWN_13050 ~, 1
+#endif
+
+const Row kRows[] = {
+#define PYCUDA_FUNCTION(name, symbol, version)                                                     \
+    {#name, #symbol, FUZZ_CALLER(FUZZ_UNKNOWN_##version, PFN_##name##_v##version)},
+#define PYCUDA_EXPORT PYCUDA_FUNCTION
+#define PYCUDA_PER_THREAD(name, symbol, version) {#name, #symbol, nullptr},
+#include "abi/driver.def"
+};
+
+/// A per-thread form takes what its plain form takes, whose symbol is the same up to the suffix.
+Caller caller_of(std::size_t row) {
+    if (kRows[row].call)
+        return kRows[row].call;
+    std::string plain = kRows[row].symbol;
+    plain.resize(plain.size() - std::string("_ptsz").size());
+    for (const Row &other : kRows)
+        if (other.call && plain == other.symbol)
+            return other.call;
+    return nullptr;
+}
+
+/// Functions that do what they are told, which is to end the process, to wait for ever or to call
+/// what an argument points to; and a wait for another process.
+bool is_left_out(std::string_view name) {
+    static constexpr std::string_view kNames[] = {
+        "cuStreamWaitValue32",
+        "cuStreamWaitValue64",
+        "cuStreamBatchMemOp",
+        "cuGraphAddBatchMemOpNode",
+        "cuGraphBatchMemOpNodeSetParams",
+        "cuGraphExecBatchMemOpNodeSetParams",
+        "cuCoredumpRegisterStartCallback",
+        "cuCoredumpRegisterCompleteCallback",
+        "cuLogsRegisterCallback",
+    };
+    for (const std::string_view left_out : kNames)
+        if (name == left_out)
+            return true;
+    return false;
+}
+
+struct Target {
+    const char *symbol;
+    void *function;
+    Caller call;
+};
+
+const std::vector<Target> &targets() {
+    static const std::vector<Target> all = [] {
+        std::vector<Target> made;
+        const auto exports = softcuda::api::exports(); // has the same rows in the same order
+        for (std::size_t row = 0; row < std::size(kRows); row++)
+            if (const Caller call = caller_of(row); call && !is_left_out(kRows[row].name))
+                made.push_back({kRows[row].symbol, exports[row].function, call});
+        return made;
+    }();
+    return all;
+}
+
+void run(Choices choices, Handles &handles) {
+    static const bool trace = std::getenv("FUZZ_TRACE") != nullptr;
+    while (!choices.empty()) {
+        const Target &target = targets()[choices.word() % targets().size()];
+        if (trace)
+            std::fprintf(stderr, "%s\n", target.symbol);
+        target.call(target.function, choices, handles);
+    }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+    Handles handles;
+    const std::span<const std::uint8_t> bytes(data, size);
+    // The first thread has the first half of the bytes, the second the rest.
+    std::thread other([&] {
+        handles.make_context_current();
+        run(Choices(bytes.subspan(size / 2)), handles);
+    });
+    handles.make_context_current();
+    run(Choices(bytes.first(size / 2)), handles);
+    other.join();
+    handles.tear_down();
+    return 0;
+}

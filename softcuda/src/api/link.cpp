@@ -2,6 +2,9 @@
 //
 // What cuLinkComplete gives is PTX text, ended by a NUL, which the functions that load modules and
 // libraries take like any other.
+//
+// A static library serves a link only where a symbol is missing. So one that holds machine code, as
+// libcudadevrt.a does, is accepted, and named in the error of a link that would need it.
 #include "api/handles.h"
 #include "api/jit_options.h"
 #include "compiler/program.h"
@@ -10,6 +13,7 @@
 
 #include <cstring>
 #include <span>
+#include <string_view>
 
 using namespace softcuda;
 using device::Context;
@@ -24,6 +28,7 @@ struct Link {
     int architecture = 0;
     std::mutex mutex;
     std::vector<compiler::LinkInput> inputs;
+    std::vector<std::string> libraries; ///< names of those that nothing can be taken from
     std::string result;
 };
 
@@ -40,9 +45,10 @@ const char *refusal(CUjitInputType type) {
     case CU_JIT_INPUT_FATBINARY:
     case CU_JIT_INPUT_CUBIN: // where that is what an earlier link gave
         return nullptr;
+    case CU_JIT_INPUT_LIBRARY: // see add_library()
+        return nullptr;
     case CU_JIT_INPUT_OBJECT:
-    case CU_JIT_INPUT_LIBRARY:
-        return "object files and libraries hold machine code for NVIDIA GPUs; softcuda links PTX";
+        return "object files hold machine code for NVIDIA GPUs; softcuda links PTX";
     case CU_JIT_INPUT_NVVM:
         return "softcuda links PTX, not intermediate code for link-time optimisation";
     default:
@@ -61,6 +67,22 @@ template <class Body> void reporting(Link &link, Body &&body) {
     }
 }
 
+void add_library(Link &link, std::span<const std::byte> data, const char *name, std::string &log) {
+    constexpr std::string_view magic = "!<arch>\n";
+    if (data.size() < magic.size() || std::memcmp(data.data(), magic.data(), magic.size()) != 0) {
+        log = "a library must be a static one, an archive as ar makes it";
+        throw device::Error(CUDA_ERROR_INVALID_IMAGE);
+    }
+    link.libraries.push_back(name ? name : "a library");
+}
+
+/// Of a link that failed: where what is missing may be.
+void mention_libraries(const Link &link, std::string &log) {
+    for (const std::string &name : link.libraries)
+        log += "\nnothing was taken from " + name +
+               ", which holds machine code for NVIDIA GPUs; softcuda links PTX";
+}
+
 void add(Link &link, CUjitInputType type, std::span<const std::byte> data, const char *name) {
     std::lock_guard lock(link.mutex);
     reporting(link, [&](std::string &log) {
@@ -68,6 +90,8 @@ void add(Link &link, CUjitInputType type, std::span<const std::byte> data, const
             log = reason;
             throw device::Error(CUDA_ERROR_NOT_SUPPORTED);
         }
+        if (type == CU_JIT_INPUT_LIBRARY)
+            return add_library(link, data, name, log);
         std::string ptx = device::read_ptx_of(data, link.architecture, log);
         ptx.resize(std::strlen(ptx.c_str())); // clients count the NUL, or do not
         link.inputs.push_back({name ? name : "input", std::move(ptx)});
@@ -117,10 +141,11 @@ CUresult cuLinkComplete(CUlinkState handle, void **image, std::size_t *bytes) {
         reporting(link, [&](std::string &log) {
             device::require(!link.inputs.empty(), CUDA_ERROR_INVALID_VALUE);
             std::optional<std::string> linked = compiler::Program::link(link.inputs, log);
-            device::require(linked.has_value(), CUDA_ERROR_INVALID_PTX);
             // What is still missing is an error of the link.
-            device::require(compiler::Program::from_ptx(*linked, log) != nullptr,
-                            CUDA_ERROR_INVALID_PTX);
+            if (!linked || compiler::Program::from_ptx(*linked, log) == nullptr) {
+                mention_libraries(link, log);
+                throw device::Error(CUDA_ERROR_INVALID_PTX);
+            }
             link.result = std::move(*linked);
         });
         const std::uint64_t took = rt::monotonic_nanoseconds() - begin;

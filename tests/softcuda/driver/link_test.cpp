@@ -41,8 +41,8 @@ TEST_F(LinkTest, FailuresAreToldInTheClientsBuffer) {
     EXPECT_NE(std::strstr(log, "cubin"), nullptr) << log;
     EXPECT_EQ(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, text.data(), text.size(), "lib", 0, nullptr,
                             nullptr),
-              CUDA_ERROR_NOT_SUPPORTED);
-    EXPECT_NE(std::strstr(log, "libraries"), nullptr) << log;
+              CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_NE(std::strstr(log, "archive"), nullptr) << log;
     EXPECT_EQ(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "/nowhere/at.all", 0, nullptr, nullptr),
               CUDA_ERROR_FILE_NOT_FOUND);
     ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, text.data(), text.size(), "second", 0, nullptr,
@@ -51,6 +51,31 @@ TEST_F(LinkTest, FailuresAreToldInTheClientsBuffer) {
     EXPECT_EQ(cuLinkComplete(link, &image, nullptr), CUDA_ERROR_INVALID_PTX);
     EXPECT_NE(std::strstr(log, "second"), nullptr) << log;
     ASSERT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+}
+
+TEST_F(LinkTest, ALibraryIsNeededOnlyWhereASymbolIsMissing) {
+    std::string library = "!<arch>\nmembers with machine code", text = fake::kImage,
+                bad = "nonsense";
+    for (const bool fails : {false, true}) {
+        char log[512] = "";
+        CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+        void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+        CUlinkState link = nullptr;
+        ASSERT_EQ(cuLinkCreate(2, options, values, &link), CUDA_SUCCESS);
+        std::string &source = fails ? bad : text;
+        ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, source.data(), source.size(), "source", 0,
+                                nullptr, nullptr),
+                  CUDA_SUCCESS);
+        ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, library.data(), library.size(),
+                                "libcudadevrt.a", 0, nullptr, nullptr),
+                  CUDA_SUCCESS);
+        void *image = nullptr;
+        EXPECT_EQ(cuLinkComplete(link, &image, nullptr),
+                  fails ? CUDA_ERROR_INVALID_PTX : CUDA_SUCCESS)
+            << log;
+        EXPECT_EQ(std::strstr(log, "libcudadevrt.a") != nullptr, fails) << log;
+        ASSERT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+    }
 }
 
 } // namespace

@@ -3,10 +3,11 @@
 Start with :mod:`pycuda.autoinit`, :mod:`pycuda.driver` and :mod:`pycuda.compiler`.
 """
 
-VERSION = (2026, 11)
+from pycuda._version import __version__ as __version__
+
+VERSION = tuple(int(part) for part in __version__.split("."))
 VERSION_STATUS = ""
-VERSION_TEXT = ".".join(str(part) for part in VERSION) + VERSION_STATUS
-__version__ = VERSION_TEXT
+VERSION_TEXT = __version__ + VERSION_STATUS
 
 
 def __getattr__(name: str):

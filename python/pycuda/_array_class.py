@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import copyreg
 import warnings
 
 import numpy as np
@@ -12,6 +11,7 @@ from pycuda import _array_indexing as _indexing
 from pycuda import _array_means as _means
 from pycuda import _array_textures as _textures
 from pycuda import _driver
+from pycuda._array_copying import CopyMethods
 from pycuda._array_creation import empty_as, splay, to_gpu, to_gpu_async
 from pycuda._array_exchange import ExchangeMethods
 from pycuda._array_functions import array_function
@@ -39,8 +39,24 @@ class ArrayFlags:
         return f"ArrayFlags(c_contiguous={self.c_contiguous}, f_contiguous={self.f_contiguous})"
 
 
+class _Derived:
+    """A property that gives way to an attribute of the instance, as PyCUDA's are plain attributes."""
+
+    def __init__(self, function) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else self.function(instance)
+
+
 class GPUArray(
-    ArrayBase, AlgorithmMethods, ExchangeMethods, PartMethods, PrivateMethods
+    ArrayBase,
+    AlgorithmMethods,
+    CopyMethods,
+    ExchangeMethods,
+    PartMethods,
+    PrivateMethods,
 ):
     """An array on the device: elements of ``dtype`` in the given ``shape``.
 
@@ -79,7 +95,7 @@ class GPUArray(
 
     # What it is
 
-    @property
+    @_Derived
     def flags(self) -> ArrayFlags:
         """How the elements lie in memory."""
         return ArrayFlags(self)
@@ -106,11 +122,11 @@ class GPUArray(
             "version": 3,
         }
 
-    @property
+    @_Derived
     def _grid(self) -> tuple[int, int]:
         return splay(self.size)[0]
 
-    @property
+    @_Derived
     def _block(self) -> tuple[int, int, int]:
         return splay(self.size)[1]
 
@@ -205,7 +221,9 @@ class GPUArray(
         async_ = kwargs.pop("async", async_)
         if kwargs:
             raise TypeError(f"get() got an unexpected keyword {next(iter(kwargs))!r}")
-        source = self if _driver._array_is_dense(self) else self.copy(stream=stream)
+        source = self
+        if not _driver._array_is_dense(self):
+            source = GPUArray.copy(self, stream=stream)
         target = ary
         if ary is None:
             ary = target = self._new_host_array(source, pagelocked)
@@ -271,12 +289,6 @@ class GPUArray(
         _driver._array_assign(result, self, stream=stream)
         return result
 
-    def __copy__(self) -> GPUArray:
-        return self.copy()
-
-    def __deepcopy__(self, memo) -> GPUArray:
-        return self.copy()
-
     def astype(self, dtype, stream=None, copy: bool = True) -> GPUArray:
         """A copy with elements converted to ``dtype``."""
         if not copy and np.dtype(dtype) == self.dtype:
@@ -317,13 +329,40 @@ class GPUArray(
         return self._view(0, shape, strides, dtype)
 
     def reshape(self, *shape, order: str = "C", copy=None) -> GPUArray:
-        """The same elements with another shape, one of whose extents may be -1.
+        """The same memory with another shape, one of whose extents may be -1; as in PyCUDA.
 
-        A view where the memory allows it, else a copy (upstream refused those).
+        The result has its elements in ``order`` "C" or "F", whatever order this array has. This
+        differs from numpy where the two orders differ: ``numpy.reshape(a, shape, order)`` keeps
+        numpy's order of the elements, and copies for it. An array with gaps is copied first.
+        ``order`` "A" is the order of this array. ``copy=True`` makes a copy in any case;
+        ``copy=False`` raises ValueError where one is needed.
         """
-        if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)):
-            shape = tuple(shape[0])
-        shape = _indexing.complete_shape(shape, self.size)
+        shape = _indexing.shape_of_arguments(shape, self.size)
+        if order == "A":
+            order = "F" if self._f_contiguous and not self._c_contiguous else "C"
+        if order not in ("C", "F"):
+            raise ValueError(f"order must be 'C', 'F' or 'A', not {order!r}")
+        if copy or not (self._c_contiguous or self._f_contiguous):
+            return self._reshape(shape, order=order, copy=copy)
+        if not (self._f_contiguous if order == "F" else self._c_contiguous):
+            strides = _indexing.contiguous_strides(shape, self.dtype.itemsize, order)
+            return _driver._array_view(self, 0, shape, strides, None)
+        if shape == self.shape:
+            return self
+        return _driver._array_try_reshape(self, shape, order)
+
+    def ravel(self, order: str | None = None) -> GPUArray:
+        """All elements along one axis, in the order of memory; a view where that is possible.
+
+        With ``order`` "C", "F", "A" or "K" the elements come in numpy's order.
+        """
+        return self.reshape(self.size) if order is None else self._ravel(order)
+
+    # What numpy's functions do, and this package within.
+
+    def _reshape(self, *shape, order: str = "C", copy=None) -> GPUArray:
+        """As numpy.reshape(): a view where the memory allows it, else a copy."""
+        shape = _indexing.shape_of_arguments(shape, self.size)
         if order == "A":
             order = "F" if self._f_contiguous and not self._c_contiguous else "C"
         if shape == self.shape and copy is not True:
@@ -332,18 +371,19 @@ class GPUArray(
         if result is None:
             if copy is False:
                 raise ValueError("this shape needs a copy, which copy=False forbids")
-            result = _driver._array_try_reshape(self.copy(order), shape, order)
+            whole = GPUArray.copy(self, order)
+            result = _driver._array_try_reshape(whole, shape, order)
         return result
 
-    def ravel(self, order: str = "C") -> GPUArray:
-        """All elements along one axis; a view where that is possible."""
+    def _ravel(self, order: str = "C") -> GPUArray:
+        """As numpy.ravel()."""
         if order in "KA" and self._f_contiguous and not self._c_contiguous:
             order = "F"
-        return self.reshape(self.size, order="F" if order == "F" else "C")
+        return self._reshape(self.size, order="F" if order == "F" else "C")
 
     def flatten(self, order: str = "C") -> GPUArray:
         """A copy of all elements along one axis."""
-        return self.copy(order).reshape(self.size, order=order)
+        return self.copy(order)._reshape(self.size, order=order)
 
     def squeeze(self, axis=None) -> GPUArray:
         """A view without axes of length 1: all of them, or those of ``axis``."""
@@ -372,19 +412,14 @@ class GPUArray(
     def __setitem__(self, index, value) -> None:
         _indexing.set_item(self, index, value)
 
-    def __iter__(self):
-        if not self.shape:
-            raise TypeError("iteration over a 0-d array")
-        return (self[i] for i in range(self.shape[0]))
-
     def __contains__(self, value) -> bool:
         return bool((self == value).any())
 
     def reverse(self, stream=None) -> GPUArray:
         """A new array with all elements in reverse order."""
         result = empty_as(self, "K", None, type(self))
-        flat = result.ravel("K")
-        _driver._array_assign(flat, self.ravel("K")[::-1], stream=stream)
+        flat = result._ravel("K")
+        _driver._array_assign(flat, self._ravel("K")[::-1], stream=stream)
         return result
 
     bind_to_texref = _textures.bind_to_texref
@@ -539,5 +574,4 @@ class GPUArray(
         )
 
 
-copyreg.pickle(GPUArray, lambda array: (to_gpu, (array.get(),)))
 _driver._register_array_class(GPUArray)

@@ -27,7 +27,7 @@ def _correlation(a, v, mode: str, what: str):
         raise ValueError(f"mode must be one of {_MODES}, not {mode!r}")
     if a.ndim > 1 or v.ndim > 1:
         raise ValueError(f"{what}() wants vectors, not {a.ndim} and {v.ndim} axes")
-    a, v = a.reshape(-1), v.reshape(-1)
+    a, v = a._reshape(-1), v._reshape(-1)
     if a.size == 0 or v.size == 0:
         raise ValueError(f"{what}() wants vectors that are not empty")
     kind = np.result_type(a.dtype, v.dtype)
@@ -48,10 +48,10 @@ def convolve(a, v, mode: str = "full"):
     if (
         mode == "same" and v.size % 2 == 0
     ):  # the middle lies one before that of a correlation
-        full = _correlation(a, v.ravel()[::-1], "full", "convolve")
+        full = _correlation(a, v._ravel()[::-1], "full", "convolve")
         start = (v.size - 1) // 2
         return full[start : start + a.size].copy()
-    return _correlation(a, v.ravel()[::-1], mode, "convolve")
+    return _correlation(a, v._ravel()[::-1], mode, "convolve")
 
 
 def correlate(a, v, mode: str = "valid"):
@@ -100,13 +100,13 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     x = x - mean[:, None]
     other = x if weights is None else x * weights
     result = matmul(x, other.T.conj()) * (1 / factor if factor > 0 else np.inf)
-    return result.reshape(()) if result.size == 1 else result
+    return result._reshape(()) if result.size == 1 else result
 
 
 def _variables(m, rowvar, kind):
     m = m.astype(kind, copy=False)
     if m.ndim < 2:
-        return m.reshape(1, -1)
+        return m._reshape(1, -1)
     return m if rowvar or m.shape[0] == 1 else m.T
 
 
@@ -138,7 +138,7 @@ def multi_dot(arrays, *, out=None):
             )
     result = _chain(arrays, _best_cuts(arrays), 0, len(arrays) - 1)
     shape = result.shape[row : 1 if column else 2]
-    result = result.reshape(shape)
+    result = result._reshape(shape)
     return result if out is None else _driver._array_apply("copy", result, out=out)
 
 

@@ -416,7 +416,7 @@ def eigvals(a):
     real, imaginary = _values(form, scale)
     if form.dtype.kind == "c" or bool((imaginary != 0).any()):
         real = _joined(real, imaginary, form.dtype)
-    return real.reshape(a.shape[:-1])
+    return real._reshape(a.shape[:-1])
 
 
 def eig(a):
@@ -451,7 +451,7 @@ def eig(a):
         vectors.imag = where(imaginary[:, None, :] == 0, 0, vectors.imag)
         partner = roll(vectors, 1, -1).conj()
         vectors = where(imaginary[:, None, :] < 0, partner, vectors)
-    return EigResult(values.reshape(a.shape[:-1]), vectors.reshape(a.shape))
+    return EigResult(values._reshape(a.shape[:-1]), vectors._reshape(a.shape))
 
 
 def _normalized(columns):

@@ -291,7 +291,7 @@ def stacked(a, dtype):
     """A copy of shape (matrices, rows, columns)."""
     copy = _driver._array_empty(a.shape, dtype, None, "C", type(a))
     copy[...] = a
-    return copy.reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
+    return copy._reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
 
 
 def largest(a):
@@ -382,7 +382,7 @@ def solve(a, b):
     b = broadcast_to(b, (*stack, *b.shape[-2:]))
     factors = _Factors(a, kind)
     factors.check()
-    x = factors.solve(stacked(b, kind)).reshape(b.shape)
+    x = factors.solve(stacked(b, kind))._reshape(b.shape)
     return x[..., 0].copy("C") if vector else x
 
 
@@ -404,7 +404,7 @@ def matrix_power(a, n: int):
 
 def _scalars(values, a):
     """One value for each matrix, in the shape of the stack."""
-    return values.reshape(a.shape[:-2])
+    return values._reshape(a.shape[:-2])
 
 
 def det(a):
@@ -452,7 +452,7 @@ def cholesky(a, /, *, upper: bool = False):
                 work[:, k1:, k1:] -= matmul(left, left.transpose(0, 2, 1).conj())
         if bool(broken.any()):
             raise LinAlgError("Matrix is not positive definite")
-    result = tril(work).reshape(a.shape)
+    result = tril(work)._reshape(a.shape)
     return matrix_transpose(result).conj().copy("C") if upper else result
 
 
@@ -486,7 +486,7 @@ def qr(a, mode: str = "reduced"):
             work, factors, m, n, block=(256, 1, 1), grid=(count, 1)
         )
     columns = m if mode == "complete" else least
-    upper = (triu(work[:, :columns]) * scale).reshape(*a.shape[:-2], columns, n)
+    upper = (triu(work[:, :columns]) * scale)._reshape(*a.shape[:-2], columns, n)
     if mode == "r":
         return upper
     q = zeros((count, m, columns), kind)
@@ -495,7 +495,7 @@ def qr(a, mode: str = "reduced"):
         _kernel("apply_reflections", kind)(
             work, factors, q, m, n, columns, block=(256, 1, 1), grid=(count, 1)
         )
-    return QRResult(q.reshape(*a.shape[:-2], m, columns), upper)
+    return QRResult(q._reshape(*a.shape[:-2], m, columns), upper)
 
 
 def tensorsolve(a, b, axes=None):
@@ -510,7 +510,7 @@ def tensorsolve(a, b, axes=None):
             "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
         )
     size = math.prod(shape)
-    return solve(a.reshape(size, size), b.ravel()).reshape(shape)
+    return solve(a._reshape(size, size), b._ravel())._reshape(shape)
 
 
 def tensorinv(a, ind: int = 2):
@@ -520,4 +520,4 @@ def tensorinv(a, ind: int = 2):
         raise ValueError("Invalid ind argument.")
     shape = a.shape[ind:] + a.shape[:ind]
     rows = math.prod(a.shape[:ind])
-    return inv(a.reshape(rows, -1)).reshape(shape)
+    return inv(a._reshape(rows, -1))._reshape(shape)

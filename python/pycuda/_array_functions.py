@@ -131,7 +131,7 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
     elif copy is False and result is not object:
         raise ValueError("what lives on the host cannot be used without a copy")
     if result.ndim < ndmin:
-        result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
+        result = result._reshape((1,) * (ndmin - result.ndim) + result.shape)
     return result
 
 

@@ -105,7 +105,7 @@ def _module(dtype: np.dtype, uniform: bool):
 
 def _prepared(values):
     """The elements in a row, of a type that kernels compare with doubles."""
-    flat = values.ravel()
+    flat = values._ravel()
     if not flat._c_contiguous:
         flat = flat.copy()
     if flat.dtype == np.float16:
@@ -292,8 +292,8 @@ def _values_and_weights(a, weights):
         weights = as_array(weights)
         if weights.shape != a.shape:
             raise ValueError("weights should have the same shape as a.")
-        weights = weights.ravel()
-    return a.ravel(), weights
+        weights = weights._ravel()
+    return a._ravel(), weights
 
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
@@ -366,11 +366,11 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     if weights is None:
         weights = zeros(number.size, np.float64).fill(1)
     weights = as_array(weights).astype(np.float64, copy=False)
-    result = _weighted(number, weights, math.prod(shape)).reshape(shape)
+    result = _weighted(number, weights, math.prod(shape))._reshape(shape)
     if density:
         total = result.sum()
         for axis, along in enumerate(edges):
-            widths = diff(along).reshape(
+            widths = diff(along)._reshape(
                 [-1 if i == axis else 1 for i in np.arange(axes)]
             )
             result = result / widths

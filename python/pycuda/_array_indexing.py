@@ -36,6 +36,23 @@ def complete_shape(shape, size: int) -> tuple[int, ...]:
     return shape
 
 
+def shape_of_arguments(shape: tuple, size: int) -> tuple[int, ...]:
+    """What the arguments of reshape() say: a shape, or its extents one by one; completed."""
+    if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)):
+        shape = tuple(shape[0])
+    return complete_shape(shape, size)
+
+
+def contiguous_strides(shape, itemsize: int, order: str) -> list[int]:
+    """The strides of an array without gaps in ``order`` "C" or "F"."""
+    strides, step = [0] * len(shape), itemsize
+    axes = range(len(shape)) if order == "F" else reversed(range(len(shape)))
+    for axis in axes:
+        strides[axis] = step
+        step *= max(shape[axis], 1)
+    return strides
+
+
 def part_of(ary, part: int):
     """A view of the real (0) or the imaginary (1) parts; of a real array the array itself."""
     if ary.dtype.kind != "c":
@@ -233,7 +250,7 @@ def _assign_where(ary, mask, value) -> None:
     if not isinstance(value, ArrayBase):
         value = np.asarray(value, ary.dtype)[()]
     else:
-        value = value.reshape(())
+        value = value._reshape(())
     _driver._array_apply("copy", value, out=ary, where=mask, casting="unsafe")
 
 
@@ -364,7 +381,7 @@ class _AdvancedIndex:
         after = len(self._result_shape()) - before - len(self.shape)
         offsets, outside = _driver._array_offsets(*self._indexed_axes())
         self._refuse(outside)
-        return offsets.reshape((1,) * before + self.shape + (1,) * after)
+        return offsets._reshape((1,) * before + self.shape + (1,) * after)
 
     def _indexed_axes(self) -> tuple[list, list, list]:
         """The indices of each axis, all of one shape, and the axes' extents and strides."""

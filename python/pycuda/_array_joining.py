@@ -37,7 +37,7 @@ def concatenate(
     """
     arrays = _several(arrays, "concatenate")
     if axis is None:
-        arrays, axis = [array.ravel() for array in arrays], 0
+        arrays, axis = [array._ravel() for array in arrays], 0
     if arrays[0].ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     axis = _indexing.normalize_axis(axis, arrays[0].ndim)
@@ -118,7 +118,7 @@ def dstack(tup):
 def column_stack(tup):
     """The arrays side by side; vectors are columns."""
     arrays = [as_array(array) for array in tup]
-    columns = [a if a.ndim > 1 else a.reshape(-1, 1) for a in arrays]
+    columns = [a if a.ndim > 1 else a._reshape(-1, 1) for a in arrays]
     return concatenate(columns, 1)
 
 
@@ -159,7 +159,7 @@ def _leaves(arrays):
 def _join_block(arrays, depth: int, most: int, level: int):
     if level == depth:
         array = as_array(arrays)
-        return array.reshape((1,) * (most - array.ndim) + array.shape)
+        return array._reshape((1,) * (most - array.ndim) + array.shape)
     parts = [_join_block(one, depth, most, level + 1) for one in arrays]
     return concatenate(parts, most - depth + level)
 
@@ -174,8 +174,8 @@ def tile(A, reps):
     shape = (1,) * (len(counts) - array.ndim) + array.shape
     between = [part for n in shape for part in (1, n)]
     repeated = [part for r, n in zip(counts, shape, strict=True) for part in (r, n)]
-    view = _indexing.broadcast_to(array.reshape(between), repeated)
-    return view.copy("C").reshape([r * n for r, n in zip(counts, shape, strict=True)])
+    view = _indexing.broadcast_to(array._reshape(between), repeated)
+    return view.copy("C")._reshape([r * n for r, n in zip(counts, shape, strict=True)])
 
 
 def repeat(a, repeats, axis=None):
@@ -185,7 +185,7 @@ def repeat(a, repeats, axis=None):
     """
     array = as_array(a)
     if axis is None:
-        array, axis = array.ravel(), 0
+        array, axis = array._ravel(), 0
     axis = _indexing.normalize_axis(axis, array.ndim)
     counts = np.asarray(repeats.get() if hasattr(repeats, "get") else repeats)
     if counts.dtype.kind not in "iub":
@@ -200,14 +200,14 @@ def repeat(a, repeats, axis=None):
     shape = (*array.shape[: axis + 1], count, *array.shape[axis + 1 :])
     view = _indexing.broadcast_to(array[_along(axis + 1, None)], shape)
     result = (*array.shape[:axis], extent * count, *array.shape[axis + 1 :])
-    return view.copy("C").reshape(result)
+    return view.copy("C")._reshape(result)
 
 
 def roll(a, shift, axis=None):
     """The elements moved on by ``shift``; those that leave at one end come in at the other."""
     array = as_array(a)
     if axis is None:
-        return roll(array.ravel(), shift, 0).reshape(array.shape)
+        return roll(array._ravel(), shift, 0)._reshape(array.shape)
     shifts, axes = np.broadcast_arrays(shift, axis)
     total: dict[int, int] = {}
     for step, one in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
@@ -244,7 +244,7 @@ def delete(arr, obj, axis=None):
     """The array without the parts that ``obj`` (an int, slice, list or mask) selects."""
     array = as_array(arr)
     if axis is None:
-        array, axis = array.ravel(), 0
+        array, axis = array._ravel(), 0
     axis = _indexing.normalize_axis(axis, array.ndim)
     kept = np.delete(np.arange(array.shape[axis]), _on_host(obj))
     return array[_along(axis, kept)]
@@ -254,14 +254,14 @@ def insert(arr, obj, values, axis=None):
     """The array with ``values`` before the places ``obj``."""
     array = as_array(arr)
     if axis is None:
-        array, axis = array.ravel(), 0
+        array, axis = array._ravel(), 0
     axis = _indexing.normalize_axis(axis, array.ndim)
     extent = array.shape[axis]
     values = as_array(values).astype(array.dtype, copy=False)
     places = _on_host(obj)
     one = not isinstance(places, slice) and np.ndim(places) == 0
     if one:
-        values = values.reshape((1,) * (array.ndim - values.ndim) + values.shape)
+        values = values._reshape((1,) * (array.ndim - values.ndim) + values.shape)
         values = _moved_to(values, axis)
         order = np.insert(np.arange(extent), [int(places)] * values.shape[axis], -1)
     else:
@@ -288,14 +288,14 @@ def _on_host(index):
 
 def resize(a, new_shape):
     """The elements over and over, as many as ``new_shape`` holds."""
-    array = as_array(a).ravel()
+    array = as_array(a)._ravel()
     shape = tuple(new_shape) if np.iterable(new_shape) else (new_shape,)
     if min(shape, default=0) < 0:
         raise ValueError(f"a shape must not be negative: {shape}")
     count = math.prod(shape)
     if array.size == 0:
         return full(shape, 0, array.dtype)
-    return tile(array, -(-count // array.size))[:count].reshape(shape)
+    return tile(array, -(-count // array.size))[:count]._reshape(shape)
 
 
 # Padding

@@ -69,7 +69,7 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
         del shape[-1]
     if left:
         del shape[-1 if right else -2]
-    return _finish(result.reshape(shape), out, stream)
+    return _finish(result._reshape(shape), out, stream)
 
 
 def dot(a, b, out=None):
@@ -87,7 +87,7 @@ def dot(a, b, out=None):
 
 def vdot(a, b):
     """The sum of the products of all elements, those of ``a`` conjugated."""
-    a, b = as_array(a).ravel(), as_array(b).ravel()
+    a, b = as_array(a)._ravel(), as_array(b)._ravel()
     if a.size != b.size:
         raise ValueError(
             f"cannot reshape array of size {a.size} into shape ({b.size},)"
@@ -164,21 +164,21 @@ def tensordot(a, b, axes=2):
     shape = [a.shape[i] for i in kept_a] + [b.shape[i] for i in kept_b]
     rows = math.prod(a.shape[i] for i in kept_a)
     columns = math.prod(b.shape[i] for i in kept_b)
-    left = a.transpose(kept_a + first).reshape(rows, length)
-    right = b.transpose(second + kept_b).reshape(length, columns)
-    return _product(left, right).reshape(shape)
+    left = a.transpose(kept_a + first)._reshape(rows, length)
+    right = b.transpose(second + kept_b)._reshape(length, columns)
+    return _product(left, right)._reshape(shape)
 
 
 def kron(a, b):
     """Each element of ``a`` times all of ``b``, in its place."""
     a, b = as_array(a), as_array(b)
     ndim = max(a.ndim, b.ndim)
-    a = a.reshape((1,) * (ndim - a.ndim) + a.shape)
-    b = b.reshape((1,) * (ndim - b.ndim) + b.shape)
-    wide_a = a.reshape([n for extent in a.shape for n in (extent, 1)])
-    wide_b = b.reshape([n for extent in b.shape for n in (1, extent)])
+    a = a._reshape((1,) * (ndim - a.ndim) + a.shape)
+    b = b._reshape((1,) * (ndim - b.ndim) + b.shape)
+    wide_a = a._reshape([n for extent in a.shape for n in (extent, 1)])
+    wide_b = b._reshape([n for extent in b.shape for n in (1, extent)])
     shape = [m * n for m, n in zip(a.shape, b.shape, strict=True)]
-    return (wide_a * wide_b).reshape(shape)
+    return (wide_a * wide_b)._reshape(shape)
 
 
 def matrix_power(a, n: int):
@@ -299,13 +299,13 @@ def _contract(a, left: str, b, right: str, wanted: set):
         array = array.transpose([term.index(c) for c in order])
         array = _indexing.broadcast_to(array, [extents[c] for c in order])
         sizes = [math.prod(extents[c] for c in group) for group in groups[1:]]
-        return array.reshape([extents[c] for c in groups[0]] + sizes)
+        return array._reshape([extents[c] for c in groups[0]] + sizes)
 
     result = _product(
         arranged(a, left, stack, rows, gone), arranged(b, right, stack, gone, columns)
     )
     term = stack + rows + columns
-    return result.reshape([extents[c] for c in term]), "".join(term)
+    return result._reshape([extents[c] for c in term]), "".join(term)
 
 
 def einsum(subscripts, /, *operands, out=None, dtype=None, optimize="greedy"):

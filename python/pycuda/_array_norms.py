@@ -55,7 +55,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
         values = svdvals(x)
         name = {2: "max", -2: "min", "nuc": "sum"}[ord]
         result = getattr(values, name)(-1)
-        return result.reshape(*result.shape, 1, 1) if keepdims else result
+        return result._reshape(*result.shape, 1, 1) if keepdims else result
     if ord not in (1, -1, np.inf, -np.inf):
         raise ValueError(f"Invalid norm order {ord!r} for matrices")
     sums = UFUNCS["absolute"](x).sum(-2 if abs(ord) == 1 else -1, None, None, True)
@@ -68,8 +68,8 @@ def norm(x, ord=None, axis=None, keepdims=False):
     the squares of all elements."""
     x = _numbers(x)
     if axis is None and (ord is None or x.ndim <= 1):
-        result = vector_norm(x.ravel(), ord=2 if ord is None else ord)
-        return result.reshape((1,) * x.ndim) if keepdims else result
+        result = vector_norm(x._ravel(), ord=2 if ord is None else ord)
+        return result._reshape((1,) * x.ndim) if keepdims else result
     axes = normalize_axes(axis, x.ndim)
     if len(axes) == 1:
         return vector_norm(
@@ -82,7 +82,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     result = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
     if keepdims:
         shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
-        return result.reshape(shape)
+        return result._reshape(shape)
     return result
 
 

@@ -94,11 +94,11 @@ def _border(value, array, axis: int):
 
 def ediff1d(ary, to_end=None, to_begin=None):
     """The differences of all elements in a row, between ``to_begin`` and ``to_end``."""
-    flat = as_array(ary).ravel()
+    flat = as_array(ary)._ravel()
     parts = [flat[1:] - flat[:-1]]
     for place, value in ((0, to_begin), (2, to_end)):
         if value is not None:
-            value = as_array(value).ravel()
+            value = as_array(value)._ravel()
             if not np.can_cast(value.dtype, flat.dtype, "same_kind"):
                 raise TypeError(f"{value.dtype} cannot be cast to {flat.dtype}")
             parts.insert(place, value.astype(flat.dtype, copy=False))
@@ -199,7 +199,7 @@ def trapezoid(y, x=None, dx=1.0, axis: int = -1):
         x = as_array(x)
         steps = diff(x, axis=-1 if x.ndim == 1 else axis)
         if x.ndim == 1:
-            steps = steps.reshape([-1 if i == axis else 1 for i in range(y.ndim)])
+            steps = steps._reshape([-1 if i == axis else 1 for i in range(y.ndim)])
     pairs = y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]
     return (steps * pairs / 2.0).sum(axis)
 
@@ -223,7 +223,7 @@ def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis=None):
 def outer(a, b, out=None):
     """The products of each element of ``a`` with each of ``b``."""
     a, b = as_array(a), as_array(b)
-    return UFUNCS["multiply"](a.ravel()[:, None], b.ravel()[None, :], out=out)
+    return UFUNCS["multiply"](a._ravel()[:, None], b._ravel()[None, :], out=out)
 
 
 def vander(x, N=None, increasing: bool = False):
@@ -401,11 +401,11 @@ def apply_along_axis(func1d, axis: int, arr, *args, **kwargs):
     axis = _indexing.normalize_axis(axis, arr.ndim)
     moved = moveaxis(arr, axis, -1)
     outer_shape = moved.shape[:-1]
-    vectors = moved.reshape(-1, moved.shape[-1])
+    vectors = moved._reshape(-1, moved.shape[-1])
     results = [as_array(func1d(vector, *args, **kwargs)) for vector in vectors]
     if not results:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    joined = stack(results).reshape(*outer_shape, *results[0].shape)
+    joined = stack(results)._reshape(*outer_shape, *results[0].shape)
     places = range(len(outer_shape), joined.ndim)
     return moveaxis(joined, tuple(places), tuple(axis + i for i in range(len(places))))
 
@@ -417,6 +417,6 @@ def apply_over_axes(func, a, axes):
         result = func(array, axis)
         if result.ndim != array.ndim:
             shape = [1 if i == axis else n for i, n in enumerate(array.shape)]
-            result = result.reshape(shape)
+            result = result._reshape(shape)
         array = result
     return array

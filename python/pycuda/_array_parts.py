@@ -21,17 +21,17 @@ class FlatElements:
         return self.base.size
 
     def __iter__(self):
-        return iter(self.base.ravel())
+        return iter(self.base._ravel())
 
     def __getitem__(self, index):
-        """Like ``x.ravel()[index]``, and a copy where ``x`` has gaps."""
-        return self.base.ravel()[index]
+        """Like ``x._ravel()[index]``, and a copy where ``x`` has gaps."""
+        return self.base._ravel()[index]
 
     def __setitem__(self, index, value) -> None:
-        flat = self.base.ravel()
+        flat = self.base._ravel()
         flat[index] = value
         if not self.base._c_contiguous:  # then it was a copy
-            _driver._array_assign(self.base, flat.reshape(self.base.shape))
+            _driver._array_assign(self.base, flat._reshape(self.base.shape))
 
     def copy(self):
         """All elements, a new array of one axis."""

@@ -22,7 +22,7 @@ def roots(p):
     """The roots of the polynomial with the coefficients ``p``, highest power first: the eigenvalues of its
     companion matrix. In no order; complex unless all of them are real."""
     p = as_array(p)
-    p = p.reshape(1) if p.ndim == 0 else p
+    p = p._reshape(1) if p.ndim == 0 else p
     if p.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
     places = nonzero(p)[0].get()

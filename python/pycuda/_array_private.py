@@ -15,7 +15,17 @@ class PrivateMethods:
     def _new_like_me(self, dtype=None, order="C"):
         """An array with this one's shape and allocator; with its strides where dtypes are the same."""
         same = dtype is None or dtype == self.dtype
-        return empty_as(self, "K" if same else order, dtype, type(self))
+        like = empty_as(self, "K" if same else order, dtype, type(self))
+        if type(like) is type(self):
+            return like
+        # A class with a constructor of its own, which PyCUDA calls with these arguments.
+        return type(self)(
+            self.shape,
+            like.dtype,
+            allocator=self.allocator,
+            strides=like.strides,
+            order=order,
+        )
 
     def _axpbyz(self, selffac, other, otherfac, out=None, add_timer=None, stream=None):
         """``selffac * self + otherfac * other``"""

@@ -48,7 +48,7 @@ def _flattened(a, axis):
     moved = a.transpose([*kept, *axes])
     length = int(np.prod([a.shape[i] for i in axes], dtype=np.int64))
     wide = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
-    return moved.reshape(*shape, length), wide
+    return moved._reshape(*shape, length), wide
 
 
 def _between(low, high, share):
@@ -111,7 +111,7 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
         result[i] = part
     if no_value is not None and kind.kind == "f":
         result = where(no_value, kind.type(np.nan), result)
-    result = result.reshape(*q.shape, *(wide if keepdims else rows.shape[:-1]))
+    result = result._reshape(*q.shape, *(wide if keepdims else rows.shape[:-1]))
     return result if out is None else _driver._array_apply("copy", result, out=out)
 
 
@@ -192,7 +192,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
             broken = UFUNCS["isnan"](middle[..., 2])
             result = where(broken, result.dtype.type(np.nan), result)
     if keepdims:
-        result = result.reshape(wide)
+        result = result._reshape(wide)
     return result if out is None else _driver._array_apply("copy", result, out=out)
 
 

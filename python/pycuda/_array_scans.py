@@ -11,9 +11,9 @@ from pycuda import _driver
 def _scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
     """``name``'s running results over ``axis``; None scans the elements in C order."""
     if axis is None:
-        source, axis = a.ravel(), 0
+        source, axis = a._ravel(), 0
     else:
-        source, axis = (a, axis) if a.ndim else (a.reshape(1), axis)
+        source, axis = (a, axis) if a.ndim else (a._reshape(1), axis)
         axis = _indexing.normalize_axis(axis, source.ndim)
     dtype = None if dtype is None else np.dtype(dtype)
     result = _driver._array_scan(name, source, axis, dtype, stream)

@@ -120,14 +120,14 @@ def at(ufunc, a, indices, b=None) -> None:
         raise TypeError(
             f"{ufunc.__name__}.at() wants {ufunc.nin} operands, not {2 - (b is None)}"
         )
-    places = arange_of(a.size).reshape(a.shape)[indices]
+    places = arange_of(a.size)._reshape(a.shape)[indices]
     if b is not None:
-        b = _indexing.broadcast_to(as_array(b), places.shape).ravel()
-    places = places.ravel()
-    flat = a.ravel() if a._c_contiguous else a.copy("C").ravel()
+        b = _indexing.broadcast_to(as_array(b), places.shape)._ravel()
+    places = places._ravel()
+    flat = a._ravel() if a._c_contiguous else a.copy("C")._ravel()
     _at_flat(ufunc, flat, places, b)
     if not a._c_contiguous:
-        a[...] = flat.reshape(a.shape)
+        a[...] = flat._reshape(a.shape)
 
 
 def _at_flat(ufunc, flat, places, b) -> None:
@@ -193,9 +193,9 @@ def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
         count = moved.size // extent
         starts = (np.arange(count)[:, None] * extent + places).ravel()
         result = join_segments(
-            name, moved.ravel(), as_array(starts), as_array(np.tile(lengths, count))
+            name, moved._ravel(), as_array(starts), as_array(np.tile(lengths, count))
         )
-        result = result.reshape(*rows, places.size)
+        result = result._reshape(*rows, places.size)
         result = result.transpose(
             [*range(axis), array.ndim - 1, *range(axis, array.ndim - 1)]
         )

@@ -56,7 +56,7 @@ def argwhere(a):
 
 def flatnonzero(a):
     """The indices, counted over the flat array, of the elements that are not zero."""
-    return nonzero(as_array(a).ravel())[0]
+    return nonzero(as_array(a)._ravel())[0]
 
 
 def _wrapped(indices, extent: int, mode: str):
@@ -75,7 +75,7 @@ def _wrapped(indices, extent: int, mode: str):
 def take(a, indices, axis=None, out=None, mode: str = "raise"):
     """The elements of ``a`` at ``indices``, counted over the flat array or along ``axis``."""
     array = as_array(a)
-    array = array.ravel() if axis is None else array
+    array = array._ravel() if axis is None else array
     axis = 0 if axis is None else _indexing.normalize_axis(axis, array.ndim)
     indices = _wrapped(as_indices(indices), array.shape[axis], mode)
     result = array[(slice(None),) * axis + (indices,)]
@@ -96,8 +96,8 @@ def as_indices(value):
 
 def put(a, ind, v, mode: str = "raise") -> None:
     """Set the elements of ``a`` at flat ``ind`` to ``v``, which repeats where it is short."""
-    indices = _wrapped(as_indices(ind), a.size, mode).ravel()
-    values = as_array(v).ravel()
+    indices = _wrapped(as_indices(ind), a.size, mode)._ravel()
+    values = as_array(v)._ravel()
     if indices.size == 0 or values.size == 0:
         return
     if values.size not in (1, indices.size):
@@ -110,7 +110,7 @@ def put(a, ind, v, mode: str = "raise") -> None:
 def take_along_axis(arr, indices, axis: int = -1):
     """For each place of ``indices``, the element of ``arr`` at that index along ``axis``."""
     if axis is None:
-        return arr.ravel()[as_indices(indices)]
+        return arr._ravel()[as_indices(indices)]
     return arr[_along_axis(arr, as_indices(indices), axis)]
 
 
@@ -133,7 +133,7 @@ def _along_axis(arr, indices, axis: int) -> tuple:
         shape = [1] * arr.ndim
         shape[one] = arr.shape[one]
         places.append(
-            indices if one == axis else arange_of(arr.shape[one]).reshape(shape)
+            indices if one == axis else arange_of(arr.shape[one])._reshape(shape)
         )
     return tuple(places)
 
@@ -148,13 +148,13 @@ def compress(condition, a, axis=None, out=None):
 
 def extract(condition, arr):
     """The elements of ``arr`` where ``condition``, of the same size, holds."""
-    return take(arr, nonzero(as_array(condition).ravel())[0])
+    return take(arr, nonzero(as_array(condition)._ravel())[0])
 
 
 def place(arr, mask, vals) -> None:
     """Set the elements where ``mask`` holds to ``vals`` in turn."""
     places = flatnonzero(mask)
-    values = as_array(vals).ravel()
+    values = as_array(vals)._ravel()
     if places.size and not values.size:
         raise ValueError("there are no values to place")
     put(arr, places, values)
@@ -167,8 +167,8 @@ def putmask(a, mask, values) -> None:
     if values.size == 0:
         return
     if values.size != 1 and values.shape != a.shape:
-        values = values.ravel()[arange_of(a.size) % values.size].reshape(a.shape)
-    copyto(a, values.reshape(()) if values.size == 1 else values, "unsafe", mask)
+        values = values._ravel()[arange_of(a.size) % values.size]._reshape(a.shape)
+    copyto(a, values._reshape(()) if values.size == 1 else values, "unsafe", mask)
 
 
 def copyto(dst, src, casting: str = "same_kind", where=True) -> None:
@@ -309,7 +309,7 @@ def diag(v, k: int = 0):
 
 def diagflat(v, k: int = 0):
     """A matrix with all elements of ``v`` on its diagonal ``k``."""
-    return diag(as_array(v).ravel(), k)
+    return diag(as_array(v)._ravel(), k)
 
 
 def diag_indices_from(arr) -> tuple:
@@ -329,11 +329,11 @@ def fill_diagonal(a, val, wrap: bool = False) -> None:
         raise ValueError(f"all axes must be equally long, not {a.shape}")
     length = min(a.shape)
     diagonal = a._view(0, (length,), (sum(a.strides),))
-    values = as_array(val).ravel()
+    values = as_array(val)._ravel()
     if values.size != 1 and values.size != length:
         values = values[arange_of(length) % values.size]
     if length:
-        diagonal._assign(values.reshape(()) if values.size == 1 else values)
+        diagonal._assign(values._reshape(()) if values.size == 1 else values)
 
 
 def trace(a, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out=None):
@@ -355,7 +355,7 @@ def ix_(*args) -> tuple:
             vector = nonzero(vector)[0]
         shape = [1] * len(args)
         shape[axis] = vector.size
-        result.append(vector.reshape(shape))
+        result.append(vector._reshape(shape))
     return tuple(result)
 
 
@@ -399,7 +399,7 @@ def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy")
     for axis, x in enumerate(xi):
         shape = [1] * len(xi)
         shape[axis] = -1
-        grids.append(as_array(x).reshape(shape))
+        grids.append(as_array(x)._reshape(shape))
     if indexing == "xy" and len(grids) > 1:
         grids = [moveaxis(grid, 0, 1) for grid in grids]
     if not sparse:

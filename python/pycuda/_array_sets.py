@@ -18,7 +18,7 @@ def union1d(ar1, ar2):
 
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
     """Where ``element`` is one of ``test_elements``; ``invert``: where it is not."""
-    element, test = as_array(element), as_array(test_elements).ravel()
+    element, test = as_array(element), as_array(test_elements)._ravel()
     common = np.result_type(element.dtype, test.dtype)
     element, test = element.astype(common, copy=False), test.astype(common, copy=False)
     if test.size == 0:
@@ -31,7 +31,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     """The sorted elements that are in both arrays; ``return_indices``: and where they are first."""
-    a, b = as_array(ar1).ravel(), as_array(ar2).ravel()
+    a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
     if not assume_unique:
         a, first_a = unique(a, return_index=True)
         b, first_b = unique(b, return_index=True)
@@ -50,13 +50,13 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
 
 def setdiff1d(ar1, ar2, assume_unique=False):
     """The elements of the first array that are not in the second, sorted."""
-    a = as_array(ar1).ravel() if assume_unique else unique(as_array(ar1))
+    a = as_array(ar1)._ravel() if assume_unique else unique(as_array(ar1))
     return a[isin(a, ar2, invert=True)]
 
 
 def setxor1d(ar1, ar2, assume_unique=False):
     """The sorted elements that are in one of the arrays only."""
-    a, b = as_array(ar1).ravel(), as_array(ar2).ravel()
+    a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
     if not assume_unique:
         a, b = unique(a), unique(b)
     joined = _sort(concatenate((a, b)), 0)

@@ -43,12 +43,12 @@ def normalize_axes(axis, count: int) -> tuple[int, ...]:
 
 def reshape(a, shape, order: str = "C", *, copy=None):
     """The same elements with another shape; a view where the memory allows it."""
-    return a.reshape(shape, order=order, copy=copy)
+    return a._reshape(shape, order=order, copy=copy)
 
 
 def ravel(a, order: str = "C"):
     """All elements along one axis; a view where that is possible."""
-    return a.ravel(order)
+    return a._ravel(order)
 
 
 def transpose(a, axes=None):
@@ -129,12 +129,12 @@ def broadcast_arrays(*args, subok: bool = False) -> tuple:
 
 def atleast_1d(*arys):
     """The arrays with at least one axis."""
-    return _each(lambda a: a.reshape(1) if a.ndim == 0 else a, arys)
+    return _each(lambda a: a._reshape(1) if a.ndim == 0 else a, arys)
 
 
 def atleast_2d(*arys):
     """The arrays with at least two axes; new ones stand in front."""
-    return _each(lambda a: a.reshape((1,) * (2 - a.ndim) + a.shape), arys)
+    return _each(lambda a: a._reshape((1,) * (2 - a.ndim) + a.shape), arys)
 
 
 def atleast_3d(*arys):

@@ -47,7 +47,7 @@ def _sorted_axis(a, axis, kind, order):
         raise ValueError("order= is for structs, which the device does not sort")
     a = as_array(a)
     if axis is None:
-        return a.ravel(), 0
+        return a._ravel(), 0
     return a, _indexing.normalize_axis(axis, a.ndim)
 
 
@@ -191,7 +191,7 @@ def searchsorted(a, v, side="left", sorter=None, *, stream=None):
 
 def _search_complex(a, v, side):
     """By ranks: a and v are sorted together; a's elements in front of v's tell the place."""
-    flat = v.ravel()
+    flat = v._ravel()
     joined = empty(a.size + flat.size, a.dtype)
     first, second = (flat, a) if side == "left" else (a, flat)
     joined[: first.size] = first
@@ -202,7 +202,7 @@ def _search_complex(a, v, side):
     places = empty(joined.size, np.int64)
     places[order] = before
     result = places[: flat.size] if side == "left" else places[a.size :]
-    return result.copy().reshape(v.shape)
+    return result.copy()._reshape(v.shape)
 
 
 # Sets
@@ -220,7 +220,7 @@ def _starts(values, equal_nan: bool):
 
 
 def _unique_flat(a, return_index, return_inverse, return_counts, equal_nan):
-    flat = a.ravel()
+    flat = a._ravel()
     if return_index or return_inverse:
         order = _argsort(flat, 0)
         values = take_along_axis(flat, order, 0)
@@ -228,13 +228,13 @@ def _unique_flat(a, return_index, return_inverse, return_counts, equal_nan):
         order, values = None, _sort(flat, 0)
     if flat.size == 0:
         nothing = empty(0, np.int64)
-        return values, nothing, nothing.reshape(a.shape), nothing
+        return values, nothing, nothing._reshape(a.shape), nothing
     starts = _starts(values, equal_nan)
     inverse = None
     if return_inverse:
         inverse = empty(values.size, np.int64)
         inverse[order] = _scans.cumsum(starts) - 1
-        inverse = inverse.reshape(a.shape)
+        inverse = inverse._reshape(a.shape)
     if not return_index and not return_counts:
         return values[starts], None, inverse, None
     (first,) = _indexing.places_of(starts)
@@ -281,7 +281,7 @@ def _unique_parts(a, axis, return_index, return_inverse, return_counts):
     """:func:`unique` of the parts along an axis, in the order of their first elements that differ."""
     moved = a.transpose([axis, *(i for i in range(a.ndim) if i != axis)])
     count = moved.shape[0]
-    rows = moved.reshape(count, a.size // count if count else 0)
+    rows = moved._reshape(count, a.size // count if count else 0)
     order = arange_of(count)
     if rows.size:
         order = lexsort([rows[:, i] for i in range(rows.shape[1] - 1, -1, -1)])

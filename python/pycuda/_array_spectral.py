@@ -258,12 +258,12 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     if wide:
         work = _adjoint(work).copy("C")
     u, s, vh = _tall_svd(work, full_matrices, compute_uv)
-    s = s.reshape(*a.shape[:-2], s.shape[-1])
+    s = s._reshape(*a.shape[:-2], s.shape[-1])
     if not compute_uv:
         return s
     if wide:
         u, vh = _adjoint(vh), _adjoint(u)
-    u, vh = (x.copy("C").reshape(*a.shape[:-2], *x.shape[1:]) for x in (u, vh))
+    u, vh = (x.copy("C")._reshape(*a.shape[:-2], *x.shape[1:]) for x in (u, vh))
     return SVDResult(u, s, vh)
 
 
@@ -303,8 +303,8 @@ def eigh(a, UPLO: str = "L"):
     _check_finite(whole, "Eigenvalues did not converge")
     count, n = whole.shape[:2]
     if whole.size == 0:
-        values = zeros((count, n), _real(kind)).reshape(a.shape[:-1])
-        return EighResult(values, whole.reshape(a.shape))
+        values = zeros((count, n), _real(kind))._reshape(a.shape[:-1])
+        return EighResult(values, whole._reshape(a.shape))
     rows = UFUNCS["absolute"](whole / largest(whole)).sum(2, None, None, True)
     bound = largest(whole) * largest(rows)  # no eigenvalue is larger
     whole = whole / bound
@@ -315,7 +315,7 @@ def eigh(a, UPLO: str = "L"):
     order = argsort(values, 1)
     values = _in_order(values, order) * bound[:, 0]
     vectors = matrix_transpose(_in_order(matrix_transpose(vectors), order)).copy("C")
-    return EighResult(values.reshape(a.shape[:-1]), vectors.reshape(a.shape))
+    return EighResult(values._reshape(a.shape[:-1]), vectors._reshape(a.shape))
 
 
 def eigvalsh(a, UPLO: str = "L"):

@@ -42,7 +42,7 @@ def _with_initial(ufunc: str, reduce, a, axis, out, keepdims, where, initial):
     if initial is None:
         return reduce(out)
     if isinstance(initial, ArrayBase):
-        initial = initial.reshape(())
+        initial = initial._reshape(())
     if ufunc in ("maximum", "minimum") and a.size == 0:
         axes = normalize_axes(axis, a.ndim)
         if any(a.shape[one] == 0 for one in axes):
@@ -200,7 +200,7 @@ def _weights_of_axes(a, axis, weights):
             f"{tuple(a.shape[one] for one in axes)}"
         )
     weights = weights.transpose([axes.index(one) for one in sorted(axes)])
-    return weights.reshape([n if i in axes else 1 for i, n in enumerate(a.shape)])
+    return weights._reshape([n if i in axes else 1 for i, n in enumerate(a.shape)])
 
 
 # Without NaN

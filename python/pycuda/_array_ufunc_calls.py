@@ -100,7 +100,7 @@ def _reduce(ufunc, array, axis=0, dtype=None, out=None, keepdims=False, initial=
     if initial is not None and name in _ASSOCIATIVE:
         array = ufunc(initial, array)
     if keepdims:
-        array = array.reshape(shape)
+        array = array._reshape(shape)
     return array if out is None else UFUNCS["positive"](array, out=out)
 
 
@@ -118,7 +118,7 @@ def _fold(ufunc, array, axis: int, initial):
                 f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
             )
         rest = array.any(axis)  # the shape that remains
-        result = ufunc(array, array).reshape(0)
+        result = ufunc(array, array)._reshape(0)
         return _driver._array_empty(
             rest.shape, result.dtype, None, "C", type(array)
         ).fill(_identity(ufunc, result))
@@ -176,7 +176,7 @@ def _outer(ufunc, a, b, **kwargs):
         for one in (a, b)
     )
     if isinstance(a, _driver.ArrayBase):
-        a = a.reshape(a.shape + (1,) * np.ndim(b))
+        a = a._reshape(a.shape + (1,) * np.ndim(b))
     return ufunc(a, b, **kwargs)
 
 

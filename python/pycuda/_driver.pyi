@@ -2984,11 +2984,14 @@ class ArrayBase:
 
     gpudata: object
 
-class ArrayMemory:
-    """Memory of arrays, from the pool that they share."""
+class ArrayMemory(DeviceAllocation):
+    """Memory of arrays, from the pool that they share; a DeviceAllocation."""
 
     def free(self) -> None:
-        """Give the memory back now. A second time is an error."""
+        """Give the memory back to the pool now. A second time is an error."""
+
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        """A memoryview of the address; for memory that the host can reach."""
 
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...

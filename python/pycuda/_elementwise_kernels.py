@@ -258,25 +258,38 @@ def get_take_put_kernel(dtype, idx_dtype, with_offsets, vec_count=1):
 
 @context_dependent_memoize
 def get_linear_combination_kernel(summand_descriptors, dtype_z):
-    """(a0, x0, a1, x1 ..., z): ``z[i] = a0 * x0[i] + a1 * x1[i] ...``, and a list of no textures.
+    """(a0, x0, a1, x1 ..., z): ``z[i] = a0 * x0[i] + a1 * x1[i] ...``, and a list of textures.
 
     ``summand_descriptors`` is a tuple of (whether the factor is an array of one element, the
-    factor's dtype, the vector's dtype); PyCUDA read such factors through textures, here they are
-    arguments like the others.
+    factor's dtype, the vector's dtype). Such a factor is no argument: it is read through the next
+    texture of the list, to which the array is bound with ``bind_to_texref_ext()``.
     """
-    arguments, summands = [], []
+    preamble, loop_prep, arguments, summands = [], [], [], []
+    textures = []
     for k, (on_device, dtype_a, dtype_x) in enumerate(summand_descriptors):
-        kind = VectorArg if on_device else ScalarArg
-        arguments += [
-            kind(np.dtype(dtype_a), f"a{k}"),
-            VectorArg(np.dtype(dtype_x), f"x{k}"),
-        ]
-        summands.append(
-            f"{_element(f'a{k}', True) if on_device else f'a{k}'} * x{k}[i]"
-        )
+        if on_device:
+            texel = dtype_to_ctype(dtype_a, with_fp_tex_hack=True)
+            preamble.append(f"texture<{texel}, 1, cudaReadModeElementType> tex_a{k};")
+            value = f"fp_tex1Dfetch(tex_a{k}, 0)"
+            loop_prep.append(f"{dtype_to_ctype(dtype_a)} a{k} = {value}")
+            textures.append(f"tex_a{k}")
+        else:
+            arguments.append(ScalarArg(np.dtype(dtype_a), f"a{k}"))
+        arguments.append(VectorArg(np.dtype(dtype_x), f"x{k}"))
+        summands.append(f"a{k} * x{k}[i]")
     arguments += _vectors(z=dtype_z)
-    operation = f"z[i] = {' + '.join(summands)}"
-    return get_elwise_kernel(arguments, operation, "linear_combination"), []
+    module = get_elwise_module(
+        arguments,
+        f"z[i] = {' + '.join(summands)}",
+        "linear_combination",
+        preamble="\n".join(["#include <pycuda-helpers.hpp>", *preamble]),
+        loop_prep="; ".join(loop_prep),
+    )
+    references = [module.get_texref(name) for name in textures]
+    types = [*arguments, ScalarArg(np.uintp, "n")]
+    function = module.get_function("linear_combination")
+    function.prepare("".join(one.struct_char for one in types), texrefs=references)
+    return function, references
 
 
 @context_dependent_memoize

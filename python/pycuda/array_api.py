@@ -322,7 +322,7 @@ def repeat(x, repeats, /, *, axis=None):
 
 def reshape(x, /, shape, *, copy=None):
     """The same elements with another shape."""
-    return x.reshape(shape, copy=copy)
+    return x._reshape(shape, copy=copy)
 
 
 def roll(x, /, shift, *, axis=None):

@@ -5,6 +5,7 @@ It is the device's primary context, shared with other libraries of the process. 
 """
 
 from pycuda import driver
+from pycuda import driver as cuda  # noqa: F401  (a name that PyCUDA's module has)
 from pycuda._exit import finish_at_exit
 from pycuda.tools import make_default_context
 

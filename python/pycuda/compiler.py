@@ -14,6 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pycuda import _driver, driver
 
+TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 DEFAULT_NVCC_FLAGS: list[str] = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 
 
@@ -60,6 +64,7 @@ def _compile(
     frames: int = 1,
 ) -> _driver.CompileResult:
     """``frames`` counts the functions from the user's line to here."""
+    # As PyCUDA, any truth value is taken for an option that is on or off.
     for name in ("options", "include_dirs"):
         if isinstance(given := getattr(how, name), str):
             raise TypeError(f"{name} must be a list of strings, such as [{given!r}]")
@@ -72,8 +77,8 @@ def _compile(
             str(source),
             how.nvcc,
             options,
-            how.keep,
-            how.no_extern_c,
+            bool(how.keep),
+            bool(how.no_extern_c),
             "" if how.arch in (None, "native") else how.arch,
             how.code or "",
             how.cache_dir,
@@ -99,14 +104,17 @@ def _module_of(result: _driver.CompileResult) -> _driver.Module:
             result.image, message_handler=lambda *words: said.append(words)
         )
     except driver.LogicError as error:
-        if error.name != "CUDA_ERROR_INVALID_PTX":
-            raise
-        raise driver.CompileError(
-            "the driver cannot compile the PTX of kernel.cu",
-            result.command_line,
-            "",
-            said[-1][2] if said else str(error),
-        ) from error
+        _raise_compile_error(error, result.command_line, said[-1][2] if said else "")
+
+
+def _raise_compile_error(
+    error: driver.Error, command_line: list[str], log: str = ""
+) -> NoReturn:
+    """Raises a CompileError for a driver's refusal of PTX, and any other error as it is."""
+    if error.name != "CUDA_ERROR_INVALID_PTX":
+        raise error
+    message = "the driver cannot compile the PTX of kernel.cu"
+    raise driver.CompileError(message, command_line, "", log or str(error)) from error
 
 
 def compile(
@@ -123,7 +131,9 @@ def compile(
 ) -> bytes:
     """Compile CUDA C++ to a ``"cubin"``, ``"ptx"``, ``"fatbin"`` or ``"ltoir"``.
 
-    The arguments are those of :class:`SourceModule`. Raises
+    A ``"cubin"`` is what :func:`pycuda.driver.module_from_buffer` loads in the current context:
+    machine code on a GPU, and PTX where the driver takes no machine code (softcuda). Without a
+    context it is machine code. The arguments are those of :class:`SourceModule`. Raises
     :class:`pycuda.driver.CompileError`.
 
     >>> ptx = compile("__global__ void nop() {}", arch="sm_86", target="ptx")
@@ -356,13 +366,16 @@ class DynamicModule(CudaModule):
             nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs
         )
         self.cuda_libdir = cuda_libdir
+        self._command_line: list[str] = []  # the last compiler's
         self._lto = lto
         self.linker: driver.Linker | driver.JitLinker
         if lto:
-            words = ["-lto", *(link_options or ()), *["-verbose"][: int(log_verbose)]]
+            words = ["-lto", *(link_options or ()), *["-verbose"][: bool(log_verbose)]]
             self.linker = driver.JitLinker(words, message_handler)
         else:
-            self.linker = driver.Linker(message_handler, link_options, log_verbose)
+            self.linker = driver.Linker(
+                message_handler, link_options, bool(log_verbose)
+            )
 
     def add_source(
         self,
@@ -381,6 +394,7 @@ class DynamicModule(CudaModule):
             else ("ptx", driver.jit_input_type.PTX)
         )
         result = _compile(source, target, how)
+        self._command_line = result.command_line
         return self.add_data(result.image, kind, name)
 
     def add_data(
@@ -401,8 +415,11 @@ class DynamicModule(CudaModule):
         return self.add_file(path, driver.jit_input_type.LIBRARY)
 
     def link(self) -> DynamicModule:
-        """Link what was added and load it."""
-        self.module = self.linker.link_module()
+        """Link what was added and load it. CompileError for PTX that the driver refuses."""
+        try:
+            self.module = self.linker.link_module()
+        except driver.LogicError as error:
+            _raise_compile_error(error, self._command_line)
         return self
 
 
@@ -467,5 +484,17 @@ class DynamicSourceModule(DynamicModule):
             cuda_libdir=cuda_libdir,
         )
         self.add_source(source, options)
-        self.add_stdlib("cudadevrt")
-        self.link()
+        try:
+            self.add_stdlib("cudadevrt")
+        except OSError as missing:
+            self._link_without_library(missing)
+        else:
+            self.link()
+
+    def _link_without_library(self, missing: OSError) -> None:
+        """Only a source that launches kernels needs the library; the linker tells."""
+        try:
+            self.link()
+        except driver.CompileError as error:
+            error.stderr = f"{error.stderr}\n{missing}"
+            raise

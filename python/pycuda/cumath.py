@@ -15,6 +15,8 @@ import warnings
 import numpy as np
 
 from pycuda import _driver
+from pycuda import elementwise as elementwise
+from pycuda import gpuarray as gpuarray
 from pycuda._array_ufuncs import UFUNCS
 from pycuda._c_types import VectorArg
 from pycuda.elementwise import ElementwiseKernel

@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pycuda import _driver, _skip_ahead, driver
+from pycuda import driver as drv  # noqa: F401  (a name that PyCUDA's module has)
 from pycuda import random as _philox
 from pycuda._c_types import dtype_to_ctype
 from pycuda._quasi_random import (
@@ -40,6 +41,7 @@ from pycuda._quasi_random import (
 )
 from pycuda._random_filling import RandomFilling, checked_code
 from pycuda.compiler import SourceModule
+from pycuda.driver import get_curand_version
 from pycuda.gpuarray import GPUArray, to_gpu
 from pycuda.tools import context_dependent_memoize
 
@@ -59,11 +61,6 @@ __all__ = [
     "seed_getter_uniform",
     "seed_getter_unique",
 ]
-
-
-def get_curand_version() -> None:
-    """None: the generators are our own, and libcurand is not used."""
-    return None
 
 
 def rand(

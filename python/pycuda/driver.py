@@ -44,6 +44,10 @@ _ARRAY_FUNCTIONS = {
 
 def __getattr__(name: str) -> object:
     # These need numpy, which takes long to import and which not every program wants.
+    if name == "np":  # PyCUDA's module has it
+        import numpy
+
+        return numpy
     if name in _ARRAY_FUNCTIONS:
         from pycuda import _cuda_arrays
 
@@ -51,8 +55,9 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def get_curand_version() -> None:
-    """None: the random numbers of pycuda.curandom need no cuRAND library."""
+def get_curand_version() -> tuple[int, int, int]:
+    """The version of cuRAND whose sequences :mod:`pycuda.curandom` has; cuRAND itself is not used."""
+    return (10, 4, 0)
 
 
 def set_debugging(flag: bool = True) -> None:

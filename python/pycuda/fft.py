@@ -252,9 +252,9 @@ def _along(a, n, axis, norm, inverse: bool, out=None):
     a, axis = _axis_of(a, axis)
     n = _length(n, a.shape[axis])
     rows = _rows(a, n, axis)
-    flat = rows.reshape(-1, n) if rows.size else rows.reshape(0, n)
+    flat = rows._reshape(-1, n) if rows.size else rows._reshape(0, n)
     result = _transform(flat, inverse, _scale(norm, n, inverse))
-    return _finish(result.reshape(rows.shape), axis, out)
+    return _finish(result._reshape(rows.shape), axis, out)
 
 
 def fft(a, n=None, axis=-1, norm=None, out=None):
@@ -296,9 +296,9 @@ def irfft(a, n=None, axis=-1, norm=None, out=None):
         whole[..., half - 1] = rows[..., half - 1].real
     if n > 2:
         whole[..., half:] = rows[..., (n - 1) // 2 : 0 : -1].conj()
-    flat = whole.reshape(-1, n) if whole.size else whole.reshape(0, n)
+    flat = whole._reshape(-1, n) if whole.size else whole._reshape(0, n)
     result = _transform(flat, True, _scale(norm, n, True)).real
-    return _finish(result.copy("C").reshape(whole.shape), axis, out)
+    return _finish(result.copy("C")._reshape(whole.shape), axis, out)
 
 
 _SWAPPED = {None: "forward", "backward": "forward", "forward": None, "ortho": "ortho"}

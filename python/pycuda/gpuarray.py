@@ -21,6 +21,7 @@ import numpy as np
 from pycuda import _array_selecting as _selecting
 from pycuda import _array_tracing as _tracing
 from pycuda import _driver
+from pycuda import driver as drv  # noqa: F401  (a name that PyCUDA's module has)
 from pycuda._array_class import ArrayFlags as ArrayFlags
 from pycuda._array_class import GPUArray as GPUArray
 from pycuda._array_correlation import convolve as convolve
@@ -234,6 +235,15 @@ from pycuda._driver import ArrayBase
 _builtin_min = builtins.min
 _builtin_max = builtins.max
 
+
+def __getattr__(name: str):
+    if name == "elementwise":  # PyCUDA's module has it; it imports this one
+        from pycuda import elementwise
+
+        return elementwise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 # The elementwise functions; `abs` and `pow` shadow the builtins of a `from ... import *` no more
 # than PyCUDA's own `sum` does, but this module uses both.
 globals().update(
@@ -289,8 +299,16 @@ def _reduction(name: str):
 
 
 def sum(a, dtype=None, stream=None, allocator=None, *, axis=None, out=None, keepdims=False, where=None):  # fmt: skip
-    """The sum of all elements, or over ``axis``; of small integers in 64 bits, as in numpy."""
-    return a.sum(axis, dtype, out, keepdims, where, stream)
+    """The sum of all elements, or over ``axis``, in the type of ``a`` or in ``dtype``.
+
+    Sums of small integers overflow, as PyCUDA's do; ``numpy.sum(a)`` and ``a.sum()`` are of 64 bits.
+    """
+    return a.sum(axis, _type_of_sum(a, dtype), out, keepdims, where, stream)
+
+
+def _type_of_sum(a, dtype):
+    """PyCUDA's sums have the type of the elements; those of bool are numpy's counts."""
+    return a.dtype if dtype is None and a.dtype.kind in "iu" else dtype
 
 
 def any(a, stream=None, allocator=None, *, axis=None, out=None, keepdims=False):
@@ -339,12 +357,12 @@ def dot(a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
 
 def vdot(a, b, stream=None) -> GPUArray:
     """The same with the first array conjugated."""
-    return dot(a.conj().ravel(), b.ravel(), stream=stream)
+    return dot(a.conj()._ravel(), b._ravel(), stream=stream)
 
 
 def subset_sum(subset, a, dtype=None, stream=None, allocator=None) -> GPUArray:
     """The sum of the elements of ``a`` at the places ``subset``."""
-    return take(a, subset, stream=stream).sum(dtype=dtype, stream=stream)
+    return sum(take(a, subset, stream=stream), dtype, stream)
 
 
 def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None) -> GPUArray:

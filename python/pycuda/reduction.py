@@ -122,17 +122,19 @@ def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in) -> ReductionKernel:
 
 
 @context_dependent_memoize
-def get_any_kernel(dtype_in) -> ReductionKernel:
-    """``kernel(in)``: whether an element is not 0."""
+def get_any_kernel(dtype_out, dtype_in) -> ReductionKernel:
+    """``kernel(in)``: 1 if an element is not 0, else 0; None as dtype_out is dtype_in."""
+    out = dtype_in if dtype_out is None else dtype_out
     arguments = f"const {dtype_to_ctype(dtype_in)} *in"
-    return ReductionKernel(np.bool_, "false", "a || b", "in[i] != 0", arguments)
+    return ReductionKernel(out, "0", "a != 0 || b != 0", "in[i] != 0", arguments)
 
 
 @context_dependent_memoize
-def get_all_kernel(dtype_in) -> ReductionKernel:
-    """``kernel(in)``: whether no element is 0."""
+def get_all_kernel(dtype_out, dtype_in) -> ReductionKernel:
+    """``kernel(in)``: 0 if an element is 0, else 1; None as dtype_out is dtype_in."""
+    out = dtype_in if dtype_out is None else dtype_out
     arguments = f"const {dtype_to_ctype(dtype_in)} *in"
-    return ReductionKernel(np.bool_, "true", "a && b", "in[i] != 0", arguments)
+    return ReductionKernel(out, "1", "a != 0 && b != 0", "in[i] != 0", arguments)
 
 
 def _dot_types(dtype_out, dtype_a, dtype_b) -> tuple[np.dtype, str, str]:

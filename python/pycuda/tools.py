@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from pycuda import driver
+from pycuda import driver as cuda  # noqa: F401  (a name that PyCUDA's module has)
 from pycuda._driver import DeviceMemoryPool as DeviceMemoryPool
 from pycuda._driver import PageLockedAllocator as PageLockedAllocator
 from pycuda._driver import bitlog2 as bitlog2

@@ -13,6 +13,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <utility>
+
 namespace pycuda::python {
 namespace {
 
@@ -37,20 +39,6 @@ Order order_named(const std::string &order) {
     throw_value_error("order must be \"C\" or \"F\", not \"" + order + "\"");
 }
 
-/// Strides as they were passed.
-Layout strided(const Layout &shape, nb::handle strides) {
-    Layout layout;
-    nb::object list = nb::steal(PySequence_List(strides.ptr()));
-    if (!list.is_valid())
-        throw nb::python_error();
-    if (static_cast<int>(nb::len(list)) != shape.dimensions())
-        throw_value_error("strides " + represent(strides) + " do not match the shape " +
-                          shape_text(shape.shape()));
-    for (int axis = 0; axis < shape.dimensions(); ++axis)
-        layout.append(shape.extent(axis), integer(nb::object(list[axis])));
-    return layout;
-}
-
 // Making
 
 void array_init(nb::handle self, nb::handle shape, nb::handle dtype, nb::handle allocator,
@@ -60,7 +48,7 @@ void array_init(nb::handle self, nb::handle shape, nb::handle dtype, nb::handle 
     Layout layout = shape_argument(shape);
     layout = strides.is_none()
                  ? Layout::contiguous(layout.shape(), type.item_size(), order_named(order))
-                 : strided(layout, strides);
+                 : strided_layout(layout, strides);
     nb::object made;
     if (gpudata.is_none()) {
         made = make_array(layout, type, dtype, array_base_class, {allocator, {}});
@@ -73,8 +61,8 @@ void array_init(nb::handle self, nb::handle shape, nb::handle dtype, nb::handle 
     object.array = std::move(source.array);
     std::swap(object.dtype, source.dtype);
     std::swap(object.allocator, source.allocator);
-    if (!base.is_none())
-        object.base = Py_NewRef(base.ptr());
+    Py_CLEAR(object.gpudata); // of an earlier call
+    Py_XDECREF(std::exchange(object.base, base.is_none() ? nullptr : Py_NewRef(base.ptr())));
 }
 
 nb::object array_empty(nb::handle shape, nb::handle dtype, nb::handle allocator,
@@ -89,7 +77,7 @@ nb::object array_empty(nb::handle shape, nb::handle dtype, nb::handle allocator,
 nb::object array_view(nb::handle self, std::int64_t offset, nb::handle shape, nb::handle strides,
                       nb::handle dtype) {
     ArrayObject &object = array_object(self);
-    const Layout layout = strided(shape_argument(shape), strides);
+    const Layout layout = strided_layout(shape_argument(shape), strides);
     const DType type = dtype.is_none() ? object.array.dtype() : dtype_of(dtype);
     const CUdeviceptr address = object.array.address() + static_cast<CUdeviceptr>(offset);
     nb::handle numpy_dtype =
@@ -213,6 +201,31 @@ void array_get_bytes(nb::handle self, nb::handle host, nb::handle stream) {
 }
 
 } // namespace
+
+Layout strided_layout(const Layout &shape, nb::handle strides) {
+    Layout layout;
+    nb::object list = nb::steal(PySequence_List(strides.ptr()));
+    if (!list.is_valid())
+        throw nb::python_error();
+    if (static_cast<int>(nb::len(list)) != shape.dimensions())
+        throw_value_error("strides " + represent(strides) + " do not match the shape " +
+                          shape_text(shape.shape()));
+    for (int axis = 0; axis < shape.dimensions(); ++axis)
+        layout.append(shape.extent(axis), integer(nb::object(list[axis])));
+    return layout;
+}
+
+void check_inside(const Array &array, const Layout &layout) {
+    if (!array.memory() || layout.size() == 0)
+        return;
+    const Layout::ByteRange range = layout.byte_range(array.item_size());
+    const auto first = static_cast<std::int64_t>(array.address() - array.memory()->get());
+    if (first + range.begin < 0 ||
+        first + range.end > static_cast<std::int64_t>(array.memory()->size()))
+        throw_value_error("strides that reach bytes " + std::to_string(first + range.begin) +
+                          " to " + std::to_string(first + range.end) + " leave the array's " +
+                          std::to_string(array.memory()->size()) + " bytes of memory");
+}
 
 void array_note_use(const Array &array, StreamRef stream) {
     if (stream.get() == nullptr || !array.memory() || array.size() == 0)

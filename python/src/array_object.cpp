@@ -3,6 +3,7 @@
 
 #include "allocate.h"
 #include "argument_types.h"
+#include "array_allocation.h"
 #include "array_number.h"
 #include "array_value.h"
 #include "device_pointer.h"
@@ -41,6 +42,7 @@ void deallocate(PyObject *self) noexcept {
     Py_CLEAR(object.dtype);
     Py_CLEAR(object.base);
     Py_CLEAR(object.allocator);
+    Py_CLEAR(object.gpudata);
     object.array.~Array();
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_Del(self);
@@ -52,12 +54,16 @@ int traverse(PyObject *self, visitproc visit, void *arg) noexcept {
     Py_VISIT(object.attributes);
     Py_VISIT(object.base);
     Py_VISIT(object.allocator);
+    Py_VISIT(object.gpudata);
     Py_VISIT(reinterpret_cast<PyObject *>(Py_TYPE(self)));
     return 0;
 }
 
 int clear(PyObject *self) noexcept {
-    Py_CLEAR(array_object(self).attributes);
+    ArrayObject &object = array_object(self);
+    Py_CLEAR(object.attributes);
+    Py_CLEAR(object.base);
+    Py_CLEAR(object.allocator);
     return 0;
 }
 
@@ -91,28 +97,103 @@ PyObject *create(PyTypeObject *type, PyObject *, PyObject *) noexcept {
 }
 
 // Attributes
+//
+// Programs for PyCUDA set attributes of arrays as they please, because PyCUDA's are plain Python
+// objects. What decides where the elements are (shape, strides, dtype, gpudata) changes the array.
+// What follows from those (size, nbytes ...) is the program's own note: it is kept in __dict__ and
+// read from there, and no operation looks at it.
 
-PyObject *shape_of(PyObject *self, void *) noexcept {
-    return guarded([&] { return tuple_of(array_of(self).shape()).release().ptr(); });
+/// The name of an attribute that the program may set, interned once.
+struct OwnName {
+    const char *text;
+    PyObject *object = nullptr;
+};
+OwnName own_names[] = {{"size"}, {"mem_size"}, {"nbytes"}, {"itemsize"}};
+
+/// What the program has set under this name; null without an error where there is nothing.
+PyObject *own_value(PyObject *self, const void *name) {
+    PyObject *attributes = array_object(self).attributes;
+    if (attributes == nullptr) [[likely]]
+        return nullptr;
+    PyObject *key = static_cast<const OwnName *>(name)->object;
+    PyObject *value = nullptr;
+#ifdef Py_GIL_DISABLED
+    static_cast<void>(PyDict_GetItemRef(attributes, key, &value));
+#else
+    value = Py_XNewRef(PyDict_GetItemWithError(attributes, key));
+#endif
+    if (value == nullptr && PyErr_Occurred())
+        throw nb::python_error();
+    return value;
 }
 
-/// As reshape(copy=False) would, in place.
-int set_shape(PyObject *self, PyObject *value, void *) noexcept {
+int set_own_value(PyObject *self, PyObject *value, void *name) noexcept {
+    PyObject *key = static_cast<OwnName *>(name)->object;
+    PyObject *attributes = PyObject_GenericGetDict(self, nullptr);
+    if (attributes == nullptr)
+        return -1;
+    const int status =
+        value ? PyDict_SetItem(attributes, key, value) : PyDict_DelItem(attributes, key);
+    Py_DECREF(attributes);
+    if (status != 0 && value == nullptr && PyErr_ExceptionMatches(PyExc_KeyError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_AttributeError, "'%s' follows from the array and cannot be deleted",
+                     static_cast<OwnName *>(name)->text);
+    }
+    return status;
+}
+
+/// For setters: runs `change`, and turns what it throws into Python's error and -1.
+template <class Change> int changed(Change &&change) noexcept {
     PyObject *done = guarded([&] {
-        if (value == nullptr)
-            throw_type_error("the shape of an array cannot be deleted");
-        const nb::object changed =
-            nb::borrow(self).attr("reshape")(nb::borrow(value), nb::arg("copy") = false);
-        Array &array = array_of(self);
-        array = array.view(array.address(), array_of(changed).layout());
+        change();
         return Py_NewRef(Py_None);
     });
     Py_XDECREF(done);
     return done ? 0 : -1;
 }
 
+void refuse_deletion(PyObject *value, const char *name) {
+    if (value == nullptr)
+        throw_type_error(std::string("the ") + name + " of an array cannot be deleted");
+}
+
+/// Makes `self` see its memory as `seen`, a view of it, does.
+void see_as(PyObject *self, nb::handle seen) {
+    Array &array = array_of(self);
+    const Array &view = array_of(seen);
+    array = array.view(view.address(), view.layout(), view.dtype());
+}
+
+nb::object method_of_arrays(const char *name) {
+    return nb::handle(reinterpret_cast<PyObject *>(array_class)).attr(name);
+}
+
+PyObject *shape_of(PyObject *self, void *) noexcept {
+    return guarded([&] { return tuple_of(array_of(self).shape()).release().ptr(); });
+}
+
+/// As numpy.reshape(self, value, copy=False) would, in place.
+int set_shape(PyObject *self, PyObject *value, void *) noexcept {
+    return changed([&] {
+        refuse_deletion(value, "shape");
+        see_as(self, method_of_arrays("_reshape")(nb::handle(self), nb::handle(value),
+                                                  nb::arg("copy") = false));
+    });
+}
+
 PyObject *strides_of(PyObject *self, void *) noexcept {
     return guarded([&] { return tuple_of(array_of(self).layout().strides()).release().ptr(); });
+}
+
+int set_strides(PyObject *self, PyObject *value, void *) noexcept {
+    return changed([&] {
+        refuse_deletion(value, "strides");
+        Array &array = array_of(self);
+        const Layout layout = strided_layout(array.layout(), nb::handle(value));
+        check_inside(array, layout);
+        array = array.view(array.address(), layout);
+    });
 }
 
 PyObject *dtype_attribute(PyObject *self, void *) noexcept {
@@ -128,8 +209,26 @@ PyObject *dtype_attribute(PyObject *self, void *) noexcept {
     });
 }
 
-template <auto Method> PyObject *number_attribute(PyObject *self, void *) noexcept {
-    return guarded([&] { return PyLong_FromUnsignedLongLong((array_of(self).*Method)()); });
+/// As view(value) would, in place.
+int set_dtype(PyObject *self, PyObject *value, void *) noexcept {
+    return changed([&] {
+        refuse_deletion(value, "dtype");
+        nb::object seen = method_of_arrays("view")(nb::handle(self), nb::handle(value));
+        see_as(self, seen);
+        std::swap(array_object(self).dtype, array_object(seen).dtype);
+    });
+}
+
+template <auto Method> PyObject *number_attribute(PyObject *self, void *name) noexcept {
+    return guarded([&] {
+        if (PyObject *own = own_value(self, name))
+            return own;
+        return PyLong_FromUnsignedLongLong((array_of(self).*Method)());
+    });
+}
+
+PyObject *address_of(PyObject *self, void *) noexcept {
+    return guarded([&] { return PyLong_FromUnsignedLongLong(array_of(self).address()); });
 }
 
 PyObject *dimensions_of(PyObject *self, void *) noexcept {
@@ -141,28 +240,42 @@ PyObject *base_of(PyObject *self, void *) noexcept {
     return Py_NewRef(base ? base : Py_None);
 }
 
-PyObject *allocator_of(PyObject *self, void *) noexcept {
-    PyObject *allocator = array_object(self).allocator;
-    return Py_NewRef(allocator ? allocator : Py_None);
+int set_base(PyObject *self, PyObject *value, void *) noexcept {
+    PyObject *kept = value == Py_None ? nullptr : value;
+    Py_XDECREF(std::exchange(array_object(self).base, Py_XNewRef(kept)));
+    return 0;
 }
 
-/// The object that an allocator returned, or a wrapper of the pool's block.
+PyObject *allocator_of(PyObject *self, void *) noexcept {
+    PyObject *allocator = array_object(self).allocator;
+    return allocator ? Py_NewRef(allocator) : default_allocator().release().ptr();
+}
+
+int set_allocator(PyObject *self, PyObject *value, void *) noexcept {
+    PyObject *kept = value && is_default_allocator(value) ? nullptr : value;
+    Py_XDECREF(std::exchange(array_object(self).allocator, Py_XNewRef(kept)));
+    return 0;
+}
+
+/// The object that an allocator returned, or a DeviceAllocation that stands for the pool's block.
 PyObject *gpudata_of(PyObject *self, void *) noexcept {
     return guarded([&]() -> PyObject * {
-        const Array &array = array_of(self);
+        ArrayObject &object = array_object(self);
+        const Array &array = object.array;
         if (!array.memory() || array.memory()->size() == 0)
             return Py_NewRef(Py_None);
         if (array.memory()->owner() && array.address() == array.memory()->get())
             return Py_NewRef(static_cast<PyObject *>(array.memory()->owner().get()));
         if (array.address() != array.memory()->get()) // a view that starts inside
             return PyLong_FromUnsignedLongLong(array.address());
-        return nb::cast(array.memory()).release().ptr();
+        return kept_allocation(object.gpudata, array.memory()).release().ptr();
     });
 }
 
 int set_gpudata(PyObject *self, PyObject *value, void *) noexcept {
-    PyObject *done = guarded([&] {
-        Array &array = array_of(self);
+    return changed([&] {
+        ArrayObject &object = array_object(self);
+        Array &array = object.array;
         if (value == nullptr || value == Py_None) {
             array = Array(nullptr, 0, array.dtype(), array.layout());
         } else {
@@ -171,10 +284,8 @@ int set_gpudata(PyObject *self, PyObject *value, void *) noexcept {
                                               keep_alive(nb::borrow(value)));
             array = Array(std::move(memory), address, array.dtype(), array.layout());
         }
-        return Py_NewRef(Py_None);
+        Py_CLEAR(object.gpudata);
     });
-    Py_XDECREF(done);
-    return done ? 0 : -1;
 }
 
 PyObject *is_c_contiguous(PyObject *self, void *) noexcept {
@@ -187,17 +298,27 @@ PyObject *is_f_contiguous(PyObject *self, void *) noexcept {
 
 PyGetSetDef getters[] = {
     {"shape", shape_of, set_shape, "Extents of the axes, a tuple; may be set.", nullptr},
-    {"strides", strides_of, nullptr, "Bytes from one index to the next, for each axis.", nullptr},
-    {"dtype", dtype_attribute, nullptr, "numpy's dtype of the elements.", nullptr},
-    {"size", number_attribute<&Array::size>, nullptr, "How many elements.", nullptr},
-    {"mem_size", number_attribute<&Array::size>, nullptr, "The same as size.", nullptr},
-    {"nbytes", number_attribute<&Array::bytes>, nullptr, "Bytes of all elements.", nullptr},
-    {"itemsize", number_attribute<&Array::item_size>, nullptr, "Bytes of an element.", nullptr},
-    {"ptr", number_attribute<&Array::address>, nullptr, "Address of the first element.", nullptr},
+    {"strides", strides_of, set_strides,
+     "Bytes from one index to the next, for each axis; may be set.", nullptr},
+    {"dtype", dtype_attribute, set_dtype,
+     "numpy's dtype of the elements; may be set, as by view().", nullptr},
+    {"size", number_attribute<&Array::size>, set_own_value, "How many elements.", &own_names[0]},
+    {"mem_size", number_attribute<&Array::size>, set_own_value, "The same as size.", &own_names[1]},
+    {"nbytes", number_attribute<&Array::bytes>, set_own_value, "Bytes of all elements.",
+     &own_names[2]},
+    {"itemsize", number_attribute<&Array::item_size>, set_own_value, "Bytes of an element.",
+     &own_names[3]},
+    {"ptr", address_of, nullptr, "Address of the first element.", nullptr},
     {"ndim", dimensions_of, nullptr, "How many axes.", nullptr},
-    {"base", base_of, nullptr, "The array that this is a view of, or None.", nullptr},
-    {"allocator", allocator_of, nullptr, "What was passed as allocator=, or None.", nullptr},
-    {"gpudata", gpudata_of, set_gpudata, "The memory; None without elements.", nullptr},
+    {"base", base_of, set_base, "The array that this is a view of, or None.", nullptr},
+    {"allocator", allocator_of, set_allocator,
+     "The function that new arrays like this one get memory from; pycuda.driver.mem_alloc stands "
+     "for the pool of the context.",
+     nullptr},
+    {"gpudata", gpudata_of, set_gpudata,
+     "The memory: a DeviceAllocation, or what the allocator returned, or an address; None without "
+     "elements. May be set.",
+     nullptr},
     {"_c_contiguous", is_c_contiguous, nullptr, nullptr, nullptr},
     {"_f_contiguous", is_f_contiguous, nullptr, nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
@@ -213,6 +334,9 @@ PyMemberDef members[] = {
 template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void *>(function); }
 
 PyTypeObject *make_type() {
+    for (OwnName &name : own_names)
+        if ((name.object = PyUnicode_InternFromString(name.text)) == nullptr)
+            throw nb::python_error();
     std::vector<PyType_Slot> slots = {
         {Py_tp_doc, const_cast<char *>("What GPUArray derives from.")},
         {Py_tp_new, slot(create)},
@@ -248,21 +372,6 @@ void pack_array(const ArgumentType &, PyObject *value, Packing &packing) {
     packing.staged.add_array(object.array.memory());
 }
 
-std::string describe_memory(const ArrayMemory &memory) {
-    if (memory.freed())
-        return "<pycuda.driver.ArrayMemory, freed>";
-    char text[96];
-    std::snprintf(text, sizeof text, "<pycuda.driver.ArrayMemory of %zu bytes at 0x%llx>",
-                  memory.size(), static_cast<unsigned long long>(memory.get()));
-    return text;
-}
-
-void pack_array_memory(const ArgumentType &, PyObject *value, Packing &packing) {
-    auto memory = nb::cast<std::shared_ptr<ArrayMemory>>(nb::handle(value));
-    packing.block.push_pointer(memory->get());
-    packing.staged.add_array(memory);
-}
-
 } // namespace
 
 Array &require_array(nb::handle object, const char *what) {
@@ -271,8 +380,20 @@ Array &require_array(nb::handle object, const char *what) {
     return array_of(object);
 }
 
+bool constructs_itself(PyTypeObject *type) {
+    if (type == array_class || type == array_base_class) [[likely]]
+        return false;
+    nb::handle own(reinterpret_cast<PyObject *>(type));
+    nb::handle common(reinterpret_cast<PyObject *>(array_class));
+    for (const char *name : {"__init__", "__new__"})
+        if (!own.attr(name).is(common.attr(name)))
+            return true;
+    return false;
+}
+
 nb::object wrap_array(Array array, PyTypeObject *type, nb::handle dtype) {
-    PyObject *self = allocate_object(type ? type : array_class);
+    PyObject *self =
+        allocate_object(type == nullptr || constructs_itself(type) ? array_class : type);
     ArrayObject &object = array_object(self);
     new (&object.array) Array(std::move(array));
     object.dtype = Py_XNewRef(dtype.ptr());
@@ -284,7 +405,8 @@ nb::object make_array(const Layout &layout, DType dtype, nb::handle numpy_dtype,
     const std::size_t bytes = layout.size() * dtype.item_size();
     const std::shared_ptr<ArrayContext> &context = ArrayContext::current();
     std::shared_ptr<ArrayMemory> memory;
-    const bool from_pool = !allocation.allocator.is_valid() || allocation.allocator.is_none();
+    const bool from_pool =
+        !allocation.allocator.is_valid() || is_default_allocator(allocation.allocator);
     if (bytes == 0) {
         memory = ArrayMemory::borrow(context, 0, 0, nullptr);
     } else if (from_pool) {
@@ -310,23 +432,7 @@ void bind_array(nb::module_ &module) {
     array_base_class = array_class = make_type();
     module.attr("ArrayBase") = nb::handle(reinterpret_cast<PyObject *>(array_base_class));
 
-    nb::class_<ArrayMemory>(module, "ArrayMemory", nb::is_weak_referenceable(),
-                            "Memory of arrays, from the pool that they share.")
-        .def("free", &ArrayMemory::free, nb::lock_self(),
-             "Give the memory back now. A second time is an error.")
-        .def("__int__", &ArrayMemory::get)
-        .def("__index__", &ArrayMemory::get)
-        .def("__long__", &ArrayMemory::get)
-        .def("__len__", &ArrayMemory::size)
-        .def("__bool__", [](const ArrayMemory &) { return true; })
-        .def("__repr__", describe_memory)
-        .def_prop_ro("size", &ArrayMemory::size, "In bytes, as it was asked for.");
-    ArgumentTypes::add({reinterpret_cast<PyTypeObject *>(nb::type<ArrayMemory>().ptr()),
-                        pack_array_memory,
-                        {},
-                        0,
-                        true});
-
+    bind_array_allocation(module);
     module.def(
         "_register_array_class",
         [](nb::handle type) {

@@ -21,6 +21,7 @@ struct ArrayObject {
     PyObject *dtype;     ///< numpy's
     PyObject *base;      ///< the array that this is a view of; null: none
     PyObject *allocator; ///< as it was passed; null: the pool
+    PyObject *gpudata;   ///< the ArrayAllocation that stands for the pool's block, once asked for
     Array array;
 };
 
@@ -41,13 +42,18 @@ inline Array &array_of(nb::handle object) { return array_object(object).array; }
 /// Throws TypeError, which names `what`, where it is no array.
 Array &require_array(nb::handle object, const char *what);
 
-/// A new object of class `type` around an array. `dtype` is numpy's for opaque elements; null
-/// otherwise.
+/// Whether a subclass has an __init__ or a __new__ of its own. Its objects come from its
+/// constructor alone, so results and views that have no way to call that one are of class GPUArray,
+/// as PyCUDA's.
+bool constructs_itself(PyTypeObject *type);
+
+/// A new object of class `type` around an array; of GPUArray where `type` constructs itself.
+/// `dtype` is numpy's for opaque elements; null otherwise.
 nb::object wrap_array(Array array, PyTypeObject *type = nullptr, nb::handle dtype = {});
 
 /// How new arrays get their memory: the pool, or a function of the user.
 struct Allocation {
-    nb::handle allocator; ///< null or None: the pool
+    nb::handle allocator; ///< null, None or pycuda.driver.mem_alloc: the pool
     StreamRef stream = {};
 };
 /// A new array with memory from `allocation`.
@@ -61,6 +67,11 @@ void array_note_use(const Array &array, StreamRef stream);
 /// numpy's dtype objects and ours.
 nb::object numpy_dtype(ScalarType type);
 DType dtype_of(nb::handle numpy_dtype);
+
+/// `shape` with strides in bytes as they were passed, any sequence of ints.
+Layout strided_layout(const Layout &shape, nb::handle strides);
+/// Throws ValueError where `layout`, at the array's address, leaves its memory.
+void check_inside(const Array &array, const Layout &layout);
 
 /// An int, or anything iterable of them.
 Layout shape_argument(nb::handle shape);

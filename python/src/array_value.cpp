@@ -127,6 +127,35 @@ Operand require_operand(nb::handle object, const char *what) {
     throw_type_error(message);
 }
 
+namespace {
+
+/// Whether results that look like an array of this class come from its _new_like_me(), as PyCUDA's
+/// do: where a subclass has one of its own, or a constructor.
+bool makes_own_results(PyTypeObject *type) {
+    const char *name = "_new_like_me";
+    nb::handle own(reinterpret_cast<PyObject *>(type));
+    nb::handle common(reinterpret_cast<PyObject *>(array_class));
+    return constructs_itself(type) || !own.attr(name).is(common.attr(name));
+}
+
+/// The result goes to what the first operand of its shape makes for it; without such an operand to
+/// a GPUArray.
+nb::object apply_to_own_result(Operation operation, std::span<const nb::handle> objects,
+                               std::span<const Operand> operands, ApplyOptions options) {
+    const ResultDescription result = describe_result(operation, operands, options);
+    for (nb::handle object : objects) {
+        if (!is_array(object) || !array_of(object).layout().same_shape(result.layout))
+            continue;
+        nb::object made = object.attr("_new_like_me")(numpy_dtype(result.type));
+        options.out = &require_array(made, "what _new_like_me() returns");
+        apply(operation, operands, options);
+        return made;
+    }
+    return wrap_array(apply(operation, operands, options));
+}
+
+} // namespace
+
 nb::object apply_to_objects(Operation operation, std::span<const nb::handle> objects,
                             std::span<const Operand> operands, ApplyOptions options,
                             nb::handle out) {
@@ -139,6 +168,8 @@ nb::object apply_to_objects(Operation operation, std::span<const nb::handle> obj
         if (!is_array(object))
             continue;
         type = Py_TYPE(object.ptr());
+        if (type != array_class && makes_own_results(type))
+            return apply_to_own_result(operation, objects, operands, options);
         if (array_object(object).allocator == nullptr)
             break;
         const ResultDescription result = describe_result(operation, operands, options);

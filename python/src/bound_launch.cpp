@@ -6,6 +6,7 @@
 #include "bound_launch.h"
 
 #include "argument_types.h"
+#include "array_allocation.h"
 #include "device_memory.h"
 #include "device_pointer.h"
 #include "errors.h"
@@ -36,6 +37,7 @@ struct BoundLaunch {
     std::vector<std::byte> block;
     std::vector<const DeviceMemory *> memory; ///< of `arguments`, asked whether they still live
     std::vector<const PooledMemory *> pooled;
+    std::vector<const ArrayAllocation *> of_arrays;
     nb::object wrapper;   ///< the Function
     nb::object arguments; ///< a tuple, which keeps memory alive
     nb::object stream;
@@ -112,6 +114,8 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
             static_cast<void>(memory->get()); // throws where it was freed
         for (const PooledMemory *memory : launch.pooled)
             static_cast<void>(memory->get());
+        for (const ArrayAllocation *memory : launch.of_arrays)
+            static_cast<void>(memory->get());
         launch_packed(launch.function, config, launch.block.data(), launch.block.size());
         return Py_NewRef(Py_None);
     });
@@ -120,7 +124,9 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
 // Making one
 
 void watch_memory(BoundLaunch &launch, nb::handle argument) {
-    if (const DeviceMemory * memory; nb::try_cast(argument, memory) && memory)
+    if (const ArrayAllocation *of_array = find_array_allocation(argument))
+        launch.of_arrays.push_back(of_array);
+    else if (const DeviceMemory * memory; nb::try_cast(argument, memory) && memory)
         launch.memory.push_back(memory);
     else if (const PooledMemory * pooled; nb::try_cast(argument, pooled) && pooled)
         launch.pooled.push_back(pooled);
@@ -156,7 +162,7 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
 
     const std::byte *bytes = block.data();
     BoundLaunch launch{
-        function.function, options.config,        {bytes, bytes + block.size()}, {}, {},
+        function.function, options.config,        {bytes, bytes + block.size()}, {}, {}, {},
         nb::borrow(self),  tuple_of(args, count), nb::borrow(options.stream)};
     for (std::size_t i = 0; i < count; ++i)
         watch_memory(launch, args[i]);

@@ -78,8 +78,10 @@ CompileResult compile_source(std::string source, const std::string &nvcc,
     request.keep = keep;
     choose_compiler(request, nvcc);
     choose_cache(request, cache_dir);
-    request.target = target == "image" ? driver().image_kind() : kind_named(target);
     request.device = current_capability();
+    // PyCUDA's programs load what they compiled to a "cubin", whatever the driver takes.
+    const bool to_load = target == "image" || (target == "cubin" && request.device.has_value());
+    request.target = to_load ? driver().image_kind() : kind_named(target);
     nb::gil_scoped_release release;
     return compile(request);
 }

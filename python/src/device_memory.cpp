@@ -131,13 +131,7 @@ void bind_allocation(nb::module_ &module) {
                         .def(
                             "as_buffer",
                             [](const DeviceMemory &memory, std::size_t size, std::size_t offset) {
-                                if (offset > memory.size() || size > memory.size() - offset)
-                                    throw_value_error("a buffer of " + std::to_string(size) +
-                                                      " bytes from byte " + std::to_string(offset) +
-                                                      " on does not fit into the " +
-                                                      std::to_string(memory.size()) +
-                                                      " bytes of the allocation");
-                                return view_of(memory.get(), size, offset);
+                                return host_view(memory.get(), memory.size(), size, offset);
                             },
                             nb::arg("size"), nb::arg("offset") = 0,
                             "A memoryview of the address; for memory that the host can reach.")
@@ -171,6 +165,14 @@ void bind_allocation(nb::module_ &module) {
 }
 
 } // namespace
+
+nb::object host_view(CUdeviceptr address, std::size_t bytes, std::size_t size, std::size_t offset) {
+    if (offset > bytes || size > bytes - offset)
+        throw_value_error("a buffer of " + std::to_string(size) + " bytes from byte " +
+                          std::to_string(offset) + " on does not fit into the " +
+                          std::to_string(bytes) + " bytes of the allocation");
+    return view_of(address, size, offset);
+}
 
 void bind_device_memory(nb::module_ &module) {
     bind_allocation(module);

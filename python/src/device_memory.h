@@ -1,6 +1,8 @@
 // device_memory.h -- the classes of device memory that have no counterpart in core.
 #pragma once
 
+#include "bindings.h"
+
 #include <pycuda/memory.h>
 
 namespace pycuda::python {
@@ -12,5 +14,9 @@ class ManagedAllocation : public DeviceMemory {
     void *data() const { return reinterpret_cast<void *>(get()); }
     void attach(unsigned flags, StreamRef stream) const;
 };
+
+/// A memoryview of `size` bytes from `offset` on, of `bytes` at `address`. Throws ValueError where
+/// they are more than there are.
+nb::object host_view(CUdeviceptr address, std::size_t bytes, std::size_t size, std::size_t offset);
 
 } // namespace pycuda::python

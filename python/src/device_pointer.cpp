@@ -1,6 +1,7 @@
 // device_pointer.cpp -- what counts as a device pointer, and what as a stream.
 #include "device_pointer.h"
 
+#include "array_allocation.h"
 #include "array_object.h"
 #include "numpy_types.h"
 #include "python_object.h"
@@ -31,6 +32,8 @@ StreamRef exchange_current_stream(StreamRef stream) noexcept {
 }
 
 std::optional<CUdeviceptr> find_device_address(nb::handle object) {
+    if (const ArrayAllocation *memory = find_array_allocation(object))
+        return memory->get();
     if (const DeviceMemory * memory; nb::try_cast(object, memory) && memory)
         return memory->get();
     if (const PooledMemory * memory; nb::try_cast(object, memory) && memory)

@@ -41,8 +41,11 @@ ElementType describe(nb::handle dtype) {
 bool is_integral(char kind) { return kind == 'i' || kind == 'u' || kind == 'b'; }
 
 /// Whether the kernel would misread the elements. Bytes, records, and complex numbers seen as pairs
-/// of reals are left to the programmer, who means something by them.
+/// of reals are left to the programmer, who means something by them. A mask of bool is no such
+/// bytes: where PyCUDA's comparison gave elements of the operands' type, the kernel takes those.
 bool misread(const ElementType &given, const Parameter &wanted) {
+    if (given.kind == 'b')
+        return wanted.element_kind == ValueKind::Float || wanted.element_size != 1;
     if (given.kind == 'f')
         return wanted.element_kind != ValueKind::Float || given.size != wanted.element_size;
     if (is_integral(given.kind) && given.size > 1)

@@ -5,6 +5,7 @@
 #include "compile/sha256.h"
 #include "compile/source_text.h"
 #include "compile/source_wrap.h"
+#include "compile/struct_attributes.h"
 
 using namespace pycuda::compile_detail;
 using testing::ElementsAre;
@@ -72,4 +73,21 @@ TEST(Sha256, AgreesWithTheStandard) {
               "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
     EXPECT_EQ(to_hex(sha256(std::string(1'000'000, 'a'))),
               "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(StructAttributes, MoveToTheFront) {
+    EXPECT_EQ(move_struct_attributes("typedef struct S { int a; } __align__(32) T;"),
+              "typedef struct __align__(32) S { int a; }               T;");
+    EXPECT_EQ(move_struct_attributes("union { int a; }\n__attribute__((aligned(8)))\nx;"),
+              "union __attribute__((aligned(8))) { int a; }\n                           \nx;");
+    EXPECT_EQ(move_struct_attributes("struct A { struct B { int b; } M(4) b; } M(8) a;"),
+              "struct M(8) A { struct M(4) B { int b; }      b; }      a;");
+}
+
+TEST(StructAttributes, NothingElseMoves) {
+    for (const char *text : {"struct S { int a; } f(int);", "struct S { int a; }; int g(3);",
+                             "void f() { struct S s; if (x) { } while (y) z(); }",
+                             "struct S { }; // } __align__(8) x;", "struct S : T { } a;",
+                             "enum { A } __attribute__((packed)) e; struct S;"})
+        EXPECT_EQ(move_struct_attributes(text), std::nullopt) << text;
 }

@@ -1,10 +1,21 @@
 """Contexts: the stack, the primary context, limits, detach."""
 
+import gc
 import threading
 
+import numpy as np
 import pytest
 
 import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+WAIT = """
+__global__ void wait(long long nanoseconds)
+{
+    const long long begin = clock64();
+    while (clock64() - begin < nanoseconds) { }
+}
+"""
 
 
 def test_push_and_pop(device):
@@ -72,8 +83,13 @@ def test_no_context_is_a_logic_error():
 
 def test_static_methods_work_on_instances(primary_context, device):
     assert primary_context.get_device() == device
+    assert 3020 <= primary_context.get_api_version() <= cuda.get_driver_version()
+    wait = SourceModule(WAIT).get_function("wait")
+    wait(np.int64(50_000_000), block=(1, 1, 1))
+    event = cuda.Event().record()
+    assert not event.query()
     primary_context.synchronize()
-    assert primary_context.get_api_version() >= 3010
+    assert event.query()
 
 
 def test_limits(device):
@@ -89,7 +105,7 @@ def test_cache_config(device):
     assert isinstance(cuda.Context.get_cache_config(), cuda.func_cache)
 
 
-def test_objects_outlive_their_context(device):
+def test_objects_outlive_their_context(device, capfd):
     context = device.make_context()
     memory, stream, event = cuda.mem_alloc(64), cuda.Stream(), cuda.Event()
     context.detach()
@@ -97,7 +113,10 @@ def test_objects_outlive_their_context(device):
         memory,
         stream,
         event,
-    )  # freed with the context: nothing happens, nothing is printed
+    )  # freed with the context
+    gc.collect()
+    assert capfd.readouterr() == ("", "")
+    assert cuda.Context.get_current() is not None  # the fixture's, which was below
 
 
 def test_memory_can_be_used_and_freed_in_another_thread(device, primary_context):

@@ -212,4 +212,4 @@ def test_rand(device):
     assert rand(7, np.uint32).dtype == np.uint32
     with pytest.raises(NotImplementedError, match="int64"):
         rand(3, np.int64)
-    assert curandom.get_curand_version() is None
+    assert curandom.get_curand_version() >= (5, 0, 0)  # as PyCUDA's own suite asks

@@ -1,6 +1,7 @@
 """Names of pycuda.driver that no other test has a reason to use."""
 
 import copy
+import ctypes
 import pickle
 
 import numpy as np
@@ -52,7 +53,11 @@ def test_constants_of_the_module():
     assert cuda.TRSF_READ_AS_INTEGER == 1
     assert cuda.TRSF_NORMALIZED_COORDINATES == 2
     assert cuda.TR_DEFAULT == -1
-    assert cuda.have_gl_ext() in (False, True)
+
+
+def test_the_extension_for_gl_is_there_if_the_driver_has_it(device):
+    library = ctypes.CDLL(cuda.get_driver_path())
+    assert cuda.have_gl_ext() is hasattr(library, "cuGraphicsGLRegisterBuffer")
 
 
 def test_classes_of_memory(device):
@@ -204,7 +209,9 @@ def test_attributes_of_a_function(device):
 
 def test_bank_size_of_a_context(device):
     cuda.Context.set_shared_config(cuda.shared_config.FOUR_BYTE_BANK_SIZE)
-    assert cuda.Context.get_shared_config() in cuda.shared_config.values.values()
+    assert cuda.Context.get_shared_config() is cuda.shared_config.FOUR_BYTE_BANK_SIZE
+    with pytest.raises((TypeError, ValueError, cuda.LogicError)):
+        cuda.Context.set_shared_config(99)
 
 
 def test_a_handler_of_ones_own(device):

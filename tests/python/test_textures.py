@@ -462,3 +462,22 @@ def test_kinds_of_references_are_told_apart(able):
     ):
         with pytest.raises(cuda.LogicError):
             look_up()
+
+
+def test_textures_in_included_headers(texture_module, tmp_path):
+    """A header beside the source, by its path, and one that a header in another folder includes."""
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner/image.cuh").write_text("texture<float, 2> image;\n")
+    (tmp_path / "inner/outer.cuh").write_text(
+        '#pragma once\n#include "image.cuh"\nstatic texture<float, 1> unused;\n'
+    )
+    read = READ.replace("texture<float, 2> image;", "")
+    for include, folders in (
+        (f'#include "{tmp_path}/inner/image.cuh"\n', []),
+        ('#include "inner/outer.cuh"\n', [str(tmp_path)]),
+        ("#include <image.cuh>\n", [str(tmp_path / "inner")]),
+    ):
+        module = texture_module(include + read, include_dirs=folders)
+        reference = module.get_texref("image")
+        cuda.matrix_to_texref(IMAGE, reference, order="C")
+        np.testing.assert_array_equal(read_all(module, reference), IMAGE)

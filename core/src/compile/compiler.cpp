@@ -15,6 +15,7 @@
 #include "kernel_pack.h"
 #include "memory_cache.h"
 #include "progress_line.h"
+#include "struct_attributes.h"
 #include "texture_shim.h"
 
 namespace fs = std::filesystem;
@@ -123,7 +124,7 @@ std::string memory_key(const CompileRequest &request) {
 
 Sha256::Digest disk_key(const CompileJob &job) {
     ByteWriter key;
-    key.put("image 1");
+    key.put("image 2");
     put_request(key, job.request);
     key.put(job.source_directory).put(job.compiler_identity);
     for (const IncludeDirectory &directory : job.include_path)
@@ -287,6 +288,8 @@ CompileResult compile(const CompileRequest &asked) {
     using namespace compile_detail;
     CompileRequest request = asked;
     adapt_texture_references(request);
+    if (std::optional<std::string> moved = move_struct_attributes(request.source))
+        request.source = std::move(*moved);
     if (!caches_are_on(request) || request.keep) {
         const PreparedJob prepared = prepare(request);
         return compile_afresh(prepared.job, prepared.nvcc).result;

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "standard_headers.h"
+#include "struct_attributes.h"
+#include "texture_shim.h"
 
 namespace pycuda::compile_detail {
 namespace {
@@ -31,6 +33,7 @@ class Scanner {
             pending_.pop_back();
             read_header(header);
         }
+        list_adapted();
         return std::move(scan_);
     }
 
@@ -55,24 +58,27 @@ class Scanner {
             return;
         }
         if (include.name.starts_with('/')) {
-            try_file(include.name, folder.owner, folder);
+            try_file(include.name, folder.owner, folder, include.name);
             return;
         }
         if (include.form == IncludeDirective::Form::Quoted &&
-            try_file(folder.path + "/" + include.name, folder.owner, folder))
+            try_file(folder.path + "/" + include.name, folder.owner, folder, include.name))
             return;
         const char *stand_in = standard_header(include.name);
         for (const IncludeDirectory &directory : path_)
             if (!(stand_in && is_cuda(directory.owner)) &&
-                try_file(directory.path + "/" + include.name, directory.owner, folder))
+                try_file(directory.path + "/" + include.name, directory.owner, folder,
+                         include.name))
                 return;
         if (scan_.unresolved.insert(include.name).second && stand_in)
             scan_text(stand_in, {"", Owner::Toolkit});
     }
 
-    /// Whether the file, included from one in `from`, exists. It is then queued, else remembered
-    /// as absent.
-    bool try_file(const std::string &path, Owner owner, const IncludeDirectory &from) {
+    /// Whether the file, included by `name` from one in `from`, exists. It is then queued, else
+    /// remembered as absent.
+    bool try_file(const std::string &path, Owner owner, const IncludeDirectory &from,
+                  const std::string &name) {
+        names_[path].insert(name);
         auto known = exists_.find(path);
         if (known != exists_.end())
             return known->second;
@@ -97,12 +103,39 @@ class Scanner {
         if (header.remembered)
             scan_.dependencies.files.push_back(
                 {header.path, false, content->stamp, sha256(content->text)});
+        if (header.owner == Owner::User)
+            adapt(header.path, content->text);
         if (header.owner != Owner::Library)
             scan_text(content->text, {folder_of(header.path), header.owner});
     }
 
+    void adapt(const std::string &path, const std::string &text) {
+        std::optional<std::string> textures = adapt_texture_declarations(text);
+        std::optional<std::string> both = move_struct_attributes(textures ? *textures : text);
+        if (textures || both)
+            adapted_.emplace(path, AdaptedHeader{"", folder_of(path),
+                                                 both ? std::move(*both) : std::move(*textures),
+                                                 textures.has_value()});
+    }
+
+    void list_adapted() {
+        std::map<std::string, int> files_of; // by name
+        for (const auto &[path, names] : names_)
+            if (exists_[path])
+                for (const std::string &name : names)
+                    ++files_of[name];
+        for (const auto &[path, header] : adapted_)
+            for (const std::string &name : names_[path])
+                if (files_of[name] == 1) {
+                    scan_.adapted.push_back(header);
+                    scan_.adapted.back().name = name;
+                }
+    }
+
     const std::vector<IncludeDirectory> &path_;
     std::vector<Header> pending_;
+    std::map<std::string, std::set<std::string>> names_; // of a path, in #include directives
+    std::map<std::string, AdaptedHeader> adapted_;       // by path
     std::map<std::string, bool> exists_;
     IncludeScan scan_;
 };

@@ -32,10 +32,22 @@ struct IncludeDirectory {
     Owner owner = Owner::User;
 };
 
+/// A header of the user's whose text cannot be compiled as it is.
+struct AdaptedHeader {
+    std::string name;   ///< as an #include writes it
+    std::string folder; ///< of the file, where what it includes is looked for
+    std::string text;
+    bool has_textures = false;
+};
+
 struct IncludeScan {
     DependencyList dependencies;
     /// Names that no folder has.
     std::set<std::string, std::less<>> unresolved;
+    /// Headers that declare textures (texture_shim.h), or have attributes behind structs
+    /// (struct_attributes.h), by each name that they are included with. A
+    /// name that stands for two of them is left out.
+    std::vector<AdaptedHeader> adapted;
     /// Whether a user's file has `#include MACRO`, so that the list may be incomplete.
     bool incomplete = false;
 };

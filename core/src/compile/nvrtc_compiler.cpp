@@ -23,6 +23,7 @@
 #include "nvrtc_library.h"
 #include "standard_headers.h"
 #include "subprocess.h"
+#include "texture_shim.h"
 
 namespace fs = std::filesystem;
 
@@ -160,6 +161,7 @@ class NvrtcCompilation {
             nvrtc.headers.push_back({name, ""});
         if (attempt_.without_register)
             nvrtc.options.push_back("--define-macro=register=");
+        add_adapted_headers(nvrtc);
         add_implicit_names(nvrtc);
 
         command_line_ = {"nvrtc"};
@@ -169,6 +171,17 @@ class NvrtcCompilation {
         if (job_.keep)
             keep_files(nvrtc, outcome);
         return outcome;
+    }
+
+    /// In place of the files.
+    void add_adapted_headers(NvrtcJob &nvrtc) const {
+        const std::string before_all = std::string("--pre-include=") + texture_reference_header;
+        for (const AdaptedHeader &header : scan_.adapted) {
+            nvrtc.headers.push_back({header.name, header.text.c_str()});
+            nvrtc.options.push_back("-I" + header.folder);
+            if (header.has_textures)
+                add_once(nvrtc.options, before_all.c_str());
+        }
     }
 
     /// Declarations of what the last attempt missed, as a header before the source.

@@ -5,13 +5,12 @@
 #include <cctype>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
 namespace {
-
-constexpr const char *header = "pycuda-texture-references.hpp";
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
@@ -99,12 +98,13 @@ bool defines_class(std::string_view blanked, std::string_view word) {
 
 } // namespace
 
-void adapt_texture_references(CompileRequest &request) {
-    const bool may_have = request.source.find("texture") != std::string::npos ||
-                          request.source.find("surface") != std::string::npos;
+std::optional<std::string> adapt_texture_declarations(std::string_view text) {
+    const bool may_have = text.find("texture") != std::string_view::npos ||
+                          text.find("surface") != std::string_view::npos;
     if (!may_have)
-        return;
-    const std::string blanked = blank_comments_and_strings(request.source);
+        return std::nullopt;
+    const std::string blanked = blank_comments_and_strings(text);
+    std::string adapted(text);
     bool found = false;
     // From the end, so that positions before a change stay as they are.
     for (std::size_t at = blanked.size(); at-- > 0;) {
@@ -112,13 +112,20 @@ void adapt_texture_references(CompileRequest &request) {
             if (!std::string_view(blanked).substr(at).starts_with(word) ||
                 !begins_declaration(blanked, at, word) || defines_class(blanked, word))
                 continue;
-            request.source.insert(at, "__constant__ ");
-            blank_static(request.source, blanked, at);
+            adapted.insert(at, "__constant__ ");
+            blank_static(adapted, blanked, at);
             found = true;
         }
     }
-    if (found)
-        request.options.insert(request.options.end(), {"-include", header});
+    return found ? std::optional(std::move(adapted)) : std::nullopt;
+}
+
+void adapt_texture_references(CompileRequest &request) {
+    std::optional<std::string> adapted = adapt_texture_declarations(request.source);
+    if (!adapted)
+        return;
+    request.source = std::move(*adapted);
+    request.options.insert(request.options.end(), {"-include", texture_reference_header});
 }
 
 } // namespace pycuda::compile_detail

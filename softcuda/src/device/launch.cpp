@@ -392,7 +392,7 @@ void launch_child(Stream &stream, Function &function, std::shared_ptr<const void
                   const LaunchRequest &request, std::span<const std::byte> parameters,
                   const LaunchTicket &ticket) {
     auto kernel = std::make_shared<KernelLaunch>(
-        stream, function, std::move(keep), function.compiled(shape_of(request)), request, ticket);
+        stream, function, std::move(keep), function.compiled(shape_of(function, request)), request, ticket);
     std::memcpy(kernel->parameters(), parameters.data(), parameters.size());
     if (System::get().timeline().append(stream, kernel))
         kernel->start();

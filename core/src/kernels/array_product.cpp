@@ -6,7 +6,7 @@
 #include "arrays/kernel_table.h"
 #include "arrays/operation_source.h"
 
-#include "kernels/cublas.h"
+#include "libraries/cublas.h"
 #include "kernels/device/product.cuh.h"
 
 #include <pycuda/array_operation.h>

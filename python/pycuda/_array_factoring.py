@@ -15,6 +15,7 @@ from numpy.linalg import LinAlgError
 
 from pycuda import _array_host as _host
 from pycuda import _array_lapack as _lapack
+from pycuda import _array_small as _small
 from pycuda._array_creation import arange_of, as_array, eye, zeros
 from pycuda._array_indexing import broadcast_to
 from pycuda._array_lapack import stacked
@@ -263,10 +264,6 @@ def _module(dtype: np.dtype):
     return SourceModule(source, no_extern_c=True)
 
 
-def _kernel(name: str, dtype):
-    return _module(dtype).get_function(name)
-
-
 def inexact(*arrays) -> np.dtype:
     """The type that numpy computes in."""
     for one in arrays:
@@ -307,7 +304,7 @@ def _solve_triangle(a, b, k0: int, k1: int, first: int, lower: bool) -> None:
         return
     for start in range(0, a.shape[0], 65535):  # the grid's second extent
         part, whole = a[start : start + 65535], b[start : start + 65535]
-        _kernel("triangle", a.dtype)(
+        _module(a.dtype).get_function("triangle")(
             part, whole, a.shape[-1], k0, k1, b.shape[-1], first, columns,
             b.shape[-2] * b.shape[-1], int(lower),
             block=(256, 1, 1), grid=(-(-columns // 256), part.shape[0]),
@@ -325,7 +322,7 @@ class _Factors:
         if lu.size == 0:
             return
         for k0, k1 in _blocks(n):
-            _kernel("lu_panel", dtype)(
+            _module(dtype).get_function("lu_panel")(
                 lu, self.order, self.swaps, self.singular, n, k0, k1,
                 block=(256, 1, 1), grid=(count, 1),
             )  # fmt: skip
@@ -333,9 +330,10 @@ class _Factors:
                 _solve_triangle(lu, lu, k0, k1, k1, lower=True)
                 lu[:, k1:, k1:] -= matmul(lu[:, k1:, k0:k1], lu[:, k0:k1, k1:])
 
-    def check(self) -> None:
+    def checked(self, result):
         if self.singular.size and bool(self.singular.any()):
             raise LinAlgError("Singular matrix")
+        return result
 
     def solve(self, b):
         """The solution for right sides (..., n, columns), as (matrices, n, columns)."""
@@ -354,6 +352,9 @@ class _Factors:
                 b[:, :k0] -= matmul(self.lu[:, :k0, k0:k1], b[:, k0:k1])
         return b
 
+    def diagonal(self):
+        return self.lu.diagonal(0, 1, 2)
+
     def inverse(self):
         one = broadcast_to(eye(self.lu.shape[1], dtype=self.lu.dtype), self.lu.shape)
         return self.solve(one)
@@ -366,6 +367,19 @@ class _Factors:
 
 def _factors(a, dtype):
     return (_lapack.Factors if _lapack.takes(dtype) else _Factors)(a, dtype)
+
+
+def _solve(a, b, kind):
+    if b.size and _small.takes(a, kind):
+        return _small.solve(a, b, kind)
+    x = _host.call(np.linalg.solve, a, b)
+    if x is not None:
+        return x
+    if _lapack.takes(kind):
+        factors = _lapack.Factors(a, kind, in_columns=True)
+    else:
+        factors = _Factors(a, kind)
+    return factors.checked(factors.solve(b))
 
 
 def solve(a, b):
@@ -389,13 +403,10 @@ def solve(a, b):
         raise ValueError(
             f"a right side of shape {b.shape} does not fit matrices of shape {a.shape}"
         )
-    x = _host.call(np.linalg.solve, a, b)
-    if x is None:
-        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        b = broadcast_to(b, (*stack, *b.shape[-2:]))
-        factors = _factors(broadcast_to(a, (*stack, *a.shape[-2:])), kind)
-        factors.check()
-        x = factors.solve(b).reshape(b.shape)
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a = broadcast_to(a, (*stack, *a.shape[-2:]))
+    b = broadcast_to(b, (*stack, *b.shape[-2:]))
+    x = _solve(a, b, kind).reshape(b.shape)
     return x.reshape(x.shape[:-1]) if vector else x
 
 
@@ -409,12 +420,14 @@ def inv(a):
     """
     a = as_array(a)
     check_square(a)
+    kind = inexact(a)
+    if _small.takes(a, kind):
+        return _small.inv(a, kind).reshape(a.shape)
     result = _host.call(np.linalg.inv, a)
     if result is not None:
         return result
-    factors = _factors(a, inexact(a))
-    factors.check()
-    return factors.inverse().reshape(a.shape)
+    factors = _factors(a, kind)
+    return factors.checked(factors.inverse()).reshape(a.shape)
 
 
 def matrix_power(a, n: int):
@@ -422,11 +435,6 @@ def matrix_power(a, n: int):
     if n < 0:
         return _positive_power(inv(a), -n)
     return _positive_power(as_array(a), n)
-
-
-def _scalars(values, a):
-    """One value for each matrix, in the shape of the stack."""
-    return values.reshape(a.shape[:-2])
 
 
 def det(a):
@@ -438,13 +446,16 @@ def det(a):
     """
     a = as_array(a)
     check_square(a)
+    kind, stack = inexact(a), a.shape[:-2]
+    if _small.takes(a, kind):
+        return _small.det(a, kind).reshape(stack)
     result = _host.call(np.linalg.det, a)
     if result is not None:
         return result
-    factors = _factors(a, inexact(a))
-    product = factors.lu.diagonal(0, 1, 2).prod(1) * factors.sign()
+    factors = _factors(a, kind)
+    product = factors.diagonal().prod(1) * factors.sign()
     product = where(factors.singular != 0, 0, product)
-    return _scalars(product, a).astype(factors.lu.dtype, copy=False)
+    return product.reshape(stack).astype(factors.lu.dtype, copy=False)
 
 
 def slogdet(a):
@@ -457,18 +468,22 @@ def slogdet(a):
     """
     a = as_array(a)
     check_square(a)
+    kind, stack = inexact(a), a.shape[:-2]
+    if _small.takes(a, kind):
+        sign, logarithm = _small.slogdet(a, kind)
+        return SlogdetResult(sign.reshape(stack), logarithm.reshape(stack))
     result = _host.call(np.linalg.slogdet, a)
     if result is not None:
         return SlogdetResult(*result)
-    factors = _factors(a, inexact(a))
-    diagonal = factors.lu.diagonal(0, 1, 2)
+    factors = _factors(a, kind)
+    diagonal = factors.diagonal()
     size = UFUNCS["absolute"](diagonal)
     singular = factors.singular != 0
     sign = UFUNCS["sign"](diagonal).prod(1) * factors.sign()
     sign = where(singular, 0, sign).astype(diagonal.dtype, copy=False)
     logarithm = where(singular, -np.inf, UFUNCS["log"](size).sum(1))
     logarithm = logarithm.astype(size.dtype, copy=False)
-    return SlogdetResult(_scalars(sign, a), _scalars(logarithm, a))
+    return SlogdetResult(sign.reshape(stack), logarithm.reshape(stack))
 
 
 def _own_cholesky(a, kind, upper: bool):
@@ -478,7 +493,7 @@ def _own_cholesky(a, kind, upper: bool):
     broken = zeros(count, np.int32)
     if work.size:
         for k0, k1 in _blocks(n):
-            _kernel("cholesky_panel", kind)(
+            _module(kind).get_function("cholesky_panel")(
                 work, broken, n, k0, k1, block=(256, 1, 1), grid=(count, 1)
             )
             if k1 < n:
@@ -500,6 +515,8 @@ def cholesky(a, /, *, upper: bool = False):
     a = as_array(a)
     check_square(a)
     kind = inexact(a)
+    if _small.takes(a, kind):
+        return _small.cholesky(a, kind, upper).reshape(a.shape)
     result = _host.call(_numpy_cholesky, a, upper=upper)
     if result is not None:
         return result
@@ -534,7 +551,7 @@ def _own_qr(a, kind, mode: str):
         work /= scale
     factors = zeros((count, least), kind)
     if work.size:
-        _kernel("householder", kind)(
+        _module(kind).get_function("householder")(
             work, factors, m, n, block=(256, 1, 1), grid=(count, 1)
         )
     columns = m if mode == "complete" else least
@@ -544,7 +561,7 @@ def _own_qr(a, kind, mode: str):
     q = zeros((count, m, columns), kind)
     q.diagonal(0, 1, 2).fill(1)
     if work.size:
-        _kernel("apply_reflections", kind)(
+        _module(kind).get_function("apply_reflections")(
             work, factors, q, m, n, columns, block=(256, 1, 1), grid=(count, 1)
         )
     return q, upper

@@ -5,8 +5,8 @@ LAPACK's matrices lie in columns, so a C-contiguous array of ours is LAPACK's tr
     our memory  a b c d      we:  a b     LAPACK:  a c
                                   c d              b d
 
-Most functions need no transposed copy: A x = b is solved with the transposed factors, the lower triangle of A
-is the upper one of LAPACK's matrix, and U and V of singular values change places. ``stack`` below is always
+Most functions need no transposed copy: the inverse of the transposed matrix is the transposed inverse, the lower
+triangle of A is the upper one of LAPACK's matrix, and U and V of singular values change places. ``stack`` below is always
 (matrices, columns, rows) of LAPACK's matrices.
 """
 
@@ -20,11 +20,15 @@ from numpy.linalg import LinAlgError
 from pycuda import _driver
 from pycuda._array_creation import arange_of, empty, eye, zeros
 from pycuda._array_indexing import broadcast_to
-from pycuda._array_selecting import tril, triu
+from pycuda._array_selecting import tril, triu, where
 from pycuda._array_shapes import matrix_transpose
+from pycuda._array_ufuncs import UFUNCS
 
 #: Stacks of matrices up to this extent are factored all at once by cuBLAS, others one after the other.
 _MOST_STACKED = 256
+
+#: Stacks of matrices up to this extent get their singular values all at once by cuSOLVER.
+LARGEST_ROTATED_AT_ONCE = 32
 
 
 def takes(dtype) -> bool:
@@ -56,10 +60,13 @@ def _lies_in_columns(a) -> bool:
 
 
 class Factors:
-    """P A = L U of a stack of square matrices. ``singular`` is not zero for matrices that are singular."""
+    """P A = L U of a stack of square matrices. ``singular`` is not zero for matrices that are singular.
 
-    def __init__(self, a, dtype) -> None:
-        self._in_rows = not _lies_in_columns(a)
+    ``in_columns``: LAPACK's matrix is ours, not the transposed one, which is quicker to solve with.
+    """
+
+    def __init__(self, a, dtype, in_columns: bool | None = None) -> None:
+        self._in_rows = not (_lies_in_columns(a) if in_columns is None else in_columns)
         self.lu = stacked(a if self._in_rows else matrix_transpose(a), dtype)
         count, n = self.lu.shape[:2]
         self.singular = _status(count)
@@ -67,12 +74,30 @@ class Factors:
         self._pivots = empty((count, n), np.int32 if self._together else np.int64)
         if self.lu.size == 0:
             return
+        # cuSOLVER may lose NaN: it is no pivot.
+        self.undefined = UFUNCS["isnan"](self.lu).any((1, 2))
         factor = _driver._library_lu_stack if self._together else _driver._library_lu
         factor(self.lu, self._pivots, self.singular)
+        self.singular = where(self.undefined, 0, self.singular)
 
-    def check(self) -> None:
-        if self.singular.size and bool(self.singular.any()):
+    def diagonal(self):
+        """That of U; NaN where the matrix has one."""
+        diagonal = self.lu.diagonal(0, 1, 2)
+        if self.lu.size == 0:
+            return diagonal
+        result = where(self.undefined[:, None], np.nan, diagonal)
+        return result.astype(diagonal.dtype, copy=False)
+
+    def checked(self, result):
+        """The result, (matrices, rows, columns), that the factors gave. Waits for the device."""
+        if self.lu.size == 0:
+            return result
+        worst = int((2 * (self.singular != 0) + self.undefined).max().get())
+        if worst >= 2:
             raise LinAlgError("Singular matrix")
+        if worst:
+            result = where(self.undefined[:, None, None], np.nan, result)
+        return result.astype(self.lu.dtype, copy=False)
 
     def _solve(self, sides, transposed: bool) -> None:
         if sides.size == 0:
@@ -105,12 +130,13 @@ class Factors:
 
 def cholesky(a, dtype, upper: bool):
     """(factors, status) of a stack of Hermitian matrices in rows of which one triangle is read."""
-    stack = stacked(a, dtype)
+    # LAPACK's lower triangle, which is factored in half of the time of the upper one: of our matrix, or,
+    # with ``upper``, of the transposed one, for which our memory is as LAPACK wants it.
+    stack = stacked(a if upper else matrix_transpose(a), dtype)
     status = _status(stack.shape[0])
     if stack.size:
-        # Our lower triangle is LAPACK's upper one, and LAPACK's U^H U is then our L L^H.
-        _driver._library_cholesky(stack, not upper, status)
-    return triu(stack) if upper else tril(stack), status
+        _driver._library_cholesky(stack, False, status)
+    return triu(stack) if upper else tril(in_rows(stack)), status
 
 
 def qr(a, dtype, mode: str):
@@ -148,8 +174,11 @@ def eigh(a, dtype, lower: bool, vectors: bool):
     return values, in_rows(stack.conj() if dtype.kind == "c" else stack)
 
 
-def svd(a, dtype, full: bool, vectors: bool, polar: bool = False):
-    """(U, S, Vh) of a stack of matrices (matrices, m, n); U and Vh are None without ``vectors``."""
+def svd(a, dtype, full: bool, vectors: bool, rotate: bool = True):
+    """(U, S, Vh) of a stack of matrices (matrices, m, n); U and Vh are None without ``vectors``.
+
+    By rotations, which are quicker, or where they do not end by QR steps.
+    """
     wide = (
         a.shape[-2] <= a.shape[-1]
     )  # LAPACK's matrix is ours or, if it is wide, the transposed one
@@ -158,15 +187,21 @@ def svd(a, dtype, full: bool, vectors: bool, polar: bool = False):
     s = empty((count, columns), dtype.type(0).real.dtype)
     status = _status(count)
     u = v = None
-    if vectors:
-        u = empty((count, rows if full else columns, rows), dtype)
+    if vectors or rotate:
+        at_once = rotate and count > 1 and rows <= LARGEST_ROTATED_AT_ONCE
+        width = rows if at_once or (full and vectors) else columns
+        u = empty((count, width, rows), dtype)
         v = empty((count, columns, columns), dtype)
-    _driver._library_svd(stack, s, u, v, polar, status)
+    _driver._library_svd(stack, s, u, v, rotate, status)
     if bool(status.any()):
-        raise LinAlgError("SVD did not converge")
+        if not rotate:
+            raise LinAlgError("SVD did not converge")
+        return svd(a, dtype, full, vectors, rotate=False)
     if not vectors:
         return None, s, None
-    if polar:  # V instead of its adjoint
+    if rotate:  # V instead of its adjoint
         v = matrix_transpose(v).conj().copy("C")
+    if not full and u.shape[1] > columns:
+        u = u[:, :columns].copy("C")
     # A^T = U S Vh is A = Vh^T S U^T, and memory in columns is the transposed matrix in rows.
     return (v, s, u) if wide else (in_rows(u), s, in_rows(v))

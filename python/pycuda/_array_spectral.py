@@ -254,7 +254,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     ``full_matrices``: U is (..., m, m) and Vh (..., n, n), else (..., m, k) and (..., k, n). Without
     ``compute_uv``, S alone. ``hermitian``: only the lower triangle of ``a`` is read.
 
-    By LAPACK (gesdd), by cuSOLVER (gesvd), or by one-sided rotations, which also find small singular values to
+    By LAPACK (gesdd), by cuSOLVER (gesvdj), or by one-sided rotations, which also find small singular values to
     many digits. Raises LinAlgError where an element is not finite.
 
     >>> u, s, vh = linalg.svd(a, full_matrices=False)
@@ -287,18 +287,22 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
 
 
 def _is_small(a) -> bool:
-    """Whether ``a`` is a stack of matrices that own kernels rotate at once, a block of threads for each."""
-    return math.prod(a.shape[:-2]) > 1 and min(a.shape[-2:]) <= 2 * _WARPS
+    """Whether ``a`` is a stack of matrices that own kernels rotate at once, and cuSOLVER does not."""
+    return (
+        math.prod(a.shape[:-2]) > 1
+        and max(a.shape[-2:]) > _lapack.LARGEST_ROTATED_AT_ONCE
+        and min(a.shape[-2:]) <= 2 * _lapack.LARGEST_ROTATED_AT_ONCE
+    )
 
 
 def _library_svd(a, full: bool, vectors: bool):
     """By cuSOLVER; of a matrix that is much longer than wide, that of R of Q R."""
     m, n = a.shape[1:]
-    if n > 1.6 * m:
+    if max(m, n) <= _lapack.LARGEST_ROTATED_AT_ONCE or max(m, n) <= 1.6 * min(m, n):
+        return _lapack.svd(a, a.dtype, full, vectors)
+    if n > m:
         v, s, uh = _library_svd(_adjoint(a), full, vectors)
         return (_adjoint(uh), s, _adjoint(v)) if vectors else (None, s, None)
-    if m <= 1.6 * n:
-        return _lapack.svd(a, a.dtype, full, vectors)
     if not vectors:
         return _lapack.svd(qr(a, "r"), a.dtype, full, vectors)
     q, r = qr(a, "complete" if full else "reduced")
@@ -363,7 +367,7 @@ def _eigh(a, uplo: str, vectors: bool) -> EighResult:
     result = _host.call(np.linalg.eigh if vectors else np.linalg.eigvalsh, a, UPLO=uplo)
     if result is not None:
         return EighResult(*result) if vectors else EighResult(result, None)
-    if a.size and _lapack.takes(kind) and not _is_small(a):
+    if a.size and _lapack.takes(kind):
         _check_finite(a, "Eigenvalues did not converge")
         values, columns = _lapack.eigh(a, kind, uplo in "Ll", vectors)
     else:
@@ -457,6 +461,10 @@ def lstsq(a, b, rcond=None):
     if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     kind = inexact(a, b)
+    lent = _host.views(a, b)
+    if lent is not None:
+        x, residuals, rank, s = np.linalg.lstsq(*lent, rcond=rcond)
+        return as_array(x), as_array(residuals), int(rank), as_array(s)
     columns = (b if b.ndim == 2 else b[:, None]).astype(kind)
     u, s, vh = svd(a.astype(kind), full_matrices=False)
     cutoff = (

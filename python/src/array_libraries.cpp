@@ -1,5 +1,5 @@
-// array_libraries.cpp -- NVIDIA's libraries for arrays, and the host's access to their memory, for
-// the package's Python.
+// array_libraries.cpp -- NVIDIA's libraries for arrays, kernels of small matrices, and the host's
+// access to arrays' memory, for the package's Python.
 //
 // Each function takes stacks of matrices as LAPACK has them (pycuda/array_libraries.h says how),
 // made by python/pycuda/_array_lapack.py, and checks what a wrong caller could break: types and
@@ -12,6 +12,7 @@
 #include "python_object.h"
 
 #include <pycuda/array_libraries.h>
+#include <pycuda/array_small_matrices.h>
 #include <pycuda/driver.h>
 
 #include <nanobind/stl/string.h>
@@ -160,7 +161,7 @@ void eigh(nb::handle a, nb::handle values, bool vectors, bool upper, nb::handle 
     });
 }
 
-void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, bool polar, nb::handle info,
+void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, bool jacobi, nb::handle info,
          nb::handle stream) {
     const Array &matrix = matrices(a, "a");
     const Stack stack(matrix);
@@ -173,7 +174,8 @@ void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, bool polar, nb:
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
     const StreamRef queue = queue_of(stream);
     run_unlocked({a, s, info}, queue, [&] {
-        solver_svd(matrix, values, left, right, polar ? SvdWay::Polar : SvdWay::QR, status, queue);
+        solver_svd(matrix, values, left, right, jacobi ? SvdWay::Jacobi : SvdWay::QR, status,
+                   queue);
     });
     if (left != nullptr)
         for (nb::handle array : {u, v})
@@ -196,6 +198,41 @@ void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, n
         fourier_transform(from, to, first, rank,
                           inverse ? FourierDirection::Inverse : FourierDirection::Forward, queue);
     });
+}
+
+/// 0 where threads are a CPU's lanes: code that keeps a matrix in registers takes long to compile
+/// there, and other ways are quicker.
+std::int64_t largest_small(nb::handle dtype) {
+    return driver().image_kind() == ImageKind::Ptx ? 0
+                                                   : largest_small_matrix(dtype_of(dtype).scalar());
+}
+
+nb::object small_solve(nb::handle a, nb::handle b, nb::handle failed, nb::handle stream) {
+    return wrap_array(solve_small(require_array(a, "a"), require_array(b, "b"),
+                                  require_array(failed, "failed"), queue_of(stream)),
+                      Py_TYPE(a.ptr()));
+}
+
+nb::object small_invert(nb::handle a, nb::handle failed, nb::handle stream) {
+    return wrap_array(
+        invert_small(require_array(a, "a"), require_array(failed, "failed"), queue_of(stream)),
+        Py_TYPE(a.ptr()));
+}
+
+nb::object small_determine(nb::handle a, nb::handle stream) {
+    return wrap_array(determine_small(require_array(a, "a"), queue_of(stream)), Py_TYPE(a.ptr()));
+}
+
+nb::tuple small_determine_logarithm(nb::handle a, nb::handle stream) {
+    SignAndLogarithm result = determine_small_logarithm(require_array(a, "a"), queue_of(stream));
+    return nb::make_tuple(wrap_array(std::move(result.sign), Py_TYPE(a.ptr())),
+                          wrap_array(std::move(result.logarithm), Py_TYPE(a.ptr())));
+}
+
+nb::object small_cholesky(nb::handle a, bool upper, nb::handle failed, nb::handle stream) {
+    return wrap_array(cholesky_small(require_array(a, "a"), upper, require_array(failed, "failed"),
+                                     queue_of(stream)),
+                      Py_TYPE(a.ptr()));
 }
 
 /// Which libraries take numbers of this type.
@@ -228,6 +265,16 @@ void bind_array_libraries(nb::module_ &module) {
     module.def("_array_library_takes", library_takes, nb::arg("library"), nb::arg("dtype"));
     module.def("_array_host_has_arrays", host_has_arrays);
     module.def("_array_wait_for_host", wait_for_host, nb::arg("stream") = nb::none());
+    module.def("_small_largest", largest_small, nb::arg("dtype"));
+    module.def("_small_solve", small_solve, nb::arg("a"), nb::arg("b"), nb::arg("failed"),
+               nb::arg("stream") = nb::none());
+    module.def("_small_invert", small_invert, nb::arg("a"), nb::arg("failed"),
+               nb::arg("stream") = nb::none());
+    module.def("_small_determine", small_determine, nb::arg("a"), nb::arg("stream") = nb::none());
+    module.def("_small_determine_logarithm", small_determine_logarithm, nb::arg("a"),
+               nb::arg("stream") = nb::none());
+    module.def("_small_cholesky", small_cholesky, nb::arg("a"), nb::arg("upper"), nb::arg("failed"),
+               nb::arg("stream") = nb::none());
     module.def("_library_lu", lu, nb::arg("a"), nb::arg("pivots"), nb::arg("info"),
                nb::arg("stream") = nb::none());
     module.def("_library_lu_solve", lu_solve, nb::arg("factors"), nb::arg("pivots"), nb::arg("b"),
@@ -245,7 +292,7 @@ void bind_array_libraries(nb::module_ &module) {
     module.def("_library_eigh", eigh, nb::arg("a"), nb::arg("values"), nb::arg("vectors"),
                nb::arg("upper"), nb::arg("info"), nb::arg("stream") = nb::none());
     module.def("_library_svd", svd, nb::arg("a"), nb::arg("s"), nb::arg("u").none(),
-               nb::arg("v").none(), nb::arg("polar"), nb::arg("info"),
+               nb::arg("v").none(), nb::arg("jacobi"), nb::arg("info"),
                nb::arg("stream") = nb::none());
     module.def("_library_fourier", fourier, nb::arg("input"), nb::arg("output"), nb::arg("first"),
                nb::arg("rank"), nb::arg("inverse"), nb::arg("stream") = nb::none());

@@ -14,7 +14,15 @@ import numpy as np
 import pytest
 
 import pycuda.driver as cuda
-from pycuda import _array_host, _array_lapack, _driver, fft, gpuarray, linalg
+from pycuda import (
+    _array_host,
+    _array_lapack,
+    _array_small,
+    _driver,
+    fft,
+    gpuarray,
+    linalg,
+)
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -124,9 +132,9 @@ def test_factors_by_the_library(solver, shape, dtype):
         close(q.reshape(expected[0].shape), expected[0], dtype)
         close(r.reshape(expected[1].shape), expected[1], dtype)
     values = np.linalg.svd(a, compute_uv=False)
-    for full, polar in itertools.product((False, True), (False, True)):
+    for full, rotate in itertools.product((False, True), (False, True)):
         u, s, vh = (
-            x.get() for x in _array_lapack.svd(on_device, kind, full, True, polar)
+            x.get() for x in _array_lapack.svd(on_device, kind, full, True, rotate)
         )
         close(s.reshape(values.shape), values, dtype)
         k = s.shape[-1]
@@ -135,7 +143,7 @@ def test_factors_by_the_library(solver, shape, dtype):
         for orthonormal in (adjoint(u) @ u, vh @ adjoint(vh)):
             identity = np.broadcast_to(np.eye(orthonormal.shape[-1]), orthonormal.shape)
             close(orthonormal, identity, dtype)
-        _, s, _ = _array_lapack.svd(on_device, kind, full, False, polar)
+        _, s, _ = _array_lapack.svd(on_device, kind, full, False, rotate)
         close(s.get().reshape(values.shape), values, dtype)
 
 
@@ -160,6 +168,67 @@ def test_eigenvalues_by_the_library_of_one_triangle(solver, shape, dtype, lower)
     )
     assert nothing is None
     close(alone.get(), values, dtype)
+
+
+# A lane's row is unrolled code: small ones are quick to compile for a CPU, too.
+SMALL = [("f4", 1, 3), ("f4", 3, 50), ("f4", 4, 7), ("f4", 7, 20)]
+LARGER = [("f4", 32, 9), ("f8", 13, 9), ("c8", 16, 5), ("c16", 6, 40), ("f8", 32, 3)]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "n", "count"),
+    SMALL + [pytest.param(*one, marks=pytest.mark.slow) for one in LARGER],
+)
+def test_small_matrices(dtype, n, count):
+    kind = np.dtype(dtype)
+    a = numbers((count, n, n), dtype) + 2 * np.eye(n, dtype=dtype)
+    b = numbers((count, n, 5), dtype, 1)
+    on_device = gpuarray.to_gpu(a)
+    identity = np.broadcast_to(np.eye(n, dtype=dtype), a.shape)
+    close(a @ _array_small.inv(on_device, kind).get(), identity, dtype)
+    close(a @ _array_small.solve(on_device, gpuarray.to_gpu(b), kind).get(), b, dtype)
+    sign, logarithm = np.linalg.slogdet(a)
+    determinants = _array_small.det(on_device, kind).get()
+    close(determinants / (sign * np.exp(logarithm)), np.ones(count), dtype)
+    found = _array_small.slogdet(on_device, kind)
+    close(found[0].get(), sign, dtype)
+    close(found[1].get(), logarithm, dtype)
+    positive = a @ adjoint(a)
+    noise = numbers(a.shape, dtype, 2)
+    for upper in (False, True):
+        other = np.tril(noise, -1) if upper else np.triu(noise, 1)
+        factors = _array_small.cholesky(gpuarray.to_gpu(positive + other), kind, upper)
+        lower = adjoint(factors.get()) if upper else factors.get()
+        assert not np.triu(lower, 1).any()
+        close(lower @ adjoint(lower), positive, dtype)
+
+
+def test_small_matrices_of_which_one_is_singular():
+    kind = np.dtype("f4")
+    a = np.stack([np.eye(4), np.zeros((4, 4)), np.eye(4)[::-1]]).astype(kind)
+    on_device = gpuarray.to_gpu(a)
+    for call in (
+        lambda: _array_small.inv(on_device, kind),
+        lambda: _array_small.solve(on_device, on_device, kind),
+        lambda: _array_small.cholesky(on_device, kind, False),
+    ):
+        with pytest.raises(linalg.LinAlgError):
+            call()
+    assert _array_small.det(on_device, kind).get().tolist() == [1, 0, 1]
+    sign, logarithm = _array_small.slogdet(on_device, kind)
+    assert sign.get().tolist() == [1, 0, 1]
+    assert logarithm.get().tolist() == [0, -np.inf, 0]
+
+
+@pytest.mark.parametrize("n", [2, 40])
+def test_nan_stays_nan(n):
+    a = np.eye(n)
+    a[0, 1] = np.nan
+    on_device = gpuarray.to_gpu(a)
+    assert np.isnan(linalg.det(on_device).get())
+    assert np.isnan(linalg.slogdet(on_device).logabsdet.get())
+    assert np.isnan(linalg.inv(on_device).get()).any()
+    assert np.isnan(linalg.solve(on_device, on_device).get()).any()
 
 
 @pytest.mark.parametrize("axes", AXES)

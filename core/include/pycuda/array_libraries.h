@@ -51,13 +51,14 @@ void solver_eigh(const Array &a, const Array &values, bool vectors, Triangle tri
 
 /// How singular values are found.
 enum class SvdWay {
-    QR,    ///< gesvd: bidiagonal form, then QR steps
-    Polar, ///< gesvdp: polar decomposition, then eigenvalues; V instead of its adjoint
+    QR,     ///< gesvd: bidiagonal form, then QR steps; V^H
+    Jacobi, ///< gesvdj: rotations, quicker up to some thousand columns; V itself
 };
 
 /// Singular values, falling, in `s`, (count, columns), of matrices with at least as many rows as
 /// columns. `u`: (count, columns or rows, rows); `v`: (count, columns, columns), V^H for QR and V
-/// for Polar. Both null: values alone. `a` is destroyed.
+/// for Jacobi. Both may be null for QR: values alone. `a` is destroyed. Stacks whose matrices have
+/// at most 32 rows, with a square `u`, are done at once by Jacobi.
 void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdWay way,
                 const Array &info, StreamRef stream);
 

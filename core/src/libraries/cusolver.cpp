@@ -25,6 +25,7 @@ using SolverParams = void *;
 constexpr int op_n = 0, op_t = 1;
 constexpr int no_vectors = 0, with_vectors = 1;
 constexpr int economy = 1, whole = 0;
+constexpr int most_rows_at_once = 32; // of gesvdjBatched
 
 constexpr const char *files[] = {"libcusolver.so.12", "libcusolver.so.11"};
 constexpr LibraryStatus statuses[] = {
@@ -75,8 +76,10 @@ struct SolverState {
     SolverState() {
         cusolver()->create(&handle);
         cusolver()->create_params(&params);
+        cusolver()->create_jacobi(&jacobi);
     }
     ~SolverState() {
+        (void)cusolver()->destroy_jacobi.status(jacobi);
         (void)cusolver()->destroy_params.status(params);
         (void)cusolver()->destroy.status(handle);
     }
@@ -85,6 +88,7 @@ struct SolverState {
 
     LibraryHandle handle = nullptr;
     SolverParams params = nullptr;
+    SolverParams jacobi = nullptr;  ///< of gesvdj
     CUstream stream = nullptr;      ///< of the last call
     std::optional<Event> last_call; ///< behind it, where it was in another than the default stream
 };
@@ -128,6 +132,7 @@ class SolverCall {
 
     LibraryHandle handle() const noexcept { return state_->handle; }
     SolverParams params() const noexcept { return state_->params; }
+    SolverParams jacobi() const noexcept { return state_->jacobi; }
 
   private:
     StreamRef stream_;
@@ -314,35 +319,47 @@ void svd_by_qr(const Array &a, const Array &s, const Array *u, const Array *v, c
                           work.host.data(), work.host.size(), place<int>(info, i));
 }
 
-void svd_by_polar(const Array &a, const Array &s, const Array *u, const Array *v, const Array &info,
-                  StreamRef stream) {
+void svd_by_jacobi(const Array &a, const Array &s, const Array &u, const Array &v,
+                   const Array &info, StreamRef stream) {
     const Extents extents(a);
-    const std::int64_t m = extents.rows, n = extents.columns;
-    const int type = data_type(a), real = data_type(s);
-    const int job = u == nullptr ? no_vectors : with_vectors;
-    const int size = u == nullptr || u->layout().extent(1) == n ? economy : whole;
+    const int m = narrow(extents.rows, "the number of rows"),
+              n = narrow(extents.columns, "the number of columns"),
+              count = narrow(extents.count, "the number of matrices");
+    const ScalarType type = a.scalar_type();
+    const bool square = u.layout().extent(1) == m;
     const SolverCall call(a, stream);
-    std::size_t on_device = 0, on_host = 0;
-    cusolver()->gesvdp_size(call.handle(), call.params(), job, size, m, n, type, place<void>(a, 0),
-                            m, real, place<void>(s, 0), type, place_or_null(u, 0), m, type,
-                            place_or_null(v, 0), n, type, &on_device, &on_host);
-    Workspaces work(a, on_device, on_host, stream);
-    double error = 0; // how far cuSOLVER moved a matrix that is nearly singular; of rounding's size
-    for (std::int64_t i = 0; i < extents.count; ++i)
-        cusolver()->gesvdp(call.handle(), call.params(), job, size, m, n, type, place<void>(a, i),
-                           m, real, place<void>(s, i), type, place_or_null(u, i), m, type,
-                           place_or_null(v, i), n, type, work.device.get(), work.device_bytes,
-                           work.host.data(), work.host.size(), place<int>(info, i), &error);
+    int elements = 0;
+    if (count > 1 && m <= most_rows_at_once && square) {
+        cusolver()->gesvdj_batched_size[type](
+            call.handle(), with_vectors, m, n, place<void>(a, 0), m, place<void>(s, 0),
+            place<void>(u, 0), m, place<void>(v, 0), n, &elements, call.jacobi(), count);
+        Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
+        cusolver()->gesvdj_batched[type](call.handle(), with_vectors, m, n, place<void>(a, 0), m,
+                                         place<void>(s, 0), place<void>(u, 0), m, place<void>(v, 0),
+                                         n, work.device.get(), elements, place<int>(info, 0),
+                                         call.jacobi(), count);
+        return;
+    }
+    const int size = square && m != n ? whole : economy;
+    cusolver()->gesvdj_size[type](call.handle(), with_vectors, size, m, n, place<void>(a, 0), m,
+                                  place<void>(s, 0), place<void>(u, 0), m, place<void>(v, 0), n,
+                                  &elements, call.jacobi());
+    Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
+    for (std::int64_t i = 0; i < count; ++i)
+        cusolver()->gesvdj[type](call.handle(), with_vectors, size, m, n, place<void>(a, i), m,
+                                 place<void>(s, i), place<void>(u, i), m, place<void>(v, i), n,
+                                 work.device.get(), elements, place<int>(info, i), call.jacobi());
 }
 
 } // namespace
 
 void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdWay way,
                 const Array &info, StreamRef stream) {
-    if (way == SvdWay::Polar)
-        svd_by_polar(a, s, u, v, info, stream);
-    else
-        svd_by_qr(a, s, u, v, info, stream);
+    if (way == SvdWay::QR)
+        return svd_by_qr(a, s, u, v, info, stream);
+    if (u == nullptr || v == nullptr)
+        throw std::invalid_argument("singular values by rotations need memory for the vectors");
+    svd_by_jacobi(a, s, *u, *v, info, stream);
 }
 
 } // namespace pycuda

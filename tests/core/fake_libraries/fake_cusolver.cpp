@@ -247,28 +247,59 @@ FAKE cusolverDnXgesvd(Handle *h, void *, signed char job, signed char, int64_t m
         return 0;
     });
 }
-FAKE cusolverDnXgesvdp_bufferSize(Handle *, void *, int, int, int64_t, int64_t, int, const void *,
-                                  int64_t, int, const void *, int, const void *, int64_t, int,
-                                  const void *, int64_t, int, std::size_t *device,
-                                  std::size_t *host) {
-    set_sizes(device, host);
-    return 0;
-}
-FAKE cusolverDnXgesvdp(Handle *h, void *, int job, int economy, int64_t m, int64_t n, int type,
-                       void *a, int64_t lda, int, void *s, int, void *u, int64_t, int, void *v,
-                       int64_t, int, void *d, std::size_t ds, void *w, std::size_t ws, int *info,
-                       double *error) {
+
+FAKE cusolverDnCreateGesvdjInfo(void **info) { return cusolverDnCreateParams(info); }
+FAKE cusolverDnDestroyGesvdjInfo(void *info) { return cusolverDnDestroyParams(info); }
+
+namespace {
+
+template <class T>
+int gesvdj(Handle *h, int economy, int m, int n, void *a, int lda, void *s, void *u, void *v,
+           int *info) {
     if (m < n)
         return 3;
-    if (const int failed = use(h, d, ds, w, ws))
+    if (const int failed = h->wait())
         return failed;
-    *error = 0;
-    return fake::with_type(type, [&](auto number) {
-        using T = decltype(number);
-        svd(matrix<T>(a, m, n, lda), static_cast<Real<T> *>(s),
-            job == 0 ? nullptr : static_cast<T *>(u), economy == 1 ? n : m, static_cast<T *>(v),
-            false);
-        *info = 0;
-        return 0;
-    });
+    svd(matrix<T>(a, m, n, lda), static_cast<Real<T> *>(s), static_cast<T *>(u),
+        economy == 1 ? n : m, static_cast<T *>(v), false);
+    *info = 0;
+    return 0;
 }
+
+} // namespace
+
+#define FAKE_GESVDJ(letter, T)                                                                     \
+    FAKE cusolverDn##letter##gesvdj_bufferSize(Handle *, int, int, int, int, const void *, int,    \
+                                               const void *, const void *, int, const void *, int, \
+                                               int *size, void *) {                                \
+        *size = 1;                                                                                 \
+        return 0;                                                                                  \
+    }                                                                                              \
+    FAKE cusolverDn##letter##gesvdj(Handle *h, int, int economy, int m, int n, void *a, int lda,   \
+                                    void *s, void *u, int, void *v, int, void *, int, int *info,   \
+                                    void *) {                                                      \
+        return gesvdj<T>(h, economy, m, n, a, lda, s, u, v, info);                                 \
+    }                                                                                              \
+    FAKE cusolverDn##letter##gesvdjBatched_bufferSize(Handle *, int, int, int, const void *, int,  \
+                                                      const void *, const void *, int,             \
+                                                      const void *, int, int *size, void *, int) { \
+        *size = 1;                                                                                 \
+        return 0;                                                                                  \
+    }                                                                                              \
+    FAKE cusolverDn##letter##gesvdjBatched(Handle *h, int, int m, int n, void *a, int lda,         \
+                                           void *s, void *u, int, void *v, int, void *, int,       \
+                                           int *info, void *, int count) {                         \
+        if (m > 32 || n > 32)                                                                      \
+            return 3;                                                                              \
+        for (int64_t i = 0; i < count; ++i)                                                        \
+            if (const int failed =                                                                 \
+                    gesvdj<T>(h, 0, m, n, static_cast<T *>(a) + i * m * n, lda,                    \
+                              static_cast<Real<T> *>(s) + i * n, static_cast<T *>(u) + i * m * m,  \
+                              static_cast<T *>(v) + i * n * n, info + i))                          \
+                return failed;                                                                     \
+        return 0;                                                                                  \
+    }
+FAKE_GESVDJ(S, float)
+FAKE_GESVDJ(D, double)
+FAKE_GESVDJ(C, std::complex<float>)
+FAKE_GESVDJ(Z, std::complex<double>)

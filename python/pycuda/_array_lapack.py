@@ -20,12 +20,14 @@ from numpy.linalg import LinAlgError
 from pycuda import _driver
 from pycuda._array_creation import arange_of, empty, eye, zeros
 from pycuda._array_indexing import broadcast_to
+from pycuda._array_linalg import matmul
 from pycuda._array_selecting import tril, triu, where
 from pycuda._array_shapes import matrix_transpose
 from pycuda._array_ufuncs import UFUNCS
 
-#: Stacks of matrices up to this extent are factored all at once by cuBLAS, others one after the other.
-_MOST_STACKED = 256
+#: Stacks of matrices up to this extent are factored all at once by cuBLAS, larger ones one after the other; up
+#: to the second one if there are at least so many. Measured on an H200.
+_MOST_STACKED, _MOST_OF_MANY, _MANY = 256, 512, 8
 
 #: Stacks of matrices up to this extent get their singular values all at once by cuSOLVER.
 LARGEST_ROTATED_AT_ONCE = 32
@@ -70,7 +72,8 @@ class Factors:
         self.lu = stacked(a if self._in_rows else matrix_transpose(a), dtype)
         count, n = self.lu.shape[:2]
         self.singular = _status(count)
-        self._together = count > 1 and n <= _MOST_STACKED
+        most = _MOST_OF_MANY if count >= _MANY else _MOST_STACKED
+        self._together = count > 1 and n <= most
         self._pivots = empty((count, n), np.int32 if self._together else np.int64)
         if self.lu.size == 0:
             return
@@ -130,13 +133,15 @@ class Factors:
 
 def cholesky(a, dtype, upper: bool):
     """(factors, status) of a stack of Hermitian matrices in rows of which one triangle is read."""
-    # LAPACK's lower triangle, which is factored in half of the time of the upper one: of our matrix, or,
-    # with ``upper``, of the transposed one, for which our memory is as LAPACK wants it.
-    stack = stacked(a if upper else matrix_transpose(a), dtype)
+    # Our lower triangle is LAPACK's upper one, and LAPACK's U^H U is then our L L^H. But of one matrix the
+    # lower triangle is factored in half of the time, which is worth transposed copies.
+    turned = not upper and math.prod(a.shape[:-2]) == 1
+    stack = stacked(matrix_transpose(a) if turned else a, dtype)
     status = _status(stack.shape[0])
     if stack.size:
-        _driver._library_cholesky(stack, False, status)
-    return triu(stack) if upper else tril(in_rows(stack)), status
+        _driver._library_cholesky(stack, not (upper or turned), status)
+    stack = in_rows(stack) if turned else stack
+    return triu(stack) if upper else tril(stack), status
 
 
 def qr(a, dtype, mode: str):
@@ -174,11 +179,24 @@ def eigh(a, dtype, lower: bool, vectors: bool):
     return values, in_rows(stack.conj() if dtype.kind == "c" else stack)
 
 
-def svd(a, dtype, full: bool, vectors: bool, rotate: bool = True):
+def _more_orthonormal(stack):
+    """The columns of matrices, nearly orthonormal, after a step of Newton and Schulz: U (3 - U^H U) / 2."""
+    return 1.5 * stack - 0.5 * matmul(
+        matmul(stack, matrix_transpose(stack).conj()), stack
+    )
+
+
+def svd(a, dtype, full: bool, vectors: bool, rotate: bool | None = None):
     """(U, S, Vh) of a stack of matrices (matrices, m, n); U and Vh are None without ``vectors``.
 
-    By rotations, which are quicker, or where they do not end by QR steps.
+    ``rotate``: by rotations, quick for small matrices all at once (None: for those); else, and where they do not
+    end, by QR steps. cuSOLVER's rotations leave vectors whose products are off by some 1000 roundings in
+    matrices of 512 columns: they are not used for large ones, and are mended for small ones.
     """
+    if rotate is None:
+        rotate = (
+            math.prod(a.shape[:-2]) > 1 and max(a.shape[-2:]) <= LARGEST_ROTATED_AT_ONCE
+        )
     wide = (
         a.shape[-2] <= a.shape[-1]
     )  # LAPACK's matrix is ours or, if it is wide, the transposed one
@@ -200,6 +218,7 @@ def svd(a, dtype, full: bool, vectors: bool, rotate: bool = True):
     if not vectors:
         return None, s, None
     if rotate:  # V instead of its adjoint
+        u, v = _more_orthonormal(u), _more_orthonormal(v)
         v = matrix_transpose(v).conj().copy("C")
     if not full and u.shape[1] > columns:
         u = u[:, :columns].copy("C")

@@ -254,7 +254,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     ``full_matrices``: U is (..., m, m) and Vh (..., n, n), else (..., m, k) and (..., k, n). Without
     ``compute_uv``, S alone. ``hermitian``: only the lower triangle of ``a`` is read.
 
-    By LAPACK (gesdd), by cuSOLVER (gesvdj), or by one-sided rotations, which also find small singular values to
+    By LAPACK (gesdd), by cuSOLVER (gesvd, for stacks of small matrices gesvdj), or by one-sided rotations, which also find small singular values to
     many digits. Raises LinAlgError where an element is not finite.
 
     >>> u, s, vh = linalg.svd(a, full_matrices=False)
@@ -291,7 +291,7 @@ def _is_small(a) -> bool:
     return (
         math.prod(a.shape[:-2]) > 1
         and max(a.shape[-2:]) > _lapack.LARGEST_ROTATED_AT_ONCE
-        and min(a.shape[-2:]) <= 2 * _lapack.LARGEST_ROTATED_AT_ONCE
+        and min(a.shape[-2:]) <= 4 * _lapack.LARGEST_ROTATED_AT_ONCE
     )
 
 

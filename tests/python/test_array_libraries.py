@@ -341,7 +341,7 @@ def test_a_wrong_choice_of_libraries_says_so(run_program):
         """
         import numpy as np, pycuda.autoinit
         from pycuda import gpuarray, linalg
-        linalg.inv(gpuarray.to_gpu(np.eye(2)))
+        linalg.inv(gpuarray.to_gpu(np.eye(40)))
         """,
         PYCUDA_LIBRARIES="/no/such/folder",
     )

@@ -124,12 +124,12 @@ template <class T> void qr(const Matrix<T> &a, T *tau) {
     for (std::int64_t j = 0; j < std::min(a.rows, a.columns); ++j) {
         Real<T> below = 0;
         for (std::int64_t i = j + 1; i < a.rows; ++i)
-            below += std::norm(a(i, j));
+            below = std::hypot(below, std::abs(a(i, j))); // squares might underflow
         const T alpha = a(j, j);
         tau[j] = T(0);
         if (below == 0 && std::imag(alpha) == 0)
             continue;
-        const Real<T> beta = -std::copysign(std::sqrt(std::norm(alpha) + below), std::real(alpha));
+        const Real<T> beta = -std::copysign(std::hypot(std::abs(alpha), below), std::real(alpha));
         tau[j] = (T(beta) - alpha) / T(beta);
         for (std::int64_t i = j + 1; i < a.rows; ++i)
             a(i, j) /= alpha - T(beta);

@@ -1,6 +1,6 @@
 """Eigenvalues and eigenvectors of square matrices that need not be symmetric.
 
-A block of threads has a matrix. Householder's reflections make it an upper Hessenberg matrix, and Francis'
+By NumPy's LAPACK where the host has the arrays' memory (_array_host.py). Else a block of threads has a matrix. Householder's reflections make it an upper Hessenberg matrix, and Francis'
 implicitly shifted QR steps, two shifts at once for real matrices, an upper triangle (Schur):
 
     x x x x      x x x x      x x x x
@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from pycuda import _array_host as _host
 from pycuda._array_creation import arange_of, as_array, empty, eye, zeros
 from pycuda._array_factoring import (
     BLOCK_SUM,
@@ -358,7 +359,6 @@ def _launch(name: str, kind, count: int, wide: int, *arguments) -> None:
 
 def _schur(a, vectors: bool):
     """The Schur forms of matrices that are scaled to elements up to 1, their bases, and the scales."""
-    check_square(a)
     kind = inexact(a)
     if a.size and not bool(UFUNCS["isfinite"](a).all()):
         raise LinAlgError("Array must not contain infs or NaNs")
@@ -412,6 +412,11 @@ def eigvals(a):
     Raises LinAlgError where an element is not finite.
     """
     a = as_array(a)
+    check_square(a)
+    inexact(a)
+    result = _host.call(np.linalg.eigvals, a)
+    if result is not None:
+        return result
     form, _, scale = _schur(a, vectors=False)
     real, imaginary = _values(form, scale)
     if form.dtype.kind == "c" or bool((imaginary != 0).any()):
@@ -426,6 +431,11 @@ def eig(a):
     Raises LinAlgError where an element is not finite.
     """
     a = as_array(a)
+    check_square(a)
+    inexact(a)
+    result = _host.call(np.linalg.eig, a)
+    if result is not None:
+        return EigResult(*result)
     form, basis, scale = _schur(a, vectors=True)
     values, imaginary = _values(form, scale)
     count, n = form.shape[:2]

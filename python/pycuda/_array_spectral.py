@@ -1,6 +1,9 @@
 """Singular values, eigenvalues of Hermitian matrices, and what is computed with them.
 
-By rotations of pairs of columns (Hestenes; one-sided Jacobi): a rotation makes two columns orthogonal, and
+By NumPy's LAPACK where the host has the arrays' memory (_array_host.py), by cuSOLVER where it is found
+(_array_lapack.py). Else, and for stacks of small matrices,
+
+by rotations of pairs of columns (Hestenes; one-sided Jacobi): a rotation makes two columns orthogonal, and
 after some rounds over all pairs all columns are. Their lengths are the singular values:
 
     A V = U S      V: all rotations together     U: the columns, of length 1
@@ -20,6 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from pycuda import _array_host as _host
+from pycuda import _array_lapack as _lapack
 from pycuda._array_creation import arange_of, as_array, eye, zeros
 from pycuda._array_factoring import (
     check_matrices,
@@ -27,9 +32,9 @@ from pycuda._array_factoring import (
     inexact,
     largest,
     qr,
-    stacked,
 )
 from pycuda._array_indexing import broadcast_to
+from pycuda._array_lapack import stacked
 from pycuda._array_linalg import matmul
 from pycuda._array_selecting import tril, where
 from pycuda._array_shapes import matrix_transpose
@@ -243,39 +248,78 @@ class SVDResult(NamedTuple):
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
-    """U, S and Vh with ``U @ diag(S) @ Vh = a``: the columns of U and the rows of Vh are orthonormal, S
-    falls. By one-sided rotations, which also find small singular values to many digits.
+    """U, S and Vh with ``U @ diag(S) @ Vh = a`` of matrices (..., m, n): the columns of U and the rows of Vh are
+    orthonormal, S (..., k) falls, k being the smaller extent.
 
-    ``full_matrices``: U and Vh are square. Without ``compute_uv``, S alone. ``hermitian``: only the lower
-    triangle of ``a`` is read. Raises LinAlgError where an element is not finite.
+    ``full_matrices``: U is (..., m, m) and Vh (..., n, n), else (..., m, k) and (..., k, n). Without
+    ``compute_uv``, S alone. ``hermitian``: only the lower triangle of ``a`` is read.
+
+    By LAPACK (gesdd), by cuSOLVER (gesvd, for stacks of small matrices gesvdj), or by one-sided rotations, which also find small singular values to
+    many digits. Raises LinAlgError where an element is not finite.
+
+    >>> u, s, vh = linalg.svd(a, full_matrices=False)
     """
     a = as_array(a)
     check_matrices(a)
     kind = inexact(a)
+    result = _host.call(
+        np.linalg.svd, a, full_matrices=full_matrices, compute_uv=compute_uv,
+        hermitian=hermitian,
+    )  # fmt: skip
+    if result is not None:
+        return SVDResult(*result) if compute_uv else result
     _check_finite(a, "SVD did not converge")
     work = _hermitian(a, kind, "L") if hermitian else stacked(a, kind)
     wide = a.shape[-2] < a.shape[-1]
-    if wide:
-        work = _adjoint(work).copy("C")
-    u, s, vh = _tall_svd(work, full_matrices, compute_uv)
+    if a.size and _lapack.takes(kind) and not _is_small(a):
+        u, s, vh = _library_svd(work, full_matrices, compute_uv)
+    else:
+        if wide:
+            work = _adjoint(work).copy("C")
+        u, s, vh = _tall_svd(work, full_matrices, compute_uv)
+        if wide and compute_uv:
+            u, vh = _adjoint(vh), _adjoint(u)
     s = s._reshape(*a.shape[:-2], s.shape[-1])
     if not compute_uv:
         return s
-    if wide:
-        u, vh = _adjoint(vh), _adjoint(u)
     u, vh = (x.copy("C")._reshape(*a.shape[:-2], *x.shape[1:]) for x in (u, vh))
     return SVDResult(u, s, vh)
 
 
+def _is_small(a) -> bool:
+    """Whether ``a`` is a stack of matrices that own kernels rotate at once, and cuSOLVER does not."""
+    return (
+        math.prod(a.shape[:-2]) > 1
+        and max(a.shape[-2:]) > _lapack.LARGEST_ROTATED_AT_ONCE
+        and min(a.shape[-2:]) <= 4 * _lapack.LARGEST_ROTATED_AT_ONCE
+    )
+
+
+def _library_svd(a, full: bool, vectors: bool):
+    """By cuSOLVER; of a matrix that is much longer than wide, that of R of Q R."""
+    m, n = a.shape[1:]
+    if max(m, n) <= _lapack.LARGEST_ROTATED_AT_ONCE or max(m, n) <= 1.6 * min(m, n):
+        return _lapack.svd(a, a.dtype, full, vectors)
+    if n > m:
+        v, s, uh = _library_svd(_adjoint(a), full, vectors)
+        return (_adjoint(uh), s, _adjoint(v)) if vectors else (None, s, None)
+    if not vectors:
+        return _lapack.svd(qr(a, "r"), a.dtype, full, vectors)
+    q, r = qr(a, "complete" if full else "reduced")
+    u, s, vh = _lapack.svd(r[:, :n], a.dtype, full, vectors)
+    if not full:
+        return matmul(q, u), s, vh
+    q[:, :, :n] = matmul(q[:, :, :n], u)
+    return q, s, vh
+
+
 def svdvals(x, /):
-    """The singular values of matrices, falling."""
+    """The singular values of matrices (..., m, n), falling: an array (..., k), k being the smaller extent."""
     return svd(x, compute_uv=False)
 
 
 def _hermitian(a, kind, uplo: str):
     """A stack of whole matrices of which only one triangle is read."""
-    if uplo not in ("L", "U", "l", "u"):
-        raise ValueError("UPLO argument must be 'L' or 'U'")
     check_square(a)
     work = stacked(a if uplo in "Ll" else _adjoint(a), kind)
     if work.size == 0:
@@ -292,19 +336,53 @@ class EighResult(NamedTuple):
 
 
 def eigh(a, UPLO: str = "L"):
-    """The eigenvalues of Hermitian matrices, rising, and their eigenvectors as columns.
+    """The eigenvalues of Hermitian matrices (..., n, n), rising, real, of shape (..., n), and their
+    eigenvectors as columns, of shape (..., n, n).
 
-    ``UPLO`` "L" or "U": the triangle that is read. Raises LinAlgError where an element is not finite.
+    ``UPLO`` "L" or "U": the triangle that is read. By LAPACK (syevd), by cuSOLVER, or by rotations. Raises
+    LinAlgError where an element is not finite.
+
+    >>> values, vectors = linalg.eigh(a)
     """
+    return _eigh(a, UPLO, vectors=True)
+
+
+def eigvalsh(a, UPLO: str = "L"):
+    """The eigenvalues of Hermitian matrices (..., n, n), rising, real, of shape (..., n).
+
+    ``UPLO``: see :func:`eigh`. Raises LinAlgError where an element is not finite.
+
+    >>> linalg.eigvalsh(a)[..., -1]  # the largest
+    """
+    return _eigh(a, UPLO, vectors=False).eigenvalues
+
+
+def _eigh(a, uplo: str, vectors: bool) -> EighResult:
+    """Without ``vectors``, they are None or an array."""
     a = as_array(a)
     check_square(a)
     kind = inexact(a)
-    whole = _hermitian(a, kind, UPLO)
+    if uplo not in ("L", "U", "l", "u"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    result = _host.call(np.linalg.eigh if vectors else np.linalg.eigvalsh, a, UPLO=uplo)
+    if result is not None:
+        return EighResult(*result) if vectors else EighResult(result, None)
+    if a.size and _lapack.takes(kind):
+        _check_finite(a, "Eigenvalues did not converge")
+        values, columns = _lapack.eigh(a, kind, uplo in "Ll", vectors)
+    else:
+        values, columns = _own_eigh(a, kind, uplo)
+    if columns is not None:
+        columns = columns._reshape(a.shape)
+    return EighResult(values._reshape(a.shape[:-1]), columns)
+
+
+def _own_eigh(a, kind, uplo: str):
+    whole = _hermitian(a, kind, uplo)
     _check_finite(whole, "Eigenvalues did not converge")
     count, n = whole.shape[:2]
     if whole.size == 0:
-        values = zeros((count, n), _real(kind))._reshape(a.shape[:-1])
-        return EighResult(values, whole._reshape(a.shape))
+        return zeros((count, n), _real(kind)), whole
     rows = UFUNCS["absolute"](whole / largest(whole)).sum(2, None, None, True)
     bound = largest(whole) * largest(rows)  # no eigenvalue is larger
     whole = whole / bound
@@ -315,12 +393,7 @@ def eigh(a, UPLO: str = "L"):
     order = argsort(values, 1)
     values = _in_order(values, order) * bound[:, 0]
     vectors = matrix_transpose(_in_order(matrix_transpose(vectors), order)).copy("C")
-    return EighResult(values._reshape(a.shape[:-1]), vectors._reshape(a.shape))
-
-
-def eigvalsh(a, UPLO: str = "L"):
-    """The eigenvalues of Hermitian matrices, rising."""
-    return eigh(a, UPLO).eigenvalues
+    return values, vectors
 
 
 def _epsilon(a) -> float:
@@ -388,6 +461,10 @@ def lstsq(a, b, rcond=None):
     if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     kind = inexact(a, b)
+    lent = _host.views(a, b)
+    if lent is not None:
+        x, residuals, rank, s = np.linalg.lstsq(*lent, rcond=rcond)
+        return as_array(x), as_array(residuals), int(rank), as_array(s)
     columns = (b if b.ndim == 2 else b[:, None]).astype(kind)
     u, s, vh = svd(a.astype(kind), full_matrices=False)
     cutoff = (

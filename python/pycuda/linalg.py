@@ -3,11 +3,18 @@
 >>> from pycuda import linalg
 >>> x = linalg.solve(a, b)
 
-Matrices, or stacks of them, are factored block by block: a block of threads for each matrix takes a panel of
-32 columns, the rest is products of matrices. Singular values, and eigenvalues of Hermitian matrices, come
-from rotations of pairs of columns, all pairs of a round at once; those of other square matrices from
-Francis' steps, a block of threads for each matrix. float32, float64 and their complex types are
-computed in their own type, integers and bool in float64.
+Matrices are factored
+
+- by NumPy's LAPACK where the host has the arrays' memory (softcuda), without a copy of the operands;
+- by cuSOLVER where it is found (a toolkit, or the wheel nvidia-cusolver); stacks of matrices up to 256 by 256 all
+  at once by cuBLAS;
+- else by own kernels: a block of threads for each matrix takes a panel of 32 columns, the rest is products of
+  matrices. Singular values, and eigenvalues of Hermitian matrices, come from rotations of pairs of columns, all
+  pairs of a round at once, for stacks of small matrices everywhere on a GPU; eigenvalues of other square matrices
+  from Francis' steps, a block of threads for each matrix.
+
+``PYCUDA_LIBRARIES=none`` leaves the libraries out. float32, float64 and their complex types are computed in
+their own type, integers and bool in float64.
 """
 
 from numpy.linalg import LinAlgError
@@ -25,8 +32,6 @@ from pycuda._array_factoring import matrix_power as matrix_power
 from pycuda._array_factoring import qr as qr
 from pycuda._array_factoring import slogdet as slogdet
 from pycuda._array_factoring import solve as solve
-from pycuda._array_factoring import tensorinv as tensorinv
-from pycuda._array_factoring import tensorsolve as tensorsolve
 from pycuda._array_linalg import matmul, tensordot, vecdot
 from pycuda._array_norms import cond as cond
 from pycuda._array_norms import matrix_norm as matrix_norm
@@ -43,6 +48,8 @@ from pycuda._array_spectral import matrix_rank as matrix_rank
 from pycuda._array_spectral import pinv as pinv
 from pycuda._array_spectral import svd as svd
 from pycuda._array_spectral import svdvals as svdvals
+from pycuda._array_tensor_equations import tensorinv as tensorinv
+from pycuda._array_tensor_equations import tensorsolve as tensorsolve
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",

@@ -40,6 +40,7 @@ NB_MODULE(_driver, module) {
     bind_elementwise(module);
     bind_array(module);
     bind_array_algorithms(module);
+    bind_array_libraries(module);
     bind_reduction(module);
     bind_scan(module);
 }

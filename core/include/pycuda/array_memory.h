@@ -28,8 +28,10 @@
 namespace pycuda {
 
 class KernelTable;
+class LibraryHandles;
 
-/// What the arrays of one context share: the pool of their memory, and their kernels.
+/// What the arrays of one context share: the pool of their memory, their kernels, and the handles
+/// of NVIDIA's libraries.
 class ArrayContext {
   public:
     explicit ArrayContext(Context context);
@@ -47,6 +49,7 @@ class ArrayContext {
     const Context &context() const noexcept { return context_; }
     MemoryPool &pool() noexcept { return pool_; }
     KernelTable &kernels() noexcept { return *kernels_; }
+    LibraryHandles &libraries() noexcept { return *libraries_; }
     int processors() const noexcept { return processors_; }
 
     /// Work put into `stream` from now on comes after what the default stream has now.
@@ -56,6 +59,7 @@ class ArrayContext {
     Context context_;
     MemoryPool pool_;
     std::unique_ptr<KernelTable> kernels_;
+    std::shared_ptr<LibraryHandles> libraries_;
     int processors_;
 };
 

@@ -2,6 +2,7 @@
 #include <pycuda/array_memory.h>
 
 #include "arrays/kernel_table.h"
+#include "libraries/library_handles.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/error.h>
@@ -52,7 +53,7 @@ std::shared_ptr<ArrayContext> find_or_make(CUcontext handle) {
 
 ArrayContext::ArrayContext(Context context)
     : context_(std::move(context)), pool_(MemoryPool::device()),
-      kernels_(std::make_unique<KernelTable>(context_)),
+      kernels_(std::make_unique<KernelTable>(context_)), libraries_(LibraryHandles::make(context_)),
       processors_(context_.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)) {}
 
 ArrayContext::~ArrayContext() = default;

@@ -29,6 +29,8 @@ constexpr const char *library_folders[] = {"lib64",
                                            "nvidia/cuda_nvrtc/lib",
                                            "nvidia/nvjitlink/lib",
                                            "nvidia/cublas/lib",
+                                           "nvidia/cusolver/lib",
+                                           "nvidia/cufft/lib",
                                            "",
                                            "targets/x86_64-linux/lib",
                                            "targets/sbsa-linux/lib"};

@@ -6,8 +6,8 @@
 #include "arrays/kernel_table.h"
 #include "arrays/operation_source.h"
 
-#include "kernels/cublas.h"
 #include "kernels/device/product.cuh.h"
+#include "libraries/cublas.h"
 
 #include <pycuda/array_operation.h>
 #include <pycuda/array_reduction.h>

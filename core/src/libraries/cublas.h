@@ -1,7 +1,7 @@
 // cublas.h -- NVIDIA's library of matrix products, opened when it is first used.
 #pragma once
 
-#include <pycuda/dtype.h>
+#include <pycuda/array.h>
 #include <pycuda/stream.h>
 
 #include <cuda.h>
@@ -25,7 +25,7 @@ struct BlasProduct {
     BlasMatrix a, b, out; ///< out: in rows
 };
 
-/// Whether products of this type can go to cuBLAS: the driver is a GPU's, the library is there.
+/// Whether products of this type can go to cuBLAS: the library is there, for this driver.
 bool cublas_takes(ScalarType type);
 
 /// out = a b, in the current context. Throws std::runtime_error with cuBLAS's own status.

@@ -1,0 +1,88 @@
+// array_libraries.h -- NVIDIA's LAPACK and Fourier transforms, opened when they are first used.
+//
+// Matrices are LAPACK's: a stack is a C-contiguous array (count, columns, rows) of float32,
+// float64, complex64 or complex128, so that each matrix lies in columns. In other words, the array
+// holds the transposed matrices. Results replace their operands. `info` is an int32 for each
+// matrix and is LAPACK's: 0 is success, a positive number says where a factorisation failed.
+//
+// Nothing waits for the device, but where cuSOLVER does. Each function works in the context of its
+// arrays, which must be current. Failures throw std::runtime_error, which names the library's
+// function and status, or Error where memory runs out.
+#pragma once
+
+#include <pycuda/array.h>
+#include <pycuda/stream.h>
+
+namespace pycuda {
+
+/// Whether the memory of arrays is memory of the host, too: on a driver that takes PTX, whose
+/// device is the CPU. False where $PYCUDA_LIBRARIES excludes libraries. Only speed may depend on
+/// this.
+bool host_has_arrays();
+
+/// Whether matrices of this type can go to cuSOLVER and cuBLAS: the libraries are there, for this
+/// driver.
+bool solver_takes(ScalarType type);
+
+enum class Triangle : int { Lower = 0, Upper = 1 };
+
+/// P A = L U (getrf) of square matrices. `pivots`: (count, n) of int64, from 1.
+void solver_lu(const Array &a, const Array &pivots, const Array &info, StreamRef stream);
+
+/// A x = b with the factors (getrs), or A^T x = b. `b`: (count, right sides, n).
+void solver_lu_solve(const Array &factors, const Array &pivots, const Array &b, bool transposed,
+                     const Array &info, StreamRef stream);
+
+/// A = L L^H, or U^H U (potrf). The other triangle is left as it was.
+void solver_cholesky(const Array &a, Triangle triangle, const Array &info, StreamRef stream);
+
+/// A = Q R (geqrf): R on and above the diagonal, reflections below, their factors in `tau`,
+/// (count, min(rows, columns)).
+void solver_qr(const Array &a, const Array &tau, const Array &info, StreamRef stream);
+
+/// The first columns of Q (orgqr, ungqr) from solver_qr's reflections; `a`: (count, columns of Q,
+/// rows), with the reflections in its first columns.
+void solver_q(const Array &a, const Array &tau, const Array &info, StreamRef stream);
+
+/// Eigenvalues, rising, of Hermitian matrices of which one triangle is read (syevd, heevd), in
+/// `values`, (count, n), real; with `vectors` the columns of `a` become the eigenvectors.
+void solver_eigh(const Array &a, const Array &values, bool vectors, Triangle triangle,
+                 const Array &info, StreamRef stream);
+
+/// How singular values are found.
+enum class SvdWay {
+    QR,     ///< gesvd: bidiagonal form, then QR steps; V^H
+    Jacobi, ///< gesvdj: rotations, quicker up to some thousand columns; V itself
+};
+
+/// Singular values, falling, in `s`, (count, columns), of matrices with at least as many rows as
+/// columns. `u`: (count, columns or rows, rows); `v`: (count, columns, columns), V^H for QR and V
+/// for Jacobi. Both may be null for QR: values alone. `a` is destroyed. Stacks whose matrices have
+/// at most 32 rows, with a square `u`, are done at once by Jacobi.
+void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdWay way,
+                const Array &info, StreamRef stream);
+
+/// Factors a stack of small square matrices at once: LAPACK's getrf. `a`: (count, n, n) of
+/// float32, float64 or their complex types, C-contiguous, each matrix in columns; it becomes its
+/// factors. `pivots`: (count, n) of int32, `info`: (count) of int32, both set.
+void solver_lu_stack(const Array &a, const Array &pivots, const Array &info, StreamRef stream);
+
+/// Solves with the factors: LAPACK's getrs. `b`: (count, columns, n), C-contiguous, becomes the
+/// solution. `transposed`: with the transposed matrices.
+void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Array &b,
+                           bool transposed, StreamRef stream);
+
+/// Whether transforms of this type can go to cuFFT: the library is there, for this driver. The type
+/// is float32, float64, or one of their complex types.
+bool fourier_takes(ScalarType type);
+
+enum class FourierDirection : int { Forward = -1, Inverse = 1 };
+
+/// Transforms neighbouring axes `first` to `first + rank` (1 to 3) of `in` to `out`, without a
+/// scale. Both are C-contiguous and have the same extents, but for the last transformed axis where
+/// one is real: n there, n / 2 + 1 complex. From complex to real, `in` is destroyed. `in` and `out`
+/// may be the same complex array. Nothing waits for the device.
+void fourier_transform(const Array &in, const Array &out, int first, int rank,
+                       FourierDirection direction, StreamRef stream);
+
+} // namespace pycuda

@@ -1,0 +1,293 @@
+// small_matrices.cuh -- equations, inverses, determinants and Cholesky factors of many small
+// matrices: a lane has a row, and holds it in registers.
+//
+// A matrix of up to `side` (4, 8, 16 or 32) rows takes `side` lanes of a warp, which holds 32 /
+// side of them. Rows are never swapped. The lane whose row is the pivot of step k notes k:
+//
+//     lane   row          step 0: lane 2      step 1: lane 0      so row k of the factors is
+//      0     1 2 3          . x x               . P x             that of the lane of step k:
+//      1     0 4 5          . x x               . . x             lanes 2, 0, 1
+//      2     6 7 8          P 7 8               P 7 8
+//
+// Rows and columns from n on are those of the identity, and are not looked at.
+//
+// The type T, its real type R, SMALL_SIDE, and SMALL_COMPLEX, 1 where T is complex, are defined
+// before this.
+#pragma once
+
+namespace pycuda {
+
+constexpr int side = SMALL_SIDE;
+
+__device__ __forceinline__ float size_of(float x) { return fabs(x); }
+__device__ __forceinline__ double size_of(double x) { return fabs(x); }
+__device__ __forceinline__ float absolute(float x) { return fabs(x); }
+__device__ __forceinline__ double absolute(double x) { return fabs(x); }
+__device__ __forceinline__ float conjugate(float x) { return x; }
+__device__ __forceinline__ double conjugate(double x) { return x; }
+__device__ __forceinline__ float real_part(float x) { return x; }
+__device__ __forceinline__ double real_part(double x) { return x; }
+/// x - a b
+__device__ __forceinline__ float without(float x, float a, float b) { return fmaf(-a, b, x); }
+__device__ __forceinline__ double without(double x, double a, double b) { return fma(-a, b, x); }
+#if SMALL_COMPLEX
+__device__ __forceinline__ R size_of(T x) { return fabs(x.re) + fabs(x.im); }
+__device__ __forceinline__ R absolute(T x) { return hypot(x.re, x.im); }
+__device__ __forceinline__ T conjugate(T x) { return {x.re, -x.im}; }
+__device__ __forceinline__ R real_part(T x) { return x.re; }
+__device__ __forceinline__ T without(T x, T a, T b) {
+    return {without(without(x.re, a.re, b.re), -a.im, b.im),
+            without(without(x.im, a.re, b.im), a.im, b.re)};
+}
+#endif
+
+/// Where a thread's row is.
+struct Lane {
+    int row;          ///< of the matrix
+    int first;        ///< lane of the warp that has row 0
+    long long matrix; ///< beyond the last one in lanes that only take part
+
+    __device__ Lane() {
+        const int lane = threadIdx.x % 32;
+        row = lane % side;
+        first = lane - row;
+        matrix = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / side;
+    }
+    /// The value that the lane of another row has.
+    template <class V> __device__ V from(const V &value, int other) const {
+        return shuffle(value, first + other);
+    }
+    /// Of the matrix's lanes, those where it is true; bit r is row r.
+    __device__ unsigned where(bool is_true) const {
+        const unsigned bits = __ballot_sync(full_warp, is_true) >> first;
+        return side == 32 ? bits : bits & ((1u << (side % 32)) - 1);
+    }
+    /// The first row, or 0, where it is true.
+    __device__ int find(bool is_true) const {
+        const unsigned rows = where(is_true);
+        return rows == 0 ? 0 : __ffs(rows) - 1;
+    }
+    /// The row whose size is largest; a row that cannot be chosen has -1.
+    __device__ int find_largest(R size) const {
+        R best = size;
+#pragma unroll
+        for (int distance = side / 2; distance > 0; distance /= 2) {
+            const R other = from(best, row ^ distance);
+            best = other > best ? other : best;
+        }
+        return find(size == best);
+    }
+};
+
+/// The row of a matrix in rows, or of the identity.
+__device__ __forceinline__ void load_row(T (&x)[side], const T *a, const Lane &lane, int n,
+                                         long long count) {
+    const bool is_there = lane.matrix < count && lane.row < n;
+    a += lane.matrix * n * n + lane.row * n;
+#pragma unroll
+    for (int c = 0; c < side; ++c)
+        x[c] = is_there && c < n ? a[c] : T(R(c == lane.row ? 1 : 0));
+}
+
+/// The row of the next pivot: the largest element in column k of those that had none. NaN is
+/// larger than all numbers.
+__device__ __forceinline__ int find_pivot(const Lane &lane, int step, T element, int n) {
+    const R size = size_of(element);
+    const R infinity = R(1) / R(0);
+    return lane.find_largest(step >= 0 || lane.row >= n ? R(-1) : size == size ? size : infinity);
+}
+
+/// L (its multipliers) and U of the matrix in place. Gives the step of this lane's row; `sign` is
+/// that of the order of the rows. True where a pivot is 0.
+__device__ __forceinline__ bool factor(T (&x)[side], const Lane &lane, int n, int &step, R &sign) {
+    bool singular = false;
+    unsigned unused = side == 32 ? ~0u : (1u << (side % 32)) - 1;
+    step = -1;
+    sign = 1;
+#pragma unroll
+    for (int k = 0; k < side; ++k) {
+        if (k >= n)
+            break;
+        const int pivot = find_pivot(lane, step, x[k], n);
+        const T diagonal = lane.from(x[k], pivot);
+        singular = singular || size_of(diagonal) == R(0);
+        if (lane.row == pivot)
+            step = k;
+        // As many unused rows are before the pivot, so many neighbours would be swapped.
+        sign = __popc(unused & ((1u << pivot) - 1)) % 2 ? -sign : sign;
+        unused &= ~(1u << pivot);
+        const T multiplier = step < 0 ? T(x[k] / diagonal) : T(R(0));
+        if (step < 0)
+            x[k] = multiplier;
+#pragma unroll
+        for (int c = k + 1; c < side; ++c)
+            x[c] = without(x[c], multiplier, lane.from(x[c], pivot));
+    }
+    return singular;
+}
+
+/// b, of shape (matrices, n, columns), becomes out, the solutions. `singular` is set to 1 where a
+/// matrix is.
+__device__ __forceinline__ void solve_small(const T *a, const T *b, T *out, int *singular, int n,
+                                            int columns, long long count) {
+    constexpr int together = 4;
+    const Lane lane;
+    T x[side];
+    int step;
+    R sign;
+    load_row(x, a, lane, n, count);
+    const bool failed = factor(x, lane, n, step, sign);
+    const bool is_there = lane.matrix < count && lane.row < n;
+    if (failed && is_there)
+        *singular = 1;
+    b += (lane.matrix * n + lane.row) * columns;
+    out += (lane.matrix * n + step) * columns;
+    for (int first = 0; first < columns; first += together) {
+        T y[together];
+#pragma unroll
+        for (int j = 0; j < together; ++j)
+            y[j] = is_there && first + j < columns ? b[first + j] : T(R(0));
+#pragma unroll
+        for (int k = 0; k < side; ++k) {
+            if (k >= n)
+                break;
+            const int pivot = lane.find(step == k);
+            const T multiplier = step > k ? x[k] : T(R(0));
+#pragma unroll
+            for (int j = 0; j < together; ++j)
+                y[j] = without(y[j], multiplier, lane.from(y[j], pivot));
+        }
+#pragma unroll
+        for (int k = side - 1; k >= 0; --k) {
+            if (k >= n)
+                continue;
+            const int pivot = lane.find(step == k);
+            const T diagonal = lane.from(x[k], pivot);
+            const T multiplier = step >= 0 && step < k ? x[k] : T(R(0));
+#pragma unroll
+            for (int j = 0; j < together; ++j) {
+                const T solution = T(lane.from(y[j], pivot) / diagonal);
+                y[j] = step == k ? solution : without(y[j], multiplier, solution);
+            }
+        }
+        if (is_there)
+#pragma unroll
+            for (int j = 0; j < together; ++j)
+                if (first + j < columns)
+                    out[first + j] = y[j];
+    }
+}
+
+/// out becomes the inverses of a, by Gauss's and Jordan's elimination in place: column k of the
+/// matrix, which is done, makes room for the column of the inverse that belongs to the pivot's row.
+__device__ __forceinline__ void invert_small(const T *a, T *out, int *singular, int n,
+                                             long long count) {
+    const Lane lane;
+    T x[side];
+    load_row(x, a, lane, n, count);
+    int step = -1;
+    bool failed = false;
+#pragma unroll
+    for (int k = 0; k < side; ++k) {
+        if (k >= n)
+            break;
+        const int pivot = find_pivot(lane, step, x[k], n);
+        const T diagonal = lane.from(x[k], pivot);
+        failed = failed || size_of(diagonal) == R(0);
+        const bool is_pivot = lane.row == pivot;
+        if (is_pivot)
+            step = k;
+        const T inverse = T(T(R(1)) / diagonal), multiplier = x[k];
+#pragma unroll
+        for (int c = 0; c < side; ++c) {
+            if (c == k)
+                continue;
+            const T scaled = T(lane.from(x[c], pivot) * inverse);
+            x[c] = is_pivot ? scaled : without(x[c], multiplier, scaled);
+        }
+        x[k] = is_pivot ? inverse : without(T(R(0)), multiplier, inverse);
+    }
+    const bool is_there = lane.matrix < count && lane.row < n;
+    if (failed && is_there)
+        *singular = 1;
+    out += (lane.matrix * n + step) * n;
+#pragma unroll
+    for (int k = 0; k < side; ++k) {
+        const int column = lane.find(step == k);
+        if (is_there && k < n)
+            out[column] = x[k];
+    }
+}
+
+/// The determinants; where `logarithms` is not null, their signs and the logarithms of their sizes.
+__device__ __forceinline__ void determine_small(const T *a, T *out, R *logarithms, int n,
+                                                long long count) {
+    const Lane lane;
+    T x[side];
+    int step;
+    R sign;
+    load_row(x, a, lane, n, count);
+    const bool singular = factor(x, lane, n, step, sign);
+    T product = T(sign);
+    R logarithm = 0;
+#pragma unroll
+    for (int k = 0; k < side; ++k) {
+        if (k >= n)
+            break;
+        T diagonal = lane.from(x[k], lane.find(step == k));
+        if (logarithms) {
+            const R size = absolute(diagonal);
+            logarithm += log(size);
+            diagonal = T(diagonal / T(size));
+        }
+        product = T(product * diagonal);
+    }
+    if (lane.row != 0 || lane.matrix >= count)
+        return;
+    out[lane.matrix] = singular ? T(R(0)) : product;
+    if (logarithms)
+        logarithms[lane.matrix] = singular ? -(R(1) / R(0)) : logarithm;
+}
+
+/// out becomes L of Hermitian matrices a, of which the lower triangle is read; with `upper`, L^H of
+/// those of which the upper one is. `broken` is set to 1 where a matrix is not positive definite.
+__device__ __forceinline__ void cholesky_small(const T *a, T *out, int *broken, int n,
+                                               long long count, int upper) {
+    const Lane lane;
+    const bool is_there = lane.matrix < count && lane.row < n;
+    const int down = upper ? 1 : n, across = upper ? n : 1;
+    a += lane.matrix * n * n + lane.row * down;
+    out += lane.matrix * n * n + lane.row * down;
+    T x[side];
+#pragma unroll
+    for (int c = 0; c < side; ++c) {
+        const T element = is_there && c <= lane.row ? a[c * across] : T(R(c == lane.row ? 1 : 0));
+        x[c] = upper ? conjugate(element) : element;
+    }
+    bool failed = false;
+#pragma unroll
+    for (int k = 0; k < side; ++k) {
+        if (k >= n)
+            break;
+        const R square = lane.from(real_part(x[k]), k);
+        failed = failed || !(square > R(0));
+        const R root = sqrt(square);
+        x[k] = lane.row == k ? T(root) : T(x[k] / T(root));
+#pragma unroll
+        for (int c = k + 1; c < side; ++c) {
+            const T other = conjugate(lane.from(x[k], c));
+            if (lane.row >= c)
+                x[c] = without(x[c], x[k], other);
+        }
+    }
+    if (failed && is_there)
+        *broken = 1;
+#pragma unroll
+    for (int c = 0; c < side; ++c)
+        if (is_there && c < n) {
+            const T element = c <= lane.row ? x[c] : T(R(0));
+            out[c * across] = upper ? conjugate(element) : element;
+        }
+}
+
+} // namespace pycuda

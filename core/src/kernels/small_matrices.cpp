@@ -1,0 +1,200 @@
+// small_matrices.cpp -- the kernels of small matrices and their launches.
+#include <pycuda/array_small_matrices.h>
+
+#include "arrays/device_code.h"
+#include "arrays/kernel_arguments.h"
+#include "arrays/kernel_table.h"
+
+#include "kernels/device/shuffle.cuh.h"
+#include "kernels/device/small_matrices.cuh.h"
+
+#include <pycuda/event.h>
+#include <pycuda/launch.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace pycuda {
+namespace {
+
+constexpr unsigned threads = 128;
+constexpr std::int64_t most_register_bytes = 256; ///< of a row
+
+enum class Form : unsigned { Solve, Invert, Determine, Cholesky };
+
+/// The kernel's parameters and call.
+constexpr std::string_view forms[] = {
+    "const T *a, const T *b, T *out, int *failed, int n, int columns, long long count) {\n"
+    "    pycuda::solve_small(a, b, out, failed, n, columns, count);\n}\n",
+    "const T *a, T *out, int *failed, int n, long long count) {\n"
+    "    pycuda::invert_small(a, out, failed, n, count);\n}\n",
+    "const T *a, T *out, R *logarithms, int n, long long count) {\n"
+    "    pycuda::determine_small(a, out, logarithms, n, count);\n}\n",
+    "const T *a, T *out, int *failed, int n, long long count, int upper) {\n"
+    "    pycuda::cholesky_small(a, out, failed, n, count, upper);\n}\n"};
+
+std::string source(Form form, ScalarType type, std::int64_t side) {
+    const ScalarType real = real_type(type);
+    const std::array types = {type, real};
+    const std::string code =
+        "typedef " + std::string(cuda_name(type)) + " T;\ntypedef " + std::string(cuda_name(real)) +
+        " R;\n#define SMALL_SIDE " + std::to_string(side) + "\n#define SMALL_COMPLEX " +
+        (type == real ? "0" : "1") + "\n" + std::string(device_code::shuffle_cuh) +
+        std::string(device_code::small_matrices_cuh) +
+        "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) + ") run(" +
+        std::string(forms[static_cast<unsigned>(form)]);
+    return device_prelude(types, code) + code;
+}
+
+/// Count and extent of a stack.
+struct Stack {
+    explicit Stack(const Array &a)
+        : count(a.dimensions() == 3 ? a.layout().extent(0) : 0),
+          n(a.dimensions() == 3 ? a.layout().extent(1) : 0) {
+        if (a.dimensions() != 3 || n != a.layout().extent(2) || !a.is_c_contiguous() || n < 1 ||
+            n > largest_small_matrix(a.scalar_type()))
+            throw std::invalid_argument("an array of shape " + shape_text(a.shape()) + " of " +
+                                        a.dtype().name() + " is no stack of small matrices");
+    }
+    std::int64_t count, n;
+};
+
+void check_flag(const Array &failed) {
+    if (failed.scalar_type() != ScalarType::Int32 || failed.size() != 1)
+        throw std::invalid_argument("the flag must be one int32, not " +
+                                    std::to_string(failed.size()) + " elements of " +
+                                    failed.dtype().name());
+}
+
+void launch(Form form, const Array &a, const Stack &stack, KernelArguments &arguments,
+            std::initializer_list<const Array *> arrays, StreamRef stream) {
+    std::int64_t side = 4;
+    while (side < stack.n)
+        side *= 2;
+    const ScalarType type = a.scalar_type();
+    KernelKey key = 13; // small matrices
+    key = key << 4 | static_cast<KernelKey>(form);
+    key = key << 8 | static_cast<KernelKey>(type);
+    key = key << 8 | static_cast<KernelKey>(side);
+    const Function &kernel =
+        a.context()->kernels().find(key, [&] { return source(form, type, side); });
+    const std::int64_t matrices = threads / side, blocks = (stack.count + matrices - 1) / matrices;
+    if (blocks > 0x7fffffff)
+        throw std::invalid_argument("a stack of " + std::to_string(stack.count) +
+                                    " matrices needs more than 2147483647 blocks");
+    LaunchConfig config;
+    config.block = {threads};
+    config.grid = {static_cast<unsigned>(blocks)};
+    config.stream = stream;
+    launch_packed(kernel, config, arguments.data(), arguments.size());
+    if (stream.get() == nullptr)
+        return;
+    auto done = std::make_shared<Event>(a.context()->context(), CU_EVENT_DISABLE_TIMING);
+    done->record(stream);
+    for (const Array *array : arrays)
+        array->memory()->used_until(done);
+}
+
+} // namespace
+
+std::int64_t largest_small_matrix(ScalarType type) noexcept {
+    if (type != ScalarType::Float32 && type != ScalarType::Float64 &&
+        type != ScalarType::Complex64 && type != ScalarType::Complex128)
+        return 0;
+    return std::min<std::int64_t>(32,
+                                  most_register_bytes / static_cast<std::int64_t>(item_size(type)));
+}
+
+Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef stream) {
+    const Stack stack(a);
+    check_flag(failed);
+    const bool fits = b.dimensions() == 3 && b.layout().extent(0) == stack.count &&
+                      b.layout().extent(1) == stack.n && b.is_c_contiguous() &&
+                      b.dtype() == a.dtype() && b.layout().extent(2) <= 0x7fffffff;
+    if (!fits)
+        throw std::invalid_argument("right sides of shape " + shape_text(b.shape()) + " of " +
+                                    b.dtype().name() + " do not fit matrices of shape " +
+                                    shape_text(a.shape()) + " of " + a.dtype().name());
+    const Array out = Array::empty(a.context(), b.shape(), b.dtype(), Order::C, stream);
+    if (out.size() == 0)
+        return out;
+    KernelArguments arguments;
+    for (const Array *array : {&a, &b, &out, &failed})
+        arguments.add(array->address());
+    arguments.add(static_cast<int>(stack.n));
+    arguments.add(static_cast<int>(b.layout().extent(2)));
+    arguments.add(stack.count);
+    launch(Form::Solve, a, stack, arguments, {&a, &b, &out, &failed}, stream);
+    return out;
+}
+
+Array invert_small(const Array &a, const Array &failed, StreamRef stream) {
+    const Stack stack(a);
+    check_flag(failed);
+    const Array out = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
+    if (out.size() == 0)
+        return out;
+    KernelArguments arguments;
+    for (const Array *array : {&a, &out, &failed})
+        arguments.add(array->address());
+    arguments.add(static_cast<int>(stack.n));
+    arguments.add(stack.count);
+    launch(Form::Invert, a, stack, arguments, {&a, &out, &failed}, stream);
+    return out;
+}
+
+namespace {
+
+void determine(const Array &a, const Array &out, const Array *logarithms, StreamRef stream) {
+    const Stack stack(a);
+    if (out.size() == 0)
+        return;
+    KernelArguments arguments;
+    arguments.add(a.address());
+    arguments.add(out.address());
+    arguments.add(logarithms == nullptr ? CUdeviceptr{0} : logarithms->address());
+    arguments.add(static_cast<int>(stack.n));
+    arguments.add(stack.count);
+    launch(Form::Determine, a, stack, arguments,
+           {&a, &out, logarithms == nullptr ? &out : logarithms}, stream);
+}
+
+} // namespace
+
+Array determine_small(const Array &a, StreamRef stream) {
+    const std::array count = {Stack(a).count};
+    const Array out = Array::empty(a.context(), count, a.dtype(), Order::C, stream);
+    determine(a, out, nullptr, stream);
+    return out;
+}
+
+SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream) {
+    const std::array count = {Stack(a).count};
+    SignAndLogarithm result{
+        Array::empty(a.context(), count, a.dtype(), Order::C, stream),
+        Array::empty(a.context(), count, real_type(a.scalar_type()), Order::C, stream)};
+    determine(a, result.sign, &result.logarithm, stream);
+    return result;
+}
+
+Array cholesky_small(const Array &a, bool upper, const Array &failed, StreamRef stream) {
+    const Stack stack(a);
+    check_flag(failed);
+    const Array out = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
+    if (out.size() == 0)
+        return out;
+    KernelArguments arguments;
+    for (const Array *array : {&a, &out, &failed})
+        arguments.add(array->address());
+    arguments.add(static_cast<int>(stack.n));
+    arguments.add(stack.count);
+    arguments.add(static_cast<int>(upper));
+    launch(Form::Cholesky, a, stack, arguments, {&a, &out, &failed}, stream);
+    return out;
+}
+
+} // namespace pycuda

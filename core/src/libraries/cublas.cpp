@@ -1,0 +1,143 @@
+// cublas.cpp -- products and factors of stacks by cuBLAS.
+#include "libraries/cublas.h"
+
+#include "libraries/library_handles.h"
+#include "libraries/nvidia_library.h"
+#include "libraries/pointer_table.h"
+
+#include <pycuda/array_libraries.h>
+#include <pycuda/driver.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace pycuda {
+namespace {
+
+// As cublas_api.h and library_types.h have them.
+constexpr int op_n = 0, op_t = 1;
+constexpr int compute_32f = 68, compute_64f = 70, default_algorithm = -1;
+
+constexpr const char *files[] = {"libcublas.so.13", "libcublas.so.12"};
+constexpr LibraryStatus statuses[] = {
+    {1, "CUBLAS_STATUS_NOT_INITIALIZED"}, {3, "CUBLAS_STATUS_ALLOC_FAILED"},
+    {7, "CUBLAS_STATUS_INVALID_VALUE"},   {8, "CUBLAS_STATUS_ARCH_MISMATCH"},
+    {11, "CUBLAS_STATUS_MAPPING_ERROR"},  {13, "CUBLAS_STATUS_EXECUTION_FAILED"},
+    {14, "CUBLAS_STATUS_INTERNAL_ERROR"}, {15, "CUBLAS_STATUS_NOT_SUPPORTED"},
+    {16, "CUBLAS_STATUS_LICENSE_ERROR"}};
+constexpr LibraryDescription description{"cuBLAS", files, statuses};
+
+struct Cublas {
+    explicit Cublas(const NvidiaLibrary &opened) : library(opened) {}
+    bool complete() const noexcept;
+
+    const NvidiaLibrary &library;
+#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters)                                        \
+    LibraryFunction<int parameters> member{library, #symbol};
+#define PYCUDA_LIBRARY_TYPED(member, s, d, c, z, parameters)                                       \
+    TypedLibraryFunction<int parameters> member{library, #s, #d, #c, #z};
+#include "libraries/cublas.def"
+#undef PYCUDA_LIBRARY_FUNCTION
+#undef PYCUDA_LIBRARY_TYPED
+};
+
+bool Cublas::complete() const noexcept {
+    return true
+#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters) &&member.available()
+#define PYCUDA_LIBRARY_TYPED(member, s, d, c, z, parameters) &&member.available()
+#include "libraries/cublas.def"
+#undef PYCUDA_LIBRARY_FUNCTION
+#undef PYCUDA_LIBRARY_TYPED
+        ;
+}
+
+const Cublas *cublas() {
+    static const Cublas *const opened = open_table<Cublas>(description);
+    return opened;
+}
+
+} // namespace
+
+struct BlasState {
+    BlasState() { cublas()->create(&handle); }
+    ~BlasState() { (void)cublas()->destroy.status(handle); }
+    BlasState(const BlasState &) = delete;
+    BlasState &operator=(const BlasState &) = delete;
+    LibraryHandle handle = nullptr;
+};
+
+namespace {
+
+/// The context's handle, whose calls go to one stream while this lives.
+class BlasCall {
+  public:
+    BlasCall(LibraryHandles &handles, StreamRef stream) : lock_(handles.blas_mutex) {
+        if (handles.blas == nullptr)
+            handles.blas = std::make_shared<BlasState>();
+        handle_ = handles.blas->handle;
+        cublas()->set_stream(handle_, stream.get());
+    }
+    LibraryHandle handle() const noexcept { return handle_; }
+
+  private:
+    std::unique_lock<std::mutex> lock_;
+    LibraryHandle handle_;
+};
+
+template <class T> T *address_of(const Array &array) {
+    return reinterpret_cast<T *>(array.address());
+}
+
+int narrow(std::int64_t value, const char *what) {
+    if (value > 0x7fffffff)
+        throw std::invalid_argument(std::string(what) + " is " + std::to_string(value) +
+                                    "; at most 2147483647 can be handled at once");
+    return static_cast<int>(value);
+}
+
+} // namespace
+
+bool cublas_takes(ScalarType type) { return library_type(type) && cublas() != nullptr; }
+
+void cublas_multiply(const BlasProduct &product, StreamRef stream) {
+    const bool wide = product.type == ScalarType::Float64 || product.type == ScalarType::Complex128;
+    // One and zero, real or complex, in float and in double.
+    const float one[] = {1, 0}, zero[] = {0, 0};
+    const double wide_one[] = {1, 0}, wide_zero[] = {0, 0};
+    const int type = *library_type(product.type);
+    auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
+    const BlasCall call(ArrayContext::current()->libraries(), stream);
+    // cuBLAS has columns where we have rows: it computes the transposed product, b first.
+    cublas()->gemm(call.handle(), product.b.in_columns ? op_t : op_n,
+                   product.a.in_columns ? op_t : op_n, product.columns, product.rows, product.inner,
+                   wide ? static_cast<const void *>(wide_one) : one, pointer(product.b.address),
+                   type, product.b.step, product.b.next, pointer(product.a.address), type,
+                   product.a.step, product.a.next,
+                   wide ? static_cast<const void *>(wide_zero) : zero, pointer(product.out.address),
+                   type, product.out.step, product.out.next, product.count,
+                   wide ? compute_64f : compute_32f, default_algorithm);
+}
+
+void solver_lu_stack(const Array &a, const Array &pivots, const Array &info, StreamRef stream) {
+    const int count = narrow(a.layout().extent(0), "the number of matrices");
+    const int n = narrow(a.layout().extent(2), "the extent of a matrix");
+    const PointerTable matrices(a, stream);
+    const BlasCall call(a.context()->libraries(), stream);
+    cublas()->getrf_batched[a.scalar_type()](call.handle(), n, matrices.get(), n,
+                                             address_of<int>(pivots), address_of<int>(info), count);
+}
+
+void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Array &b,
+                           bool transposed, StreamRef stream) {
+    const int count = narrow(factors.layout().extent(0), "the number of matrices");
+    const int n = narrow(factors.layout().extent(2), "the extent of a matrix");
+    const int columns = narrow(b.layout().extent(1), "the number of right sides");
+    const PointerTable matrices(factors, stream), sides(b, stream);
+    int wrong_argument = 0; // of the host; a wrong argument also gives a status
+    const BlasCall call(factors.context()->libraries(), stream);
+    cublas()->getrs_batched[factors.scalar_type()](
+        call.handle(), transposed ? op_t : op_n, n, columns, matrices.get(), n,
+        address_of<const int>(pivots), sides.get(), n, &wrong_argument, count);
+}
+
+} // namespace pycuda

@@ -1,0 +1,173 @@
+// cufft.cpp -- plans of cuFFT, kept in each context, and their execution.
+//
+// An array with the axes (outer..., transformed..., inner...) is, for cuFFT, `outer` stacks of
+// `inner` transforms: elements of one transform lie `inner` apart, transforms 1 apart. Where inner
+// is 1, all are one stack whose transforms follow each other.
+//
+// A plan has no memory of its own for intermediate results: each call brings a workspace from the
+// arrays' pool, so that one plan can be at work in several streams.
+#include <pycuda/array_libraries.h>
+
+#include "libraries/library_handles.h"
+#include "libraries/nvidia_library.h"
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <numeric>
+
+namespace pycuda {
+namespace {
+
+constexpr const char *files[] = {"libcufft.so.12", "libcufft.so.11"};
+constexpr LibraryStatus statuses[] = {
+    {1, "CUFFT_INVALID_PLAN"},      {2, "CUFFT_ALLOC_FAILED"},        {3, "CUFFT_INVALID_TYPE"},
+    {4, "CUFFT_INVALID_VALUE"},     {5, "CUFFT_INTERNAL_ERROR"},      {6, "CUFFT_EXEC_FAILED"},
+    {7, "CUFFT_SETUP_FAILED"},      {8, "CUFFT_INVALID_SIZE"},        {9, "CUFFT_UNALIGNED_DATA"},
+    {11, "CUFFT_INVALID_DEVICE"},   {13, "CUFFT_NO_WORKSPACE"},       {14, "CUFFT_NOT_IMPLEMENTED"},
+    {16, "CUFFT_NOT_SUPPORTED"},    {17, "CUFFT_MISSING_DEPENDENCY"}, {18, "CUFFT_NVRTC_FAILURE"},
+    {19, "CUFFT_NVJITLINK_FAILURE"}};
+constexpr LibraryDescription description{"cuFFT", files, statuses};
+
+struct Cufft {
+    explicit Cufft(const NvidiaLibrary &opened) : library(opened) {}
+    bool complete() const noexcept;
+
+    const NvidiaLibrary &library;
+#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters)                                        \
+    LibraryFunction<int parameters> member{library, #symbol};
+#include "libraries/cufft.def"
+#undef PYCUDA_LIBRARY_FUNCTION
+};
+
+bool Cufft::complete() const noexcept {
+    return true
+#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters) &&member.available()
+#include "libraries/cufft.def"
+#undef PYCUDA_LIBRARY_FUNCTION
+        ;
+}
+
+const Cufft *cufft() {
+    static const Cufft *const opened = open_table<Cufft>(description);
+    return opened;
+}
+
+constexpr std::size_t most_plans = 64; // of a context; the one that was not used for longest goes
+
+/// All that decides a plan. Unused lengths are 0.
+struct PlanKey {
+    std::array<long long, 3> lengths{};   ///< of the transforms
+    std::array<long long, 3> in{}, out{}; ///< extents in memory
+    int rank = 1;
+    long long inner = 1, batch = 1;
+    int in_type = 0, out_type = 0;
+
+    bool operator==(const PlanKey &) const = default;
+};
+
+class Plan {
+  public:
+    explicit Plan(const PlanKey &key) : key_(key) {
+        cufft()->create(&handle_);
+        try {
+            make();
+        } catch (...) {
+            (void)cufft()->destroy.status(handle_);
+            throw;
+        }
+    }
+    ~Plan() { (void)cufft()->destroy.status(handle_); }
+    Plan(const Plan &) = delete;
+    Plan &operator=(const Plan &) = delete;
+
+    const PlanKey &key() const noexcept { return key_; }
+    int handle() const noexcept { return handle_; }
+    std::size_t work_bytes() const noexcept { return work_bytes_; }
+
+  private:
+    void make() {
+        PlanKey plan = key_;
+        const int rank = plan.rank;
+        auto distance = [&](const std::array<long long, 3> &extents) {
+            return plan.inner > 1 ? 1
+                                  : std::accumulate(extents.begin(), extents.begin() + rank, 1LL,
+                                                    std::multiplies<>());
+        };
+        // The type to compute in is the complex one.
+        const int compute = std::max(plan.in_type, plan.out_type);
+        cufft()->set_auto_allocation(handle_, 0);
+        cufft()->make_plan(handle_, rank, plan.lengths.data(), plan.in.data(), plan.inner,
+                           distance(plan.in), plan.in_type, plan.out.data(), plan.inner,
+                           distance(plan.out), plan.out_type, plan.batch, &work_bytes_, compute);
+    }
+
+    PlanKey key_;
+    int handle_ = 0;
+    std::size_t work_bytes_ = 0;
+};
+
+std::int64_t product(std::span<const std::int64_t> extents) {
+    return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+} // namespace
+
+struct FourierState {
+    std::list<Plan> plans; ///< the one that was used last is the first
+
+    const Plan &find(const PlanKey &key) {
+        const auto found =
+            std::ranges::find_if(plans, [&](const Plan &plan) { return plan.key() == key; });
+        if (found != plans.end()) {
+            plans.splice(plans.begin(), plans, found);
+            return plans.front();
+        }
+        plans.emplace_front(key);
+        if (plans.size() > most_plans)
+            plans.pop_back();
+        return plans.front();
+    }
+};
+
+bool fourier_takes(ScalarType type) { return is_library_float(type) && cufft() != nullptr; }
+
+void fourier_transform(const Array &in, const Array &out, int first, int rank,
+                       FourierDirection direction, StreamRef stream) {
+    PlanKey key;
+    key.rank = rank;
+    key.in_type = *library_type(in.scalar_type());
+    key.out_type = *library_type(out.scalar_type());
+    for (int axis = 0; axis < rank; ++axis) {
+        const auto at = static_cast<std::size_t>(axis);
+        key.in[at] = in.layout().extent(first + axis);
+        key.out[at] = out.layout().extent(first + axis);
+        key.lengths[at] = std::max(key.in[at], key.out[at]);
+    }
+    const auto before = static_cast<std::size_t>(first),
+               after = static_cast<std::size_t>(first + rank);
+    const std::int64_t outer = product(in.shape().first(before));
+    key.inner = product(in.shape().subspan(after));
+    key.batch = key.inner > 1 ? key.inner : outer;
+    const std::int64_t calls = key.inner > 1 ? outer : 1;
+    const auto in_step = static_cast<CUdeviceptr>(in.bytes() / static_cast<std::size_t>(calls)),
+               out_step = static_cast<CUdeviceptr>(out.bytes() / static_cast<std::size_t>(calls));
+
+    LibraryHandles &handles = in.context()->libraries();
+    std::lock_guard lock(handles.fourier_mutex);
+    if (handles.fourier == nullptr)
+        handles.fourier = std::make_shared<FourierState>();
+    const Plan &plan = handles.fourier->find(key);
+    // At least some bytes, because a plan without automatic allocation wants an address.
+    const Workspace work(in.context(), std::max<std::size_t>(plan.work_bytes(), 16), stream);
+    cufft()->set_stream(plan.handle(), stream.get());
+    cufft()->set_work_area(plan.handle(), work.get());
+    for (std::int64_t call = 0; call < calls; ++call) {
+        const auto number = static_cast<CUdeviceptr>(call);
+        cufft()->execute(plan.handle(), reinterpret_cast<void *>(in.address() + number * in_step),
+                         reinterpret_cast<void *>(out.address() + number * out_step),
+                         static_cast<int>(direction));
+    }
+}
+
+} // namespace pycuda

@@ -1,0 +1,365 @@
+// cusolver.cpp -- calls of cuSOLVER: one matrix of a stack after the other, or all at once where
+// cuSOLVER has a function for that.
+#include <pycuda/array_libraries.h>
+
+#include "libraries/cublas.h"
+#include "libraries/library_handles.h"
+#include "libraries/nvidia_library.h"
+#include "libraries/pointer_table.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/event.h>
+
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace pycuda {
+namespace {
+
+using SolverParams = void *;
+
+// As cublas_api.h and cusolver_common.h have them.
+constexpr int op_n = 0, op_t = 1;
+constexpr int no_vectors = 0, with_vectors = 1;
+constexpr int economy = 1, whole = 0;
+constexpr int most_rows_at_once = 32; // of gesvdjBatched
+
+constexpr const char *files[] = {"libcusolver.so.12", "libcusolver.so.11"};
+constexpr LibraryStatus statuses[] = {
+    {1, "CUSOLVER_STATUS_NOT_INITIALIZED"},  {2, "CUSOLVER_STATUS_ALLOC_FAILED"},
+    {3, "CUSOLVER_STATUS_INVALID_VALUE"},    {4, "CUSOLVER_STATUS_ARCH_MISMATCH"},
+    {5, "CUSOLVER_STATUS_MAPPING_ERROR"},    {6, "CUSOLVER_STATUS_EXECUTION_FAILED"},
+    {7, "CUSOLVER_STATUS_INTERNAL_ERROR"},   {8, "CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED"},
+    {9, "CUSOLVER_STATUS_NOT_SUPPORTED"},    {10, "CUSOLVER_STATUS_ZERO_PIVOT"},
+    {11, "CUSOLVER_STATUS_INVALID_LICENSE"}, {31, "CUSOLVER_STATUS_INVALID_WORKSPACE"}};
+constexpr LibraryDescription description{"cuSOLVER", files, statuses};
+
+struct Cusolver {
+    explicit Cusolver(const NvidiaLibrary &opened) : library(opened) {}
+    bool complete() const noexcept;
+
+    const NvidiaLibrary &library;
+#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters)                                        \
+    LibraryFunction<int parameters> member{library, #symbol};
+#define PYCUDA_LIBRARY_OPTIONAL PYCUDA_LIBRARY_FUNCTION
+#define PYCUDA_LIBRARY_TYPED(member, s, d, c, z, parameters)                                       \
+    TypedLibraryFunction<int parameters> member{library, #s, #d, #c, #z};
+#include "libraries/cusolver.def"
+#undef PYCUDA_LIBRARY_FUNCTION
+#undef PYCUDA_LIBRARY_OPTIONAL
+#undef PYCUDA_LIBRARY_TYPED
+};
+
+bool Cusolver::complete() const noexcept {
+    return true
+#define PYCUDA_LIBRARY_FUNCTION(member, symbol, parameters) &&member.available()
+#define PYCUDA_LIBRARY_OPTIONAL(member, symbol, parameters)
+#define PYCUDA_LIBRARY_TYPED(member, s, d, c, z, parameters) &&member.available()
+#include "libraries/cusolver.def"
+#undef PYCUDA_LIBRARY_FUNCTION
+#undef PYCUDA_LIBRARY_OPTIONAL
+#undef PYCUDA_LIBRARY_TYPED
+        ;
+}
+
+const Cusolver *cusolver() {
+    static const Cusolver *const opened = open_table<Cusolver>(description);
+    return opened;
+}
+
+} // namespace
+
+struct SolverState {
+    SolverState() {
+        cusolver()->create(&handle);
+        cusolver()->create_params(&params);
+        cusolver()->create_jacobi(&jacobi);
+    }
+    ~SolverState() {
+        (void)cusolver()->destroy_jacobi.status(jacobi);
+        (void)cusolver()->destroy_params.status(params);
+        (void)cusolver()->destroy.status(handle);
+    }
+    SolverState(const SolverState &) = delete;
+    SolverState &operator=(const SolverState &) = delete;
+
+    LibraryHandle handle = nullptr;
+    SolverParams params = nullptr;
+    SolverParams jacobi = nullptr;  ///< of gesvdj
+    CUstream stream = nullptr;      ///< of the last call
+    std::optional<Event> last_call; ///< behind it, where it was in another than the default stream
+};
+
+namespace {
+
+/// The context's handle, whose calls go to one stream while this lives. A handle has memory of its
+/// own on the device: a call waits in its stream for the last call in another stream.
+class SolverCall {
+  public:
+    SolverCall(const Array &a, StreamRef stream)
+        : stream_(stream), lock_(a.context()->libraries().solver_mutex) {
+        LibraryHandles &handles = a.context()->libraries();
+        if (handles.solver == nullptr)
+            handles.solver = std::make_shared<SolverState>();
+        state_ = handles.solver.get();
+        if (state_->stream != stream.get()) {
+            // The default stream has no event: blocking streams wait for it, others are made to.
+            if (state_->last_call)
+                driver().cuStreamWaitEvent(stream.get(), state_->last_call->get(), 0);
+            else
+                a.context()->order_after_default(stream);
+        }
+        state_->stream = stream.get();
+        state_->last_call.reset();
+        context_ = a.context()->context();
+        cusolver()->set_stream(state_->handle, stream.get());
+    }
+    ~SolverCall() {
+        if (stream_.get() == nullptr)
+            return;
+        try {
+            state_->last_call.emplace(*context_, CU_EVENT_DISABLE_TIMING);
+            state_->last_call->record(stream_);
+        } catch (const std::exception &) { // the context is broken: no later call meets this one
+            state_->last_call.reset();
+        }
+    }
+    SolverCall(const SolverCall &) = delete;
+    SolverCall &operator=(const SolverCall &) = delete;
+
+    LibraryHandle handle() const noexcept { return state_->handle; }
+    SolverParams params() const noexcept { return state_->params; }
+    SolverParams jacobi() const noexcept { return state_->jacobi; }
+
+  private:
+    StreamRef stream_;
+    std::unique_lock<std::mutex> lock_;
+    SolverState *state_;
+    std::optional<Context> context_;
+};
+
+/// What the 64-bit functions want beside their operands. Both kinds of memory live until the call
+/// is in the stream.
+class Workspaces {
+  public:
+    Workspaces(const Array &a, std::size_t device_bytes, std::size_t host_bytes, StreamRef stream)
+        : device(a.context(), device_bytes, stream), device_bytes(device_bytes), host(host_bytes) {}
+
+    Workspace device;
+    std::size_t device_bytes;
+    std::vector<std::byte> host;
+};
+
+struct Extents {
+    explicit Extents(const Array &stack)
+        : count(stack.layout().extent(0)), columns(stack.layout().extent(1)),
+          rows(stack.layout().extent(2)) {}
+    std::int64_t count, columns, rows;
+};
+
+/// The address of one entry of a stack.
+template <class T> T *place(const Array &stack, std::int64_t number) {
+    return reinterpret_cast<T *>(stack.address() +
+                                 static_cast<CUdeviceptr>(number * stack.layout().stride(0)));
+}
+
+int data_type(const Array &array) { return *library_type(array.scalar_type()); }
+
+int narrow(std::int64_t value, const char *what) {
+    if (value > 0x7fffffff)
+        throw std::invalid_argument(std::string(what) + " is " + std::to_string(value) +
+                                    "; cuSOLVER takes at most 2147483647");
+    return static_cast<int>(value);
+}
+
+} // namespace
+
+bool solver_takes(ScalarType type) {
+    return is_library_float(type) && cublas_takes(type) && cusolver() != nullptr;
+}
+
+void solver_lu(const Array &a, const Array &pivots, const Array &info, StreamRef stream) {
+    const Extents extents(a);
+    const std::int64_t n = extents.rows;
+    const int type = data_type(a);
+    const SolverCall call(a, stream);
+    std::size_t on_device = 0, on_host = 0;
+    cusolver()->getrf_size(call.handle(), call.params(), n, n, type, place<void>(a, 0), n, type,
+                           &on_device, &on_host);
+    Workspaces work(a, on_device, on_host, stream);
+    for (std::int64_t i = 0; i < extents.count; ++i)
+        cusolver()->getrf(call.handle(), call.params(), n, n, type, place<void>(a, i), n,
+                          place<std::int64_t>(pivots, i), type, work.device.get(),
+                          work.device_bytes, work.host.data(), work.host.size(),
+                          place<int>(info, i));
+}
+
+void solver_lu_solve(const Array &factors, const Array &pivots, const Array &b, bool transposed,
+                     const Array &info, StreamRef stream) {
+    const Extents sides(b);
+    const std::int64_t n = sides.rows;
+    const int type = data_type(factors);
+    const SolverCall call(factors, stream);
+    for (std::int64_t i = 0; i < sides.count; ++i)
+        cusolver()->getrs(call.handle(), call.params(), transposed ? op_t : op_n, n, sides.columns,
+                          type, place<void>(factors, i), n, place<std::int64_t>(pivots, i), type,
+                          place<void>(b, i), n, place<int>(info, i));
+}
+
+void solver_cholesky(const Array &a, Triangle triangle, const Array &info, StreamRef stream) {
+    const Extents extents(a);
+    const std::int64_t n = extents.rows;
+    const int type = data_type(a), uplo = static_cast<int>(triangle);
+    if (extents.count > 1) {
+        const PointerTable matrices(a, stream);
+        const SolverCall call(a, stream);
+        cusolver()->potrf_batched[a.scalar_type()](
+            call.handle(), uplo, narrow(n, "the extent of a matrix"), matrices.get(),
+            static_cast<int>(n), place<int>(info, 0),
+            narrow(extents.count, "the number of matrices"));
+        return;
+    }
+    const SolverCall call(a, stream);
+    std::size_t on_device = 0, on_host = 0;
+    cusolver()->potrf_size(call.handle(), call.params(), uplo, n, type, place<void>(a, 0), n, type,
+                           &on_device, &on_host);
+    Workspaces work(a, on_device, on_host, stream);
+    cusolver()->potrf(call.handle(), call.params(), uplo, n, type, place<void>(a, 0), n, type,
+                      work.device.get(), work.device_bytes, work.host.data(), work.host.size(),
+                      place<int>(info, 0));
+}
+
+void solver_qr(const Array &a, const Array &tau, const Array &info, StreamRef stream) {
+    const Extents extents(a);
+    const std::int64_t m = extents.rows, n = extents.columns;
+    const int type = data_type(a);
+    const SolverCall call(a, stream);
+    std::size_t on_device = 0, on_host = 0;
+    cusolver()->geqrf_size(call.handle(), call.params(), m, n, type, place<void>(a, 0), m, type,
+                           place<void>(tau, 0), type, &on_device, &on_host);
+    Workspaces work(a, on_device, on_host, stream);
+    for (std::int64_t i = 0; i < extents.count; ++i)
+        cusolver()->geqrf(call.handle(), call.params(), m, n, type, place<void>(a, i), m, type,
+                          place<void>(tau, i), type, work.device.get(), work.device_bytes,
+                          work.host.data(), work.host.size(), place<int>(info, i));
+}
+
+void solver_q(const Array &a, const Array &tau, const Array &info, StreamRef stream) {
+    const Extents extents(a);
+    const int m = narrow(extents.rows, "the number of rows"),
+              columns = narrow(extents.columns, "the number of columns"),
+              reflections = narrow(tau.layout().extent(1), "the number of reflections");
+    const auto &size = cusolver()->orgqr_size[a.scalar_type()];
+    const auto &run = cusolver()->orgqr[a.scalar_type()];
+    const SolverCall call(a, stream);
+    int elements = 0;
+    size(call.handle(), m, columns, reflections, place<void>(a, 0), m, place<void>(tau, 0),
+         &elements);
+    Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
+    for (std::int64_t i = 0; i < extents.count; ++i)
+        run(call.handle(), m, columns, reflections, place<void>(a, i), m, place<void>(tau, i),
+            work.device.get(), elements, place<int>(info, i));
+}
+
+void solver_eigh(const Array &a, const Array &values, bool vectors, Triangle triangle,
+                 const Array &info, StreamRef stream) {
+    const Extents extents(a);
+    const std::int64_t n = extents.rows;
+    const int type = data_type(a), real = data_type(values), uplo = static_cast<int>(triangle),
+              job = vectors ? with_vectors : no_vectors;
+    const SolverCall call(a, stream);
+    std::size_t on_device = 0, on_host = 0;
+    if (extents.count > 1 && cusolver()->syev_batched.available() &&
+        cusolver()->syev_batched_size.available()) {
+        cusolver()->syev_batched_size(call.handle(), call.params(), job, uplo, n, type,
+                                      place<void>(a, 0), n, real, place<void>(values, 0), type,
+                                      &on_device, &on_host, extents.count);
+        Workspaces work(a, on_device, on_host, stream);
+        cusolver()->syev_batched(call.handle(), call.params(), job, uplo, n, type,
+                                 place<void>(a, 0), n, real, place<void>(values, 0), type,
+                                 work.device.get(), work.device_bytes, work.host.data(),
+                                 work.host.size(), place<int>(info, 0), extents.count);
+        return;
+    }
+    cusolver()->syevd_size(call.handle(), call.params(), job, uplo, n, type, place<void>(a, 0), n,
+                           real, place<void>(values, 0), type, &on_device, &on_host);
+    Workspaces work(a, on_device, on_host, stream);
+    for (std::int64_t i = 0; i < extents.count; ++i)
+        cusolver()->syevd(call.handle(), call.params(), job, uplo, n, type, place<void>(a, i), n,
+                          real, place<void>(values, i), type, work.device.get(), work.device_bytes,
+                          work.host.data(), work.host.size(), place<int>(info, i));
+}
+
+namespace {
+
+/// Of a stack that may be absent.
+void *place_or_null(const Array *stack, std::int64_t number) {
+    return stack == nullptr ? nullptr : place<void>(*stack, number);
+}
+
+void svd_by_qr(const Array &a, const Array &s, const Array *u, const Array *v, const Array &info,
+               StreamRef stream) {
+    const Extents extents(a);
+    const std::int64_t m = extents.rows, n = extents.columns;
+    const int type = data_type(a), real = data_type(s);
+    const signed char job = u == nullptr ? 'N' : u->layout().extent(1) == n ? 'S' : 'A';
+    const SolverCall call(a, stream);
+    std::size_t on_device = 0, on_host = 0;
+    cusolver()->gesvd_size(call.handle(), call.params(), job, job, m, n, type, place<void>(a, 0), m,
+                           real, place<void>(s, 0), type, place_or_null(u, 0), m, type,
+                           place_or_null(v, 0), n, type, &on_device, &on_host);
+    Workspaces work(a, on_device, on_host, stream);
+    for (std::int64_t i = 0; i < extents.count; ++i)
+        cusolver()->gesvd(call.handle(), call.params(), job, job, m, n, type, place<void>(a, i), m,
+                          real, place<void>(s, i), type, place_or_null(u, i), m, type,
+                          place_or_null(v, i), n, type, work.device.get(), work.device_bytes,
+                          work.host.data(), work.host.size(), place<int>(info, i));
+}
+
+void svd_by_jacobi(const Array &a, const Array &s, const Array &u, const Array &v,
+                   const Array &info, StreamRef stream) {
+    const Extents extents(a);
+    const int m = narrow(extents.rows, "the number of rows"),
+              n = narrow(extents.columns, "the number of columns"),
+              count = narrow(extents.count, "the number of matrices");
+    const ScalarType type = a.scalar_type();
+    const bool square = u.layout().extent(1) == m;
+    const SolverCall call(a, stream);
+    int elements = 0;
+    if (count > 1 && m <= most_rows_at_once && square) {
+        cusolver()->gesvdj_batched_size[type](
+            call.handle(), with_vectors, m, n, place<void>(a, 0), m, place<void>(s, 0),
+            place<void>(u, 0), m, place<void>(v, 0), n, &elements, call.jacobi(), count);
+        Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
+        cusolver()->gesvdj_batched[type](call.handle(), with_vectors, m, n, place<void>(a, 0), m,
+                                         place<void>(s, 0), place<void>(u, 0), m, place<void>(v, 0),
+                                         n, work.device.get(), elements, place<int>(info, 0),
+                                         call.jacobi(), count);
+        return;
+    }
+    const int size = square && m != n ? whole : economy;
+    cusolver()->gesvdj_size[type](call.handle(), with_vectors, size, m, n, place<void>(a, 0), m,
+                                  place<void>(s, 0), place<void>(u, 0), m, place<void>(v, 0), n,
+                                  &elements, call.jacobi());
+    Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
+    for (std::int64_t i = 0; i < count; ++i)
+        cusolver()->gesvdj[type](call.handle(), with_vectors, size, m, n, place<void>(a, i), m,
+                                 place<void>(s, i), place<void>(u, i), m, place<void>(v, i), n,
+                                 work.device.get(), elements, place<int>(info, i), call.jacobi());
+}
+
+} // namespace
+
+void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdWay way,
+                const Array &info, StreamRef stream) {
+    if (way == SvdWay::QR)
+        return svd_by_qr(a, s, u, v, info, stream);
+    if (u == nullptr || v == nullptr)
+        throw std::invalid_argument("singular values by rotations need memory for the vectors");
+    svd_by_jacobi(a, s, *u, *v, info, stream);
+}
+
+} // namespace pycuda

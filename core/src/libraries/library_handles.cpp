@@ -1,0 +1,65 @@
+// library_handles.cpp -- when the libraries' handles end, and where their workspaces come from.
+#include "libraries/library_handles.h"
+
+#include <pycuda/driver.h>
+#include <pycuda/event.h>
+
+#include <exception>
+
+namespace pycuda {
+
+std::shared_ptr<LibraryHandles> LibraryHandles::make(const Context &context) {
+    std::shared_ptr<LibraryHandles> handles(new LibraryHandles(context));
+    handles->is_ours_ = context.before_release([weak = std::weak_ptr(handles)] {
+        if (std::shared_ptr<LibraryHandles> alive = weak.lock())
+            alive->close();
+    });
+    return handles;
+}
+
+void LibraryHandles::close() noexcept {
+    try {
+        std::scoped_lock lock(blas_mutex, solver_mutex, fourier_mutex);
+        if (blas == nullptr && solver == nullptr && fourier == nullptr)
+            return;
+        if (driver_for_cleanup() == nullptr || !is_ours_ || !context_.usable()) {
+            // The process ends, or the context may be gone: nobody may call the libraries.
+            new std::shared_ptr<BlasState>(std::move(blas));
+            new std::shared_ptr<SolverState>(std::move(solver));
+            new std::shared_ptr<FourierState>(std::move(fourier));
+            return;
+        }
+        ScopedContext current(context_);
+        fourier.reset();
+        solver.reset();
+        blas.reset();
+    } catch (const std::exception &) { // the context is broken, and the handles with it
+    }
+}
+
+Workspace::Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t bytes,
+                     StreamRef stream)
+    : stream_(stream) {
+    if (bytes == 0)
+        return;
+    memory_ = ArrayMemory::allocate(context, bytes, stream);
+    address_ = reinterpret_cast<void *>(memory_->get());
+}
+
+Workspace::~Workspace() {
+    try {
+        if (memory_)
+            note_library_use(memory_, stream_);
+    } catch (const std::exception &) { // the context is broken: no work can meet the memory
+    }
+}
+
+void note_library_use(const std::shared_ptr<ArrayMemory> &memory, StreamRef stream) {
+    if (stream.get() == nullptr)
+        return;
+    auto done = std::make_shared<Event>(memory->context()->context(), CU_EVENT_DISABLE_TIMING);
+    done->record(stream);
+    memory->used_until(done);
+}
+
+} // namespace pycuda

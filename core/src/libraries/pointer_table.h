@@ -1,0 +1,38 @@
+// pointer_table.h -- the addresses of the matrices of a stack, as batched functions want them.
+#pragma once
+
+#include "libraries/library_handles.h"
+
+#include <pycuda/array.h>
+#include <pycuda/driver.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace pycuda {
+
+/// Addresses of a stack (count, rows, columns) without gaps, in device memory, for the work that
+/// is put into one stream while this lives.
+class PointerTable {
+  public:
+    PointerTable(const Array &stack, StreamRef stream)
+        : memory_(stack.context(),
+                  static_cast<std::size_t>(stack.layout().extent(0)) * sizeof(CUdeviceptr),
+                  stream) {
+        const std::int64_t count = stack.layout().extent(0), step = stack.layout().stride(0);
+        std::vector<CUdeviceptr> addresses;
+        addresses.reserve(static_cast<std::size_t>(count));
+        for (std::int64_t i = 0; i < count; ++i)
+            addresses.push_back(stack.address() + static_cast<CUdeviceptr>(i * step));
+        // Pageable memory: the driver has read it when the call returns.
+        driver().cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(memory_.get()), addresses.data(),
+                                   addresses.size() * sizeof(CUdeviceptr), stream.get());
+    }
+
+    void **get() const noexcept { return static_cast<void **>(memory_.get()); }
+
+  private:
+    Workspace memory_;
+};
+
+} // namespace pycuda

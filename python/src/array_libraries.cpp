@@ -1,0 +1,301 @@
+// array_libraries.cpp -- NVIDIA's libraries for arrays, kernels of small matrices, and the host's
+// access to arrays' memory, for the package's Python.
+//
+// Each function takes stacks of matrices as LAPACK has them (pycuda/array_libraries.h says how),
+// made by python/pycuda/_array_lapack.py, and checks what a wrong caller could break: types and
+// extents.
+#include "array_object.h"
+#include "bindings.h"
+#include "device_pointer.h"
+#include "errors.h"
+#include "interruptible.h"
+#include "python_object.h"
+
+#include <pycuda/array_libraries.h>
+#include <pycuda/array_small_matrices.h>
+#include <pycuda/driver.h>
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+namespace pycuda::python {
+namespace {
+
+/// The stream that a call's work goes to.
+StreamRef queue_of(nb::handle stream) {
+    return stream.is_none() ? StreamRef() : stream_ref(stream);
+}
+
+/// An operand: C-contiguous, of the wanted type, of the wanted extents (-1: any).
+const Array &operand(nb::handle object, const char *name, ScalarType type,
+                     std::initializer_list<std::int64_t> extents) {
+    const Array &array = require_array(object, name);
+    bool fits = array.is_c_contiguous() && array.scalar_type() == type &&
+                array.dimensions() == static_cast<int>(extents.size()) && array.size() > 0;
+    int axis = 0;
+    for (std::int64_t extent : extents) {
+        fits = fits && (extent < 0 || array.layout().extent(axis) == extent);
+        ++axis;
+    }
+    if (!fits)
+        throw_value_error(std::string(name) + ", of shape " + shape_text(array.shape()) +
+                          " and type " + array.dtype().name() +
+                          ", does not fit the other operands");
+    return array;
+}
+
+bool is_lapack_number(ScalarType type) {
+    return type == ScalarType::Float32 || type == ScalarType::Float64 ||
+           type == ScalarType::Complex64 || type == ScalarType::Complex128;
+}
+
+/// A stack of matrices of float32, float64, complex64 or complex128.
+const Array &matrices(nb::handle object, const char *name) {
+    const Array &array = require_array(object, name);
+    if (!is_lapack_number(array.scalar_type()))
+        throw_type_error(std::string(name) + " has elements of " + array.dtype().name() +
+                         "; float32, float64, complex64 or complex128 are wanted");
+    return operand(object, name, array.scalar_type(), {-1, -1, -1});
+}
+
+struct Stack {
+    explicit Stack(const Array &array)
+        : type(array.scalar_type()), count(array.layout().extent(0)),
+          columns(array.layout().extent(1)), rows(array.layout().extent(2)) {}
+    ScalarType type;
+    std::int64_t count, columns, rows;
+};
+
+/// Runs `work` without Python's lock.
+template <class Work>
+void run_unlocked(std::initializer_list<nb::handle> arrays, StreamRef stream, Work &&work) {
+    {
+        nb::gil_scoped_release release;
+        work();
+    }
+    for (nb::handle array : arrays)
+        array_note_use(array_of(array), stream);
+}
+
+void lu(nb::handle a, nb::handle pivots, nb::handle info, nb::handle stream) {
+    const Array &matrix = matrices(a, "a");
+    const Stack stack(matrix);
+    const Array &to = operand(pivots, "pivots", ScalarType::Int64, {stack.count, stack.rows});
+    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
+    const StreamRef queue = queue_of(stream);
+    run_unlocked({a, pivots, info}, queue, [&] { solver_lu(matrix, to, status, queue); });
+}
+
+void lu_solve(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed, nb::handle info,
+              nb::handle stream) {
+    const Array &lu = matrices(factors, "factors");
+    const Stack stack(lu);
+    const Array &order = operand(pivots, "pivots", ScalarType::Int64, {stack.count, stack.rows});
+    const Array &sides = operand(b, "b", stack.type, {stack.count, -1, stack.rows});
+    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
+    const StreamRef queue = queue_of(stream);
+    run_unlocked({factors, pivots, b, info}, queue,
+                 [&] { solver_lu_solve(lu, order, sides, transposed, status, queue); });
+}
+
+void lu_stack(nb::handle a, nb::handle pivots, nb::handle info, nb::handle stream) {
+    const Array &matrix = matrices(a, "a");
+    const Stack stack(matrix);
+    const Array &to = operand(pivots, "pivots", ScalarType::Int32, {stack.count, stack.rows});
+    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
+    const StreamRef queue = queue_of(stream);
+    run_unlocked({a, pivots, info}, queue, [&] { solver_lu_stack(matrix, to, status, queue); });
+}
+
+void lu_solve_stack(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed,
+                    nb::handle stream) {
+    const Array &lu = matrices(factors, "factors");
+    const Stack stack(lu);
+    const Array &order = operand(pivots, "pivots", ScalarType::Int32, {stack.count, stack.rows});
+    const Array &sides = operand(b, "b", stack.type, {stack.count, -1, stack.rows});
+    const StreamRef queue = queue_of(stream);
+    run_unlocked({factors, pivots, b}, queue,
+                 [&] { solver_lu_solve_stack(lu, order, sides, transposed, queue); });
+}
+
+void cholesky(nb::handle a, bool upper, nb::handle info, nb::handle stream) {
+    const Array &matrix = matrices(a, "a");
+    const Array &status = operand(info, "info", ScalarType::Int32, {Stack(matrix).count});
+    const StreamRef queue = queue_of(stream);
+    run_unlocked({a, info}, queue, [&] {
+        solver_cholesky(matrix, upper ? Triangle::Upper : Triangle::Lower, status, queue);
+    });
+}
+
+void qr(nb::handle a, nb::handle tau, nb::handle info, nb::handle stream) {
+    const Array &matrix = matrices(a, "a");
+    const Stack stack(matrix);
+    const Array &factors =
+        operand(tau, "tau", stack.type, {stack.count, std::min(stack.rows, stack.columns)});
+    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
+    const StreamRef queue = queue_of(stream);
+    run_unlocked({a, tau, info}, queue, [&] { solver_qr(matrix, factors, status, queue); });
+}
+
+void q(nb::handle a, nb::handle tau, nb::handle info, nb::handle stream) {
+    const Array &matrix = matrices(a, "a");
+    const Stack stack(matrix);
+    const Array &factors = operand(tau, "tau", stack.type, {stack.count, -1});
+    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
+    const StreamRef queue = queue_of(stream);
+    run_unlocked({a, tau, info}, queue, [&] { solver_q(matrix, factors, status, queue); });
+}
+
+void eigh(nb::handle a, nb::handle values, bool vectors, bool upper, nb::handle info,
+          nb::handle stream) {
+    const Array &matrix = matrices(a, "a");
+    const Stack stack(matrix);
+    const Array &to = operand(values, "values", real_type(stack.type), {stack.count, stack.rows});
+    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
+    const StreamRef queue = queue_of(stream);
+    run_unlocked({a, values, info}, queue, [&] {
+        solver_eigh(matrix, to, vectors, upper ? Triangle::Upper : Triangle::Lower, status, queue);
+    });
+}
+
+void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, bool jacobi, nb::handle info,
+         nb::handle stream) {
+    const Array &matrix = matrices(a, "a");
+    const Stack stack(matrix);
+    const Array &values = operand(s, "s", real_type(stack.type), {stack.count, stack.columns});
+    const Array *left = nullptr, *right = nullptr;
+    if (!u.is_none()) {
+        left = &operand(u, "u", stack.type, {stack.count, -1, stack.rows});
+        right = &operand(v, "v", stack.type, {stack.count, stack.columns, stack.columns});
+    }
+    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
+    const StreamRef queue = queue_of(stream);
+    run_unlocked({a, s, info}, queue, [&] {
+        solver_svd(matrix, values, left, right, jacobi ? SvdWay::Jacobi : SvdWay::QR, status,
+                   queue);
+    });
+    if (left != nullptr)
+        for (nb::handle array : {u, v})
+            array_note_use(array_of(array), queue);
+}
+
+void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, nb::handle stream) {
+    const Array &from = require_array(in, "in"), &to = require_array(out, "out");
+    const bool fits = from.dimensions() == to.dimensions() && from.is_c_contiguous() &&
+                      to.is_c_contiguous() && from.size() > 0 && to.size() > 0 && first >= 0 &&
+                      rank >= 1 && rank <= 3 && first + rank <= from.dimensions() &&
+                      is_lapack_number(from.scalar_type()) && is_lapack_number(to.scalar_type()) &&
+                      real_type(from.scalar_type()) == real_type(to.scalar_type());
+    if (!fits)
+        throw_value_error("arrays of shapes " + shape_text(from.shape()) + " and " +
+                          shape_text(to.shape()) + ", of " + from.dtype().name() + " and " +
+                          to.dtype().name() + ", are no operands of one transform");
+    const StreamRef queue = queue_of(stream);
+    run_unlocked({in, out}, queue, [&] {
+        fourier_transform(from, to, first, rank,
+                          inverse ? FourierDirection::Inverse : FourierDirection::Forward, queue);
+    });
+}
+
+/// 0 where threads are a CPU's lanes: code that keeps a matrix in registers takes long to compile
+/// there, and other ways are quicker.
+std::int64_t largest_small(nb::handle dtype) {
+    return driver().image_kind() == ImageKind::Ptx ? 0
+                                                   : largest_small_matrix(dtype_of(dtype).scalar());
+}
+
+nb::object small_solve(nb::handle a, nb::handle b, nb::handle failed, nb::handle stream) {
+    return wrap_array(solve_small(require_array(a, "a"), require_array(b, "b"),
+                                  require_array(failed, "failed"), queue_of(stream)),
+                      Py_TYPE(a.ptr()));
+}
+
+nb::object small_invert(nb::handle a, nb::handle failed, nb::handle stream) {
+    return wrap_array(
+        invert_small(require_array(a, "a"), require_array(failed, "failed"), queue_of(stream)),
+        Py_TYPE(a.ptr()));
+}
+
+nb::object small_determine(nb::handle a, nb::handle stream) {
+    return wrap_array(determine_small(require_array(a, "a"), queue_of(stream)), Py_TYPE(a.ptr()));
+}
+
+nb::tuple small_determine_logarithm(nb::handle a, nb::handle stream) {
+    SignAndLogarithm result = determine_small_logarithm(require_array(a, "a"), queue_of(stream));
+    return nb::make_tuple(wrap_array(std::move(result.sign), Py_TYPE(a.ptr())),
+                          wrap_array(std::move(result.logarithm), Py_TYPE(a.ptr())));
+}
+
+nb::object small_cholesky(nb::handle a, bool upper, nb::handle failed, nb::handle stream) {
+    return wrap_array(cholesky_small(require_array(a, "a"), upper, require_array(failed, "failed"),
+                                     queue_of(stream)),
+                      Py_TYPE(a.ptr()));
+}
+
+/// Which libraries take numbers of this type.
+bool library_takes(const std::string &library, nb::handle dtype) {
+    const ScalarType type = dtype_of(dtype).scalar();
+    if (library == "solver")
+        return solver_takes(type);
+    if (library == "fourier")
+        return fourier_takes(type);
+    throw_value_error("library must be \"solver\" or \"fourier\", not \"" + library + "\"");
+}
+
+/// Waits until the host may read and write arrays that `stream` uses. False, without waiting, where
+/// it never may: the memory is the device's alone, or the stream records a graph.
+bool wait_for_host(nb::handle stream) {
+    if (!host_has_arrays())
+        return false;
+    const StreamRef queue = queue_of(stream);
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    driver().cuStreamIsCapturing(queue.get(), &capture);
+    if (capture != CU_STREAM_CAPTURE_STATUS_NONE)
+        return false;
+    wait_without_gil([&](const KeepWaiting &keep_waiting) { synchronize(queue, keep_waiting); });
+    return true;
+}
+
+} // namespace
+
+void bind_array_libraries(nb::module_ &module) {
+    module.def("_array_library_takes", library_takes, nb::arg("library"), nb::arg("dtype"));
+    module.def("_array_host_has_arrays", host_has_arrays);
+    module.def("_array_wait_for_host", wait_for_host, nb::arg("stream") = nb::none());
+    module.def("_small_largest", largest_small, nb::arg("dtype"));
+    module.def("_small_solve", small_solve, nb::arg("a"), nb::arg("b"), nb::arg("failed"),
+               nb::arg("stream") = nb::none());
+    module.def("_small_invert", small_invert, nb::arg("a"), nb::arg("failed"),
+               nb::arg("stream") = nb::none());
+    module.def("_small_determine", small_determine, nb::arg("a"), nb::arg("stream") = nb::none());
+    module.def("_small_determine_logarithm", small_determine_logarithm, nb::arg("a"),
+               nb::arg("stream") = nb::none());
+    module.def("_small_cholesky", small_cholesky, nb::arg("a"), nb::arg("upper"), nb::arg("failed"),
+               nb::arg("stream") = nb::none());
+    module.def("_library_lu", lu, nb::arg("a"), nb::arg("pivots"), nb::arg("info"),
+               nb::arg("stream") = nb::none());
+    module.def("_library_lu_solve", lu_solve, nb::arg("factors"), nb::arg("pivots"), nb::arg("b"),
+               nb::arg("transposed"), nb::arg("info"), nb::arg("stream") = nb::none());
+    module.def("_library_lu_stack", lu_stack, nb::arg("a"), nb::arg("pivots"), nb::arg("info"),
+               nb::arg("stream") = nb::none());
+    module.def("_library_lu_solve_stack", lu_solve_stack, nb::arg("factors"), nb::arg("pivots"),
+               nb::arg("b"), nb::arg("transposed"), nb::arg("stream") = nb::none());
+    module.def("_library_cholesky", cholesky, nb::arg("a"), nb::arg("upper"), nb::arg("info"),
+               nb::arg("stream") = nb::none());
+    module.def("_library_qr", qr, nb::arg("a"), nb::arg("tau"), nb::arg("info"),
+               nb::arg("stream") = nb::none());
+    module.def("_library_q", q, nb::arg("a"), nb::arg("tau"), nb::arg("info"),
+               nb::arg("stream") = nb::none());
+    module.def("_library_eigh", eigh, nb::arg("a"), nb::arg("values"), nb::arg("vectors"),
+               nb::arg("upper"), nb::arg("info"), nb::arg("stream") = nb::none());
+    module.def("_library_svd", svd, nb::arg("a"), nb::arg("s"), nb::arg("u").none(),
+               nb::arg("v").none(), nb::arg("jacobi"), nb::arg("info"),
+               nb::arg("stream") = nb::none());
+    module.def("_library_fourier", fourier, nb::arg("input"), nb::arg("output"), nb::arg("first"),
+               nb::arg("rank"), nb::arg("inverse"), nb::arg("stream") = nb::none());
+}
+
+} // namespace pycuda::python

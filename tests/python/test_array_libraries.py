@@ -1,0 +1,349 @@
+"""Linear algebra and Fourier transforms through libraries, and without them, beside NumPy.
+
+The functions here are called as the package calls them, whichever library there is: NVIDIA's on a GPU, the
+stand-ins of tests/core/fake_libraries (which compute on softcuda's memory) where PYCUDA_LIBRARIES names them.
+"""
+
+import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda import (
+    _array_host,
+    _array_lapack,
+    _array_small,
+    _driver,
+    fft,
+    gpuarray,
+    linalg,
+)
+
+pytestmark = pytest.mark.usefixtures("device")
+
+FAKES = Path(_driver.__file__).parents[2] / "tests/core/fake_libraries"
+SHAPES = [(7, 4), (4, 7), (5, 5), (2, 6, 4), (3, 6, 6)]
+AXES = [(3,), (0,), (1,), (2, 3), (0, 1), (1, 2), (0, 2), (0, 1, 2), (0, 1, 2, 3), (3, 0), (3, 1, 2)]  # fmt: skip
+
+
+@pytest.fixture
+def solver(device):
+    if not _array_lapack.takes("f4"):
+        pytest.skip("no cuSOLVER")
+
+
+@pytest.fixture
+def fourier(device):
+    if not _driver._array_library_takes("fourier", np.dtype("f4")):
+        pytest.skip("no cuFFT")
+
+
+def numbers(shape, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=shape) + 1j * rng.normal(size=shape)
+    return (x if np.dtype(dtype).kind == "c" else x.real).astype(dtype)
+
+
+def adjoint(a):
+    return a.conj().swapaxes(-1, -2)
+
+
+def close(one, other, dtype):
+    limit = 1e-3 if np.dtype(dtype) in (np.float32, np.complex64) else 1e-9
+    assert one.shape == other.shape
+    np.testing.assert_allclose(one, other, rtol=limit, atol=limit)
+
+
+def stacks(a):
+    """The array in rows, in columns, and with gaps."""
+    yield gpuarray.to_gpu(a)
+    columns = gpuarray.to_gpu(np.ascontiguousarray(a.swapaxes(-1, -2)))
+    yield columns.swapaxes(-1, -2)
+    wide = np.zeros((*a.shape[:-1], 2 * a.shape[-1]), a.dtype)
+    wide[..., ::2] = a
+    yield gpuarray.to_gpu(wide)[..., ::2]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("shape", [(6, 6), (3, 6, 6), (1, 1), (2, 1, 40, 40)])
+def test_equations_in_rows_and_columns(shape, dtype):
+    n = shape[-1]
+    a = numbers(shape, dtype) + n * np.eye(n, dtype=dtype)
+    b = numbers((*shape[:-1], 2), dtype, 1)
+    for on_device in stacks(a):
+        close(
+            linalg.solve(on_device, gpuarray.to_gpu(b)).get(),
+            np.linalg.solve(a, b),
+            dtype,
+        )
+        close(linalg.inv(on_device).get(), np.linalg.inv(a), dtype)
+        sign, logarithm = (x.get() for x in linalg.slogdet(on_device))
+        expected = np.linalg.slogdet(a)
+        close(sign, np.asarray(expected[0]), dtype)
+        close(logarithm, np.asarray(expected[1]), dtype)
+        np.testing.assert_array_equal(on_device.get(), a)  # operands are left alone
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("shape", [(6, 6), (3, 6, 6), (70, 70)])
+def test_cholesky_reads_one_triangle(shape, dtype):
+    a = numbers(shape, dtype)
+    a = a @ adjoint(a) + shape[-1] * np.eye(shape[-1], dtype=dtype)
+    noise = numbers(shape, dtype, 2)
+    lower, upper = a + np.triu(noise, 1), a + np.tril(noise, -1)
+    expected = np.linalg.cholesky(a)
+    close(linalg.cholesky(gpuarray.to_gpu(lower)).get(), expected, dtype)
+    close(
+        linalg.cholesky(gpuarray.to_gpu(upper), upper=True).get(),
+        adjoint(expected),
+        dtype,
+    )
+
+
+@pytest.mark.parametrize("dtype", ["f4", "c16"])
+def test_one_matrix_of_a_stack_cannot_be_factored(dtype):
+    for n in (3, 40):
+        a = np.stack([np.eye(n), np.zeros((n, n)), np.eye(n)]).astype(dtype)
+        on_device = gpuarray.to_gpu(a)
+        for call in (linalg.inv, linalg.cholesky):
+            with pytest.raises(linalg.LinAlgError):
+                call(on_device)
+        with pytest.raises(linalg.LinAlgError):
+            linalg.solve(on_device, on_device)
+        assert linalg.det(on_device).get().tolist() == [1, 0, 1]
+        sign, logarithm = linalg.slogdet(on_device)
+        assert sign.get().tolist() == [1, 0, 1]
+        assert logarithm.get().tolist() == [0, -np.inf, 0]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_factors_by_the_library(solver, shape, dtype):
+    a, kind = numbers(shape, dtype), np.dtype(dtype)
+    on_device = gpuarray.to_gpu(a)
+    for mode in ("reduced", "complete"):
+        q, r = (x.get() for x in _array_lapack.qr(on_device, kind, mode))
+        expected = np.linalg.qr(a, mode)
+        close(q.reshape(expected[0].shape), expected[0], dtype)
+        close(r.reshape(expected[1].shape), expected[1], dtype)
+    values = np.linalg.svd(a, compute_uv=False)
+    for full, rotate in itertools.product((False, True), (False, True)):
+        u, s, vh = (
+            x.get() for x in _array_lapack.svd(on_device, kind, full, True, rotate)
+        )
+        close(s.reshape(values.shape), values, dtype)
+        k = s.shape[-1]
+        product = (u[..., :k] * s[..., None, :]) @ vh[..., :k, :]
+        close(product.reshape(shape), a, dtype)
+        for orthonormal in (adjoint(u) @ u, vh @ adjoint(vh)):
+            identity = np.broadcast_to(np.eye(orthonormal.shape[-1]), orthonormal.shape)
+            close(orthonormal, identity, dtype)
+        _, s, _ = _array_lapack.svd(on_device, kind, full, False, rotate)
+        close(s.get().reshape(values.shape), values, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("shape", [(6, 6), (3, 6, 6)])
+@pytest.mark.parametrize("lower", [True, False])
+def test_eigenvalues_by_the_library_of_one_triangle(solver, shape, dtype, lower):
+    a, noise = numbers(shape, dtype), numbers(shape, dtype, 4)
+    a = (a + adjoint(a)) / 2
+    given = a + (np.triu(noise, 1) if lower else np.tril(noise, -1))
+    values, vectors = (
+        x.get()
+        for x in _array_lapack.eigh(
+            gpuarray.to_gpu(given), np.dtype(dtype), lower, True
+        )
+    )
+    close(values.reshape(shape[:-1]), np.linalg.eigvalsh(a), dtype)
+    vectors = vectors.reshape(shape)
+    close(a @ vectors, vectors * values.reshape(shape[:-1])[..., None, :], dtype)
+    alone, nothing = _array_lapack.eigh(
+        gpuarray.to_gpu(given), np.dtype(dtype), lower, False
+    )
+    assert nothing is None
+    close(alone.get(), values, dtype)
+
+
+# A lane's row is unrolled code: small ones are quick to compile for a CPU, too.
+SMALL = [("f4", 1, 3), ("f4", 3, 50), ("f4", 4, 7), ("f4", 7, 20)]
+LARGER = [("f4", 32, 9), ("f8", 13, 9), ("c8", 16, 5), ("c16", 6, 40), ("f8", 32, 3)]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "n", "count"),
+    SMALL + [pytest.param(*one, marks=pytest.mark.slow) for one in LARGER],
+)
+def test_small_matrices(dtype, n, count):
+    kind = np.dtype(dtype)
+    a = numbers((count, n, n), dtype) + 2 * np.eye(n, dtype=dtype)
+    b = numbers((count, n, 5), dtype, 1)
+    on_device = gpuarray.to_gpu(a)
+    identity = np.broadcast_to(np.eye(n, dtype=dtype), a.shape)
+    close(a @ _array_small.inv(on_device, kind).get(), identity, dtype)
+    close(a @ _array_small.solve(on_device, gpuarray.to_gpu(b), kind).get(), b, dtype)
+    sign, logarithm = np.linalg.slogdet(a)
+    determinants = _array_small.det(on_device, kind).get()
+    close(determinants / (sign * np.exp(logarithm)), np.ones(count), dtype)
+    found = _array_small.slogdet(on_device, kind)
+    close(found[0].get(), sign, dtype)
+    close(found[1].get(), logarithm, dtype)
+    positive = a @ adjoint(a)
+    noise = numbers(a.shape, dtype, 2)
+    for upper in (False, True):
+        other = np.tril(noise, -1) if upper else np.triu(noise, 1)
+        factors = _array_small.cholesky(gpuarray.to_gpu(positive + other), kind, upper)
+        lower = adjoint(factors.get()) if upper else factors.get()
+        assert not np.triu(lower, 1).any()
+        close(lower @ adjoint(lower), positive, dtype)
+
+
+def test_small_matrices_of_which_one_is_singular():
+    kind = np.dtype("f4")
+    a = np.stack([np.eye(4), np.zeros((4, 4)), np.eye(4)[::-1]]).astype(kind)
+    on_device = gpuarray.to_gpu(a)
+    for call in (
+        lambda: _array_small.inv(on_device, kind),
+        lambda: _array_small.solve(on_device, on_device, kind),
+        lambda: _array_small.cholesky(on_device, kind, False),
+    ):
+        with pytest.raises(linalg.LinAlgError):
+            call()
+    assert _array_small.det(on_device, kind).get().tolist() == [1, 0, 1]
+    sign, logarithm = _array_small.slogdet(on_device, kind)
+    assert sign.get().tolist() == [1, 0, 1]
+    assert logarithm.get().tolist() == [0, -np.inf, 0]
+
+
+@pytest.mark.parametrize("n", [2, 40])
+def test_nan_stays_nan(n):
+    a = np.eye(n)
+    a[0, 1] = np.nan
+    on_device = gpuarray.to_gpu(a)
+    assert np.isnan(linalg.det(on_device).get())
+    assert np.isnan(linalg.slogdet(on_device).logabsdet.get())
+    assert np.isnan(linalg.inv(on_device).get()).any()
+    assert np.isnan(linalg.solve(on_device, on_device).get()).any()
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_transforms_over_any_axes(axes, dtype):
+    x = numbers((4, 6, 5, 8), dtype)
+    real = np.ascontiguousarray(x.real)
+    for name, host, norm in itertools.product(
+        ("fftn", "ifftn", "rfftn", "irfftn"), (x,), (None, "ortho")
+    ):
+        host = real if name == "rfftn" else host
+        on_device = gpuarray.to_gpu(host)
+        result = getattr(fft, name)(on_device, axes=axes, norm=norm)
+        expected = getattr(np.fft, name)(host, axes=axes, norm=norm)
+        close(result.get(), expected, dtype)
+        np.testing.assert_array_equal(on_device.get(), host)
+
+
+def test_transforms_of_parts_leave_the_whole_alone(fourier):
+    x = numbers((6, 8), "c16")
+    on_device = gpuarray.to_gpu(x)
+    close(fft.fft(on_device[:4]).get(), np.fft.fft(x[:4]), "c16")
+    close(fft.fft(on_device, 4, axis=0).get(), np.fft.fft(x, 4, axis=0), "c16")
+    close(fft.ifft(on_device[:, ::2]).get(), np.fft.ifft(x[:, ::2]), "c16")
+    close(fft.irfft(on_device[:, :5]).get(), np.fft.irfft(x[:, :5]), "c16")
+    np.testing.assert_array_equal(on_device.get(), x)
+
+
+def test_transform_into_out():
+    x = numbers((6, 8), "c16")
+    on_device = gpuarray.to_gpu(x)
+    out = gpuarray.empty((6, 8), np.complex128)
+    assert fft.fft(on_device, out=out) is out
+    close(out.get(), np.fft.fft(x), "c16")
+    assert fft.fft2(out, out=out) is out
+    close(out.get(), np.fft.fft2(np.fft.fft(x)), "c16")
+    narrow = gpuarray.empty((6, 8), np.complex64)
+    fft.ifft(on_device, out=narrow)
+    close(narrow.get(), np.fft.ifft(x), "c8")
+
+
+def test_more_plans_than_are_kept(fourier):
+    for n in (*range(2, 100), 2, 50):
+        x = numbers((n,), "c16")
+        close(fft.fft(gpuarray.to_gpu(x)).get(), np.fft.fft(x), "c16")
+
+
+def test_libraries_in_contexts_that_come_and_go():
+    a = numbers((40, 40), "f8") + 9 * np.eye(40)
+    x = numbers((40,), "c16")
+    for _ in range(3):
+        context = cuda.Device(0).make_context()
+        try:
+            close(linalg.inv(gpuarray.to_gpu(a)).get(), np.linalg.inv(a), "f8")
+            close(fft.fft(gpuarray.to_gpu(x)).get(), np.fft.fft(x), "c16")
+        finally:
+            context.pop()
+            context.detach()
+
+
+def test_the_host_waits_for_queued_work():
+    """Kernels before a call write its operand, kernels after it read its result."""
+    n = 256
+    one = gpuarray.to_gpu(np.eye(n))
+    for _ in range(5):
+        a = one.copy()
+        for _ in range(20):
+            a += one  # queued
+        inverse = linalg.inv(a)
+        doubled = inverse + inverse
+        close(doubled.get(), 2 / 21 * np.eye(n), "f8")
+        spectrum = fft.fft(a) * 2
+        close(spectrum.get(), 2 * np.fft.fft(21 * np.eye(n)), "c16")
+
+
+def test_views_of_the_host_are_the_arrays_memory():
+    x = gpuarray.to_gpu(np.arange(6.0).reshape(2, 3))
+    lent = _array_host.views(x, x.T)
+    if lent is None:
+        pytest.skip("the host does not have the arrays' memory")
+    lent[0][1, 2] = 77
+    assert lent[1][2, 1] == 77
+    assert x.get()[1, 2] == 77
+
+
+WITH = {"none": "none", "stand-ins": str(FAKES)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("libraries", WITH)
+def test_with_other_libraries(libraries):
+    """These tests, those of linear algebra and those of transforms with the libraries named."""
+    softcuda = "softcuda" in cuda.get_driver_path()
+    if libraries == "stand-ins" and not (softcuda and FAKES.is_dir()):
+        pytest.skip("stand-ins are built for softcuda alone")
+    folder = Path(__file__).parent
+    names = ("array_libraries", "linalg", "linalg_spectral", "fft")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
+         *(str(folder / f"test_{name}.py") for name in names)],
+        env={**os.environ, "PYCUDA_LIBRARIES": WITH[libraries]},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert " passed" in done.stdout
+
+
+def test_a_wrong_choice_of_libraries_says_so(run_program):
+    done = run_program(
+        """
+        import numpy as np, pycuda.autoinit
+        from pycuda import gpuarray, linalg
+        linalg.inv(gpuarray.to_gpu(np.eye(40)))
+        """,
+        PYCUDA_LIBRARIES="/no/such/folder",
+    )
+    assert done.returncode != 0
+    assert "PYCUDA_LIBRARIES is '/no/such/folder'" in done.stderr

@@ -74,6 +74,14 @@ MACROS = {
 }
 
 
+#: A function's name, in a definition on one line or on several.
+_FUNCTION = re.compile(
+    r"^(?:template <class T> )?(?:DEVICE|INLINE|NOINLINE) [^\n]*?\b(\w+)\([^\n]*\) \{"
+    r"(?:[^\n]*\}|\n(?:.*?\n)??\})\n",
+    re.MULTILINE | re.DOTALL,
+)
+
+
 def plain_cuda(program: Program) -> str:
     """The program, and of language.h what it uses, without macros."""
     text = program.text().split("{\n", 1)[1].rstrip().removesuffix("}").rstrip() + "\n"
@@ -89,13 +97,8 @@ def plain_cuda(program: Program) -> str:
         pieces[match[2]] = (
             f"DEVICE u32 {match[2]}({', '.join('u32 ' + n for n in names)})\n{{\n{body}\n}}\n"
         )
-    for match in re.finditer(
-        r"^((?:template <class T> )?(?:DEVICE|INLINE|NOINLINE) [\w ]+?(\w+)\(.*?\)\n\{\n.*?^\}|(?:DEVICE|NOINLINE) [\w ]+?(\w+)\([^\n]*\{[^\n]*\})\n",
-        language + both,
-        re.M | re.S,
-    ):
-        name = match[2] or match[3]
-        pieces[name] = pieces.get(name, "") + match[0]
+    for match in _FUNCTION.finditer(language + both):
+        pieces[match[1]] = pieces.get(match[1], "") + match[0]
     for match in re.finditer(r"^(?:struct|union) (\w+) \{.*?^\};\n", both, re.M | re.S):
         pieces[match[1]] = match[0]
     kept, grown = {}, text

@@ -1,0 +1,3 @@
+// device_launch_parameters.h -- a name under which programs include the runtime API.
+#pragma once
+#include "cuda_runtime.h"

@@ -391,8 +391,9 @@ void copy_arguments(const Function &function, const LaunchRequest &request,
 void launch_child(Stream &stream, Function &function, std::shared_ptr<const void> keep,
                   const LaunchRequest &request, std::span<const std::byte> parameters,
                   const LaunchTicket &ticket) {
-    auto kernel = std::make_shared<KernelLaunch>(
-        stream, function, std::move(keep), function.compiled(shape_of(function, request)), request, ticket);
+    auto kernel = std::make_shared<KernelLaunch>(stream, function, std::move(keep),
+                                                 function.compiled(shape_of(function, request)),
+                                                 request, ticket);
     std::memcpy(kernel->parameters(), parameters.data(), parameters.size());
     if (System::get().timeline().append(stream, kernel))
         kernel->start();
@@ -406,9 +407,9 @@ void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep
         return;
     System &system = System::get();
     system.pool().start();
-    auto kernel = std::make_shared<KernelLaunch>(stream, function, std::move(keep),
-                                                 function.compiled(shape_of(function, request)), request,
-                                                 LaunchTicket{stream.context().interrupts()});
+    auto kernel = std::make_shared<KernelLaunch>(
+        stream, function, std::move(keep), function.compiled(shape_of(function, request)), request,
+        LaunchTicket{stream.context().interrupts()});
     copy_parameters(function.info(), request, kernel->parameters(), kernel->parameter_bytes());
     if (!system.timeline().append(stream, kernel))
         return; // its predecessors will start it

@@ -281,14 +281,16 @@ TEST_F(GraphTest, AStreamThatHasComeBackMayGoBeforeTheCaptureEnds) {
         ASSERT_EQ(cuStreamWaitEvent(second, event, 0), CUDA_SUCCESS);
         ASSERT_EQ(launch("append", 1, 1, second, list_, 1), CUDA_SUCCESS);
         ASSERT_EQ(cuEventRecord(event, second), CUDA_SUCCESS);
-        if (comes_back)
+        if (comes_back) {
             ASSERT_EQ(cuStreamWaitEvent(first, event, 0), CUDA_SUCCESS);
+        }
         ASSERT_EQ(cuStreamDestroy(second), CUDA_SUCCESS);
         EXPECT_EQ(launch("append", 1, 1, first, list_, 2), CUDA_SUCCESS);
         EXPECT_EQ(cuStreamEndCapture(first, &graph_),
                   comes_back ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
-        if (comes_back)
+        if (comes_back) {
             EXPECT_EQ(run(instantiate()), (List{1, 2}));
+        }
     }
 }
 

@@ -22,6 +22,10 @@ GIVEN = {
     "scale<float, 4>": """
         source = "template <class T, int N> __global__ void scale(T *a) { a[threadIdx.x] *= N; }"
         """,
+    "DynamicSourceModule": """
+        from pycuda.compiler import DynamicSourceModule
+        array = cuda.to_device(np.zeros(32, np.int32))
+        """,
     "TextureObject": """
         image, out = np.ones((16, 16), np.float32), cuda.mem_alloc(1024)
         kernel = SourceModule('''__global__ void f(cudaTextureObject_t image, float *out) {

@@ -3,6 +3,7 @@
 #include "transform/find_waits.h"
 
 #include "ir/dominators.h"
+#include "ir/exchange.h"
 
 #include <algorithm>
 
@@ -342,24 +343,10 @@ bool is_shared_write(const Instruction &i) {
 
 // All lanes of the warp have to come here before any goes on.
 bool gathers_warp(const Instruction &i) {
-    constexpr std::uint64_t kAll = 0xffffffff;
-    switch (i.opcode) {
-    case Opcode::Barrier:
-    case Opcode::BarrierReduce:
-    case Opcode::Mma:
+    if (i.is(Opcode::Barrier) || i.is(Opcode::BarrierReduce))
         return true;
-    case Opcode::WarpBarrier:
-    case Opcode::ElectOne:
-        return is_constant(i.operand(0), kAll);
-    case Opcode::Vote:
-    case Opcode::Match:
-    case Opcode::WarpReduce:
-        return is_constant(i.operand(1), kAll);
-    case Opcode::Shuffle:
-        return is_constant(i.operand(3), kAll);
-    default:
-        return false;
-    }
+    const Value *members = ir::members_of(i);
+    return ir::is_exchange(i) && (!members || is_constant(members, 0xffffffff));
 }
 
 // Could a lane that stands at one of these blocks write what `source` reads, if it went on alone?

@@ -1,5 +1,5 @@
 // fake_cufft.cpp -- a libcufft for tests on a device whose memory is the host's: the functions of
-// cufft.def, which sum up each element as the definition of the transform has it.
+// cufft.def, one line at a time.
 #include "fake_libraries/fake_device.h"
 
 #include <array>
@@ -63,6 +63,28 @@ void store(void *data, int type, long long at, Complex value) {
     }
 }
 
+/// The transform of n elements that lie `step` apart: by its definition where n is prime, else of
+/// its parts that lie p times as far apart, p being the least prime factor (Cooley and Tukey 1965).
+/// roots holds the powers of a primitive root of one, a multiple of n of them.
+std::vector<Complex> sums(const Complex *x, std::size_t n, std::size_t step,
+                          const std::vector<Complex> &roots) {
+    std::size_t parts = 2;
+    while (parts * parts <= n && n % parts != 0)
+        ++parts;
+    if (n % parts != 0 || parts * parts > n)
+        parts = n;
+    const std::size_t length = n / parts, turn = roots.size() / n;
+    std::vector<std::vector<Complex>> each;
+    for (std::size_t part = 0; part < parts; ++part)
+        each.push_back(length == 1 ? std::vector<Complex>{x[part * step]}
+                                   : sums(x + part * step, length, parts * step, roots));
+    std::vector<Complex> result(n);
+    for (std::size_t k = 0; k < n; ++k)
+        for (std::size_t part = 0; part < parts; ++part)
+            result[k] += each[part][k % length] * roots[part * k % n * turn];
+    return result;
+}
+
 /// The elements of one transform, all lengths of them.
 class Grid {
   public:
@@ -75,26 +97,20 @@ class Grid {
     }
 
     void transform(int axis, double sign) {
-        const long long n = lengths_[static_cast<std::size_t>(axis)];
-        long long step = 1;
+        const auto n = static_cast<std::size_t>(lengths_[static_cast<std::size_t>(axis)]);
+        std::size_t step = 1;
         for (int after = axis + 1; after < 3; ++after)
-            step *= lengths_[static_cast<std::size_t>(after)];
-        std::vector<Complex> line(static_cast<std::size_t>(n));
-        const auto size = static_cast<long long>(values_.size());
-        for (long long first = 0; first < size; ++first) {
+            step *= static_cast<std::size_t>(lengths_[static_cast<std::size_t>(after)]);
+        std::vector<Complex> roots(n);
+        for (std::size_t k = 0; k < n; ++k)
+            roots[k] =
+                std::polar(1.0, sign * 2 * M_PI * static_cast<double>(k) / static_cast<double>(n));
+        for (std::size_t first = 0; first < values_.size(); ++first) {
             if (first / step % n != 0)
                 continue;
-            for (long long k = 0; k < n; ++k) {
-                Complex sum = 0;
-                for (long long i = 0; i < n; ++i)
-                    sum += values_[static_cast<std::size_t>(first + i * step)] *
-                           std::polar(1.0, sign * 2 * M_PI * static_cast<double>(i * k % n) /
-                                               static_cast<double>(n));
-                line[static_cast<std::size_t>(k)] = sum;
-            }
-            for (long long k = 0; k < n; ++k)
-                values_[static_cast<std::size_t>(first + k * step)] =
-                    line[static_cast<std::size_t>(k)];
+            const std::vector<Complex> line = sums(&values_[first], n, step, roots);
+            for (std::size_t k = 0; k < n; ++k)
+                values_[first + k * step] = line[k];
         }
     }
 

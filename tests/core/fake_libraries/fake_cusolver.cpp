@@ -175,7 +175,12 @@ FAKE cusolverDnXsyevd(Handle *h, void *, int, int uplo, int64_t n, int type, voi
         return failed;
     return fake::with_type(type, [&](auto number) {
         using T = decltype(number);
-        fake::eigh(matrix<T>(a, n, n, lda), uplo == 1, static_cast<Real<T> *>(values));
+        const Matrix<T> narrow = matrix<T>(a, n, n, lda);
+        const fake::WideCopy<T> wide(narrow, n);
+        std::vector<long double> found(static_cast<std::size_t>(n));
+        fake::eigh(wide.matrix, uplo == 1, found.data());
+        wide.put(narrow);
+        std::copy(found.begin(), found.end(), static_cast<Real<T> *>(values));
         *info = 0;
         return 0;
     });
@@ -206,19 +211,27 @@ namespace {
 template <class T>
 void svd(const Matrix<T> &a, Real<T> *s, T *u, int64_t u_columns, T *v, bool adjoint) {
     const int64_t m = a.rows, n = a.columns;
-    std::vector<T> turned(static_cast<std::size_t>(n * n));
-    const Matrix<T> right{turned.data(), n, n, n};
-    fake::svd(a, right, s);
+    const fake::WideCopy<T> left(a, u_columns);
+    const fake::WideCopy<T> right(n, n);
+    auto columns = left.matrix;
+    columns.columns = n;
+    std::vector<long double> lengths(static_cast<std::size_t>(n));
+    fake::svd(columns, right.matrix, lengths.data());
+    std::copy(lengths.begin(), lengths.end(), s);
     if (u == nullptr)
         return;
-    const Matrix<T> left{u, m, u_columns, m};
-    for (int64_t j = 0; j < n; ++j)
-        std::copy_n(&a(0, j), m, &left(0, j));
-    fake::normalise(left, n, s);
+    fake::normalise(left.matrix, n, lengths.data());
+    left.put({u, m, u_columns, m});
     const Matrix<T> out{v, n, n, n};
-    for (int64_t j = 0; j < n; ++j)
-        for (int64_t i = 0; i < n; ++i)
-            out(i, j) = adjoint ? fake::conjugate(right(j, i)) : right(i, j);
+    right.put(out);
+    for (int64_t j = 0; adjoint && j < n; ++j) {
+        out(j, j) = fake::conjugate(out(j, j));
+        for (int64_t i = 0; i < j; ++i) {
+            const T x = out(i, j);
+            out(i, j) = fake::conjugate(out(j, i));
+            out(j, i) = fake::conjugate(x);
+        }
+    }
 }
 
 } // namespace

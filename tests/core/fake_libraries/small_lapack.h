@@ -6,7 +6,9 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 namespace fake {
@@ -32,6 +34,32 @@ template <class T> struct Matrix {
     T *data;
     std::int64_t rows, columns, leading;
     T &operator()(std::int64_t i, std::int64_t j) const { return data[i + j * leading]; }
+};
+
+/// A copy in long double, without gaps: squares of what is very large do not overflow there.
+template <class T> class WideCopy {
+  public:
+    using Number =
+        std::conditional_t<std::is_same_v<T, Real<T>>, long double, std::complex<long double>>;
+    WideCopy(std::int64_t rows, std::int64_t columns)
+        : numbers_(static_cast<std::size_t>(rows * columns)),
+          matrix{numbers_.data(), rows, columns, rows} {}
+    WideCopy(const Matrix<T> &from, std::int64_t columns) : WideCopy(from.rows, columns) {
+        for (std::int64_t j = 0; j < std::min(columns, from.columns); ++j)
+            for (std::int64_t i = 0; i < from.rows; ++i)
+                matrix(i, j) = static_cast<Number>(from(i, j));
+    }
+    void put(const Matrix<T> &to) const {
+        for (std::int64_t j = 0; j < matrix.columns; ++j)
+            for (std::int64_t i = 0; i < matrix.rows; ++i)
+                to(i, j) = static_cast<T>(matrix(i, j));
+    }
+
+  private:
+    std::vector<Number> numbers_;
+
+  public:
+    const Matrix<Number> matrix;
 };
 
 /// The number of the first column without a pivot, from 1; 0: none.
@@ -184,7 +212,9 @@ template <class T> void svd(const Matrix<T> &w, const Matrix<T> &v, Real<T> *s) 
     for (std::int64_t j = 0; j < v.columns; ++j)
         for (std::int64_t i = 0; i < v.rows; ++i)
             v(i, j) = T(i == j ? 1 : 0);
-    for (bool moved = true; moved;) {
+    // Columns that are nothing but rounding errors never settle; 30 sweeps are ample for others.
+    bool moved = true;
+    for (int sweep = 0; moved && sweep < 30; ++sweep) {
         moved = false;
         for (std::int64_t i = 0; i < w.columns; ++i)
             for (std::int64_t j = i + 1; j < w.columns; ++j)
@@ -211,7 +241,8 @@ template <class T> void svd(const Matrix<T> &w, const Matrix<T> &v, Real<T> *s) 
 /// Columns of length 1; those without a length, and columns from w.columns on, are any that are
 /// orthogonal to the others.
 template <class T> void normalise(const Matrix<T> &u, std::int64_t known, const Real<T> *s) {
-    const Real<T> least = known == 0 ? 0 : s[0] * std::numeric_limits<Real<T>>::epsilon();
+    const Real<T> least =
+        known == 0 ? 0 : s[0] * std::numeric_limits<Real<T>>::epsilon() * Real<T>(u.rows);
     std::int64_t next_unit = 0;
     for (std::int64_t c = 0; c < u.columns; ++c) {
         if (c < known && s[c] > least) {

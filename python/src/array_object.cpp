@@ -4,6 +4,7 @@
 #include "allocate.h"
 #include "argument_types.h"
 #include "array_number.h"
+#include "array_scope.h"
 #include "array_value.h"
 #include "device_pointer.h"
 #include "element_check.h"
@@ -68,16 +69,6 @@ PyObject *allocate_object(PyTypeObject *type) {
     return self;
 }
 
-/// A Python object kept alive by C++; let go of with the GIL, and not at all after the end.
-std::shared_ptr<void> keep_alive(nb::object object) {
-    return {object.release().ptr(), [](void *kept) {
-                if (driver_for_cleanup() == nullptr)
-                    return;
-                nb::gil_scoped_acquire acquire;
-                Py_DECREF(static_cast<PyObject *>(kept));
-            }};
-}
-
 /// An array of no element, which GPUArray.__init__ replaces.
 PyObject *create(PyTypeObject *type, PyObject *, PyObject *) noexcept {
     return guarded([&] {
@@ -104,7 +95,7 @@ int set_shape(PyObject *self, PyObject *value, void *) noexcept {
         const nb::object changed =
             nb::borrow(self).attr("reshape")(nb::borrow(value), nb::arg("copy") = false);
         Array &array = array_of(self);
-        array = array.view(array.address(), array_of(changed).layout());
+        array = array.view(array_of(changed).layout());
         return Py_NewRef(Py_None);
     });
     Py_XDECREF(done);
@@ -152,10 +143,11 @@ PyObject *gpudata_of(PyObject *self, void *) noexcept {
         const Array &array = array_of(self);
         if (!array.memory() || array.memory()->size() == 0)
             return Py_NewRef(Py_None);
-        if (array.memory()->owner() && array.address() == array.memory()->get())
+        const CUdeviceptr address = array.unrecorded_address();
+        if (array.memory()->owner() && address == array.memory()->get())
             return Py_NewRef(static_cast<PyObject *>(array.memory()->owner().get()));
-        if (array.address() != array.memory()->get()) // a view that starts inside
-            return PyLong_FromUnsignedLongLong(array.address());
+        if (address != array.memory()->get()) // a view that starts inside
+            return PyLong_FromUnsignedLongLong(address);
         return nb::cast(array.memory()).release().ptr();
     });
 }
@@ -193,10 +185,12 @@ PyGetSetDef getters[] = {
     {"mem_size", number_attribute<&Array::size>, nullptr, "The same as size.", nullptr},
     {"nbytes", number_attribute<&Array::bytes>, nullptr, "Bytes of all elements.", nullptr},
     {"itemsize", number_attribute<&Array::item_size>, nullptr, "Bytes of an element.", nullptr},
-    {"ptr", number_attribute<&Array::address>, nullptr, "Address of the first element.", nullptr},
+    {"ptr", number_attribute<&Array::unrecorded_address>, nullptr, "Address of the first element.",
+     nullptr},
     {"ndim", dimensions_of, nullptr, "How many axes.", nullptr},
     {"base", base_of, nullptr, "The array that this is a view of, or None.", nullptr},
     {"allocator", allocator_of, nullptr, "What was passed as allocator=, or None.", nullptr},
+    {"_own_allocator", allocator_of, nullptr, nullptr, nullptr},
     {"gpudata", gpudata_of, set_gpudata, "The memory; None without elements.", nullptr},
     {"_c_contiguous", is_c_contiguous, nullptr, nullptr, nullptr},
     {"_f_contiguous", is_f_contiguous, nullptr, nullptr, nullptr},
@@ -244,8 +238,7 @@ void pack_array(const ArgumentType &, PyObject *value, Packing &packing) {
         nb::object dtype = nb::steal(dtype_attribute(value, nullptr));
         check_elements(packing.function, index, dtype);
     }
-    packing.block.push_pointer(object.array.address());
-    packing.staged.add_array(object.array.memory());
+    packing.block.push_pointer(packing.staged.use().address(object.array));
 }
 
 std::string describe_memory(const ArrayMemory &memory) {
@@ -259,8 +252,7 @@ std::string describe_memory(const ArrayMemory &memory) {
 
 void pack_array_memory(const ArgumentType &, PyObject *value, Packing &packing) {
     auto memory = nb::cast<std::shared_ptr<ArrayMemory>>(nb::handle(value));
-    packing.block.push_pointer(memory->get());
-    packing.staged.add_array(memory);
+    packing.block.push_pointer(packing.staged.use().address(memory));
 }
 
 } // namespace
@@ -276,30 +268,16 @@ nb::object wrap_array(Array array, PyTypeObject *type, nb::handle dtype) {
     ArrayObject &object = array_object(self);
     new (&object.array) Array(std::move(array));
     object.dtype = Py_XNewRef(dtype.ptr());
+    if (PyObject *allocator = allocator_of_scope()) [[unlikely]]
+        object.allocator = Py_NewRef(allocator);
     return nb::steal(self);
 }
 
 nb::object make_array(const Layout &layout, DType dtype, nb::handle numpy_dtype, PyTypeObject *type,
                       const Allocation &allocation) {
-    const std::size_t bytes = layout.size() * dtype.item_size();
-    const std::shared_ptr<ArrayContext> &context = ArrayContext::current();
-    std::shared_ptr<ArrayMemory> memory;
-    const bool from_pool = !allocation.allocator.is_valid() || allocation.allocator.is_none();
-    if (bytes == 0) {
-        memory = ArrayMemory::borrow(context, 0, 0, nullptr);
-    } else if (from_pool) {
-        memory = ArrayMemory::allocate(context, bytes, allocation.stream);
-    } else {
-        nb::object owner = allocation.allocator(bytes);
-        const CUdeviceptr address = device_address(owner, "what the allocator returns");
-        memory = ArrayMemory::borrow(context, address, bytes, keep_alive(std::move(owner)));
-    }
-    const CUdeviceptr address = bytes == 0 ? 0 : memory->get();
-    nb::object made = wrap_array(Array(std::move(memory), address, dtype, layout), type,
-                                 dtype.is_opaque() ? numpy_dtype : nb::handle());
-    if (!from_pool)
-        array_object(made).allocator = Py_NewRef(allocation.allocator.ptr());
-    return made;
+    const PythonAllocatorScope scope(allocation.allocator);
+    return wrap_array(Array::with_layout(ArrayContext::current(), layout, dtype, allocation.stream),
+                      type, dtype.is_opaque() ? numpy_dtype : nb::handle());
 }
 
 void bind_array(nb::module_ &module) {

@@ -42,4 +42,5 @@ NB_MODULE(_driver, module) {
     bind_array_algorithms(module);
     bind_reduction(module);
     bind_scan(module);
+    bind_array_scope(module);
 }

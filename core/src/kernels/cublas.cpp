@@ -3,15 +3,16 @@
 
 #include "compile/compiler_search.h"
 
+#include <pycuda/context.h>
 #include <pycuda/driver.h>
 
 #include <dlfcn.h>
 
-#include <map>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace pycuda {
 namespace {
@@ -24,8 +25,14 @@ constexpr int compute_32f = 68, compute_64f = 70, default_algorithm = -1;
 
 constexpr const char *library_names[] = {"libcublas.so.13", "libcublas.so.12"};
 
+struct BlasOfContext {
+    CUcontext context;
+    BlasHandle handle;
+};
+
 struct Cublas {
     Status (*create)(BlasHandle *) = nullptr;
+    Status (*destroy)(BlasHandle) = nullptr;
     Status (*set_stream)(BlasHandle, CUstream) = nullptr;
     Status (*gemm)(BlasHandle, int, int, std::int64_t, std::int64_t, std::int64_t, const void *,
                    const void *, int, std::int64_t, std::int64_t, const void *, int, std::int64_t,
@@ -33,7 +40,7 @@ struct Cublas {
                    std::int64_t, int, int) = nullptr;
     const char *(*status_name)(Status) = nullptr;
     std::mutex mutex; ///< of the handles and of the stream that is set in one
-    std::map<CUcontext, BlasHandle> handles;
+    std::vector<BlasOfContext> handles;
 };
 
 template <class Function> bool find(void *library, const char *symbol, Function *&function) {
@@ -49,6 +56,7 @@ Cublas *open_cublas() {
         return nullptr;
     auto *cublas = new Cublas;
     const bool complete = find(library, "cublasCreate_v2", cublas->create) &&
+                          find(library, "cublasDestroy_v2", cublas->destroy) &&
                           find(library, "cublasSetStream_v2", cublas->set_stream) &&
                           find(library, "cublasGemmStridedBatchedEx_64", cublas->gemm) &&
                           find(library, "cublasGetStatusName", cublas->status_name);
@@ -84,12 +92,27 @@ std::optional<int> data_type(ScalarType type) {
     }
 }
 
+/// Called with the context current, before the driver has it back.
+void drop_handle(Cublas &library, CUcontext context) {
+    std::lock_guard lock(library.mutex);
+    std::erase_if(library.handles, [&](const BlasOfContext &known) {
+        if (known.context != context)
+            return false;
+        static_cast<void>(library.destroy(known.handle));
+        return true;
+    });
+}
+
+/// The caller holds the mutex.
 BlasHandle handle_of_context(Cublas &library) {
-    CUcontext context = nullptr;
-    driver().cuCtxGetCurrent(&context);
-    BlasHandle &handle = library.handles[context];
-    if (handle == nullptr)
-        check(library, library.create(&handle), "cublasCreate");
+    const Context context = Context::require_current();
+    for (const BlasOfContext &known : library.handles)
+        if (known.context == context.get())
+            return known.handle;
+    BlasHandle handle = nullptr;
+    check(library, library.create(&handle), "cublasCreate");
+    library.handles.push_back({context.get(), handle});
+    context.before_release([&library, handle = context.get()] { drop_handle(library, handle); });
     return handle;
 }
 

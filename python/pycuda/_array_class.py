@@ -20,7 +20,7 @@ from pycuda._array_parts import PartMethods
 from pycuda._array_private import PrivateMethods
 from pycuda._array_ufunc_calls import array_ufunc
 from pycuda._array_ufuncs import UFUNCS
-from pycuda._driver import ArrayBase
+from pycuda._driver import ArrayBase, _Using
 from pycuda._driver import _array_apply as apply
 
 
@@ -48,6 +48,19 @@ class _Derived:
 
     def __get__(self, instance, owner=None):
         return self if instance is None else self.function(instance)
+
+
+def _by_place(axis, out, stream, allocator):
+    """The arguments of any() and all(); PyCUDA's stream and allocator stand where numpy has others."""
+    if isinstance(axis, _driver.Stream):
+        if stream is not None:
+            raise TypeError("there are two streams among the arguments")
+        axis, stream = None, axis
+    if out is not None and not isinstance(out, ArrayBase) and callable(out):
+        if allocator is not None:
+            raise TypeError("there are two allocators among the arguments")
+        out, allocator = None, out
+    return axis, out, stream, allocator
 
 
 class GPUArray(
@@ -118,7 +131,7 @@ class GPUArray(
             "data": (self.ptr if self.size else 0, False),
             "typestr": self.dtype.str,
             "descr": self.dtype.descr,
-            "stream": None,
+            "stream": _driver._current_stream_number() or None,
             "version": 3,
         }
 
@@ -191,7 +204,8 @@ class GPUArray(
         if self.size == 0:
             return
         if not _driver._array_is_dense(self):
-            _driver._array_assign(self, to_gpu_async(ary, stream=stream), stream=stream)
+            with _Using(stream):
+                _driver._array_assign(self, to_gpu_async(ary))
             return
         if ary.strides != self.strides:
             ordered = np.ndarray(self.shape, self.dtype, strides=self.strides)
@@ -285,16 +299,18 @@ class GPUArray(
 
     def copy(self, order: str = "K", stream=None) -> GPUArray:
         """A new array with the same elements; ``order`` "K" keeps the axes' order in memory."""
-        result = empty_as(self, order, None, type(self))
-        _driver._array_assign(result, self, stream=stream)
+        with _Using(stream):
+            result = empty_as(self, order, None, type(self))
+            _driver._array_assign(result, self)
         return result
 
     def astype(self, dtype, stream=None, copy: bool = True) -> GPUArray:
         """A copy with elements converted to ``dtype``."""
         if not copy and np.dtype(dtype) == self.dtype:
             return self
-        result = empty_as(self, "K", dtype, type(self))
-        _driver._array_assign(result, self, stream=stream)
+        with _Using(stream):
+            result = empty_as(self, "K", dtype, type(self))
+            _driver._array_assign(result, self)
         return result
 
     def fill(self, value, stream=None) -> GPUArray:
@@ -417,9 +433,9 @@ class GPUArray(
 
     def reverse(self, stream=None) -> GPUArray:
         """A new array with all elements in reverse order."""
-        result = empty_as(self, "K", None, type(self))
-        flat = result._ravel("K")
-        _driver._array_assign(flat, self._ravel("K")[::-1], stream=stream)
+        with _Using(stream):
+            result = empty_as(self, "K", None, type(self))
+            _driver._array_assign(result._ravel("K"), self._ravel("K")[::-1])
         return result
 
     bind_to_texref = _textures.bind_to_texref
@@ -441,9 +457,10 @@ class GPUArray(
         if add_timer is None:
             return apply("mul_add", self, selffac, other, otherfac, out=out, stream=stream)  # fmt: skip
         start, end = _driver.Event(), _driver.Event()
-        start.record(stream)
-        out = apply("mul_add", self, selffac, other, otherfac, out=out, stream=stream)
-        end.record(stream)
+        with _Using(stream):
+            start.record()
+            out = apply("mul_add", self, selffac, other, otherfac, out=out)
+            end.record()
         end.synchronize()
         add_timer(3 * self.nbytes, start.time_till(end) * 1e-3)
         return out
@@ -471,15 +488,18 @@ class GPUArray(
         self, name, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None,
         others=(),
     ):  # fmt: skip
+        if stream is not None:
+            with _Using(stream):
+                return self._reduce(
+                    name, axis, dtype, out, keepdims, where, None, others
+                )
         if where is not None and not isinstance(where, ArrayBase):
             where = None if where is True else to_gpu(np.asarray(where, np.bool_))
         result = _driver._array_reduce(
             name, self, *others, axes=_means.axis_bits(axis, self.ndim), keepdims=keepdims,
-            dtype=None if dtype is None else np.dtype(dtype), where=where, stream=stream,
+            dtype=None if dtype is None else np.dtype(dtype), where=where,
         )  # fmt: skip
-        if out is None:
-            return result
-        return apply("copy", result, out=out, stream=stream)
+        return result if out is None else apply("copy", result, out=out)
 
     def sum(
         self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
@@ -510,8 +530,10 @@ class GPUArray(
         stream=None,
         allocator=None,
     ):
-        """Whether any element is true, of type bool."""
-        return self._reduce("any", axis, None, out, keepdims, where, stream)
+        """Whether any element is true, of type bool. Takes PyCUDA's ``any(stream, allocator)`` too."""
+        axis, out, stream, allocator = _by_place(axis, out, stream, allocator)
+        with _Using(stream, allocator):
+            return self._reduce("any", axis, None, out, keepdims, where)
 
     def all(
         self,
@@ -522,8 +544,10 @@ class GPUArray(
         stream=None,
         allocator=None,
     ):
-        """Whether all elements are true, of type bool."""
-        return self._reduce("all", axis, None, out, keepdims, where, stream)
+        """Whether all elements are true, of type bool. Takes PyCUDA's ``all(stream, allocator)`` too."""
+        axis, out, stream, allocator = _by_place(axis, out, stream, allocator)
+        with _Using(stream, allocator):
+            return self._reduce("all", axis, None, out, keepdims, where)
 
     def argmin(self, axis=None, out=None, keepdims=False, stream=None):
         """The first index of the smallest element, of type int64."""
@@ -537,7 +561,8 @@ class GPUArray(
         self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
     ):
         """The mean over ``axis``; of integers in float64."""
-        return _means.mean(self, axis, dtype, out, keepdims, where, stream)
+        with _Using(stream):
+            return _means.mean(self, axis, dtype, out, keepdims, where)
 
     def var(
         self,
@@ -550,7 +575,8 @@ class GPUArray(
         stream=None,
     ):
         """The variance over ``axis``, from the deviations from the mean."""
-        return _means.variance(self, axis, dtype, out, ddof, keepdims, where, stream)
+        with _Using(stream):
+            return _means.variance(self, axis, dtype, out, ddof, keepdims, where)
 
     def std(
         self,
@@ -563,7 +589,8 @@ class GPUArray(
         stream=None,
     ):
         """The standard deviation over ``axis``."""
-        return _means.deviation(self, axis, dtype, out, ddof, keepdims, where, stream)
+        with _Using(stream):
+            return _means.deviation(self, axis, dtype, out, ddof, keepdims, where)
 
     def ptp(self, axis=None, out=None, keepdims=False):
         """The largest element less the smallest."""

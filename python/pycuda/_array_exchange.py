@@ -48,10 +48,13 @@ def from_dlpack(x, /, *, device=None, copy=None):
         if copy is False:
             raise ValueError("a host array needs a copy, which copy=False forbids")
         return to_gpu(np.from_dlpack(x))
+    stream = (
+        _driver._current_stream_number() or 1
+    )  # DLPack's name of the default stream
     try:
-        capsule = x.__dlpack__(stream=1, max_version=(1, 1))
+        capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
     except TypeError:  # made before DLPack 1.0
-        capsule = x.__dlpack__(stream=1)
+        capsule = x.__dlpack__(stream=stream)
     result = _driver._array_from_dlpack(capsule)
     return result.copy() if copy else result
 

@@ -37,5 +37,6 @@ void bind_compiler(nb::module_ &module);
 void bind_elementwise(nb::module_ &module);
 void bind_reduction(nb::module_ &module);
 void bind_scan(nb::module_ &module);
+void bind_array_scope(nb::module_ &module);
 
 } // namespace pycuda::python

@@ -1,6 +1,7 @@
 // module.cpp -- pycuda._driver: a table of contents.
 #include "bindings.h"
 
+#include "call_errors.h"
 #include "names.h"
 
 NB_MODULE(_driver, module) {
@@ -43,4 +44,6 @@ NB_MODULE(_driver, module) {
     bind_array_libraries(module);
     bind_reduction(module);
     bind_scan(module);
+    bind_array_scope(module);
+    describe_call_errors(module);
 }

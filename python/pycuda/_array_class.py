@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 
 from pycuda import _array_indexing as _indexing
-from pycuda import _array_means as _means
 from pycuda import _array_textures as _textures
 from pycuda import _driver
 from pycuda._array_copying import CopyMethods
@@ -18,6 +17,7 @@ from pycuda._array_functions import array_function
 from pycuda._array_methods import AlgorithmMethods
 from pycuda._array_parts import PartMethods
 from pycuda._array_private import PrivateMethods
+from pycuda._array_reductions import ReductionMethods
 from pycuda._array_ufunc_calls import array_ufunc
 from pycuda._array_ufuncs import UFUNCS
 from pycuda._driver import ArrayBase, _Using
@@ -50,19 +50,6 @@ class _Derived:
         return self if instance is None else self.function(instance)
 
 
-def _by_place(axis, out, stream, allocator):
-    """The arguments of any() and all(); PyCUDA's stream and allocator stand where numpy has others."""
-    if isinstance(axis, _driver.Stream):
-        if stream is not None:
-            raise TypeError("there are two streams among the arguments")
-        axis, stream = None, axis
-    if out is not None and not isinstance(out, ArrayBase) and callable(out):
-        if allocator is not None:
-            raise TypeError("there are two allocators among the arguments")
-        out, allocator = None, out
-    return axis, out, stream, allocator
-
-
 class GPUArray(
     ArrayBase,
     AlgorithmMethods,
@@ -70,6 +57,7 @@ class GPUArray(
     ExchangeMethods,
     PartMethods,
     PrivateMethods,
+    ReductionMethods,
 ):
     """An array on the device: elements of ``dtype`` in the given ``shape``.
 
@@ -481,124 +469,6 @@ class GPUArray(
         return UFUNCS["multiply"](UFUNCS["rint"](self / scale), scale, out=out)
 
     __round__ = round
-
-    # Reductions
-
-    def _reduce(
-        self, name, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None,
-        others=(),
-    ):  # fmt: skip
-        if stream is not None:
-            with _Using(stream):
-                return self._reduce(
-                    name, axis, dtype, out, keepdims, where, None, others
-                )
-        if where is not None and not isinstance(where, ArrayBase):
-            where = None if where is True else to_gpu(np.asarray(where, np.bool_))
-        result = _driver._array_reduce(
-            name, self, *others, axes=_means.axis_bits(axis, self.ndim), keepdims=keepdims,
-            dtype=None if dtype is None else np.dtype(dtype), where=where,
-        )  # fmt: skip
-        return result if out is None else apply("copy", result, out=out)
-
-    def sum(
-        self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
-    ):
-        """The sum over ``axis`` (None: all), pairwise and the same in each run."""
-        return self._reduce("sum", axis, dtype, out, keepdims, where, stream)
-
-    def prod(
-        self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
-    ):
-        """The product over ``axis``."""
-        return self._reduce("prod", axis, dtype, out, keepdims, where, stream)
-
-    def min(self, axis=None, out=None, keepdims=False, where=None, stream=None):
-        """The smallest element; NaN where there is one. Raises ValueError without elements."""
-        return self._reduce("min", axis, None, out, keepdims, where, stream)
-
-    def max(self, axis=None, out=None, keepdims=False, where=None, stream=None):
-        """The largest element; NaN where there is one. Raises ValueError without elements."""
-        return self._reduce("max", axis, None, out, keepdims, where, stream)
-
-    def any(
-        self,
-        axis=None,
-        out=None,
-        keepdims=False,
-        where=None,
-        stream=None,
-        allocator=None,
-    ):
-        """Whether any element is true, of type bool. Takes PyCUDA's ``any(stream, allocator)`` too."""
-        axis, out, stream, allocator = _by_place(axis, out, stream, allocator)
-        with _Using(stream, allocator):
-            return self._reduce("any", axis, None, out, keepdims, where)
-
-    def all(
-        self,
-        axis=None,
-        out=None,
-        keepdims=False,
-        where=None,
-        stream=None,
-        allocator=None,
-    ):
-        """Whether all elements are true, of type bool. Takes PyCUDA's ``all(stream, allocator)`` too."""
-        axis, out, stream, allocator = _by_place(axis, out, stream, allocator)
-        with _Using(stream, allocator):
-            return self._reduce("all", axis, None, out, keepdims, where)
-
-    def argmin(self, axis=None, out=None, keepdims=False, stream=None):
-        """The first index of the smallest element, of type int64."""
-        return self._reduce("argmin", axis, None, out, keepdims, None, stream)
-
-    def argmax(self, axis=None, out=None, keepdims=False, stream=None):
-        """The first index of the largest element, of type int64."""
-        return self._reduce("argmax", axis, None, out, keepdims, None, stream)
-
-    def mean(
-        self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
-    ):
-        """The mean over ``axis``; of integers in float64."""
-        with _Using(stream):
-            return _means.mean(self, axis, dtype, out, keepdims, where)
-
-    def var(
-        self,
-        axis=None,
-        dtype=None,
-        out=None,
-        ddof=0,
-        keepdims=False,
-        where=None,
-        stream=None,
-    ):
-        """The variance over ``axis``, from the deviations from the mean."""
-        with _Using(stream):
-            return _means.variance(self, axis, dtype, out, ddof, keepdims, where)
-
-    def std(
-        self,
-        axis=None,
-        dtype=None,
-        out=None,
-        ddof=0,
-        keepdims=False,
-        where=None,
-        stream=None,
-    ):
-        """The standard deviation over ``axis``."""
-        with _Using(stream):
-            return _means.deviation(self, axis, dtype, out, ddof, keepdims, where)
-
-    def ptp(self, axis=None, out=None, keepdims=False):
-        """The largest element less the smallest."""
-        return UFUNCS["subtract"](
-            self.max(axis, keepdims=keepdims),
-            self.min(axis, keepdims=keepdims),
-            out=out,
-        )
 
 
 _driver._register_array_class(GPUArray)

@@ -68,6 +68,7 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/device",
     },
     "python/src": {"abi", "core"},
+    "python/pycuda/_device": set(),
     "tests": {"abi", "core", "softcuda"},
     "benchmarks": {"abi", "core"},
     "examples": {"core"},

@@ -11,7 +11,7 @@ from pycuda import _array_indexing as _indexing
 from pycuda import _array_textures as _textures
 from pycuda import _driver
 from pycuda._array_copying import CopyMethods
-from pycuda._array_creation import empty_as, splay, to_gpu, to_gpu_async
+from pycuda._array_creation import empty_as, splay, to_gpu_async
 from pycuda._array_exchange import ExchangeMethods
 from pycuda._array_functions import array_function
 from pycuda._array_methods import AlgorithmMethods

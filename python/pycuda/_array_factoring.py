@@ -16,6 +16,7 @@ from numpy.linalg import LinAlgError
 from pycuda import _array_host as _host
 from pycuda import _array_lapack as _lapack
 from pycuda import _array_small as _small
+from pycuda import _device_code
 from pycuda._array_creation import arange_of, as_array, eye, zeros
 from pycuda._array_indexing import broadcast_to
 from pycuda._array_lapack import stacked
@@ -24,9 +25,8 @@ from pycuda._array_linalg import matrix_power as _positive_power
 from pycuda._array_selecting import tril, triu, where
 from pycuda._array_shapes import matrix_transpose
 from pycuda._array_ufuncs import UFUNCS
-from pycuda._c_types import dtype_to_ctype
+from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
-from pycuda.compiler import SourceModule
 from pycuda.tools import context_dependent_memoize
 
 
@@ -36,232 +36,11 @@ class SlogdetResult(NamedTuple):
 
 
 _PANEL = 32
-#: For blocks of ``threads``, a power of two, and a real type R.
-BLOCK_SUM = """
-// The sum over the block.
-__device__ R block_sum(R value)
-{
-    __shared__ R part[threads];
-    part[threadIdx.x] = value;
-    __syncthreads();
-    for (int half = threads / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            part[threadIdx.x] += part[threadIdx.x + half];
-        __syncthreads();
-    }
-    const R sum = part[0];
-    __syncthreads();
-    return sum;
-}
-"""
-
-_SOURCE = """
-#include <pycuda-complex.hpp>
-typedef %(type)s T;
-typedef %(real)s R;
-constexpr int threads = 256;
-
-template <class X> __device__ R size_of(const X &x) { return fabs(real(x)) + fabs(imag(x)); }
-__device__ inline R size_of(const R &x) { return fabs(x); }
-template <class X> __device__ X conjugate(const X &x) { return conj(x); }
-__device__ inline R conjugate(const R &x) { return x; }
-template <class X> __device__ R real_of(const X &x) { return real(x); }
-__device__ inline R real_of(const R &x) { return x; }
-
-// The row, from `first` on, whose element in column `column` is largest; NaN is larger than any number.
-__device__ int find_pivot(const T *a, int n, int column, int first)
-{
-    __shared__ R best[threads];
-    __shared__ int place[threads];
-    R most = -1;
-    int at = first;
-    for (int i = first + threadIdx.x; i < n; i += threads) {
-        const R size = size_of(a[i * (long long)n + column]);
-        if (size > most || size != size) {
-            most = size != size ? R(1) / R(0) : size;
-            at = i;
-        }
-    }
-    best[threadIdx.x] = most;
-    place[threadIdx.x] = at;
-    __syncthreads();
-    for (int half = threads / 2; half > 0; half /= 2) {
-        const int other = threadIdx.x + half;
-        if (threadIdx.x < half && (best[other] > best[threadIdx.x] ||
-                (best[other] == best[threadIdx.x] && place[other] < place[threadIdx.x]))) {
-            best[threadIdx.x] = best[other];
-            place[threadIdx.x] = place[other];
-        }
-        __syncthreads();
-    }
-    const int pivot = place[0];
-    __syncthreads();
-    return pivot;
-}
-
-// Factors columns k0 to k1 of each matrix, whose first k0 columns are done; rows are swapped as a whole,
-// and `order` with them.
-extern "C" __global__ void __launch_bounds__(threads) lu_panel(T *a, long long *order, int *swaps,
-    int *singular, int n, int k0, int k1)
-{
-    const long long matrix = blockIdx.x;
-    a += matrix * n * n;
-    order += matrix * n;
-    for (int j = k0; j < k1; ++j) {
-        const int pivot = find_pivot(a, n, j, j);
-        T *row = a + j * (long long)n, *other = a + pivot * (long long)n;
-        if (pivot != j) {
-            for (int c = threadIdx.x; c < n; c += threads) {
-                const T kept = row[c];
-                row[c] = other[c];
-                other[c] = kept;
-            }
-            if (threadIdx.x == 0) {
-                const long long kept = order[j];
-                order[j] = order[pivot];
-                order[pivot] = kept;
-                ++swaps[matrix];
-            }
-        }
-        __syncthreads();
-        const T diagonal = row[j];
-        if (size_of(diagonal) == R(0)) {
-            if (threadIdx.x == 0)
-                singular[matrix] = 1;
-            continue;
-        }
-        const int width = k1 - j - 1, rows = n - j - 1;
-        for (int i = threadIdx.x; i < rows; i += threads)
-            row[(i + 1) * (long long)n + j] /= diagonal;
-        __syncthreads();
-        for (int t = threadIdx.x; t < rows * width; t += threads) {
-            const int i = t / width + 1, c = j + 1 + t %% width;
-            row[i * (long long)n + c] -= row[i * (long long)n + j] * row[c];
-        }
-        __syncthreads();
-    }
-}
-
-// As lu_panel, of Hermitian matrices into L L^H; only what lies on and below the diagonal is read.
-extern "C" __global__ void __launch_bounds__(threads) cholesky_panel(T *a, int *broken, int n, int k0, int k1)
-{
-    const long long matrix = blockIdx.x;
-    a += matrix * n * n;
-    for (int j = k0; j < k1; ++j) {
-        T *row = a + j * (long long)n;
-        const R square = real_of(row[j]);
-        __syncthreads();
-        if (!(square > R(0))) {
-            if (threadIdx.x == 0)
-                broken[matrix] = 1;
-            return;
-        }
-        const R root = sqrt(square);
-        const int width = k1 - j - 1, rows = n - j - 1;
-        for (int i = threadIdx.x; i <= rows; i += threads)
-            row[i * (long long)n + j] = i == 0 ? T(root) : T(row[i * (long long)n + j] / root);
-        __syncthreads();
-        for (int t = threadIdx.x; t < rows * width; t += threads) {
-            const int i = t / width + 1, c = 1 + t %% width;
-            if (i >= c)
-                row[i * (long long)n + j + c] -=
-                    row[i * (long long)n + j] * conjugate(row[c * (long long)n + j]);
-        }
-        __syncthreads();
-    }
-}
-
-%(block_sum)s
-// (1 - factor v v^H) on the columns `first` to `columns` of b, whose rows from j on matter; v is 1 in row j
-// and column j of a below. A thread has a column.
-__device__ void reflect(const T *a, int n, int j, int m, T factor, T *b, int wide, int first, int columns)
-{
-    for (int c = first + threadIdx.x; c < columns; c += threads) {
-        T sum = b[j * (long long)wide + c];
-        for (int i = j + 1; i < m; ++i)
-            sum += conjugate(a[i * (long long)n + j]) * b[i * (long long)wide + c];
-        sum *= factor;
-        b[j * (long long)wide + c] -= sum;
-        for (int i = j + 1; i < m; ++i)
-            b[i * (long long)wide + c] -= a[i * (long long)n + j] * sum;
-    }
-}
-
-// Matrices of m rows and n columns into R, on and above the diagonal, and Householder's vectors below.
-extern "C" __global__ void __launch_bounds__(threads) householder(T *a, T *factors, int m, int n)
-{
-    const int count = m < n ? m : n;
-    a += blockIdx.x * (long long)m * n;
-    factors += blockIdx.x * (long long)count;
-    for (int j = 0; j < count; ++j) {
-        R squares = 0;
-        for (int i = j + 1 + threadIdx.x; i < m; i += threads)
-            squares += real_of(T(a[i * (long long)n + j] * conjugate(a[i * (long long)n + j])));
-        const R below = block_sum(squares);
-        const T alpha = a[j * (long long)n + j];
-        __syncthreads();
-        const R whole = real_of(T(alpha * conjugate(alpha)));
-        T factor = T(0);
-        if (below != R(0) || whole != real_of(alpha) * real_of(alpha)) {
-            const R beta = -copysign(sqrt(whole + below), real_of(alpha));
-            factor = T((T(beta) - alpha) / beta);
-            const T scale = T(T(1) / (alpha - T(beta)));
-            for (int i = j + 1 + threadIdx.x; i < m; i += threads)
-                a[i * (long long)n + j] *= scale;
-            if (threadIdx.x == 0)
-                a[j * (long long)n + j] = T(beta);
-        }
-        if (threadIdx.x == 0)
-            factors[j] = factor;
-        __syncthreads();
-        reflect(a, n, j, m, conjugate(factor), a, n, j + 1, n);
-        __syncthreads();
-    }
-}
-
-// The product of the reflections on q, of m rows and `columns` columns.
-extern "C" __global__ void __launch_bounds__(threads) apply_reflections(const T *a, const T *factors, T *q,
-    int m, int n, int columns)
-{
-    const int count = m < n ? m : n;
-    a += blockIdx.x * (long long)m * n;
-    factors += blockIdx.x * (long long)count;
-    q += blockIdx.x * (long long)m * columns;
-    for (int j = count - 1; j >= 0; --j)
-        reflect(a, n, j, m, factors[j], q, columns, 0, columns);
-}
-
-// Solves with the triangle of rows and columns k0 to k1 for each column of b, of which a row is `wide`
-// elements; a thread has a column. `lower`: the diagonal is ones.
-extern "C" __global__ void __launch_bounds__(threads) triangle(const T *a, T *b, int n, int k0, int k1,
-    long long wide, long long first, long long columns, long long b_matrix, int lower)
-{
-    const long long column = blockIdx.x * (long long)threads + threadIdx.x;
-    if (column >= columns)
-        return;
-    a += blockIdx.y * (long long)n * n;
-    b += blockIdx.y * b_matrix + first + column;
-    for (int step = 0; step < k1 - k0; ++step) {
-        const int i = lower ? k0 + step : k1 - 1 - step;
-        const T *row = a + i * (long long)n;
-        T x = b[i * wide];
-        for (int j = lower ? k0 : i + 1; j < (lower ? i : k1); ++j)
-            x -= row[j] * b[j * wide];
-        b[i * wide] = lower ? x : T(x / row[i]);
-    }
-}
-"""
 
 
 @context_dependent_memoize
 def _module(dtype: np.dtype):
-    real = "float" if dtype in (np.float32, np.complex64) else "double"
-    source = _SOURCE % {
-        "type": dtype_to_ctype(dtype),
-        "real": real,
-        "block_sum": BLOCK_SUM,
-    }
-    return SourceModule(source, no_extern_c=True)
+    return _device_code.load("factoring", T=dtype, R=real_type(dtype))
 
 
 def inexact(*arrays) -> np.dtype:

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from pycuda import _driver
+from pycuda import _device_code, _driver
 from pycuda._array_creation import as_array, zeros
 from pycuda._array_numeric import diff
 from pycuda._array_quantiles import percentile
@@ -18,89 +18,15 @@ from pycuda._array_segments import join_segments, segments_of_equal
 from pycuda._array_selecting import where
 from pycuda._array_sorting import searchsorted
 from pycuda._array_ufuncs import UFUNCS
-from pycuda._c_types import dtype_to_ctype
 from pycuda._driver import ArrayBase
-from pycuda.compiler import SourceModule
 from pycuda.tools import context_dependent_memoize
 
 _MOST_SHARED = 4096
-_SOURCE = """
-typedef %(type)s T;
-struct Bins { const double *edges; long long count; };
-
-// The bin of an element, or -1.
-__device__ long long bin_of(T value, const Bins &bins)
-{
-    if (bins.edges == nullptr)
-        return static_cast<long long>(value);
-    const double x = static_cast<double>(value);
-    const double first = bins.edges[0], last = bins.edges[bins.count];
-    if (!(x >= first && x <= last))
-        return -1;
-#if UNIFORM
-    const double at = (x - first) / (last - first) * bins.count;
-    long long bin = static_cast<long long>(at);
-    bin = bin < bins.count - 1 ? bin : bins.count - 1;
-    if (x < bins.edges[bin])
-        --bin;
-    else if (bin != bins.count - 1 && x >= bins.edges[bin + 1])
-        ++bin;
-    return bin;
-#else
-    long long low = 0, high = bins.count - 1; // the last one whose edge is not greater
-    while (low < high) {
-        const long long middle = (low + high + 1) / 2;
-        if (bins.edges[middle] <= x)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-#endif
-}
-
-extern "C" __global__ void __launch_bounds__(256) find(const T *values, long long n, long long *found,
-    const double *edges, long long count)
-{
-    const long long i = blockIdx.x * 256ll + threadIdx.x;
-    if (i < n)
-        found[i] = bin_of(values[i], Bins{edges, count});
-}
-
-extern "C" __global__ void __launch_bounds__(256) count_in_memory(const T *values, long long n,
-    unsigned long long *counts, const double *edges, long long count)
-{
-    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
-        const long long bin = bin_of(values[i], Bins{edges, count});
-        if (bin >= 0)
-            atomicAdd(counts + bin, 1ull);
-    }
-}
-
-extern "C" __global__ void __launch_bounds__(256) count_in_blocks(const T *values, long long n,
-    unsigned long long *counts, const double *edges, long long count)
-{
-    extern __shared__ unsigned own[];
-    for (long long bin = threadIdx.x; bin < count; bin += 256)
-        own[bin] = 0;
-    __syncthreads();
-    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
-        const long long bin = bin_of(values[i], Bins{edges, count});
-        if (bin >= 0)
-            atomicAdd(own + bin, 1u);
-    }
-    __syncthreads();
-    for (long long bin = threadIdx.x; bin < count; bin += 256)
-        if (own[bin] != 0)
-            atomicAdd(counts + bin, static_cast<unsigned long long>(own[bin]));
-}
-"""
 
 
 @context_dependent_memoize
 def _module(dtype: np.dtype, uniform: bool):
-    source = _SOURCE % {"type": dtype_to_ctype(dtype)}
-    return SourceModule(f"#define UNIFORM {int(uniform)}\n{source}", no_extern_c=True)
+    return _device_code.load("histogram", T=dtype, uniform=uniform)
 
 
 def _prepared(values):

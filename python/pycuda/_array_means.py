@@ -8,6 +8,7 @@ import numpy as np
 
 from pycuda import _array_indexing as _indexing
 from pycuda._array_ufuncs import UFUNCS
+from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
 
 
@@ -57,10 +58,6 @@ def mean(ary, axis, dtype, out, keepdims, where):
     return _divide_by_count(total, count, dtype, out)
 
 
-def _real(dtype):
-    return np.empty(0, dtype).real.dtype if dtype.kind == "c" else dtype
-
-
 def _variance(ary, axis, computed, dtype, out, ddof, keepdims, where):
     """In one reading of the array; under a mask, whose mean is not near the first element, in two."""
     if where is None or where is True:
@@ -71,7 +68,7 @@ def _variance(ary, axis, computed, dtype, out, ddof, keepdims, where):
             "squared_deviations", axis, computed, None, keepdims, where, None, (about,)
         )  # fmt: skip
     count = _count(ary, axis, keepdims, where) - ddof
-    return _divide_by_count(squares, count, _real(dtype), out)
+    return _divide_by_count(squares, count, real_type(dtype), out)
 
 
 def variance(ary, axis, dtype, out, ddof, keepdims, where):
@@ -84,4 +81,4 @@ def deviation(ary, axis, dtype, out, ddof, keepdims, where):
     dtype, computed = _types_of_mean(ary, dtype)
     result = _variance(ary, axis, computed, computed, None, ddof, keepdims, where)
     result = UFUNCS["sqrt"](result, out=result if out is None else out)
-    return result if out is not None else result.astype(_real(dtype), copy=False)
+    return result if out is not None else result.astype(real_type(dtype), copy=False)

@@ -14,6 +14,7 @@ from pycuda._array_joining import concatenate, stack
 from pycuda._array_selecting import as_operand, where
 from pycuda._array_shapes import broadcast_arrays, moveaxis, normalize_axes
 from pycuda._array_ufuncs import UFUNCS
+from pycuda._c_types import real_type
 
 _absent = np._NoValue
 
@@ -142,7 +143,7 @@ def _gradient(f, axis: int, spacing, edge_order: int):
         return f[(slice(None),) * axis + (slice(*bounds),)]
 
     def weight(values):
-        return as_array(np.asarray(values).astype(_real(f.dtype)).reshape(shape))
+        return as_array(np.asarray(values).astype(real_type(f.dtype)).reshape(shape))
 
     a, b = steps[:-1], steps[1:]
     result = empty_like(f)
@@ -171,10 +172,6 @@ def _gradient(f, axis: int, spacing, edge_order: int):
     result[(*before, slice(0, 1))] = first
     result[(*before, slice(-1, None))] = last
     return result
-
-
-def _real(dtype) -> np.dtype:
-    return np.dtype(dtype.type(0).real.dtype) if dtype.kind == "c" else dtype
 
 
 def _steps(spacing, f, axis: int):

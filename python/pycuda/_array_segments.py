@@ -11,42 +11,20 @@ import numpy as np
 
 from pycuda import _array_indexing as _indexing
 from pycuda import _array_scans as _scans
-from pycuda import _driver
+from pycuda import _device_code, _driver
 from pycuda._array_creation import arange_of, as_array, empty
 from pycuda._array_joining import repeat
 from pycuda._array_joining import stack as _stack
 from pycuda._array_selecting import flatnonzero
-from pycuda._c_types import dtype_to_ctype
 from pycuda._driver import ArrayBase
-from pycuda.compiler import SourceModule
 from pycuda.tools import context_dependent_memoize
 
 _PIECE = 256
-_SOURCE = """
-#include <pycuda-complex.hpp>
-typedef %(type)s T;
-extern "C" __global__ void __launch_bounds__(256) join(const T *values, const long long *starts,
-    const long long *lengths, T *out, long long count)
-{
-    const long long i = blockIdx.x * 256ll + threadIdx.x;
-    if (i >= count)
-        return;
-    const T *value = values + starts[i];
-    T a = value[0];
-    for (long long k = 1; k < lengths[i]; ++k) {
-        const T b = value[k];
-        a = T(%(join)s);
-    }
-    out[i] = a;
-}
-"""
-# Operations that join elements in any grouping. NaN wins in minimum and maximum.
+# Operators of _device/segments.cuh.
 _JOINS = {
-    "add": "a + b", "multiply": "a * b",
-    "minimum": "a != a || a < b ? a : b", "maximum": "a != a || a > b ? a : b",
-    "fmin": "b != b || a < b ? a : b", "fmax": "b != b || a > b ? a : b",
-    "bitwise_and": "a & b", "bitwise_or": "a | b", "bitwise_xor": "a ^ b",
-    "logical_and": "a && b", "logical_or": "a || b",
+    "add": "Add", "multiply": "Multiply", "minimum": "Minimum", "maximum": "Maximum",
+    "fmin": "Fmin", "fmax": "Fmax", "logical_and": "LogicalAnd", "logical_or": "LogicalOr",
+    "bitwise_and": "BitwiseAnd", "bitwise_or": "BitwiseOr", "bitwise_xor": "BitwiseXor",
 }  # fmt: skip
 # x - a - b is x - (a + b): what is joined before it meets the array.
 _AT = {"subtract": "add", "divide": "multiply"}
@@ -54,8 +32,7 @@ _AT = {"subtract": "add", "divide": "multiply"}
 
 @context_dependent_memoize
 def _kernel(join: str, dtype: np.dtype) -> _driver.Function:
-    source = _SOURCE % {"type": dtype_to_ctype(dtype), "join": join}
-    return SourceModule(source, no_extern_c=True).get_function("join")
+    return _device_code.load("segments", T=dtype, JOIN=join).get_function("join")
 
 
 def can_join(name: str, dtype: np.dtype) -> bool:

@@ -25,6 +25,7 @@ from numpy.linalg import LinAlgError
 
 from pycuda import _array_host as _host
 from pycuda import _array_lapack as _lapack
+from pycuda import _device_code
 from pycuda._array_creation import arange_of, as_array, eye, zeros
 from pycuda._array_factoring import (
     check_matrices,
@@ -40,99 +41,19 @@ from pycuda._array_selecting import tril, where
 from pycuda._array_shapes import matrix_transpose
 from pycuda._array_sorting import argsort
 from pycuda._array_ufuncs import UFUNCS
-from pycuda._c_types import dtype_to_ctype
+from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
-from pycuda.compiler import SourceModule
 from pycuda.tools import context_dependent_memoize
 
 _MOST_ROUNDS = 60  # some 6 to 12 are needed
 _WARPS = 16  # of a block that has a whole matrix
-_SOURCE = """
-#include <pycuda-complex.hpp>
-typedef %(type)s T;
-typedef %(real)s R;
-
-template <class X> __device__ R re(const X &x) { return real(x); }
-template <class X> __device__ R im(const X &x) { return imag(x); }
-__device__ inline R re(const R &x) { return x; }
-__device__ inline R im(const R &) { return 0; }
-template <class X> struct Number { static __device__ X of(R x, R y) { return X(x, y); } };
-template <> struct Number<R> { static __device__ R of(R x, R) { return x; } };
-
-__device__ R sum_of_warp(R x) {
-    for (int half = 16; half > 0; half /= 2)
-        x += __shfl_xor_sync(0xffffffffu, x, half);
-    return x;
-}
-
-/// (x, y) becomes (c x - s conj(phase) y, s phase x + c y).
-__device__ void turn(T *x, T *y, int length, R c, R s, R phase_re, R phase_im) {
-    const R u = s * phase_re, v = s * phase_im;
-    for (int k = threadIdx.x; k < length; k += 32) {
-        const R a = re(x[k]), b = im(x[k]), p = re(y[k]), q = im(y[k]);
-        x[k] = Number<T>::of(c * a - (u * p + v * q), c * b - (u * q - v * p));
-        y[k] = Number<T>::of(u * a - v * b + c * p, u * b + v * a + c * q);
-    }
-}
-
-/// Columns whose squared length is below `least` are left alone: their products underflow.
-__device__ void rotate_pair(T *w, T *v, int i, int j, int m, int n, R tolerance, R least,
-                            int *moved) {
-    T *x = w + (long long)i * m, *y = w + (long long)j * m;
-    R xx = 0, yy = 0, xy_re = 0, xy_im = 0;
-    for (int k = threadIdx.x; k < m; k += 32) {
-        const R a = re(x[k]), b = im(x[k]), p = re(y[k]), q = im(y[k]);
-        xx += a * a + b * b;
-        yy += p * p + q * q;
-        xy_re += a * p + b * q;
-        xy_im += a * q - b * p;
-    }
-    xx = sum_of_warp(xx), yy = sum_of_warp(yy);
-    xy_re = sum_of_warp(xy_re), xy_im = sum_of_warp(xy_im);
-    const R size = hypot(xy_re, xy_im);
-    if (xx < least || yy < least || !(size > tolerance * sqrt(xx) * sqrt(yy)))
-        return;
-    const R zeta = (yy - xx) / (2 * size);
-    const R t = copysign(R(1), zeta) / (fabs(zeta) + hypot(R(1), zeta));
-    const R c = 1 / sqrt(1 + t * t), s = c * t;
-    turn(x, y, m, c, s, xy_re / size, xy_im / size);
-    if (v)
-        turn(v + (long long)i * n, v + (long long)j * n, n, c, s, xy_re / size, xy_im / size);
-    if (threadIdx.x == 0)
-        *moved = 1;
-}
-
-/// Rows of w, the columns of matrices: n of length m for each blockIdx.y; v has n of length n.
-extern "C" __global__ void rotate(T *w, T *v, int *moved, int m, int n, int first, int rounds,
-                                  R tolerance, R least) {
-    const int others = (n + 1) / 2 * 2 - 1; // of an even number of players
-    const int pair = blockIdx.x * blockDim.y + threadIdx.y;
-    w += (long long)blockIdx.y * n * m;
-    if (v)
-        v += (long long)blockIdx.y * n * n;
-    for (int round = first; round < first + rounds; ++round) {
-        const int i = pair == 0 ? others : (round + pair) %% others;
-        const int j = (round + others - pair) %% others;
-        if (pair <= others / 2 && max(i, j) < n)
-            rotate_pair(w, v, min(i, j), max(i, j), m, n, tolerance, least, moved);
-        if (rounds > 1)
-            __syncthreads();
-    }
-}
-"""
 
 
 @context_dependent_memoize
 def _kernel(dtype: np.dtype):
-    source = _SOURCE % {
-        "type": dtype_to_ctype(dtype),
-        "real": dtype_to_ctype(_real(dtype)),
-    }
-    return SourceModule(source, no_extern_c=True).get_function("rotate")
-
-
-def _real(dtype) -> np.dtype:
-    return np.dtype(dtype.type(0).real.dtype)
+    return _device_code.load("rotate", T=dtype, R=real_type(dtype)).get_function(
+        "rotate"
+    )
 
 
 def _least(dtype) -> float:
@@ -212,7 +133,7 @@ def _tall_svd(a, full: bool, vectors: bool):
     """U, S and V's adjoint of ``a``, (matrices, m, n) with m >= n; U and V are None without ``vectors``."""
     count, m, n = a.shape
     if n == 0 or count == 0:
-        s = zeros((count, n), _real(a.dtype))
+        s = zeros((count, n), real_type(a.dtype))
         u = _complete(zeros((count, m, n), a.dtype), s, m if full else n)
         return u, s, zeros((count, n, n), a.dtype)
     q, scale = None, largest(a)
@@ -382,7 +303,7 @@ def _own_eigh(a, kind, uplo: str):
     _check_finite(whole, "Eigenvalues did not converge")
     count, n = whole.shape[:2]
     if whole.size == 0:
-        return zeros((count, n), _real(kind)), whole
+        return zeros((count, n), real_type(kind)), whole
     rows = UFUNCS["absolute"](whole / largest(whole)).sum(2, None, None, True)
     bound = largest(whole) * largest(rows)  # no eigenvalue is larger
     whole = whole / bound

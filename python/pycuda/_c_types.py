@@ -237,3 +237,8 @@ def split_declaration(c_arg: str) -> tuple[str, str, bool]:
 def get_arg_type(c_arg: str) -> str:
     """The format of a declared argument as ``Function.prepare`` takes it."""
     return parse_c_arg(c_arg).struct_char
+
+
+def real_type(dtype: np.dtype) -> np.dtype:
+    """The type of the parts of a complex dtype; any other dtype itself."""
+    return np.dtype(dtype.type(0).real.dtype) if dtype.kind == "c" else dtype

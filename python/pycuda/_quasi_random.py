@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pycuda import _device_code, driver
 from pycuda import _sobol_directions as _directions
-from pycuda import driver
 from pycuda._array_creation import to_gpu
-from pycuda._c_types import dtype_to_ctype
 from pycuda._random_filling import RandomFilling, checked_code
 from pycuda.compiler import SourceModule
 from pycuda.driver import direction_vector_set
@@ -71,90 +70,10 @@ def generate_scramble_constants64(count: int) -> GPUArray:
     return to_gpu(_directions.scramble_constants(count, 64))
 
 
-# Position n of a sequence is the exclusive or of the direction numbers at the bits of n's Gray code;
-# from n to n + 1 one of them changes, that at n's lowest zero bit.
-_SOURCE = """
-typedef %(word)s Word;
-constexpr int bits = 8 * sizeof(Word);
-
-__device__ float uniform(Word x, float)
-{ return (unsigned)(x >> (bits - 32)) * 0x1p-32f + 0x1p-33f; }
-__device__ double uniform(Word x, double)
-{ return bits == 64 ? (x >> (bits - 53)) * 0x1p-53 + 0x1p-54 : x * 0x1p-32 + 0x1p-33; }
-// (0, 1): 1 would be an infinite normal number.
-__device__ float inner(Word x, float) { return fminf(uniform(x, 0.0f), 1 - 0x1p-24f); }
-__device__ double inner(Word x, double) { return fmin(uniform(x, 0.0), 1 - 0x1p-53); }
-__device__ float normal(Word x, float) { return normcdfinvf(inner(x, 0.0f)); }
-__device__ double normal(Word x, double) { return normcdfinv(inner(x, 0.0)); }
-
-// The distribution function turned around; for large means, that of a normal number.
-__device__ double poisson(Word x, double mean)
-{
-    if (!(mean > 0)) return 0;
-    const double u = inner(x, 0.0);
-    if (mean > 500) return fmax(0.0, floor(mean + sqrt(mean) * normcdfinv(u) + 0.5));
-    double part = exp(-mean), sum = part, k = 0;
-    while (sum < u && part > 0) {
-        ++k;
-        part *= mean / k;
-        sum += part;
-    }
-    return k;
-}
-
-template <class T, class Make>
-__device__ void each(unsigned long long *positions, const Word *vectors, const Word *constants,
-                     T *out, unsigned long long n, unsigned generators, const Make &make)
-{
-    const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
-    if (own >= generators) return;
-    const Word *v = vectors + (unsigned long long)own * bits;
-    unsigned long long position = positions[own];
-    const unsigned long long gray = position ^ position >> 1;
-    Word x = constants ? constants[own] : 0;
-    for (int bit = 0; bit < bits; ++bit)
-        if (gray >> bit & 1) x ^= v[bit];
-    for (unsigned long long i = own; i < n; i += generators) {
-        out[i] = make(x, out[i]);
-        const int zero = __ffsll(~position) - 1;
-        if (zero >= 0 && zero < bits) x ^= v[zero];
-        ++position;
-    }
-    positions[own] = position;
-}
-%(kernels)s
-"""
-_KERNEL = """
-extern "C" __global__ void %(kind)s_%(code)s(unsigned long long *p, const Word *v, const Word *c,
-    %(type)s *d, unsigned long long n, unsigned g, double a, double b)
-{ typedef %(type)s T; each(p, v, c, d, n, g, [=](Word x, T old) -> T { return %(value)s; }); }
-"""
-_VALUES = {
-    ("uniform", "fd"): "uniform(x, T())",
-    ("uniform", "iI"): "(T)(x >> (bits - 32))",
-    ("normal", "fd"): "normal(x, T())",
-    ("log_normal", "fd"): "exp((T)a + (T)b * normal(x, T()))",
-    ("poisson", "fdI"): "(T)poisson(x, b != 0 ? a : (double)old)",
-}
-_WIDE_VALUES = {("uniform", "lL"): "(T)x"}
-
-
 @context_dependent_memoize
 def _module(bits: int) -> SourceModule:
-    values = {**_VALUES, **(_WIDE_VALUES if bits == 64 else {})}
-    kernels = "".join(
-        _KERNEL
-        % {
-            "kind": kind,
-            "code": code,
-            "type": dtype_to_ctype(np.dtype(code)),
-            "value": value,
-        }
-        for (kind, codes), value in values.items()
-        for code in codes
-    )
     word = "unsigned long long" if bits == 64 else "unsigned"
-    return SourceModule(_SOURCE % {"word": word, "kernels": kernels}, no_extern_c=True)
+    return _device_code.load("sobol", WORD=word)
 
 
 class _SobolRandomNumberGenerator(RandomFilling):
@@ -214,7 +133,7 @@ class _SobolRandomNumberGenerator(RandomFilling):
         self.module.get_function(f"{kind}_{code}")(
             self._positions, self._vectors,
             np.uintp(0) if self._constants is None else self._constants,
-            data, np.uint64(n), np.uint32(self.generators), float(a), float(b),
+            data, np.uint64(n), np.uint32(self.generators), np.float64(a), np.float64(b),
             block=(self.generators_per_block, 1, 1), grid=(self.block_count, 1), stream=stream,
         )  # fmt: skip
 

@@ -18,10 +18,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pycuda import _driver, _skip_ahead, driver
+from pycuda import _device_code, _driver, _skip_ahead, driver
 from pycuda import driver as drv  # noqa: F401  (a name that PyCUDA's module has)
 from pycuda import random as _philox
-from pycuda._c_types import dtype_to_ctype
 from pycuda._driver import _Using
 from pycuda._quasi_random import (
     ScrambledSobol32RandomNumberGenerator,
@@ -98,93 +97,9 @@ def seed_getter_unique(n: int) -> GPUArray:
     return to_gpu(np.random.randint(0, 2**31 - 1, n).astype(np.int32))
 
 
-_SOURCE = """
-#include <pycuda-random.hpp>
-typedef pycuda::%(state)s State;
-
-// Element i belongs to generator i modulo their number.
-template <class T, class Make>
-__device__ void each(State *states, T *out, size_t n, unsigned generators, const Make &make)
-{
-    const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
-    if (own >= generators) return;
-    State state = states[own];
-    for (size_t i = own; i < n; i += generators)
-        out[i] = make(state, out[i]);
-    states[own] = state;
-}
-
-// Two neighbours at a time.
-template <class T, class Change>
-__device__ void pairs(State *states, T *out, size_t n, unsigned generators, const Change &change)
-{
-    const unsigned own = blockIdx.x * blockDim.x + threadIdx.x;
-    if (own >= generators) return;
-    State state = states[own];
-    for (size_t i = 2 * (size_t)own; i < n; i += 2 * (size_t)generators) {
-        const auto z = pycuda::normal_pair(state, T());
-        out[i] = change(z.x);
-        if (i + 1 < n) out[i + 1] = change(z.y);
-    }
-    states[own] = state;
-}
-%(kernels)s
-"""
-
-_BITS = (
-    "each(s, d, n, g, [](State &state, %(type)s) { return (%(type)s)state.bits(); });"
-)
-_UNIFORM = {
-    "f": "each(s, d, n, g, [](State &state, float) { return state.uniform(); });",
-    "d": "each(s, d, n, g, [](State &state, double) { return state.uniform_double(); });",
-    "i": _BITS,
-    "I": _BITS,
-}
-_KERNEL = """
-extern "C" __global__ void %(name)s(State *s, %(type)s *d, size_t n, unsigned g, double a, double b)
-{ %(body)s }
-"""
-
-
-def _kernels() -> str:
-    text = ""
-
-    def add(name: str, code: str, body: str) -> None:
-        nonlocal text
-        kind = dtype_to_ctype(np.dtype(code))
-        text += _KERNEL % {
-            "name": f"{name}_{code}",
-            "type": kind,
-            "body": body % {"type": kind},
-        }
-
-    for code, body in _UNIFORM.items():
-        add("uniform", code, body)
-    for code in "fd":
-        add(
-            "normal",
-            code,
-            "pairs(s, d, n, g, [](%(type)s z) { return z; });",
-        )
-        add(
-            "log_normal",
-            code,
-            "pairs(s, d, n, g, [=](%(type)s z) { return exp((%(type)s)a + (%(type)s)b * z); });",
-        )
-    for code in "fdI":
-        add(
-            "poisson",
-            code,
-            "each(s, d, n, g, [=](State &state, %(type)s mean) {"
-            " return (%(type)s)pycuda::poisson(state, b != 0 ? a : (double)mean); });",
-        )
-    return text
-
-
 @context_dependent_memoize
 def _module(state_type: str) -> SourceModule:
-    source = _SOURCE % {"state": state_type, "kernels": _kernels()}
-    return SourceModule(source, no_extern_c=True)
+    return _device_code.load("pseudo_random", STATE=state_type)
 
 
 class _PseudoRandomNumberGenerator(RandomFilling):
@@ -241,10 +156,10 @@ class _PseudoRandomNumberGenerator(RandomFilling):
         self.module.get_function(f"{kind}_{code}")(
             self._states,
             data,
-            n,
-            self.generators,
-            float(a),
-            float(b),
+            np.uint64(n),
+            np.uint32(self.generators),
+            np.float64(a),
+            np.float64(b),
             block=(self.generators_per_block, 1, 1),
             grid=(self.block_count, 1),
             stream=stream,

@@ -16,9 +16,7 @@ import secrets
 
 import numpy as np
 
-from pycuda import _driver
-from pycuda._c_types import dtype_to_ctype
-from pycuda.compiler import SourceModule
+from pycuda import _device_code, _driver
 from pycuda.driver import Context
 from pycuda.gpuarray import GPUArray
 from pycuda.tools import context_dependent_memoize
@@ -26,84 +24,29 @@ from pycuda.tools import context_dependent_memoize
 _BLOCK = 256
 _BLOCKS_PER_PROCESSOR = 16
 
-_SOURCE = """
-#include <pycuda-random.hpp>
-%(include)s
-__global__ void fill(%(type)s *out, size_t n, unsigned long long low, unsigned long long high,
-                     unsigned long long seed, %(parameter)s a, %(parameter)s b)
-{
-    const uint4 counter = {unsigned(low), unsigned(low >> 32), unsigned(high), unsigned(high >> 32)};
-    const uint2 key = {unsigned(seed), unsigned(seed >> 32)};
-    pycuda::philox_fill<%(type)s, %(each)d, %(ahead)d>(out, n, counter, key,
-        [&](const unsigned (&r)[4], %(type)s (&v)[%(each)d]) { %(make)s });
-}
-"""
-
-# For each distribution, by kind of type: how many elements four words make, and how.
+#: For each distribution of _device/fill.cuh, by bytes of an element: how many four words make.
 _REAL = {
-    "uniform": {
-        2: (
-            4,
-            "for (int k = 0; k < 4; ++k) v[k] = (a + b * ((r[k] >> 21) * 0x1p-11f));",
-        ),
-        4: (4, "for (int k = 0; k < 4; ++k) v[k] = a + b * pycuda::unit(r[k]);"),
-        8: (
-            2,
-            "for (int k = 0; k < 2; ++k) v[k] = a + b * pycuda::unit(r[2 * k], r[2 * k + 1]);",
-        ),
-    },
-    "normal": {
-        4: (
-            4,
-            "for (int k = 0; k < 4; k += 2) {"
-            " const float2 z = pycuda::box_muller(pycuda::positive_unit(r[k]),"
-            " pycuda::unit(r[k + 1]));"
-            " v[k] = a + b * z.x; v[k + 1] = a + b * z.y; }",
-        ),
-        8: (
-            2,
-            "const double2 z = pycuda::box_muller(pycuda::positive_unit(r[0], r[1]),"
-            " pycuda::unit(r[2], r[3]));"
-            " v[0] = a + b * z.x; v[1] = a + b * z.y;",
-        ),
-    },
-    "exponential": {
-        4: (
-            4,
-            "for (int k = 0; k < 4; ++k) v[k] = -a * logf(pycuda::positive_unit(r[k]));",
-        ),
-        8: (
-            2,
-            "for (int k = 0; k < 2; ++k)"
-            " v[k] = -a * log(pycuda::positive_unit(r[2 * k], r[2 * k + 1]));",
-        ),
-    },
+    "uniform": {2: 4, 4: 4, 8: 2},
+    "normal": {4: 4, 8: 2},
+    "exponential": {4: 4, 8: 2},
 }
-# A 64-bit word times the range, cut to its upper half: uneven by less than range / 2^64.
-_INTEGERS = (
-    2,
-    "for (int k = 0; k < 2; ++k) {"
-    " const unsigned long long x = (unsigned long long)r[2 * k] << 32 | r[2 * k + 1];"
-    " v[k] = a + (b ? __umul64hi(x, b) : x); }",
-)
+_INTEGERS = 2
 
 
 @context_dependent_memoize
 def _kernel(distribution: str, dtype: np.dtype, ahead: int) -> _driver.Function:
+    parameter = np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
     if distribution == "integers":
-        parameter, (each, make) = "unsigned long long", _INTEGERS
-    else:
-        parameter = "double" if dtype.itemsize == 8 else "float"
-        each, make = _REAL[distribution][dtype.itemsize]
-    source = _SOURCE % {
-        "include": "#include <cuda_fp16.h>" if dtype == np.float16 else "",
-        "type": dtype_to_ctype(dtype),
-        "parameter": parameter,
-        "each": each,
-        "ahead": ahead,
-        "make": make,
-    }
-    return SourceModule(source).get_function("fill")
+        parameter = np.dtype(np.uint64)
+    module = _device_code.load(
+        "fill",
+        includes="cuda_fp16.h" if dtype == np.float16 else "",
+        T=dtype,
+        P=parameter,
+        MAKE=distribution.capitalize(),
+        ahead=ahead,
+    )
+    return module.get_function("fill")
 
 
 @context_dependent_memoize
@@ -116,8 +59,8 @@ def _most_blocks() -> int:
 def _elements_of_block(distribution: str, dtype: np.dtype) -> int:
     """How many elements four words make."""
     if distribution == "integers":
-        return _INTEGERS[0]
-    return _REAL[distribution][dtype.itemsize][0]
+        return _INTEGERS
+    return _REAL[distribution][dtype.itemsize]
 
 
 def _shape_of(size: object) -> tuple[int, ...]:

@@ -1,0 +1,60 @@
+"""CUDA C++ that goes with the package: ``_device/NAME.cuh``, made into modules.
+
+A file says in its head which types and constants it wants before it. It includes others of the folder in
+quotes; what stands in angle brackets is found by the compiler.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+import numpy as np
+
+from pycuda._c_types import dtype_to_ctype
+from pycuda.compiler import SourceModule
+
+_FOLDER = Path(__file__).parent / "_device"
+_INCLUDE = re.compile(r'^#include "(\w+\.cuh)"\n', re.M)
+
+
+@functools.cache
+def _text(name: str) -> str:
+    """The text of a file, with the files that it includes, each once."""
+    seen = set()
+
+    def expand(file: str) -> str:
+        if file in seen:
+            return ""
+        seen.add(file)
+        text = (
+            (_FOLDER / file).read_text(encoding="utf-8").replace("#pragma once\n", "")
+        )
+        return _INCLUDE.sub(lambda found: expand(found[1]), text)
+
+    return expand(name)
+
+
+def _definition(name: str, value) -> str:
+    if isinstance(value, np.dtype):
+        return f"using {name} = {dtype_to_ctype(value)};\n"
+    if isinstance(value, bool):
+        return f"constexpr bool {name} = {str(value).lower()};\n"
+    if isinstance(value, int):
+        return f"constexpr int {name} = {value};\n"
+    return f"#define {name} {value}\n"
+
+
+def load(name: str, includes: str = "", **definitions) -> SourceModule:
+    """The module of ``_device/name.cuh`` for the current context.
+
+    ``definitions`` stand before the text, by their names there: a dtype becomes a type, bool and int become
+    constants, text becomes a macro. ``includes`` are headers in angle brackets that the types need.
+
+    A kernel that a macro declares takes numbers of NumPy's types, whose sizes are checked. The parameters
+    of others are read from the text.
+    """
+    lines = [f"#include <{header}>\n" for header in includes.split()]
+    lines += [_definition(key, value) for key, value in definitions.items()]
+    return SourceModule("".join(lines) + _text(f"{name}.cuh"), no_extern_c=True)

@@ -331,7 +331,7 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
     }
     address.window = w.kernel.invariants.shared;
     if (!w.kernel.target.has_narrow_windows()) {
-        address.places = w.kernel.thread_values.of(i.operand(0));
+        address.places = w.kernel.plan.thread_values.of(i.operand(0));
         address.extra = i.attributes.offset;
         if (llvm::Value *first = first_place(w, address))
             address.lanes.base = first;

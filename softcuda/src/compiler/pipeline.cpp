@@ -200,6 +200,9 @@ constexpr AnalysisPass kAnalyses[] = {
     {"lockstep", Optional, "analysis/lockstep.cpp",
      "Finds whether all warps of a block come to the same barriers in the same order.",
      warp::find_lockstep, warp::print_lockstep},
+    {"access-plans", Required, "warp/access_plan.cpp",
+     "Decides how each access to memory is made, and what is checked before it.",
+     warp::plan_accesses, warp::print_access_plans},
 };
 
 // ---- over the LLVM IR that code generation has made ---------------------------------------------
@@ -380,6 +383,12 @@ std::set<std::uint32_t> called_functions(const ir::Module &module, const ir::Fun
     return found;
 }
 
+warp::Machine machine_of(const jit::Target &target) {
+    return {.has_avx2 = target.has_avx2(),
+            .vector_bits = target.vector_bits(),
+            .narrow_windows = target.has_narrow_windows()};
+}
+
 std::uint64_t count_instructions(const ir::Function &function) {
     std::uint64_t count = 0;
     for (const ir::Block *block : function.blocks)
@@ -436,7 +445,7 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
 
     warp::TierRequest asked = request;
     asked.ending = warp::find_ending(callees);
-    KernelPlan plan(*prepared, launch, asked, module.files);
+    KernelPlan plan(*prepared, launch, asked, module.files, machine_of(target));
     runner.analyze(plan);
     std::vector<codegen::CalleePlan> callee_plans;
     for (const warp::Callee &callee : callees) {
@@ -444,9 +453,9 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
             {callee.symbol,
              std::make_unique<KernelPlan>(*callee.function, launch,
                                           warp::TierRequest{.wanted = {}, .ending = asked.ending},
-                                          module.files)});
+                                          module.files, machine_of(target))});
+        callee_plans.back().plan->kernel_stride = plan.local_stride;
         runner.analyze(*callee_plans.back().plan);
-        callee_plans.back().plan->local_stride = plan.local_stride;
     }
 
     codegen::Generated generated = codegen::generate(plan, callee_plans, target);

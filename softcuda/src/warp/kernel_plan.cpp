@@ -55,8 +55,9 @@ const ir::Instruction *barrier_at_end(const ir::Block *block) {
 
 // What optional analyses would find starts as "nothing is known".
 KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape,
-                       const TierRequest &wanted, std::span<const std::string> file_names)
-    : function(kernel), launch(shape), request(wanted), files(file_names),
+                       const TierRequest &wanted, std::span<const std::string> file_names,
+                       const Machine &processor)
+    : function(kernel), launch(shape), request(wanted), files(file_names), machine(processor),
       ranges(kernel.value_count()), coordinate_functions(kernel.value_count(), false),
       thread_values(kernel, shape, coordinate_functions) {}
 
@@ -140,8 +141,9 @@ void lay_out_local_memory(KernelPlan &plan) {
     plan.takes_memory = any_instruction(
         plan.function, [](const ir::Instruction &i) { return i.is(ir::Opcode::Alloca); });
     plan.frame_bytes = local_memory_of(plan.function);
-    plan.local_stride =
+    const std::uint64_t own =
         plan.frame_bytes + (needs_call_stack(plan.function) ? plan.launch.call_stack : 0);
+    plan.local_stride = plan.kernel_stride.value_or(own);
     plan.wants_short_code = count_accesses(plan.function) > kManyAccesses;
 }
 

@@ -10,8 +10,10 @@
 #include "analysis/thread_values.h"
 #include "transform/find_waits.h"
 #include "transform/schedule.h"
+#include "warp/access_plan.h"
 #include "warp/choose_tier.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,13 +28,17 @@ namespace softcuda::warp {
 struct KernelPlan {
     /// The function, the spans' elements and the files must outlive the plan.
     KernelPlan(const ir::Function &function, const analysis::LaunchShape &launch,
-               const TierRequest &request, std::span<const std::string> files);
+               const TierRequest &request, std::span<const std::string> files,
+               const Machine &machine = {});
     KernelPlan(const KernelPlan &) = delete; // its members refer to each other
 
     const ir::Function &function;
     analysis::LaunchShape launch;
     TierRequest request;
     std::span<const std::string> files; ///< names of source files, by Location::file
+    Machine machine;
+    /// Of a function that a kernel calls: the kernel's local_stride.
+    std::optional<std::uint64_t> kernel_stride;
 
     ir::DominatorTree dominators, post_dominators;
     analysis::LoopForest loops;
@@ -63,6 +69,7 @@ struct KernelPlan {
     /// one region.
     std::vector<std::vector<bool>> live_in;
     analysis::Lockstep lockstep; ///< if it holds, all warps are in the same region
+    AccessPlans accesses;        ///< of every load, store and atomic
 
     /// `file:line` of an instruction.
     [[nodiscard]] std::string place(const ir::Instruction &instruction) const;

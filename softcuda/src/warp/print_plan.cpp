@@ -271,4 +271,13 @@ std::string print_lockstep(const KernelPlan &plan) {
            });
 }
 
+std::string print_access_plans(const KernelPlan &plan) {
+    return annotate(
+        plan.function, [](const Block &) { return std::string(); },
+        [&](const Instruction &i) {
+            auto found = plan.accesses.find(&i);
+            return found == plan.accesses.end() ? std::string() : to_text(found->second);
+        });
+}
+
 } // namespace softcuda::warp

@@ -29,4 +29,7 @@ namespace softcuda::warp {
 [[nodiscard]] std::string print_liveness(const KernelPlan &plan);
 [[nodiscard]] std::string print_lockstep(const KernelPlan &plan);
 
+/// Behind each load, store and atomic its plan.
+[[nodiscard]] std::string print_access_plans(const KernelPlan &plan);
+
 } // namespace softcuda::warp

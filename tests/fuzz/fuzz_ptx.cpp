@@ -2,11 +2,11 @@
 //
 // What the lexer, the parser and the checker accept is printed, read again and printed the same;
 // what can be lowered must verify, survive all passes, and verify again. Anything else aborts.
+#include "compiler/pipeline.h"
 #include "ir/lower.h"
 #include "ir/verify.h"
 #include "ptx/parse.h"
 #include "ptx/print.h"
-#include "transform/prepare.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -52,8 +52,9 @@ void check_lowering(const std::string &text) {
     if (!module || diagnostics.has_errors())
         return;
     verify(*module, "not valid after lowering");
+    compiler::clean_up(*module);
     for (const auto &function : module->functions)
-        transform::prepare(*function);
+        compiler::run_ir_pass("preparation", *function, {});
     verify(*module, "not valid after all passes");
 }
 

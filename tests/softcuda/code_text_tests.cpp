@@ -9,12 +9,8 @@
 //     // ISA: avx512        default: avx2; a file is left out where the machine lacks it
 #include "file_check.h"
 
-#include "codegen/generate.h"
-#include "ir/lower.h"
-#include "ptx/parse.h"
-#include "transform/prepare.h"
-#include "transform/specialize.h"
-#include "transform/split_pointers.h"
+#include "compiler/pipeline.h"
+#include "jit/optimize.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -50,25 +46,16 @@ std::optional<jit::Target> target_of(const std::string &text) {
 }
 
 std::string compile(const std::string &text, const jit::Target &target) {
-    const auto source = std::make_shared<const SourceText>("kernel.ptx", text);
-    Diagnostics diagnostics(*source);
-    const std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics);
-    const std::unique_ptr<ir::Module> module = parsed ? ir::lower(*parsed, diagnostics) : nullptr;
+    std::string log;
+    const std::unique_ptr<ir::Module> module = compiler::read_ptx(text, log);
     if (!module || module->functions.size() != 1)
-        throw std::runtime_error("not one kernel: " + diagnostics.render());
+        throw std::runtime_error("not one kernel: " + log);
     const auto block = static_cast<std::uint32_t>(std::stoul(test::directive(text, "//", "BLOCK")));
     const analysis::LaunchShape launch{.block = {block, 1, 1}};
-    ir::Function &kernel = *module->functions[0];
-    transform::specialize(kernel, launch);
-    transform::split_pointers(kernel);
-    transform::prepare(kernel);
-    std::string code;
-    auto keep = [&](std::string_view stage, const std::function<std::string()> &made) {
-        if (stage == "optimized")
-            code = made();
-    };
-    (void)codegen::generate(kernel, {}, launch, {}, module->files, target, keep);
-    return code;
+    const compiler::LlvmKernel kernel =
+        compiler::make_llvm(*module, *module->functions[0], launch, {}, target);
+    jit::optimize(kernel.module.get(), target, compiler::llvm_passes());
+    return kernel.module.text();
 }
 
 enum class Result : std::uint8_t { Passed, Failed, LeftOut };

@@ -11,7 +11,6 @@
 // for while it is loaded counts as refused; what fails later is a defect, and this program says so.
 #include "instruction_writer.h"
 
-#include "codegen/generate.h"
 #include "compiler/pipeline.h"
 
 #include <fstream>
@@ -30,20 +29,6 @@ struct Outcome {
     enum class State { Supported, Refused, Broken } state = State::Supported;
     std::string reason;
 };
-
-/// Thrown when LLVM IR has been made: machine code is not wanted here.
-struct Emitted {};
-
-void emit_llvm(const ir::Function &kernel, const jit::Target &target) {
-    try {
-        (void)codegen::generate(kernel, {}, {.block = {64, 1, 1}}, {}, {}, target,
-                                [](std::string_view stage, const std::function<std::string()> &) {
-                                    if (stage == "llvm")
-                                        throw Emitted{};
-                                });
-    } catch (const Emitted &) {
-    }
-}
 
 /// The first diagnostic of a log, without its place.
 std::string first_reason(const std::string &log) {
@@ -65,7 +50,7 @@ Outcome try_instruction(const ptx::Form &form, const test::WrittenInstruction &i
     try {
         for (const auto &function : module->functions)
             if (function->name == "k")
-                emit_llvm(*function, target);
+                (void)compiler::make_llvm(*module, *function, {.block = {64, 1, 1}}, {}, target);
     } catch (const std::exception &error) {
         return {Outcome::State::Broken, error.what()};
     }

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include "codegen/elementwise.h"
+#include "compiler/pipeline.h"
 #include "jit/code.h"
 #include "jit/llvm.h"
 #include "jit/optimize.h"
@@ -280,7 +281,8 @@ void run_all(const std::vector<Prepared> &cases, const jit::Target &target, unsi
     Builder builder{module, target};
     for (std::size_t i = 0; i < cases.size(); ++i)
         builder.build(cases[i].c, lanes, "f" + std::to_string(i));
-    const jit::Code code(jit::compile(module, target), {});
+    jit::optimize(module, target, softcuda::compiler::llvm_passes());
+    const jit::Code code(jit::emit_object(module, target), {});
     for (std::size_t i = 0; i < cases.size(); ++i)
         run_one(cases[i], code.find_as<Kernel>("f" + std::to_string(i)), lanes, where);
 }

@@ -8,30 +8,32 @@
 //     ; RUN: roundtrip    parse and print; printing and parsing again must change nothing
 //     ; RUN: verify       the messages of verify()
 //     ; RUN: parse        the message of parse_ir() for a text that is wrong
-//     ; RUN: PASS         the module after this pass: fold, clean_up ... (see kPasses); it
-//     verifies;
-//                         specialize is run for blocks of 256 threads
+//     ; RUN: PASS         the module after this pass over the IR, or this list of passes: fold,
+//                         clean-up ... (compiler/pipeline.cpp); it verifies
+//     ; RUN: ANALYSIS     what SOFTCUDA_DUMP=ANALYSIS prints of each function, after the passes
+//     that
+//                         prepare it
+//     ; BLOCK: 32 4       the block's shape; 256 threads in a row unless stated
 //
 // A .ptx file is lowered; its CHECK lines (`// CHECK:`) are about the IR, or, if there are errors,
 // about the diagnostics.
 #include "file_check.h"
 
-#include "ir/clean_up.h"
+#include "compiler/pipeline.h"
 #include "ir/lower.h"
 #include "ir/parse_ir.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "ptx/parse.h"
-#include "transform/prepare.h"
-#include "transform/specialize.h"
-#include "transform/split_pointers.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <sstream>
+#include <stdexcept>
 
 namespace {
 
@@ -60,40 +62,33 @@ Outcome roundtrip(const ir::Module &module) {
     return {first, join(ir::verify(module))};
 }
 
-struct Pass {
-    std::string_view name;
-    void (*run)(ir::Function &);
-};
-
-void specialize_for_256_threads(ir::Function &function) {
-    transform::specialize(function, {.block = {256, 1, 1}});
+analysis::LaunchShape launch_of(const std::string &text) {
+    analysis::LaunchShape launch{.block = {256, 1, 1}};
+    std::istringstream words(test::directive(text, ";", "BLOCK"));
+    std::uint32_t extent = 1;
+    for (std::size_t dimension = 0; dimension < 3 && words >> extent; ++dimension)
+        launch.block[dimension] = extent;
+    return launch;
 }
 
-constexpr Pass kPasses[] = {
-    {"clean_up", ir::clean_up},
-    {"fold", ir::fold},
-    {"fold_addresses", ir::fold_addresses},
-    {"promote_locals", ir::promote_locals},
-    {"propagate_spaces", ir::propagate_spaces},
-    {"shuffle_floats", ir::shuffle_floats},
-    {"split_pointers", transform::split_pointers},
-    {"eliminate_dead_code", ir::eliminate_dead_code},
-    {"simplify_flow", ir::simplify_flow},
-    {"canonicalize_loops", ir::canonicalize_loops},
-    {"prepare", transform::prepare},
-    {"specialize", specialize_for_256_threads},
-};
-
-Outcome run_pass(const Pass &pass, ir::Module &module) {
+Outcome run_pass(const std::string &name, const analysis::LaunchShape &launch, ir::Module &module) {
     if (std::string wrong = join(ir::verify(module)); !wrong.empty())
         return {wrong, "it does not verify before the pass"};
+    std::string found;
     for (auto &function : module.functions) {
-        pass.run(*function);
+        if (std::optional<std::string> text = compiler::print_analysis(name, *function, launch)) {
+            found += function->name + ":\n" + *text;
+            continue;
+        }
+        if (!compiler::run_ir_pass(name, *function, launch))
+            return {"", "unknown RUN: " + name};
         function->renumber_values();
     }
     Outcome outcome = roundtrip(module);
     if (std::string wrong = join(ir::verify(module)); !wrong.empty())
         outcome.failure = "it does not verify after the pass: " + wrong;
+    if (!found.empty())
+        outcome.output = found;
     return outcome;
 }
 
@@ -104,6 +99,7 @@ Outcome run_ptx(const std::string &text, const std::string &name) {
     std::unique_ptr<ir::Module> module = parsed ? ir::lower(*parsed, diagnostics) : nullptr;
     if (!module)
         return {diagnostics.render(), ""};
+    compiler::clean_up(*module);
     Outcome outcome = roundtrip(*module);
     if (std::string wrong = join(ir::verify(*module)); !wrong.empty())
         outcome.failure = "it does not verify: " + wrong;
@@ -122,11 +118,7 @@ Outcome run_ir(const std::string &text) {
         return {join(ir::verify(*module)), ""};
     if (run == "roundtrip")
         return roundtrip(*module);
-    for (const Pass &pass : kPasses) {
-        if (pass.name == run)
-            return run_pass(pass, *module);
-    }
-    return {"", "unknown RUN: " + run};
+    return run_pass(run, launch_of(text), *module);
 }
 
 std::string read_file(const std::filesystem::path &path) {
@@ -151,7 +143,12 @@ bool verify_file(const std::filesystem::path &path) {
 bool run_file(const std::filesystem::path &path) {
     std::string text = read_file(path);
     bool is_ptx = path.extension() == ".ptx";
-    Outcome outcome = is_ptx ? run_ptx(text, path.filename().string()) : run_ir(text);
+    Outcome outcome;
+    try {
+        outcome = is_ptx ? run_ptx(text, path.filename().string()) : run_ir(text);
+    } catch (const std::logic_error &error) { // a pass has left IR that is not valid
+        outcome.failure = error.what();
+    }
     if (outcome.failure.empty())
         outcome.failure = test::file_check(text, is_ptx ? "//" : ";", outcome.output);
     if (outcome.failure.empty())

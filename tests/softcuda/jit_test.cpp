@@ -1,6 +1,7 @@
 // jit_test.cpp -- compiling, loading and caching machine code.
 #include "check.h"
 
+#include "compiler/pipeline.h"
 #include "jit/code.h"
 #include "jit/llvm.h"
 #include "jit/object_cache.h"
@@ -40,7 +41,8 @@ std::vector<char> compile_kernel(const jit::Target &target) {
                                              {x, x, builder.CreateVectorSplat(32, three)});
     builder.CreateAlignedStore(y, kernel->getArg(0), llvm::Align(4));
     builder.CreateRetVoid();
-    return jit::compile(module, target);
+    jit::optimize(module, target, compiler::llvm_passes());
+    return jit::emit_object(module, target);
 }
 
 void run_kernel(const jit::Target &target) {
@@ -76,7 +78,7 @@ void test_halves_are_compared_as_floats() {
     llvm::Value *less = builder.CreateFCmpOLT(function->getArg(0), function->getArg(1));
     llvm::Value *same = builder.CreateFCmpOEQ(function->getArg(0), function->getArg(1));
     builder.CreateRet(builder.CreateXor(less, same));
-    jit::optimize(module, target);
+    jit::optimize(module, target, compiler::llvm_passes());
     int floats = 0, of_halves = 0;
     for (const llvm::Instruction &i : function->getEntryBlock())
         if (const auto *compare = llvm::dyn_cast<llvm::FCmpInst>(&i)) {
@@ -122,7 +124,7 @@ void test_constant_offsets_stay_with_their_gather() {
     b.SetInsertPoint(end);
     b.CreateAlignedStore(next_sum, function->getArg(1), llvm::Align(4));
     b.CreateRetVoid();
-    jit::optimize(module, target);
+    jit::optimize(module, target, compiler::llvm_passes());
     int gathers = 0;
     for (const llvm::BasicBlock &block : *function)
         for (const llvm::Instruction &instruction : block) {

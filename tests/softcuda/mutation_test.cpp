@@ -4,6 +4,7 @@
 //
 // Each round changes a few lines or words of each file. What still parses is lowered, and what is
 // lowered must verify. Seeds are fixed: the same rounds do the same.
+#include "compiler/pipeline.h"
 #include "ir/lower.h"
 #include "ir/verify.h"
 #include "ptx/parse.h"
@@ -112,6 +113,7 @@ bool survives(const std::string &text, unsigned &lowered) {
         return diagnostics.has_errors();
     }
     lowered++;
+    compiler::clean_up(*module);
     std::vector<std::string> wrong = ir::verify(*module);
     for (const std::string &message : wrong)
         std::cout << message << "\n";

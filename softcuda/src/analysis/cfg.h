@@ -25,6 +25,7 @@ struct Loop {
 
 class LoopForest {
   public:
+    LoopForest() = default; ///< of nothing, to be assigned to
     LoopForest(const ir::Function &function, const DominatorTree &dominators);
 
     /// False when some cycle is entered other than through its header.

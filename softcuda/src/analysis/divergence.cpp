@@ -18,11 +18,11 @@ constexpr std::uint32_t kNoLabel = ~0u;
 class DivergenceFinder {
   public:
     DivergenceFinder(const ir::Function &function, const LaunchShape &launch,
-                     const LoopForest &loops, const DominatorTree &post_dominators, LaneOrder lanes)
+                     const std::vector<Range> &ranges, const LoopForest &loops,
+                     const DominatorTree &post_dominators, LaneOrder lanes)
         : independent_(lanes == LaneOrder::Independent), function_(function), loops_(loops),
-          post_dominators_(post_dominators), ranges_(find_ranges(function, launch)),
-          order_(ir::reverse_postorder(function)),
-          rules_(launch, ranges_, found_.shapes, found_.patterns) {
+          post_dominators_(post_dominators), order_(ir::reverse_postorder(function)),
+          rules_(launch, ranges, found_.shapes, found_.patterns) {
         found_.shapes.resize(function.value_count());
         found_.divergent_branch.assign(function.blocks.size(), false);
         found_.divergent_join.assign(function.blocks.size(), false);
@@ -211,7 +211,6 @@ class DivergenceFinder {
     const ir::Function &function_;
     const LoopForest &loops_;
     const DominatorTree &post_dominators_;
-    std::vector<Range> ranges_;
     std::vector<ir::Block *> order_;
     std::vector<std::uint32_t> rank_;
     Divergence found_;
@@ -221,9 +220,9 @@ class DivergenceFinder {
 } // namespace
 
 Divergence find_divergence(const ir::Function &function, const LaunchShape &launch,
-                           const LoopForest &loops, const DominatorTree &post_dominators,
-                           LaneOrder order) {
-    return DivergenceFinder(function, launch, loops, post_dominators, order).run();
+                           const std::vector<Range> &ranges, const LoopForest &loops,
+                           const DominatorTree &post_dominators, LaneOrder order) {
+    return DivergenceFinder(function, launch, ranges, loops, post_dominators, order).run();
 }
 
 } // namespace softcuda::analysis

@@ -87,8 +87,9 @@ struct Divergence {
 /// a pure function of the launch and the lane may differ between lanes at any time.
 enum class LaneOrder { Together, Independent };
 
+/// `ranges` are what find_ranges() says of the function.
 [[nodiscard]] Divergence find_divergence(const ir::Function &function, const LaunchShape &launch,
-                                         const LoopForest &loops,
+                                         const std::vector<Range> &ranges, const LoopForest &loops,
                                          const DominatorTree &post_dominators,
                                          LaneOrder order = LaneOrder::Together);
 

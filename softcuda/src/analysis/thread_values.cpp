@@ -11,7 +11,7 @@ namespace softcuda::analysis {
 using ir::Opcode;
 using ir::Space;
 
-const PerThread *ThreadValues::of(const ir::Value *value) {
+const PerThread *ThreadValues::of(const ir::Value *value) const {
     auto [it, added] = known_.try_emplace(value);
     if (added) {
         std::optional<PerThread> computed = compute(value); // may add others
@@ -21,7 +21,7 @@ const PerThread *ThreadValues::of(const ir::Value *value) {
     return found ? &*found : nullptr;
 }
 
-std::optional<PerThread> ThreadValues::compute(const ir::Value *value) {
+std::optional<PerThread> ThreadValues::compute(const ir::Value *value) const {
     if (value->constant)
         return PerThread(launch_.threads(), value->bits);
     const ir::Instruction *i = value->definition;
@@ -65,7 +65,7 @@ std::optional<PerThread> ThreadValues::index(ir::Special special) const {
     return found;
 }
 
-std::optional<PerThread> ThreadValues::evaluate(const ir::Instruction &i) {
+std::optional<PerThread> ThreadValues::evaluate(const ir::Instruction &i) const {
     constexpr std::size_t kMostOperands = 3;
     if (i.operands.size() > kMostOperands)
         return std::nullopt;

@@ -24,17 +24,17 @@ class ThreadValues {
     /// Null where the value follows from something else as well. Offsets into shared memory are
     /// such values; blockIdx, parameters, what was loaded and what takes very many operations are
     /// not (analysis/coordinates.h).
-    const PerThread *of(const ir::Value *value);
+    const PerThread *of(const ir::Value *value) const;
 
   private:
-    std::optional<PerThread> compute(const ir::Value *value);
+    std::optional<PerThread> compute(const ir::Value *value) const;
     [[nodiscard]] std::optional<PerThread> index(ir::Special special) const;
-    std::optional<PerThread> evaluate(const ir::Instruction &i);
+    std::optional<PerThread> evaluate(const ir::Instruction &i) const;
 
     const ir::Function &function_;
     LaunchShape launch_;
     const std::vector<bool> &coordinate_functions_;
-    std::unordered_map<const ir::Value *, std::optional<PerThread>> known_;
+    mutable std::unordered_map<const ir::Value *, std::optional<PerThread>> known_; ///< so far
 };
 
 } // namespace softcuda::analysis

@@ -52,7 +52,7 @@ class Walk {
             return block_->successors().front();
         if (!end.is(Opcode::Branch))
             return nullptr;
-        const analysis::PerThread *taken = kernel_.thread_values.of(end.operand(0));
+        const analysis::PerThread *taken = kernel_.plan.thread_values.of(end.operand(0));
         if (!taken)
             return nullptr;
         const std::size_t first = std::size_t{warp_} * analysis::kLanes;
@@ -84,7 +84,7 @@ class Walk {
             return true;
         for (const ir::Block *block : path_)
             if (is_left(block, false) ||
-                (block != kernel_.plan.function.entry() && live[kernel_.mask_id(block)]))
+                (block != kernel_.plan.function.entry() && live[kernel_.plan.mask_id(block)]))
                 return true;
         return false;
     }
@@ -101,7 +101,7 @@ bool is_access_of_own(KernelEmitter &kernel, const ir::Instruction &i) {
     if ((!i.is(Opcode::Load) && !i.is(Opcode::Store)) || i.attributes.space != ir::Space::Shared ||
         i.attributes.order != ir::Order::Weak)
         return false;
-    const analysis::PerThread *places = kernel.thread_values.of(i.operand(0));
+    const analysis::PerThread *places = kernel.plan.thread_values.of(i.operand(0));
     if (!places)
         return false;
     const std::int64_t bytes = std::int64_t{std::max(ir::bits(i.attributes.type), 8u) / 8} *

@@ -2,16 +2,9 @@
 #pragma once
 
 #include "codegen/warp_emitter.h"
-
-#include <array>
+#include "warp/access_plan.h"
 
 namespace softcuda::codegen {
-
-/// What is known of a value when it is compiled: the lowest `count` bits of each lane.
-struct LowBits {
-    unsigned count = 0;
-    std::array<std::uint64_t, kLanes> lanes{};
-};
 
 /// The addresses that the lanes of a warp access, in the host's address space.
 struct Address {
@@ -20,28 +13,18 @@ struct Address {
     unsigned bytes;                ///< that one lane accesses
     unsigned alignment = 1;        ///< shared, local: to be asked for before the access
     llvm::Value *window = nullptr; ///< what `lanes` count from, a pointer; null: from zero
-    LowBits low_bits = {};         ///< in shared memory: of offsets in the window
-    /// Every thread's offset in shared memory without `extra`, if that is known; else null.
-    const analysis::PerThread *places = nullptr;
-    std::int64_t extra = 0;
     // Of divergent lanes, if they are that: `window` and `scale` times a signed <32 x i32>.
     llvm::Value *index = nullptr;
     unsigned scale = 0;
 };
 
-/// The address operand of a load, store or atomic plus its offset attribute.
-[[nodiscard]] Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes);
+/// The address operand of a load, store or atomic plus its offset attribute, as its plan says.
+[[nodiscard]] Address find_address(WarpEmitter &w, const ir::Instruction &i,
+                                   const warp::AccessPlan &plan);
 
-/// The same address, as a uniform pointer and an index of 32 bits in each lane if it was made of
-/// these in the access's block: half as wide to check, and what hardware gathers want.
-[[nodiscard]] Address with_index(WarpEmitter &w, const ir::Instruction &i, Address address);
-
-/// True if the lanes of each group access adjacent places, in order.
-[[nodiscard]] bool is_contiguous(const Address &address);
-/// True if each of a few groups accesses one place.
-[[nodiscard]] bool is_grouped(const Address &address);
-/// The same address in as few groups as make it contiguous or grouped, if any do.
-[[nodiscard]] Address regrouped(WarpEmitter &w, const Address &address);
+/// The same address by first lanes of the groups in which its plan accesses it.
+[[nodiscard]] Address in_groups(WarpEmitter &w, const Address &address,
+                                const warp::AccessPlan &plan);
 
 /// <32 x i64>: the exact address of each lane.
 [[nodiscard]] llvm::Value *all_addresses(WarpEmitter &w, const Address &address);

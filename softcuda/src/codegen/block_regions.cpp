@@ -16,7 +16,8 @@ void KernelEmitter::publish_barrier_sum() {
 }
 
 bool KernelEmitter::is_kept_for_block(const ir::Value *value) const {
-    return lockstep_.holds && lockstep_.same[value->id] && plan.divergence.of(value).uniform();
+    return plan.lockstep.holds && plan.lockstep.same[value->id] &&
+           plan.divergence.of(value).uniform();
 }
 
 BlockSlot &KernelEmitter::block_slot(const ir::Value *value) {
@@ -53,10 +54,10 @@ void KernelEmitter::emit_in_lockstep(llvm::BasicBlock *next_block) {
     next_region_ = stack_slot(builder.getInt32Ty(), "next.region");
     builder.CreateStore(builder.getInt32(0), worker_member(offsetof(rt::WorkerState, barrier_sum)));
     std::vector<llvm::BasicBlock *> starts;
-    for (std::size_t r = 0; r < regions_.size(); ++r)
+    for (std::size_t r = 0; r < plan.regions.size(); ++r)
         starts.push_back(new_block("region." + llvm::Twine(r)));
     builder.CreateBr(starts[0]);
-    for (unsigned r = 0; r < regions_.size(); ++r) {
+    for (unsigned r = 0; r < plan.regions.size(); ++r) {
         llvm::BasicBlock *barrier = new_block("barrier");
         builder.SetInsertPoint(starts[r]);
         builder.CreateStore(builder.getInt32(~0u), next_region_);
@@ -67,7 +68,7 @@ void KernelEmitter::emit_in_lockstep(llvm::BasicBlock *next_block) {
         publish_block_values();
         llvm::SwitchInst *choice = builder.CreateSwitch(
             builder.CreateLoad(builder.getInt32Ty(), next_region_), next_block);
-        for (unsigned to = 1; to < regions_.size(); ++to)
+        for (unsigned to = 1; to < plan.regions.size(); ++to)
             choice->addCase(builder.getInt32(to), starts[to]);
     }
 }
@@ -111,8 +112,8 @@ void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
         builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, pending, builder.getTrue());
     llvm::Value *rest = builder.CreateAnd(pending, builder.CreateSub(pending, builder.getInt64(1)));
     llvm::BasicBlock *ran = new_block("ran");
-    llvm::SwitchInst *choice = builder.CreateSwitch(region, impossible, regions_.size());
-    for (unsigned r = 0; r < regions_.size(); ++r) {
+    llvm::SwitchInst *choice = builder.CreateSwitch(region, impossible, plan.regions.size());
+    for (unsigned r = 0; r < plan.regions.size(); ++r) {
         llvm::BasicBlock *start = new_block("region." + llvm::Twine(r));
         choice->addCase(builder.getInt64(r), start);
         builder.SetInsertPoint(start);

@@ -9,15 +9,13 @@
 #include "codegen/address.h"
 
 #include "codegen/warp_families.h"
-#include "ir/integer_semantics.h"
 #include "rt/kernel_abi.h"
 #include "rt/windows.h"
 
-#include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
 namespace softcuda::codegen {
 
@@ -25,9 +23,6 @@ namespace {
 
 using ir::Space;
 
-constexpr unsigned kMostOperations = 8;
-/// The least alignment of a thread's local memory and of a called function's part of it: 2^4.
-constexpr unsigned kLocalAlign = analysis::kLocalAlign;
 constexpr std::uint64_t kWideWindow = std::uint64_t{1} << 32;
 
 llvm::Value *integer_of(WarpEmitter &w, llvm::Value *pointer) {
@@ -58,20 +53,13 @@ Lanes add_thread_frames(WarpEmitter &w, const Lanes &offset) {
     return result;
 }
 
-/// Whether all lanes of a group go to places near that of its first.
-bool stays_near(const Lanes &lanes) {
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        if (std::abs(lanes.shape.offset(lane)) > static_cast<std::int64_t>(rt::kNarrowReach / 2))
-            return false;
-    return !lanes.shape.checked;
-}
-
 // For narrow windows: an offset that leads out of one is cut off before or behind it, where nothing
 // is open. That of a first lane may be negative where only later ones are active: s[tid.x - 4].
 Lanes narrow_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
-    const Lanes lanes = stays_near(value) ? value
-                                          : Lanes{.base = all_lanes(w.b, value),
-                                                  .shape = analysis::Shape{.groups = kLanes}};
+    const Lanes lanes =
+        warp::stays_near(value.shape)
+            ? value
+            : Lanes{.base = all_lanes(w.b, value), .shape = analysis::Shape{.groups = kLanes}};
     unsigned groups = lanes.shape.groups;
     llvm::Type *words = with_lanes(w.b.getInt32Ty(), groups);
     auto everywhere = [&](std::int64_t n) { return llvm::ConstantInt::getSigned(words, n); };
@@ -202,81 +190,6 @@ void check_places(WarpEmitter &w, const Address &address, unsigned access) {
                      lane_places(w, address, access), w.mask_bits()}));
 }
 
-// The base of each group is a multiple of 2^align, and the lanes differ from it by the offsets.
-LowBits low_bits_by_shape(const analysis::Shape &shape) {
-    LowBits known{.count = shape.align};
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        known.lanes[lane] = static_cast<std::uint64_t>(shape.offset(lane));
-    return known;
-}
-
-LowBits same_low_bits(unsigned count, std::uint64_t value) {
-    LowBits known{.count = count};
-    known.lanes.fill(value);
-    return known;
-}
-
-LowBits low_bits(WarpEmitter &w, const ir::Value *value, unsigned depth);
-
-// Of a product; the factor's own wrap is above its register's bits.
-LowBits times(WarpEmitter &w, const ir::Value *value, std::uint64_t by, unsigned depth) {
-    LowBits known = low_bits(w, value, depth);
-    known.count = std::min(64u, std::min(known.count, ir::bits(value->type)) +
-                                    static_cast<unsigned>(std::countr_zero(by)));
-    for (std::uint64_t &lane : known.lanes)
-        lane *= by;
-    return known;
-}
-
-// Looks at most `depth` operations back.
-LowBits low_bits(WarpEmitter &w, const ir::Value *value, unsigned depth) {
-    if (value->constant)
-        return same_low_bits(64, value->bits);
-    const ir::Instruction *i = value->definition;
-    if (!i || depth == 0 || !ir::is_whole_integer(*i))
-        return low_bits_by_shape(w.shape(value));
-    switch (i->opcode) {
-    case ir::Opcode::SymbolAddress:
-        if (is_window(i->attributes.space))
-            return same_low_bits(i->attributes.space == Space::Shared ? 64 : kLocalAlign,
-                                 w.kernel.plan.function.variables.at(i->attributes.symbol).offset +
-                                     static_cast<std::uint64_t>(i->attributes.offset));
-        break;
-    case ir::Opcode::Add: {
-        LowBits sum = low_bits(w, i->operand(0), depth - 1);
-        const LowBits other = low_bits(w, i->operand(1), depth - 1);
-        sum.count = std::min(sum.count, other.count);
-        for (unsigned lane = 0; lane < kLanes; ++lane)
-            sum.lanes[lane] += other.lanes[lane];
-        return sum;
-    }
-    case ir::Opcode::Mul:
-    case ir::Opcode::MulWide:
-        if (i->operand(1)->constant && i->operand(1)->bits != 0)
-            return times(w, i->operand(0), i->operand(1)->bits, depth - 1);
-        break;
-    case ir::Opcode::Shl:
-        if (i->operand(1)->constant && i->operand(1)->bits < 32)
-            return times(w, i->operand(0), std::uint64_t{1} << i->operand(1)->bits, depth - 1);
-        break;
-    default:
-        break;
-    }
-    return low_bits_by_shape(w.shape(value));
-}
-
-/// Whether the address is known to be a multiple of the access's size in every lane that has a
-/// thread. `known` are the lowest bits of its offset.
-bool is_aligned(const Address &address, const LowBits &known, unsigned alignment) {
-    auto fits = [&](std::uint64_t place) { return place % alignment == 0; };
-    if (address.places)
-        return std::ranges::all_of(*address.places, [&](std::uint64_t place) {
-            return fits(place + static_cast<std::uint64_t>(address.extra));
-        });
-    return alignment <= std::uint64_t{1} << std::min(known.count, 63u) &&
-           std::ranges::all_of(known.lanes, fits);
-}
-
 /// i1: some lane that matters is not at a multiple of the access's size.
 llvm::Value *is_misaligned(WarpEmitter &w, const Address &address) {
     const bool whole = address.lanes.shape.groups == kLanes || address.lanes.shape.offsets;
@@ -291,113 +204,48 @@ llvm::Value *is_misaligned(WarpEmitter &w, const Address &address) {
     return found->getType()->isVectorTy() ? w.any(found) : found;
 }
 
-/// The first lane's offset as a line over the warps, if it is one: written so that addresses which
-/// are equal look equal, whatever they were made of. Null if it is none.
-llvm::Value *first_place(WarpEmitter &w, const Address &address) {
-    const unsigned threads = w.kernel.plan.launch.threads();
-    if (!address.places || address.lanes.shape.groups != 1 || threads % kLanes != 0)
-        return nullptr;
-    auto place = [&](unsigned warp) {
-        return std::int64_t{static_cast<std::int32_t>((*address.places)[warp * kLanes])};
-    };
-    const unsigned warps = w.kernel.plan.launch.warps();
-    const std::int64_t step = warps > 1 ? place(1) - place(0) : 0;
-    for (unsigned warp = 0; warp < warps; ++warp)
-        if (place(warp) != place(0) + step * warp)
-            return nullptr;
+llvm::Value *place_on(WarpEmitter &w, const warp::WarpLine &line) {
     auto number = [&](std::int64_t n) { return llvm::ConstantInt::getSigned(w.b.getInt64Ty(), n); };
     llvm::Value *warp = w.b.CreateZExt(w.warp, w.b.getInt64Ty());
-    return w.b.CreateAdd(w.b.CreateMul(warp, number(step)), number(place(0) + address.extra));
+    return w.b.CreateAdd(w.b.CreateMul(warp, number(line.step)), number(line.start));
+}
+
+Address with_index(WarpEmitter &w, const warp::IndexedAddress &indexed, std::int64_t extra,
+                   Address address) {
+    llvm::Value *start = w.b.CreateAdd(w.scalar(indexed.pointer),
+                                       llvm::ConstantInt::getSigned(w.b.getInt64Ty(), extra));
+    address.window = w.b.CreateIntToPtr(start, w.b.getPtrTy());
+    address.index = w.full(indexed.index);
+    address.scale = indexed.scale;
+    address.lanes.base =
+        w.b.CreateMul(w.b.CreateSExt(address.index, with_lanes(w.b.getInt64Ty(), kLanes)),
+                      w.b.CreateVectorSplat(kLanes, w.i64(indexed.scale)));
+    return address;
 }
 
 } // namespace
 
-Address find_address(WarpEmitter &w, const ir::Instruction &i, unsigned bytes) {
-    Space space = i.attributes.space;
+Address find_address(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan) {
+    const Space space = i.attributes.space;
     Address address{.lanes = host_address(w, i.operand(0), space, i.attributes.offset),
-                    .needs_check = !is_window(space) && space != Space::Param,
-                    .bytes = bytes};
-    if (!is_window(space))
-        return address;
-    LowBits known = low_bits(w, i.operand(0), kMostOperations);
-    known.count = std::min(known.count, 32u);
-    for (std::uint64_t &lane : known.lanes)
-        lane += static_cast<std::uint64_t>(i.attributes.offset);
-    unsigned alignment = std::bit_ceil(bytes);
-    if (space == Space::Local) {
-        alignment = std::min(alignment, 1u << kLocalAlign);
-        address.alignment = is_aligned(address, known, alignment) ? 1 : alignment;
-        return address;
-    }
-    address.window = w.kernel.invariants.shared;
-    if (!w.kernel.target.has_narrow_windows()) {
-        address.places = w.kernel.thread_values.of(i.operand(0));
-        address.extra = i.attributes.offset;
-        if (llvm::Value *first = first_place(w, address))
-            address.lanes.base = first;
-        address.low_bits = known;
-    }
-    address.alignment = is_aligned(address, known, alignment) ? 1 : alignment;
+                    .needs_check = plan.check == warp::Check::Range,
+                    .bytes = plan.lane_bytes(),
+                    .alignment = plan.alignment};
+    assert(address.lanes.shape.groups == plan.shape.groups && "planned for another shape");
+    if (space == Space::Shared)
+        address.window = w.kernel.invariants.shared;
+    if (plan.line)
+        address.lanes.base = place_on(w, *plan.line);
+    if (plan.indexed.pointer)
+        return with_index(w, plan.indexed, i.attributes.offset, address);
     return address;
 }
 
-Address with_index(WarpEmitter &w, const ir::Instruction &i, Address address) {
-    const ir::Instruction *sum = i.operand(0)->definition;
-    if (!address.needs_check || !address.lanes.shape.divergent() || !sum ||
-        !sum->is(ir::Opcode::Add) || sum->block != i.block)
-        return address;
-    for (unsigned side = 0; side < 2; ++side) {
-        const ir::Value *pointer = sum->operand(side);
-        const ir::Instruction *product = sum->operand(1 - side)->definition;
-        if (!w.shape(pointer).uniform() || !product || !product->is(ir::Opcode::MulWide) ||
-            product->block != i.block || product->attributes.type != ir::Scalar::S32 ||
-            !product->operand(1)->constant)
-            continue;
-        const ir::Value *index = product->operand(0);
-        const std::uint64_t scale = product->operand(1)->bits;
-        if (scale != address.bytes || !std::has_single_bit(scale))
-            continue;
-        llvm::Value *start = w.b.CreateAdd(
-            w.scalar(pointer), llvm::ConstantInt::getSigned(w.b.getInt64Ty(), i.attributes.offset));
-        address.window = w.b.CreateIntToPtr(start, w.b.getPtrTy());
-        address.index = w.full(index);
-        address.scale = static_cast<unsigned>(scale);
-        address.lanes.base =
-            w.b.CreateMul(w.b.CreateSExt(address.index, with_lanes(w.b.getInt64Ty(), kLanes)),
-                          w.b.CreateVectorSplat(kLanes, w.i64(scale)));
-        return address;
-    }
-    return address;
-}
-
-bool is_contiguous(const Address &address) {
-    const analysis::Shape &shape = address.lanes.shape;
-    if (shape.groups > kLanes / 4)
-        return false;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        if (shape.offset(lane) != std::int64_t{address.bytes} * (lane % shape.group_size()))
-            return false;
-    return true;
-}
-
-bool is_grouped(const Address &address) {
-    return address.lanes.shape.groups <= 4 && !address.lanes.shape.offsets;
-}
-
-// tid.x of a 16-wide block is 0..15 twice: not contiguous as a whole, but in two groups.
-Address regrouped(WarpEmitter &w, const Address &address) {
-    const analysis::Shape &shape = address.lanes.shape;
-    if (shape.checked)
-        return address;
-    for (unsigned groups = shape.groups; groups <= kLanes / 4; groups *= 2) {
-        Address candidate = address;
-        candidate.lanes.shape = w.kernel.refined(shape, groups);
-        if (!is_contiguous(candidate) && !is_grouped(candidate))
-            continue;
-        candidate.lanes.base = first_lanes(w.b, address.lanes, groups);
-        return candidate;
-    }
-    return address;
+Address in_groups(WarpEmitter &w, const Address &address, const warp::AccessPlan &plan) {
+    Address result = address;
+    result.lanes.shape = plan.grouped;
+    result.lanes.base = first_lanes(w.b, address.lanes, plan.grouped.groups);
+    return result;
 }
 
 llvm::Value *all_addresses(WarpEmitter &w, const Address &address) {

@@ -377,8 +377,8 @@ void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, TalliedLanes *talli
 } // namespace
 
 void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
-    unsigned bytes = ir::bits(i.attributes.type) / 8;
-    Address address = find_address(w, i, bytes);
+    const warp::AccessPlan &plan = w.kernel.plan.accesses.at(&i);
+    const Address address = find_address(w, i, plan);
     if (emit_combined(w, i, address))
         return;
     check_address(w,
@@ -386,7 +386,7 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
                       ? Address{.lanes = {.base = all_addresses(w, address),
                                           .shape = analysis::Shape{.groups = kLanes}},
                                 .needs_check = address.needs_check,
-                                .bytes = bytes,
+                                .bytes = plan.bytes,
                                 .alignment = address.alignment}
                       : address,
                   static_cast<unsigned>(rt::Access::Atomic));

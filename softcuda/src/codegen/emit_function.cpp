@@ -50,7 +50,7 @@ void emit_call(WarpEmitter &w, const ir::Instruction &i) {
         "call");
     area->setAlignment(kAreaAlign);
     llvm::Value *ended = in_area(w, area, i.operands.size() + i.results.size());
-    const bool may_end = w.kernel.plan.may_end_in(i.attributes.symbol);
+    const bool may_end = w.kernel.plan.request.may_end_in(i.attributes.symbol);
     if (may_end)
         w.b.CreateStore(w.i32(0), ended);
     std::size_t number = 0;

@@ -1,10 +1,4 @@
-// emit_memory.cpp -- loads and stores: one way for each shape that an address can have.
-//
-//     uniform                 one scalar access
-//     contiguous in groups    one vector access a group, under the mask
-//     one place a group       a few scalar loads, or a short gather
-//     divergent               if the lanes turn out to be contiguous, as above; else gather or
-//     scatter anything else           gather or scatter at base + constant offsets
+// emit_memory.cpp -- loads and stores, as their plans (warp/access_plan.h) say.
 //
 // A vector access of PTX (.v2, .v4) is one access of several elements a lane; contiguous ones are
 // loaded whole and taken apart by shuffles.
@@ -14,7 +8,7 @@
 #include "codegen/lane_access.h"
 #include "codegen/masked_access.h"
 #include "codegen/prefetch.h"
-#include "codegen/stretch.h"
+#include "codegen/strided_window.h"
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
 
@@ -22,6 +16,7 @@ namespace softcuda::codegen {
 
 namespace {
 
+using warp::How;
 using Values = llvm::SmallVector<llvm::Value *, 4>;
 
 struct Element {
@@ -30,12 +25,11 @@ struct Element {
     unsigned count; ///< per lane
 };
 
-Element element_of(WarpEmitter &w, const ir::Instruction &i, ir::Type register_type) {
-    unsigned bits = std::max(ir::bits(i.attributes.type), 8u);
-    bool same = bits == ir::bits(register_type);
-    return {.type = same ? w.type(register_type) : w.b.getIntNTy(bits),
-            .bytes = bits / 8,
-            .count = std::max<unsigned>(i.attributes.vector, 1)};
+Element element_of(WarpEmitter &w, const warp::AccessPlan &plan, ir::Type register_type) {
+    const bool same = plan.bytes * 8 == ir::bits(register_type);
+    return {.type = same ? w.type(register_type) : w.b.getIntNTy(plan.bytes * 8),
+            .bytes = plan.bytes,
+            .count = plan.count};
 }
 
 // Registers may be wider than what is loaded or stored.
@@ -292,42 +286,23 @@ Values either(WarpEmitter &w, llvm::Value *condition, Then then, Otherwise other
     return joined;
 }
 
-// How lanes that do not all access one place are accessed.
-enum class Way : std::uint8_t { Contiguous, Grouped, Close, Scattered };
-
-struct Plan {
-    Way way;
+/// A planned access with the addresses that code has computed for it.
+struct Placed {
+    How how;
+    const warp::AccessPlan &plan;
     Address checked;  ///< in the shape in which the addresses are checked
     Address accessed; ///< and accessed
-    Stretches stretches = {};
 };
 
-// Whether lanes that are contiguous in groups should access their stretch all the same: where the
-// groups are small pieces of it, and in shared memory under a mask. What was stored under a mask
-// cannot be loaded before it has reached the cache; what was stored whole can.
-bool is_better_whole(WarpEmitter &w, const Address &address, const Address &grouped) {
-    if (address.window && !w.mask_is_full())
-        return true;
-    const unsigned bytes = grouped.lanes.shape.group_size() * grouped.bytes;
-    return grouped.lanes.shape.groups > address.lanes.shape.groups &&
-           bytes < w.kernel.target.vector_bits() / 8;
-}
-
 // For an address whose pattern holds.
-Plan plan_access(WarpEmitter &w, const Address &address, const Element &element,
-                 rt::Access access) {
-    const bool is_load = access == rt::Access::Load;
-    Address close = regrouped(w, address);
-    auto stretches = find_stretches(w, address, element.bytes * element.count, !is_load);
-    if (element.count == 1 && stretches && is_better_whole(w, address, close))
-        return {Way::Close, address, address, std::move(*stretches)};
-    if (is_contiguous(close))
-        return {Way::Contiguous, close, close};
-    if (is_load && is_grouped(close))
-        return {Way::Grouped, close, close};
-    if (element.count == 1 && stretches)
-        return {Way::Close, address, address, std::move(*stretches)};
-    return {Way::Scattered, address.needs_check ? as_divergent(w, address) : address, address};
+Placed place_access(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address) {
+    const How how = plan.how(w.mask_is_full());
+    if (how == How::Contiguous || how == How::Grouped) {
+        const Address close = in_groups(w, address, plan);
+        return {how, plan, close, close};
+    }
+    const bool whole = how != How::Windowed && address.needs_check;
+    return {how, plan, whole ? as_divergent(w, address) : address, address};
 }
 
 // An access lane by lane in the runtime, at the exact addresses: checked there as well. `buffer`
@@ -378,21 +353,22 @@ Values store_slowly(WarpEmitter &w, const Address &address, const Element &eleme
 }
 
 // Shared memory that is not there is a mistake, inactive lanes elsewhere are not.
-Values load_close(WarpEmitter &w, const Plan &plan, const Element &element) {
-    const Address &address = plan.accessed;
-    llvm::Value *whole = may_access_stretches(w, address, plan.stretches);
+Values load_windowed(WarpEmitter &w, const Placed &placed, const Element &element) {
+    const Address &address = placed.accessed;
+    llvm::Value *whole = may_access_windows(w, address, placed.plan);
     return either(
         w, w.b.CreateNot(whole),
         [&] {
             return address.window ? load_slowly(w, address, element) : gather(w, address, element);
         },
-        [&] { return Values{load_stretches(w, address, plan.stretches, element.type)}; },
+        [&] { return Values{load_windows(w, address, placed.plan, element.type)}; },
         address.window ? Likely::No : Likely::Unknown);
 }
 
-void store_close(WarpEmitter &w, const Plan &plan, const Element &element, const Values &values) {
-    const Address &address = plan.accessed;
-    llvm::Value *whole = may_access_stretches(w, address, plan.stretches);
+void store_windowed(WarpEmitter &w, const Placed &placed, const Element &element,
+                    const Values &values) {
+    const Address &address = placed.accessed;
+    llvm::Value *whole = may_access_windows(w, address, placed.plan);
     either(
         w, w.b.CreateNot(whole),
         [&] {
@@ -403,35 +379,37 @@ void store_close(WarpEmitter &w, const Plan &plan, const Element &element, const
             return Values{};
         },
         [&] {
-            store_stretches(w, address, plan.stretches, values[0]);
+            store_windows(w, address, placed.plan, values[0]);
             return Values{};
         },
         address.window ? Likely::No : Likely::Unknown);
 }
 
-Values load_planned(WarpEmitter &w, const Plan &plan, const Element &element) {
-    const Address &address = plan.accessed;
-    switch (plan.way) {
-    case Way::Contiguous:
+Values load_placed(WarpEmitter &w, const Placed &placed, const Element &element) {
+    const Address &address = placed.accessed;
+    switch (placed.how) {
+    case How::Uniform:
+        break; // emit_load()
+    case How::Contiguous:
         return load_contiguous(w, address, element);
-    case Way::Grouped:
+    case How::Grouped:
         return load_grouped(w, address, element);
-    case Way::Close:
-        return load_close(w, plan, element);
-    case Way::Scattered:
-        break;
-    }
-    if (!address.lanes.shape.divergent())
+    case How::Windowed:
+        return load_windowed(w, placed, element);
+    case How::Scattered:
         return gather(w, address, element);
-    return either(
-        w, turns_out_contiguous(w, address),
-        [&] { return load_contiguous(w, as_contiguous(w, address), element); },
-        [&] { return gather(w, address, element); });
+    case How::Tested:
+        return either(
+            w, turns_out_contiguous(w, address),
+            [&] { return load_contiguous(w, as_contiguous(w, address), element); },
+            [&] { return gather(w, address, element); });
+    }
+    return {};
 }
 
-Values store_planned(WarpEmitter &w, const Plan &plan, const Element &element,
-                     const Values &values) {
-    const Address &address = plan.accessed;
+Values store_placed(WarpEmitter &w, const Placed &placed, const Element &element,
+                    const Values &values) {
+    const Address &address = placed.accessed;
     auto scattered = [&] {
         scatter(w, address, element, values);
         return Values{};
@@ -440,49 +418,55 @@ Values store_planned(WarpEmitter &w, const Plan &plan, const Element &element,
         store_contiguous(w, at, element, values);
         return Values{};
     };
-    if (plan.way == Way::Contiguous)
+    switch (placed.how) {
+    case How::Uniform: // emit_store()
+    case How::Grouped: // loads only
+        break;
+    case How::Contiguous:
         return contiguous(address);
-    if (plan.way == Way::Close) {
-        store_close(w, plan, element, values);
-        return {};
-    }
-    if (!address.lanes.shape.divergent())
+    case How::Windowed:
+        store_windowed(w, placed, element, values);
+        break;
+    case How::Scattered:
         return scattered();
-    return either(
-        w, turns_out_contiguous(w, address), [&] { return contiguous(as_contiguous(w, address)); },
-        scattered);
+    case How::Tested:
+        return either(
+            w, turns_out_contiguous(w, address),
+            [&] { return contiguous(as_contiguous(w, address)); }, scattered);
+    }
+    return {};
 }
 
 // Where the pattern of the addresses was found by widening an index that may have wrapped, one
 // branch asks for that and for addresses out of the arena.
-template <typename Planned, typename Slowly>
-Values access_all_lanes(WarpEmitter &w, const Address &address, const Element &element,
-                        rt::Access access, Planned planned, Slowly slowly) {
+template <typename Access, typename Slowly>
+Values access_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
+                        rt::Access kind, Access access, Slowly slowly) {
     Address plain = address;
     plain.lanes.shape.checked = false;
-    const Plan plan = plan_access(w, plain, element, access);
-    if (!address.lanes.shape.checked) {
-        check_address(w, plan.checked, static_cast<unsigned>(access));
-        return planned(plan);
+    const Placed placed = place_access(w, plan, plain);
+    if (!plan.may_wrap) {
+        check_address(w, placed.checked, static_cast<unsigned>(kind));
+        return access(placed);
     }
     llvm::Value *suspect = address.lanes.wrapped;
-    if (llvm::Value *outside = is_suspect(w, plan.checked))
+    if (llvm::Value *outside = is_suspect(w, placed.checked))
         suspect = w.b.CreateOr(suspect, outside);
-    return either(w, suspect, slowly, [&] { return planned(plan); }, Likely::No);
+    return either(w, suspect, slowly, [&] { return access(placed); }, Likely::No);
 }
 
-bool is_prefetched(const Plan &plan) {
-    return plan.way == Way::Contiguous || plan.way == Way::Close;
+bool is_prefetched(const Placed &placed) {
+    return placed.how == How::Contiguous || placed.how == How::Windowed;
 }
 
-Values load_all_lanes(WarpEmitter &w, const ir::Instruction &i, const Address &address,
-                      const Element &element) {
+Values load_all_lanes(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan,
+                      const Address &address, const Element &element) {
     return access_all_lanes(
-        w, address, element, rt::Access::Load,
-        [&](const Plan &plan) {
-            if (is_prefetched(plan))
-                emit_prefetch(w, i, plan.accessed);
-            return load_planned(w, plan, element);
+        w, plan, address, rt::Access::Load,
+        [&](const Placed &placed) {
+            if (is_prefetched(placed))
+                emit_prefetch(w, i, placed.accessed);
+            return load_placed(w, placed, element);
         },
         [&] { return load_slowly(w, address, element); });
 }
@@ -507,14 +491,14 @@ void store_uniform(WarpEmitter &w, const ir::Instruction &i, const Address &addr
     }
 }
 
-void store_all_lanes(WarpEmitter &w, const ir::Instruction &i, const Address &address,
-                     const Element &element, const Values &values) {
+void store_all_lanes(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan,
+                     const Address &address, const Element &element, const Values &values) {
     access_all_lanes(
-        w, address, element, rt::Access::Store,
-        [&](const Plan &plan) {
-            if (is_prefetched(plan))
-                emit_prefetch(w, i, plan.accessed);
-            return store_planned(w, plan, element, values);
+        w, plan, address, rt::Access::Store,
+        [&](const Placed &placed) {
+            if (is_prefetched(placed))
+                emit_prefetch(w, i, placed.accessed);
+            return store_placed(w, placed, element, values);
         },
         [&] { return store_slowly(w, address, element, values); });
 }
@@ -530,22 +514,23 @@ bool is_ordered(const ir::Instruction &i) { return i.attributes.order != ir::Ord
 } // namespace
 
 void emit_load(WarpEmitter &w, const ir::Instruction &i) {
-    Element element = element_of(w, i, i.result()->type);
-    Address address = with_index(w, i, find_address(w, i, element.bytes * element.count));
+    const warp::AccessPlan &plan = w.kernel.plan.accesses.at(&i);
+    const Element element = element_of(w, plan, i.result()->type);
+    const Address address = find_address(w, i, plan);
     if (is_ordered(i))
         compiler_barrier(w);
-    const analysis::Shape &shape = address.lanes.shape;
+    const bool uniform = plan.full == How::Uniform;
     Values values;
-    if (shape.uniform()) {
+    if (uniform) {
         check_address(w, address, static_cast<unsigned>(rt::Access::Load));
         values = load_scalar(w, group_pointer(w, address, 0), element, i.attributes.invariant);
     } else {
-        values = load_all_lanes(w, i, address, element);
+        values = load_all_lanes(w, i, plan, address, element);
     }
     for (unsigned e = 0; e < element.count; ++e) {
         const ir::Value *result = i.result(e);
         llvm::Value *value = to_register(w, i, values[e], result->type);
-        if (shape.uniform())
+        if (uniform)
             w.define(result, repeat(w.b, value, 1, w.shape(result).groups));
         else
             w.define_active(result, value);
@@ -555,11 +540,12 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
 }
 
 void emit_store(WarpEmitter &w, const ir::Instruction &i) {
-    Element element = element_of(w, i, i.operand(1)->type);
-    Address address = with_index(w, i, find_address(w, i, element.bytes * element.count));
+    const warp::AccessPlan &plan = w.kernel.plan.accesses.at(&i);
+    const Element element = element_of(w, plan, i.operand(1)->type);
+    const Address address = find_address(w, i, plan);
     if (is_ordered(i))
         compiler_barrier(w);
-    if (address.lanes.shape.uniform()) {
+    if (plan.full == How::Uniform) {
         check_address(w, address, static_cast<unsigned>(rt::Access::Store));
         store_uniform(w, i, address, element);
         emit_prefetch_at_cursor(w, i, address);
@@ -570,7 +556,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
             values.push_back(
                 to_memory(w, with_hardware_nan(w.b, *operand, w.full(operand)), element));
         }
-        store_all_lanes(w, i, address, element, values);
+        store_all_lanes(w, i, plan, address, element, values);
     }
     if (is_ordered(i))
         compiler_barrier(w);

@@ -1,41 +1,34 @@
-// generate.h -- from a prepared function and a launch shape to an object file.
+// generate.h -- from plans of a kernel and of the functions that it calls to LLVM IR.
 #pragma once
 
-#include "analysis/range.h"
-#include "codegen/kernel_plan.h"
-#include "ir/ir.h"
+#include "jit/llvm_module.h"
 #include "jit/target.h"
+#include "warp/kernel_plan.h"
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace softcuda::codegen {
 
 /// The name of the entry in every object.
 inline constexpr const char *kEntryName = "softcuda_kernel";
 
-struct GeneratedKernel {
-    std::vector<char> object;
-    rt::Tier tier = rt::Tier::Regions; ///< decides which kind of entry the object has
-    std::uint64_t scratch_bytes = 0;
-    std::uint64_t instructions_per_block = 0;
-    bool loops = false;
+/// A function that a kernel calls, by its number in the module.
+struct CalleePlan {
+    std::uint32_t symbol = 0;
+    std::unique_ptr<warp::KernelPlan> plan;
 };
 
-/// Shows a stage of the pipeline to somebody who wants to see it: its name, and what makes its
-/// text.
-using Dump = std::function<void(std::string_view stage, const std::function<std::string()> &text)>;
+struct Generated {
+    jit::LlvmModule module;
+    std::uint64_t scratch_bytes = 0; ///< of the kernel's scratch memory
+};
 
-/// Compiles a function that transform::prepare() has prepared. Throws Unsupported
-/// (kernel_plan.h) for what this shape needs and code cannot do. `callees` are all functions that
-/// it calls, and those that they call; `files` the names that locations refer to.
-[[nodiscard]] GeneratedKernel
-generate(const ir::Function &function, std::span<const Callee> callees,
-         const analysis::LaunchShape &launch, const TierRequest &request,
-         std::span<const std::string> files, const jit::Target &target, const Dump &dump);
+/// Makes one LLVM module of a kernel and all functions that it calls, or that those call. All
+/// analyses have run on the plans. Throws Unsupported (supported.h) for what a launch needs and
+/// code cannot do.
+[[nodiscard]] Generated generate(const warp::KernelPlan &plan, std::span<const CalleePlan> callees,
+                                 const jit::Target &target);
 
 } // namespace softcuda::codegen

@@ -16,74 +16,30 @@ namespace softcuda::codegen {
 
 using ir::Opcode;
 
-namespace {
-
-const ir::Instruction *barrier_at_end(const ir::Block *block) {
-    std::size_t count = block->instructions.size();
-    if (count < 2 || !ir::is_block_barrier(*block->instructions[count - 2]))
-        return nullptr;
-    return block->instructions[count - 2];
-}
-
-} // namespace
-
 KernelEmitter::KernelEmitter(llvm::Module &m, const KernelPlan &p, const jit::Target &t)
     : module(m), context(m.getContext()), plan(p), target(t), builder(context),
-      thread_values(p.function, p.launch, p.coordinate_functions),
-      tallies_(std::make_unique<Tallies>(*this)) {
-    find_regions();
-}
+      tallies_(std::make_unique<Tallies>(*this)) {}
 
 KernelEmitter::~KernelEmitter() = default;
 
-// A block of one warp has nobody to wait for, so its barriers are no ends of regions. That there
-// are at most 63 barriers, all of the whole block, was the condition for this tier
-// (choose_tier.cpp).
-void KernelEmitter::find_regions() {
-    regions_.push_back(plan.function.entry());
-    if (has_fibers() || plan.launch.warps() == 1)
-        return;
-    for (const ir::Block *block : plan.function.blocks)
-        if (barrier_at_end(block))
-            regions_.push_back(block->successors().front());
-    if (regions_.size() == 1)
-        return;
-    analysis::ExtraLiveness masks{.count = static_cast<std::uint32_t>(plan.function.blocks.size()),
-                                  .definitions = {},
-                                  .uses = {}};
-    for (const ir::Block *block : plan.function.blocks) {
-        const ir::Block *owner = plan.schedule.of(block).mask_owner;
-        if (owner == block)
-            masks.definitions.push_back({block, mask_id(block)});
-        else
-            masks.uses.push_back({block, mask_id(owner)});
-    }
-    live_in_ = find_live_in(plan.function, masks);
-    lockstep_ = analysis::find_lockstep(plan.function, plan.post_dominators);
-}
-
 bool KernelEmitter::is_barrier_end(const ir::Block *block) const {
-    return has_regions() && barrier_at_end(block);
+    return has_regions() && warp::barrier_at_end(block);
 }
 
 unsigned KernelEmitter::region_behind(const ir::Block *block) const {
-    for (unsigned region = 1; region < regions_.size(); ++region)
-        if (regions_[region] == block)
+    for (unsigned region = 1; region < plan.regions.size(); ++region)
+        if (plan.regions[region] == block)
             return region;
     assert(false && "no region starts here");
     return 0;
 }
 
 const ir::Instruction *KernelEmitter::region_barrier(unsigned region) const {
-    return region == 0 ? nullptr : barrier_at_end(regions_[region]->predecessors.front());
+    return region == 0 ? nullptr : warp::barrier_at_end(plan.regions[region]->predecessors.front());
 }
 
 const std::vector<bool> &KernelEmitter::live_into(unsigned region) const {
-    return live_in_[regions_[region]->id];
-}
-
-std::uint32_t KernelEmitter::mask_id(const ir::Block *owner) const {
-    return plan.function.value_count() + owner->id;
+    return plan.live_in[plan.regions[region]->id];
 }
 
 std::uint32_t KernelEmitter::scratch_id(const ir::Value *value, unsigned part) const {
@@ -109,7 +65,7 @@ std::uint64_t KernelEmitter::reserve_scratch(std::uint64_t bytes) {
 }
 
 const Tally *KernelEmitter::tally(unsigned region, const std::vector<bool> &blocks) {
-    return has_regions() && lockstep_.holds ? tallies_->find(region, blocks) : nullptr;
+    return has_regions() && plan.lockstep.holds ? tallies_->find(region, blocks) : nullptr;
 }
 
 llvm::Value *KernelEmitter::scratch_address(ScratchSlot slot, llvm::Value *warp) {
@@ -374,7 +330,7 @@ void KernelEmitter::emit_block_range() {
 }
 
 void KernelEmitter::emit_block(llvm::BasicBlock *next_block) {
-    if (has_regions() && lockstep_.holds)
+    if (has_regions() && plan.lockstep.holds)
         emit_in_lockstep(next_block);
     else if (has_regions())
         emit_generations(next_block);
@@ -418,7 +374,7 @@ void KernelEmitter::emit_warps(unsigned region, llvm::BasicBlock *after) {
 void KernelEmitter::emit_full_warps(unsigned region, llvm::BasicBlock *after) {
     const unsigned warps = plan.launch.warps();
     std::uint64_t bits = ~std::uint64_t{0} >> (64 - warps);
-    if (has_regions() && lockstep_.holds)
+    if (has_regions() && plan.lockstep.holds)
         bits = find_active_warps(*this, region);
     const auto first = static_cast<unsigned>(std::countr_zero(bits));
     const auto end = static_cast<unsigned>(std::bit_width(bits));
@@ -468,7 +424,7 @@ void KernelEmitter::emit_warp_range(unsigned region, llvm::Value *first, llvm::V
 }
 
 bool KernelEmitter::is_quiet(unsigned region) {
-    return has_regions() && lockstep_.holds && does_nothing_that_fails(*this, region);
+    return has_regions() && plan.lockstep.holds && does_nothing_that_fails(*this, region);
 }
 
 // Whoever reports a fault reads the number, at any time: the store must stay where it is, but
@@ -500,7 +456,7 @@ void KernelEmitter::emit_warp(unsigned region, llvm::Value *warp, llvm::Constant
         WarpEmitter(*this, region, warp, active, after).emit([](unsigned) {});
         return;
     }
-    if (lockstep_.holds) {
+    if (plan.lockstep.holds) {
         WarpEmitter(*this, region, warp, active, after).emit([&](unsigned behind) {
             builder.CreateStore(builder.getInt32(behind), next_region_);
             builder.CreateBr(after);

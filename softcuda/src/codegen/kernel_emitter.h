@@ -20,12 +20,10 @@
 //     entry(frame, worker, block, warp)
 #pragma once
 
-#include "analysis/liveness.h"
-#include "analysis/lockstep.h"
-#include "analysis/thread_values.h"
-#include "codegen/kernel_plan.h"
+#include "codegen/supported.h"
 #include "jit/llvm.h"
 #include "jit/target.h"
+#include "warp/kernel_plan.h"
 
 #include <map>
 #include <memory>
@@ -34,6 +32,8 @@
 #include <vector>
 
 namespace softcuda::codegen {
+
+using warp::KernelPlan;
 
 class Tallies;
 struct Tally;
@@ -83,25 +83,24 @@ class KernelEmitter {
     const KernelPlan &plan;
     const jit::Target &target;
     llvm::IRBuilder<> builder;
-    analysis::ThreadValues thread_values;
     Invariants invariants{};
 
     /// The number of the region that starts behind `block`'s barrier.
     [[nodiscard]] unsigned region_behind(const ir::Block *block) const;
     [[nodiscard]] const std::vector<bool> &live_into(unsigned region) const;
-    [[nodiscard]] const ir::Block *region_entry(unsigned region) const { return regions_[region]; }
+    [[nodiscard]] const ir::Block *region_entry(unsigned region) const {
+        return plan.regions[region];
+    }
     /// The barrier that a region starts behind; null for region 0.
     [[nodiscard]] const ir::Instruction *region_barrier(unsigned region) const;
     /// False where no warp ever waits for another, or waits as a fiber.
-    [[nodiscard]] bool has_regions() const { return regions_.size() > 1; }
+    [[nodiscard]] bool has_regions() const { return plan.regions.size() > 1; }
     /// True if the block ends with a barrier at which the warp has to wait.
     [[nodiscard]] bool is_barrier_end(const ir::Block *block) const;
     /// True if warps are fibers, and wait by a call.
     [[nodiscard]] bool has_fibers() const { return plan.tier.tier != rt::Tier::Regions; }
     /// True if each lane goes its own way through the program.
     [[nodiscard]] bool has_lanes() const { return plan.tier.tier == rt::Tier::Lanes; }
-    /// Index into live_into() of the mask that `owner` owns.
-    [[nodiscard]] std::uint32_t mask_id(const ir::Block *owner) const;
     /// Keys of scratch_slot(): a value's base, wrapped, correction (part 0, 1, 2), and a mask.
     [[nodiscard]] std::uint32_t scratch_id(const ir::Value *value, unsigned part) const;
     [[nodiscard]] std::uint32_t scratch_mask_id(const ir::Block *owner) const;
@@ -148,7 +147,6 @@ class KernelEmitter {
                              const llvm::Twine &name);
 
   private:
-    void find_regions();
     void begin_function(llvm::Function *function);
     llvm::Function *new_function(const std::string &name, llvm::ArrayRef<llvm::Type *> rest);
     void emit_block_range();
@@ -181,8 +179,6 @@ class KernelEmitter {
     llvm::BasicBlock *new_block(const llvm::Twine &name);
 
     llvm::Function *function_ = nullptr;
-    std::vector<const ir::Block *> regions_; ///< first block of each; region 0 is the entry
-    std::vector<std::vector<bool>> live_in_;
     std::map<std::uint32_t, ScratchSlot> slots_;
     std::map<llvm::Constant *, llvm::GlobalVariable *> constants_;
     std::map<llvm::Type *, llvm::AllocaInst *> call_slots_;
@@ -193,7 +189,6 @@ class KernelEmitter {
     llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region
     // Lists of alias scopes:
     llvm::MDNode *scratch_scope_ = nullptr, *worker_scope_ = nullptr, *both_scopes_ = nullptr;
-    analysis::Lockstep lockstep_; ///< if it holds, all warps are in the same region
     std::map<std::uint32_t, BlockSlot> block_slots_;
     std::set<std::uint32_t> stored_for_block_; ///< by the region that is being emitted
     llvm::AllocaInst *next_region_ = nullptr;  ///< in lockstep: where the block goes on

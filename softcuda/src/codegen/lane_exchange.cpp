@@ -1,7 +1,7 @@
 // lane_exchange.cpp -- what lanes leave for an exchange, and what they find when they have met.
 #include "codegen/lane_exchange.h"
 
-#include "codegen/kernel_plan.h"
+#include "codegen/supported.h"
 #include "codegen/warp_emitter.h"
 #include "ir/exchange.h"
 

@@ -4,9 +4,18 @@
 #include "ir/ir.h"
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 namespace softcuda::codegen {
+
+/// Thrown where a launch asks for something that generated code cannot do.
+class Unsupported : public std::runtime_error {
+  public:
+    Unsupported(const std::string &what, const ir::Instruction &instruction)
+        : std::runtime_error(what), location(instruction.location) {}
+    ir::Location location;
+};
 
 struct UnsupportedInstruction {
     const ir::Instruction *instruction;

@@ -259,7 +259,7 @@ void WarpEmitter::end_region(const ir::Block *behind) {
                 if (!carried_in_[value->id]) // else it is there already
                     keep(value);
             }
-        if (live[kernel.mask_id(block)] && block != kernel.plan.function.entry())
+        if (live[kernel.plan.mask_id(block)] && block != kernel.plan.function.entry())
             scratch_store(kernel.scratch_mask_id(block), owner_mask(block));
     }
     // The block behind takes its lanes from here: its own arrivals, or an owner's mask saved above.
@@ -284,7 +284,7 @@ void WarpEmitter::enter_region(const ir::Block *first) {
                 else
                     carried_in_[value->id] = true;
             }
-        if (live[kernel.mask_id(block)] && block != kernel.plan.function.entry())
+        if (live[kernel.plan.mask_id(block)] && block != kernel.plan.function.entry())
             b.CreateStore(scratch_load(kernel.scratch_mask_id(block), mask_type), mask_slot(block));
     }
     if (kernel.plan.schedule.of(first).mask_owner == first)

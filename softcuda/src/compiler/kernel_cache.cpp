@@ -18,7 +18,7 @@ struct Header {
 
 } // namespace
 
-std::vector<char> pack(const codegen::GeneratedKernel &kernel) {
+std::vector<char> pack(const GeneratedKernel &kernel) {
     Header header;
     header.scratch_bytes = kernel.scratch_bytes;
     header.instructions_per_block = kernel.instructions_per_block;
@@ -30,18 +30,18 @@ std::vector<char> pack(const codegen::GeneratedKernel &kernel) {
     return bytes;
 }
 
-std::optional<codegen::GeneratedKernel> unpack(std::span<const char> bytes) {
+std::optional<GeneratedKernel> unpack(std::span<const char> bytes) {
     Header header, expected;
     if (bytes.size() <= sizeof header)
         return std::nullopt;
     std::memcpy(&header, bytes.data(), sizeof header);
     if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0)
         return std::nullopt;
-    return codegen::GeneratedKernel{.object = {bytes.begin() + sizeof header, bytes.end()},
-                                    .tier = static_cast<rt::Tier>(header.tier),
-                                    .scratch_bytes = header.scratch_bytes,
-                                    .instructions_per_block = header.instructions_per_block,
-                                    .loops = header.loops != 0};
+    return GeneratedKernel{.object = {bytes.begin() + sizeof header, bytes.end()},
+                           .tier = static_cast<rt::Tier>(header.tier),
+                           .scratch_bytes = header.scratch_bytes,
+                           .instructions_per_block = header.instructions_per_block,
+                           .loops = header.loops != 0};
 }
 
 } // namespace softcuda::compiler

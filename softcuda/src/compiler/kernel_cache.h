@@ -1,7 +1,7 @@
 // kernel_cache.h -- compiled kernels as bytes, for the disk cache.
 #pragma once
 
-#include "codegen/generate.h"
+#include "compiler/pipeline.h"
 
 #include <optional>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace softcuda::compiler {
 
-[[nodiscard]] std::vector<char> pack(const codegen::GeneratedKernel &kernel);
+[[nodiscard]] std::vector<char> pack(const GeneratedKernel &kernel);
 /// Nothing if the bytes are not what pack() makes.
-[[nodiscard]] std::optional<codegen::GeneratedKernel> unpack(std::span<const char> bytes);
+[[nodiscard]] std::optional<GeneratedKernel> unpack(std::span<const char> bytes);
 
 } // namespace softcuda::compiler

@@ -1,37 +1,330 @@
-// pipeline.cpp -- reads like a table of contents; SOFTCUDA_DUMP=ptx,ir,prepared,tier,
-// llvm,optimized shows stages.
+// pipeline.cpp -- what happens to a kernel, in order: every pass of the compiler, top to bottom.
+//
+//     PTX text -- parse --> module -- lower --> IR      kCleanUp           once, at load
+//     for each launch shape, a copy of the kernel:      kSpecialization    up to three times
+//                                                       kPreparation
+//                                                       kAnalyses
+//     code generation --> LLVM IR                       kLlvm
+//     machine code
+//
+// SOFTCUDA_DUMP=name,... prints the kernel after these passes, SOFTCUDA_SKIP=name,... leaves passes
+// out (pass_options.h). The stages ptx, ir, prepared, llvm and optimized can be printed, too.
 
 #include "compiler/pipeline.h"
 
 #include "codegen/supported.h"
+#include "compiler/pass_options.h"
+#include "ir/clean_up.h"
 #include "ir/clone.h"
 #include "ir/lower.h"
 #include "ir/print.h"
+#include "ir/verify.h"
 #include "ptx/parse.h"
 #include "transform/prepare.h"
 #include "transform/specialize.h"
 #include "transform/split_pointers.h"
+#include "warp/print_plan.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <set>
-#include <vector>
+#include <stdexcept>
 
 namespace softcuda::compiler {
 
 namespace {
 
-bool wants_dump(std::string_view stage) {
-    const char *wanted = std::getenv("SOFTCUDA_DUMP");
-    return wanted && (',' + std::string(wanted) + ',').find(',' + std::string(stage) + ',') !=
-                         std::string::npos;
+using enum Need;
+using warp::KernelPlan;
+
+struct IrPass {
+    std::string_view name;
+    Need need;
+    std::string_view source, what;
+    /// False if there was nothing to do and the passes behind it need not run.
+    bool (*run)(ir::Function &function, const analysis::LaunchShape &launch);
+};
+
+struct AnalysisPass {
+    std::string_view name;
+    Need need;
+    std::string_view source, what;
+    void (*run)(KernelPlan &plan);
+    std::string (*print)(const KernelPlan &plan);
+};
+
+struct LlvmStep {
+    std::string_view name;
+    Need need;
+    std::string_view source, what;
+    void (*add)(jit::PassList &list);
+};
+
+/// A pass that does not depend on the launch.
+template <void (*pass)(ir::Function &)>
+bool plain(ir::Function &function, const analysis::LaunchShape &) {
+    pass(function);
+    return true;
 }
 
-void dump(std::string_view stage, const std::function<std::string()> &text) {
-    if (wants_dump(stage))
-        std::fprintf(stderr, "--- %.*s ---\n%s\n", static_cast<int>(stage.size()), stage.data(),
-                     text().c_str());
+void count_registers(ir::Function &function) {
+    function.renumber_values();
+    function.registers = ir::estimate_registers(function);
 }
+
+// clang-format off
+constexpr IrPass kFold{
+    "fold", Optional, "ir/fold.cpp",
+    "Computes integer operations on constants, and drops identities, bitcasts of bitcasts and branches on constants.",
+    plain<ir::fold>};
+constexpr IrPass kSimplifyFlow{
+    "simplify-flow", Optional, "ir/simplify_flow.cpp",
+    "Joins basic blocks that follow each other, and drops empty and unreachable ones.",
+    plain<ir::simplify_flow>};
+constexpr IrPass kDeadCode{
+    "dead-code", Optional, "ir/dead_code.cpp",
+    "Drops operations whose results nothing uses; an atomic without use of its result becomes a reduction.",
+    plain<ir::eliminate_dead_code>};
+constexpr IrPass kCanonicalizeLoops{
+    "canonicalize-loops", Required, "ir/canonicalize_loops.cpp",
+    "Gives each loop a preheader and a single latch.",
+    plain<ir::canonicalize_loops>};
+
+// ---- once a module is loaded, over each function ------------------------------------------------
+constexpr IrPass kCleanUp[] = {
+    kFold,
+    kSimplifyFlow,
+    {"propagate-spaces", Optional, "ir/propagate_spaces.cpp",
+     "Turns generic loads, stores and atomics into those of the state space that their address comes from.",
+     plain<ir::propagate_spaces>},
+    kFold,
+    {"fold-addresses", Optional, "ir/fold_addresses.cpp",
+     "Moves constants that are added to an address into the access, and reads kernel parameters directly.",
+     plain<ir::fold_addresses>},
+    kDeadCode,
+    {"promote-locals", Optional, "ir/promote_locals.cpp",
+     "Turns local variables whose address is used by plain accesses at constant offsets alone into values.",
+     plain<ir::promote_locals>},
+    kFold,
+    kSimplifyFlow,
+    kFold,
+    {"shuffle-floats", Optional, "ir/shuffle_floats.cpp",
+     "Shuffles a float as a float where its bits went through the shuffle as an integer.",
+     plain<ir::shuffle_floats>},
+    kDeadCode,
+    {"lay-out-locals", Required, "ir/promote_locals.cpp",
+     "Drops local variables that nothing refers to, and gives the others their offsets.",
+     plain<ir::lay_out_locals>},
+    kCanonicalizeLoops,
+    {"count-registers", Required, "ir/estimate_registers.cpp",
+     "Estimates the 32-bit registers that ptxas would give the kernel, for the driver's answers.",
+     plain<count_registers>},
+};
+
+// ---- for each launch shape, over a copy ---------------------------------------------------------
+// Code that goes away may leave narrower ranges: up to three times, while there are new constants.
+constexpr int kSpecializationRounds = 3;
+constexpr IrPass kSpecialization[] = {
+    {"specialize", Optional, "transform/specialize.cpp",
+     "Replaces values that have one value only in a launch of this shape by constants.",
+     transform::specialize},
+    kFold,
+    kSimplifyFlow,
+    kDeadCode,
+};
+
+constexpr IrPass kPreparation[] = {
+    kCanonicalizeLoops,
+    {"split-pointers", Optional, "transform/split_pointers.cpp",
+     "Splits a pointer that moves through a loop into its steps, equal for all lanes, and where it began.",
+     plain<transform::split_pointers>},
+    {"split-at-barriers", Required, "transform/prepare.cpp",
+     "Ends a basic block behind each barrier.",
+     plain<transform::split_at_barriers>},
+    {"simplify-loops", Required, "transform/prepare.cpp",
+     "Gives each edge out of a loop a basic block of its own.",
+     plain<transform::simplify_loops>},
+    {"close-loops", Required, "transform/prepare.cpp",
+     "Routes every value that leaves a loop through a phi behind the loop (loop-closed SSA).",
+     plain<transform::close_loops>},
+};
+
+// ---- what is found out about the prepared function ----------------------------------------------
+constexpr AnalysisPass kAnalyses[] = {
+    {"dominators", Required, "ir/dominators.cpp",
+     "Finds which basic blocks every path to a block, or from it to the end, passes.",
+     warp::find_dominators, warp::print_dominators},
+    {"loops", Required, "analysis/cfg.cpp",
+     "Finds the natural loops, and whether a cycle has several entries.",
+     warp::find_loops, warp::print_loops},
+    {"ranges", Optional, "analysis/range.cpp",
+     "Bounds every integer of up to 32 bits.",
+     warp::find_ranges, warp::print_ranges},
+    {"divergence", Required, "analysis/divergence.cpp",
+     "Finds branches that lanes of a warp may take differently, and where those lanes meet again.",
+     warp::find_shapes, warp::print_divergence},
+    {"shapes", Required, "analysis/shape.cpp analysis/shape_rules.cpp",
+     "Finds how each value varies over the lanes of a warp, together with the divergence.",
+     nullptr, warp::print_shapes},
+    {"schedule", Required, "transform/schedule.cpp",
+     "Orders the basic blocks for one warp, and decides which blocks need a mask or a guard.",
+     warp::plan_schedule, warp::print_schedule},
+    {"waits", Required, "transform/find_waits.cpp transform/may_reach.cpp",
+     "Finds loops that may wait for another thread.",
+     warp::find_waits, warp::print_waits},
+    {"coordinates", Optional, "analysis/coordinates.cpp analysis/thread_values.cpp",
+     "Finds values that follow from a thread's index alone and are cheaper to compute again than to keep.",
+     warp::find_coordinates, warp::print_coordinates},
+    {"parted-exchanges", Required, "transform/find_parted_exchange.cpp",
+     "Finds exchanges between lanes whose members may come from several places.",
+     warp::find_parted_exchange, warp::print_parted_exchange},
+    {"tier", Required, "warp/choose_tier.cpp",
+     "Chooses how the kernel runs: regions, fibers or lanes.",
+     warp::choose_tier, warp::print_tier},
+    {"lane-shapes", Required, "analysis/divergence.cpp",
+     "In the tier of lanes, finds the shapes again: each lane goes through the program by itself.",
+     warp::find_shapes_of_lanes, warp::print_shapes},
+    {"outliving", Required, "warp/kernel_plan.cpp",
+     "Finds values that are used outside their basic block.",
+     warp::find_outliving, warp::print_outliving},
+    {"local-memory", Required, "warp/kernel_plan.cpp",
+     "Adds up the local memory that a thread needs.",
+     warp::lay_out_local_memory, warp::print_local_memory},
+    {"regions", Required, "warp/kernel_plan.cpp",
+     "Cuts the kernel into the regions between its barriers.",
+     warp::find_regions, warp::print_regions},
+    {"liveness", Required, "analysis/liveness.cpp",
+     "Finds the values and masks that a warp needs behind each barrier.",
+     warp::find_liveness, warp::print_liveness},
+    {"lockstep", Optional, "analysis/lockstep.cpp",
+     "Finds whether all warps of a block come to the same barriers in the same order.",
+     warp::find_lockstep, warp::print_lockstep},
+    {"access-plans", Required, "warp/access_plan.cpp",
+     "Decides how each access to memory is made, and what is checked before it.",
+     warp::plan_accesses, warp::print_access_plans},
+};
+
+// ---- over the LLVM IR that code generation has made ---------------------------------------------
+constexpr LlvmStep kInstCombine{
+    "inst-combine", Optional, "LLVM", "Replaces instructions by simpler ones.", jit::add_inst_combine};
+constexpr LlvmStep kSimplifyCfg{
+    "simplify-cfg", Optional, "LLVM", "Joins and drops LLVM basic blocks.", jit::add_simplify_cfg};
+
+constexpr LlvmStep kLlvm[] = {
+    {"sroa", Optional, "LLVM", "Turns allocas into registers.", jit::add_sroa},
+    {"early-cse", Optional, "LLVM", "Drops common subexpressions, addresses and masks above all.", jit::add_early_cse},
+    kInstCombine,
+    kSimplifyCfg,
+    {"jump-threading", Optional, "LLVM", "Jumps past branches whose outcome the way here decides.", jit::add_jump_threading},
+    {"loop-invariants", Optional, "LLVM", "Rotates loops and moves what does not change out of them.", jit::add_loop_invariants},
+    {"gvn", Optional, "LLVM", "Drops redundant computations and loads.", jit::add_gvn},
+    {"dead-stores", Optional, "LLVM", "Drops stores that are overwritten.", jit::add_dead_stores},
+    kInstCombine,
+    {"sink", Optional, "LLVM", "Moves computations to where they are used.", jit::add_sink},
+    {"sink-cold", Optional, "jit/sink_cold.cpp",
+     "Moves what only rarely executed basic blocks use into those blocks.", jit::add_sink_cold},
+    kSimplifyCfg,
+    {"find-extremes", Optional, "jit/find_extremes.cpp",
+     "Turns the exchanges of a sorting network into minima and maxima.", jit::add_find_extremes},
+    {"interleave-warps", Optional, "jit/interleave_warps.cpp",
+     "Interleaves several warps of a thread block in one loop, to hide latency.", jit::add_interleave_warps},
+    {"keep-indices", Optional, "jit/optimize.cpp",
+     "Copies the indices of a gather or scatter beside it, where instruction selection sees that they are narrow.", jit::add_keep_indices},
+    {"widen-half-compares", Required, "jit/widen_half_compares.cpp",
+     "Compares halves as floats: LLVM may swap the operands of a comparison of halves.", jit::add_widen_half_compares},
+    {"adce", Optional, "LLVM", "Drops dead code.", jit::add_dead_code},
+};
+// clang-format on
+
+/// What can be printed beside the passes.
+constexpr std::string_view kStages[] = {"ptx", "ir", "prepared", "llvm", "optimized"};
+
+// ---- the list by name ---------------------------------------------------------------------------
+
+std::vector<PassInfo> list_passes() {
+    std::vector<PassInfo> list;
+    auto add = [&](const auto &rows, Layer layer) {
+        for (const auto &row : rows)
+            if (std::ranges::find(list, row.name, &PassInfo::name) == list.end())
+                list.push_back({row.name, layer, row.need, row.source, row.what});
+    };
+    add(kCleanUp, Layer::Ir);
+    add(kSpecialization, Layer::Ir);
+    add(kPreparation, Layer::Ir);
+    add(kAnalyses, Layer::Analysis);
+    add(kLlvm, Layer::Llvm);
+    return list;
+}
+
+PassOptions options_from_environment() { return PassOptions::from_environment(passes(), kStages); }
+
+void print(std::string_view title, const std::string &text) {
+    std::fprintf(stderr, "--- %.*s ---\n%s\n", static_cast<int>(title.size()), title.data(),
+                 text.c_str());
+}
+
+// ---- running the passes -------------------------------------------------------------------------
+
+class Runner {
+  public:
+    Runner(const PassOptions &options, const ir::Module *module, analysis::LaunchShape launch = {})
+        : options_(options), module_(module), launch_(launch) {}
+
+    /// Runs the passes until one of them has nothing to do: then false.
+    bool run(std::span<const IrPass> passes, ir::Function &function) const {
+        for (const IrPass &pass : passes) {
+            if (options_.skips(pass.name)) {
+                if (pass.run == transform::specialize)
+                    return false;
+                continue;
+            }
+            const bool changed = pass.run(function, launch_);
+            if (options_.verify)
+                verify(pass, function);
+            if (options_.dumps(pass.name))
+                print(std::string(pass.name) + ": " + function.name, ir::to_text(function));
+            if (!changed)
+                return false;
+        }
+        return true;
+    }
+
+    void specialize(ir::Function &function) const {
+        for (int round = 0; round < kSpecializationRounds; ++round)
+            if (!run(kSpecialization, function))
+                break;
+    }
+
+    void prepare(ir::Function &function) const {
+        specialize(function);
+        run(kPreparation, function);
+        function.renumber_values();
+        if (options_.dumps("prepared"))
+            print("prepared", ir::to_text(function));
+    }
+
+    void analyze(KernelPlan &plan) const {
+        for (const AnalysisPass &pass : kAnalyses) {
+            if (pass.run && !options_.skips(pass.name))
+                pass.run(plan);
+            if (options_.dumps(pass.name))
+                print(std::string(pass.name) + ": " + plan.function.name, pass.print(plan));
+        }
+    }
+
+  private:
+    void verify(const IrPass &pass, const ir::Function &function) const {
+        const std::vector<std::string> wrong = ir::verify(function, module_);
+        if (!wrong.empty())
+            throw std::logic_error("the IR is not valid after the pass " + std::string(pass.name) +
+                                   ": " + wrong.front());
+    }
+
+    const PassOptions &options_;
+    const ir::Module *module_;
+    analysis::LaunchShape launch_;
+};
 
 // Where an instruction is: its place in the PTX, or the user's own line in words.
 SourceLocation place_of(const ir::Location &location, const SourceText &source) {
@@ -66,16 +359,12 @@ void place_dynamic_shared(ir::Function &function, std::uint64_t start) {
             variable.offset = start;
 }
 
-std::unique_ptr<ir::Function> prepare(const ir::Function &function,
-                                      const analysis::LaunchShape &launch,
+std::unique_ptr<ir::Function> prepare(const ir::Function &function, const Runner &runner,
                                       std::uint64_t dynamic_shared) {
     std::unique_ptr<ir::Function> prepared = ir::clone(function);
     if (!function.kernel)
         place_dynamic_shared(*prepared, dynamic_shared);
-    transform::specialize(*prepared, launch);
-    transform::split_pointers(*prepared);
-    transform::prepare(*prepared);
-    dump("prepared", [&] { return ir::to_text(*prepared); });
+    runner.prepare(*prepared);
     return prepared;
 }
 
@@ -94,37 +383,181 @@ std::set<std::uint32_t> called_functions(const ir::Module &module, const ir::Fun
     return found;
 }
 
+warp::Machine machine_of(const jit::Target &target) {
+    return {.has_avx2 = target.has_avx2(),
+            .vector_bits = target.vector_bits(),
+            .narrow_windows = target.has_narrow_windows()};
+}
+
+std::uint64_t count_instructions(const ir::Function &function) {
+    std::uint64_t count = 0;
+    for (const ir::Block *block : function.blocks)
+        count += block->instructions.size();
+    return count;
+}
+
 } // namespace
 
+// ---- the stages ---------------------------------------------------------------------------------
+
 std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log) {
+    const PassOptions options = options_from_environment();
     auto source = std::make_shared<SourceText>("kernel.ptx", ptx);
     Diagnostics diagnostics(*source);
-    dump("ptx", [&] { return std::string(source->text()); });
+    if (options.dumps("ptx"))
+        print("ptx", std::string(source->text()));
     std::unique_ptr<ir::Module> module;
     if (std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics)) {
         module = ir::lower(*parsed, diagnostics);
-        if (module)
+        if (module) {
+            clean_up(*module);
             refuse_unsupported(*module, *source, diagnostics);
+        }
     }
     log = diagnostics.render();
     if (diagnostics.has_errors())
         return nullptr;
-    dump("ir", [&] { return ir::to_text(*module); });
+    if (options.dumps("ir"))
+        print("ir", ir::to_text(*module));
     return module;
 }
 
-codegen::GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &kernel,
-                                        const analysis::LaunchShape &launch,
-                                        const codegen::TierRequest &request,
-                                        const jit::Target &target) {
-    std::unique_ptr<ir::Function> prepared = prepare(kernel, launch, kernel.static_shared_bytes);
+void clean_up(ir::Module &module) {
+    const PassOptions options = options_from_environment();
+    const Runner runner(options, &module);
+    for (const auto &function : module.functions)
+        runner.run(kCleanUp, *function);
+}
+
+LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
+                     const analysis::LaunchShape &launch, const warp::TierRequest &request,
+                     const jit::Target &target) {
+    const PassOptions options = options_from_environment();
+    const Runner runner(options, &module, launch);
+    const std::unique_ptr<ir::Function> prepared =
+        prepare(kernel, runner, kernel.static_shared_bytes);
     std::vector<std::unique_ptr<ir::Function>> functions;
-    std::vector<codegen::Callee> callees;
+    std::vector<warp::Callee> callees;
     for (std::uint32_t symbol : called_functions(module, *prepared)) {
-        functions.push_back(prepare(*module.functions[symbol], launch, kernel.static_shared_bytes));
+        functions.push_back(prepare(*module.functions[symbol], runner, kernel.static_shared_bytes));
         callees.push_back({symbol, functions.back().get()});
     }
-    return codegen::generate(*prepared, callees, launch, request, module.files, target, dump);
+
+    warp::TierRequest asked = request;
+    asked.ending = warp::find_ending(callees);
+    KernelPlan plan(*prepared, launch, asked, module.files, machine_of(target));
+    runner.analyze(plan);
+    std::vector<codegen::CalleePlan> callee_plans;
+    for (const warp::Callee &callee : callees) {
+        callee_plans.push_back(
+            {callee.symbol,
+             std::make_unique<KernelPlan>(*callee.function, launch,
+                                          warp::TierRequest{.wanted = {}, .ending = asked.ending},
+                                          module.files, machine_of(target))});
+        callee_plans.back().plan->kernel_stride = plan.local_stride;
+        runner.analyze(*callee_plans.back().plan);
+    }
+
+    codegen::Generated generated = codegen::generate(plan, callee_plans, target);
+    if (options.dumps("llvm"))
+        print("llvm", generated.module.text());
+    return {.module = std::move(generated.module),
+            .tier = plan.tier.tier,
+            .scratch_bytes = generated.scratch_bytes,
+            .instructions_per_block = count_instructions(*prepared) * launch.warps(),
+            .loops = !plan.loops.loops().empty() || !callees.empty()};
+}
+
+std::vector<jit::LlvmPass> llvm_passes() {
+    const PassOptions options = options_from_environment();
+    std::vector<jit::LlvmPass> chosen;
+    for (const LlvmStep &pass : kLlvm)
+        if (!options.skips(pass.name))
+            chosen.push_back({pass.name, pass.add});
+    return chosen;
+}
+
+GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &kernel,
+                               const analysis::LaunchShape &launch,
+                               const warp::TierRequest &request, const jit::Target &target) {
+    const PassOptions options = options_from_environment();
+    LlvmKernel made = make_llvm(module, kernel, launch, request, target);
+    jit::AfterPass show;
+    if (!options.dump.empty())
+        show = [&](std::string_view name, const std::function<std::string()> &text) {
+            if (options.dumps(name))
+                print(name, text());
+        };
+    jit::optimize(made.module.get(), target, llvm_passes(), show);
+    if (options.dumps("optimized"))
+        print("optimized", made.module.text());
+    return {.object = jit::emit_object(made.module.get(), target),
+            .tier = made.tier,
+            .scratch_bytes = made.scratch_bytes,
+            .instructions_per_block = made.instructions_per_block,
+            .loops = made.loops};
+}
+
+// ---- the list, for others -----------------------------------------------------------------------
+
+std::string_view text(Layer layer) {
+    constexpr std::array<std::string_view, 3> kNames = {"IR", "analysis", "LLVM"};
+    return kNames.at(static_cast<std::size_t>(layer));
+}
+
+std::span<const PassInfo> passes() {
+    static const std::vector<PassInfo> list = list_passes();
+    return list;
+}
+
+std::string skipped_passes() {
+    std::string names;
+    for (const std::string &name : options_from_environment().skip)
+        names += (names.empty() ? "" : ",") + name;
+    return names;
+}
+
+bool wants_dumps() { return !options_from_environment().dump.empty(); }
+
+bool run_ir_pass(std::string_view name, ir::Function &function,
+                 const analysis::LaunchShape &launch) {
+    const PassOptions options{.dump = {}, .skip = {}, .verify = true};
+    const Runner runner(options, nullptr, launch);
+    if (name == "specialization") {
+        runner.specialize(function);
+        return true;
+    }
+    const std::pair<std::string_view, std::span<const IrPass>> lists[] = {
+        {"clean-up", kCleanUp}, {"", kSpecialization}, {"preparation", kPreparation}};
+    for (const auto &[list_name, list] : lists) {
+        if (name == list_name) {
+            runner.run(list, function);
+            return true;
+        }
+        for (const IrPass &pass : list)
+            if (pass.name == name) {
+                runner.run(std::span(&pass, 1), function);
+                return true;
+            }
+    }
+    return false;
+}
+
+std::optional<std::string> print_analysis(std::string_view name, ir::Function &function,
+                                          const analysis::LaunchShape &launch) {
+    if (std::ranges::find(kAnalyses, name, &AnalysisPass::name) == std::end(kAnalyses))
+        return std::nullopt;
+    const PassOptions options;
+    Runner(options, nullptr, launch).run(kPreparation, function);
+    function.renumber_values();
+    KernelPlan plan(function, launch, {}, {});
+    for (const AnalysisPass &pass : kAnalyses) {
+        if (pass.run)
+            pass.run(plan);
+        if (pass.name == name)
+            return pass.print(plan);
+    }
+    return std::nullopt;
 }
 
 } // namespace softcuda::compiler

@@ -1,24 +1,96 @@
-// pipeline.h -- the stages of compilation, in order.
+// pipeline.h -- the stages of compilation, and all passes by name.
 #pragma once
 
+#include "analysis/range.h"
 #include "codegen/generate.h"
 #include "ir/ir.h"
+#include "jit/optimize.h"
+#include "warp/choose_tier.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace softcuda::compiler {
+
+enum class Layer : std::uint8_t {
+    Ir,       ///< changes the IR of one function
+    Analysis, ///< finds something out about a prepared function
+    Llvm,     ///< changes LLVM IR
+};
+[[nodiscard]] std::string_view text(Layer layer);
+
+/// Whether compiled code is right without a pass.
+enum class Need : std::uint8_t { Required, Optional };
+
+struct PassInfo {
+    std::string_view name;
+    Layer layer;
+    Need need;
+    std::string_view source; ///< its files under softcuda/src, blanks between them; or LLVM
+    std::string_view what;   ///< one sentence
+};
+
+/// Every pass once, in the order in which each runs first.
+[[nodiscard]] std::span<const PassInfo> passes();
+
+/// A kernel as LLVM IR that no LLVM pass has seen yet, and what the driver must know of it.
+struct LlvmKernel {
+    jit::LlvmModule module;
+    rt::Tier tier = rt::Tier::Regions; ///< decides which kind of entry the object has
+    std::uint64_t scratch_bytes = 0;
+    std::uint64_t instructions_per_block = 0;
+    bool loops = false;
+};
+
+struct GeneratedKernel {
+    std::vector<char> object;
+    rt::Tier tier = rt::Tier::Regions;
+    std::uint64_t scratch_bytes = 0;
+    std::uint64_t instructions_per_block = 0;
+    bool loops = false;
+};
 
 /// PTX text to verified IR. Null, with the diagnostics in `log`, if the text is wrong or asks for
 /// what the device cannot do; warnings go to `log` too.
 [[nodiscard]] std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log);
 
-/// A kernel of `module` to machine code for one launch shape.
-[[nodiscard]] codegen::GeneratedKernel compile_kernel(const ir::Module &module,
-                                                      const ir::Function &kernel,
-                                                      const analysis::LaunchShape &launch,
-                                                      const codegen::TierRequest &request,
-                                                      const jit::Target &target);
+/// The passes that read_ptx() runs over each function that ir::lower() has made.
+void clean_up(ir::Module &module);
+
+/// A kernel of `module` to LLVM IR for one launch shape. Throws codegen::Unsupported
+/// (codegen/supported.h) for what this shape needs and code cannot do.
+[[nodiscard]] LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
+                                   const analysis::LaunchShape &launch,
+                                   const warp::TierRequest &request, const jit::Target &target);
+
+/// The LLVM passes that SOFTCUDA_SKIP does not leave out, in order.
+[[nodiscard]] std::vector<jit::LlvmPass> llvm_passes();
+
+/// A kernel of `module` to machine code for one launch shape; throws as make_llvm() does.
+[[nodiscard]] GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &kernel,
+                                             const analysis::LaunchShape &launch,
+                                             const warp::TierRequest &request,
+                                             const jit::Target &target);
+
+/// Names what SOFTCUDA_SKIP leaves out, for the keys of compiled code; empty if nothing.
+[[nodiscard]] std::string skipped_passes();
+/// True if SOFTCUDA_DUMP asks for something that only a compilation can print.
+[[nodiscard]] bool wants_dumps();
+
+// For text tests:
+
+/// Runs an IR pass by its name once over a function, or the list of passes with that name:
+/// `clean-up`, `specialization`, `preparation`. False if there is none.
+bool run_ir_pass(std::string_view name, ir::Function &function,
+                 const analysis::LaunchShape &launch);
+/// Prepares a function and runs the analyses up to the one with that name: what SOFTCUDA_DUMP
+/// prints after it. Nothing if there is none.
+[[nodiscard]] std::optional<std::string>
+print_analysis(std::string_view name, ir::Function &function, const analysis::LaunchShape &launch);
 
 } // namespace softcuda::compiler

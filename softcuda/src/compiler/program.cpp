@@ -2,7 +2,7 @@
 
 #include "compiler/program.h"
 
-#include "codegen/kernel_plan.h"
+#include "codegen/supported.h"
 #include "compiler/kernel_cache.h"
 #include "compiler/pipeline.h"
 #include "compiler/runtime_functions.h"
@@ -71,7 +71,7 @@ std::optional<rt::Tier> wanted_tier() {
     if (!word || !*word)
         return std::nullopt;
     rt::Tier tier{};
-    if (!codegen::from_text(word, tier))
+    if (!warp::from_text(word, tier))
         throw std::runtime_error(std::string("SOFTCUDA_TIER is '") + word +
                                  "'; it may be regions, fibers or lanes");
     return tier;
@@ -146,8 +146,8 @@ class PtxProgram final : public Program {
                         .parameter_bytes = function.parameter_bytes,
                         .static_shared_bytes = function.static_shared_bytes,
                         .local_bytes_per_thread =
-                            static_cast<std::uint32_t>(codegen::local_memory_of(function)),
-                        .needs_call_stack = codegen::needs_call_stack(function),
+                            static_cast<std::uint32_t>(warp::local_memory_of(function)),
+                        .needs_call_stack = warp::needs_call_stack(function),
                         .required_block = function.required_block,
                         .registers = function.registers};
         for (const ir::KernelParameter &parameter : function.parameters)
@@ -178,13 +178,13 @@ class PtxProgram final : public Program {
         return module_->files.at(location.file) + ":" + std::to_string(location.line);
     }
 
-    codegen::GeneratedKernel find_or_generate(std::size_t index, const Shape &shape) {
+    GeneratedKernel find_or_generate(std::size_t index, const Shape &shape) {
         std::string key = disk_key(index, shape);
-        if (auto bytes = disk_cache().load(key))
+        if (auto bytes = wants_dumps() ? std::nullopt : disk_cache().load(key))
             if (auto kernel = unpack(*bytes))
                 return std::move(*kernel);
         require_memory_to_compile(*functions_[index]);
-        codegen::GeneratedKernel kernel = compile_kernel(
+        GeneratedKernel kernel = compile_kernel(
             *module_, *functions_[index],
             {.block = shape.block, .small_grid = shape.small_grid, .call_stack = shape.call_stack},
             {.cooperative = shape.cooperative, .wanted = wanted_tier()}, host_target());
@@ -202,11 +202,13 @@ class PtxProgram final : public Program {
         key += shape.cooperative ? " cooperative" : "";
         key += shape.call_stack != 0 ? " stack " + std::to_string(shape.call_stack) : "";
         if (std::optional<rt::Tier> tier = wanted_tier())
-            key += ' ' + std::string(codegen::text(*tier));
+            key += ' ' + std::string(warp::text(*tier));
+        if (const std::string skipped = skipped_passes(); !skipped.empty())
+            key += " without " + skipped;
         return key + '\n' + ptx_;
     }
 
-    static std::shared_ptr<const CompiledKernel> load(const codegen::GeneratedKernel &generated,
+    static std::shared_ptr<const CompiledKernel> load(const GeneratedKernel &generated,
                                                       const Shape &shape) {
         auto code = std::make_shared<const RegisteredCode>(generated.object);
         auto kernel = std::make_shared<CompiledKernel>();

@@ -7,9 +7,6 @@
 
 namespace softcuda::ir {
 
-/// All of the below in the order in which lower() wants them; then values are numbered anew.
-void clean_up(Function &function);
-
 /// Generic loads, stores and atomics become those of the space that their address comes from:
 ///
 ///     %2 = to_generic.shared %1

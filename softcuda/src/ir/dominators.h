@@ -16,6 +16,7 @@ namespace softcuda::ir {
 class DominatorTree {
   public:
     enum class Direction { Forward, Backward };
+    DominatorTree() = default; ///< of nothing, to be assigned to
     explicit DominatorTree(const Function &function, Direction direction = Direction::Forward);
 
     /// Null for the root: the entry, or a block whose only post-dominator is the virtual end.

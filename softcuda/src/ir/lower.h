@@ -13,7 +13,8 @@ namespace softcuda::ir {
 /// What cannot be lowered (an instruction that the software device does not have, a function or
 /// variable without definition, too much shared memory) is an error in `diagnostics` at its place;
 /// then the result is null.
-/// Kernels are in the order in which the source defines them.
+/// Kernels are in the order in which the source defines them. Nothing is simplified yet: the
+/// compiler's list of passes (compiler/pipeline.cpp) begins with what cleans this up.
 [[nodiscard]] std::unique_ptr<Module> lower(const ptx::Module &source, Diagnostics &diagnostics);
 
 /// What the name of the `ordinal`-th kernel stands for in code: a number that is no address and

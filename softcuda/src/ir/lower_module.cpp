@@ -1,7 +1,6 @@
 // lower_module.cpp -- variables, the layout of parameters, and which functions stay functions.
 #include "ir/lower_module.h"
 
-#include "ir/clean_up.h"
 #include "ir/lower.h"
 #include "ir/lower_calls.h"
 #include "ir/lower_families.h"
@@ -307,12 +306,8 @@ void ModuleLowering::lower_recursive_functions() {
         target_.functions.back()->name = function.name;
         order.push_back(&function);
     }
-    for (const ptx::Function *function : order) {
-        Function &made = *target_.functions[functions_[function]];
-        FunctionLowering(*this, made, *function).run();
-        if (!failed())
-            clean_up(made);
-    }
+    for (const ptx::Function *function : order)
+        FunctionLowering(*this, *target_.functions[functions_[function]], *function).run();
 }
 
 void ModuleLowering::lower_kernel(const ptx::Function &kernel) {
@@ -331,8 +326,6 @@ void ModuleLowering::lower_kernel(const ptx::Function &kernel) {
     }
     lay_out_parameters(kernel, made);
     FunctionLowering(*this, made, kernel).run();
-    if (!failed())
-        clean_up(made);
 }
 
 void ModuleLowering::lay_out_parameters(const ptx::Function &kernel, Function &made) {

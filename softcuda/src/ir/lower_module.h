@@ -54,7 +54,6 @@ class ModuleLowering {
     [[nodiscard]] Module &target() const { return target_; }
     /// Reports once for each place, however often the code there is inlined.
     void error(SourceLocation where, const std::string &message);
-    [[nodiscard]] bool failed() const { return diagnostics_.has_errors(); }
 
     /// The function that a call of `index` reaches, aliases followed.
     [[nodiscard]] const ptx::Function &function(std::uint32_t index) const;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace softcuda::ir {
 
@@ -51,6 +52,7 @@ Value *shuffled_float(const Instruction &i, const std::vector<Uses> &uses) {
 void shuffle_floats(Function &function) {
     const std::vector<Uses> uses = find_uses(function);
     Replacements floats;
+    std::set<const Instruction *> replaced; // they read the results of shuffles that are gone
     for (Block *block : function.blocks)
         for (Instruction *&i : block->instructions) {
             Value *source = shuffled_float(*i, uses);
@@ -63,12 +65,17 @@ void shuffle_floats(Function &function) {
             made->attributes.type = Scalar::F32;
             made->location = i->location;
             made->block = block;
-            for (const Instruction *use : uses[i->result(0)->id].as_floats)
+            for (const Instruction *use : uses[i->result(0)->id].as_floats) {
                 floats.add(use->result(), made->result(0));
+                replaced.insert(use);
+            }
             floats.add(i->result(1), made->result(1));
             i = made;
         }
     floats.apply(function);
+    for (Block *block : function.blocks)
+        std::erase_if(block->instructions,
+                      [&](const Instruction *i) { return replaced.contains(i); });
 }
 
 } // namespace softcuda::ir

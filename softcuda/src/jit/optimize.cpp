@@ -1,10 +1,11 @@
-// optimize.cpp -- the pass pipeline for vectorised kernels, and object emission.
+// optimize.cpp -- runs LLVM passes over vectorised kernels, and emits objects.
 //
 // The IR that arrives was written by codegen/: whole warps in <32 x T> values, masks explicit,
 // every mutable value in an alloca. What is left to do is what a scalar compiler does for scalar
 // code: registers from allocas, common subexpressions (addresses and masks above all), loop
 // invariants out of loops, dead stores and branches away. Compile time counts, so each pass runs as
-// few times as pays; LLVM's default pipelines run three times as many.
+// few times as pays; LLVM's default pipelines run three times as many. compiler/pipeline.cpp has
+// their order.
 #include "jit/optimize.h"
 
 #include "jit/find_extremes.h"
@@ -103,33 +104,25 @@ class KeepIndicesPass : public llvm::PassInfoMixin<KeepIndicesPass> {
     }
 };
 
-llvm::FunctionPassManager scalar_passes(const Target &target) {
-    llvm::FunctionPassManager passes;
-    passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-    passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
-    passes.addPass(llvm::InstCombinePass());
-    passes.addPass(llvm::SimplifyCFGPass());
-    passes.addPass(llvm::JumpThreadingPass());
+/// Shows a function to whoever asked for it. A required pass: LLVM may leave others out.
+class ShowPass : public llvm::PassInfoMixin<ShowPass> {
+  public:
+    ShowPass(std::string_view name, const AfterPass &after) : name_(name), after_(after) {}
+    static bool isRequired() { return true; }
+    llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &) {
+        after_(name_, [&] {
+            std::string text;
+            llvm::raw_string_ostream stream(text);
+            function.print(stream);
+            return text;
+        });
+        return llvm::PreservedAnalyses::all();
+    }
 
-    llvm::LoopPassManager loops;
-    loops.addPass(llvm::LoopRotatePass());
-    loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-    passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
-
-    passes.addPass(llvm::GVNPass());
-    passes.addPass(llvm::DSEPass());
-    passes.addPass(llvm::InstCombinePass());
-    passes.addPass(llvm::SinkingPass());
-    passes.addPass(SinkColdPass());
-
-    passes.addPass(llvm::SimplifyCFGPass());
-    passes.addPass(FindExtremesPass());
-    passes.addPass(InterleaveWarpsPass(target));
-    passes.addPass(KeepIndicesPass());
-    passes.addPass(WidenHalfComparesPass());
-    passes.addPass(llvm::ADCEPass());
-    return passes;
-}
+  private:
+    std::string_view name_;
+    const AfterPass &after_;
+};
 
 void require_valid(const llvm::Module &module, const char *stage) {
     std::string report;
@@ -140,7 +133,39 @@ void require_valid(const llvm::Module &module, const char *stage) {
 
 } // namespace
 
-void optimize(llvm::Module &module, const Target &target) {
+class PassList {
+  public:
+    explicit PassList(const Target &t) : target(t) {}
+    llvm::FunctionPassManager passes;
+    const Target &target;
+};
+
+void add_sroa(PassList &list) { list.passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG)); }
+void add_early_cse(PassList &list) {
+    list.passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
+}
+void add_inst_combine(PassList &list) { list.passes.addPass(llvm::InstCombinePass()); }
+void add_simplify_cfg(PassList &list) { list.passes.addPass(llvm::SimplifyCFGPass()); }
+void add_jump_threading(PassList &list) { list.passes.addPass(llvm::JumpThreadingPass()); }
+void add_loop_invariants(PassList &list) {
+    llvm::LoopPassManager loops;
+    loops.addPass(llvm::LoopRotatePass());
+    loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+    list.passes.addPass(
+        llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+}
+void add_gvn(PassList &list) { list.passes.addPass(llvm::GVNPass()); }
+void add_dead_stores(PassList &list) { list.passes.addPass(llvm::DSEPass()); }
+void add_sink(PassList &list) { list.passes.addPass(llvm::SinkingPass()); }
+void add_dead_code(PassList &list) { list.passes.addPass(llvm::ADCEPass()); }
+void add_sink_cold(PassList &list) { list.passes.addPass(SinkColdPass()); }
+void add_find_extremes(PassList &list) { list.passes.addPass(FindExtremesPass()); }
+void add_interleave_warps(PassList &list) { list.passes.addPass(InterleaveWarpsPass(list.target)); }
+void add_keep_indices(PassList &list) { list.passes.addPass(KeepIndicesPass()); }
+void add_widen_half_compares(PassList &list) { list.passes.addPass(WidenHalfComparesPass()); }
+
+void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPass> passes,
+              const AfterPass &after) {
     require_valid(module, "from code generation");
     llvm::PipelineTuningOptions tuning;
     tuning.LoopVectorization = false;
@@ -157,9 +182,15 @@ void optimize(llvm::Module &module, const Target &target) {
     builder.registerLoopAnalyses(loop_analyses);
     builder.crossRegisterProxies(loop_analyses, function_analyses, graph_analyses, module_analyses);
 
-    llvm::ModulePassManager passes;
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(scalar_passes(target)));
-    passes.run(module, module_analyses);
+    PassList list(target);
+    for (const LlvmPass &pass : passes) {
+        pass.add(list);
+        if (after)
+            list.passes.addPass(ShowPass(pass.name, after));
+    }
+    llvm::ModulePassManager all;
+    all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(list.passes)));
+    all.run(module, module_analyses);
 }
 
 std::vector<char> emit_object(llvm::Module &module, const Target &target) {
@@ -171,11 +202,6 @@ std::vector<char> emit_object(llvm::Module &module, const Target &target) {
         throw std::logic_error("the target cannot emit object files");
     passes.run(module);
     return {object.begin(), object.end()};
-}
-
-std::vector<char> compile(llvm::Module &module, const Target &target) {
-    optimize(module, target);
-    return emit_object(module, target);
 }
 
 } // namespace softcuda::jit

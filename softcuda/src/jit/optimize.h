@@ -1,6 +1,10 @@
 // optimize.h -- from LLVM IR that is already vectorised to an object file.
 #pragma once
 
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace llvm {
@@ -9,15 +13,43 @@ class Module;
 
 namespace softcuda::jit {
 
+class PassList; // an llvm::FunctionPassManager (optimize.cpp)
 class Target;
 
-/// Runs the scalar passes. Loop and SLP vectorisers stay off: the code is vectors already.
-void optimize(llvm::Module &module, const Target &target);
+/// A pass over LLVM IR by the name that the compiler's list of passes gives it.
+struct LlvmPass {
+    std::string_view name;
+    void (*add)(PassList &list);
+};
+
+/// Is called with a pass' name and what makes the text of the function that it has just changed.
+using AfterPass =
+    std::function<void(std::string_view name, const std::function<std::string()> &text)>;
+
+// LLVM's own.
+void add_sroa(PassList &list);
+void add_early_cse(PassList &list);
+void add_inst_combine(PassList &list);
+void add_simplify_cfg(PassList &list);
+void add_jump_threading(PassList &list);
+void add_loop_invariants(PassList &list); ///< loops are rotated for it
+void add_gvn(PassList &list);
+void add_dead_stores(PassList &list);
+void add_sink(PassList &list);
+void add_dead_code(PassList &list);
+// Ours.
+void add_sink_cold(PassList &list);
+void add_find_extremes(PassList &list);
+void add_interleave_warps(PassList &list);
+void add_keep_indices(PassList &list);
+void add_widen_half_compares(PassList &list);
+
+/// Runs the passes in order over each function, and `after` behind each of them. Throws
+/// std::logic_error if the module is not valid to begin with.
+void optimize(llvm::Module &module, const Target &target, std::span<const LlvmPass> passes,
+              const AfterPass &after = {});
 
 /// Machine code for an optimised module, as a relocatable ELF object.
 std::vector<char> emit_object(llvm::Module &module, const Target &target);
-
-/// Both.
-std::vector<char> compile(llvm::Module &module, const Target &target);
 
 } // namespace softcuda::jit

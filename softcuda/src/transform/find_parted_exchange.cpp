@@ -2,6 +2,7 @@
 #include "transform/find_parted_exchange.h"
 
 #include "ir/exchange.h"
+#include "transform/may_reach.h"
 
 #include <algorithm>
 #include <optional>
@@ -21,7 +22,7 @@ class Proof {
   public:
     Proof(const ir::Function &function, const analysis::LaunchShape &launch,
           const analysis::Divergence &divergence, const Schedule &schedule,
-          analysis::ThreadValues &thread_values)
+          const analysis::ThreadValues &thread_values)
         : function_(function), launch_(launch), divergence_(divergence), schedule_(schedule),
           thread_values_(thread_values), group_size_(lanes_that_stay_together()) {}
 
@@ -154,26 +155,12 @@ class Proof {
     /// Whether lanes that wait elsewhere may come to an exchange that would be this one's other
     /// half before they need those here.
     [[nodiscard]] bool may_meet_elsewhere(const Instruction &exchange) const {
-        std::vector<bool> seen(function_.blocks.size(), false);
-        std::vector<const Block *> work = schedule_.of(exchange.block).pending;
-        while (!work.empty()) {
-            const Block *block = work.back();
-            work.pop_back();
-            if (seen[block->id])
-                continue;
-            seen[block->id] = true;
-            bool stopped = false;
-            for (const Instruction *i : block->instructions) {
-                if (may_meet(exchange, *i))
-                    return true;
-                stopped |= i->is(Opcode::Barrier) || i->is(Opcode::BarrierReduce);
-                if (stopped)
-                    break;
-            }
-            if (!stopped)
-                work.insert(work.end(), block->successors().begin(), block->successors().end());
-        }
-        return false;
+        return may_reach(
+            function_, schedule_.of(exchange.block).pending,
+            [&](const Instruction &i) { return may_meet(exchange, i); },
+            [](const Instruction &i) {
+                return i.is(Opcode::Barrier) || i.is(Opcode::BarrierReduce);
+            });
     }
 
     static bool may_meet(const Instruction &a, const Instruction &b) {
@@ -187,7 +174,7 @@ class Proof {
     analysis::LaunchShape launch_;
     const analysis::Divergence &divergence_;
     const Schedule &schedule_;
-    analysis::ThreadValues &thread_values_;
+    const analysis::ThreadValues &thread_values_;
     unsigned group_size_;
 };
 
@@ -197,7 +184,7 @@ const Instruction *find_parted_exchange(const ir::Function &function,
                                         const analysis::LaunchShape &launch,
                                         const analysis::Divergence &divergence,
                                         const Schedule &schedule,
-                                        analysis::ThreadValues &thread_values) {
+                                        const analysis::ThreadValues &thread_values) {
     Proof proof(function, launch, divergence, schedule, thread_values);
     for (const Block *block : function.blocks)
         for (const Instruction *i : block->instructions)

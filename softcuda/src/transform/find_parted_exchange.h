@@ -24,10 +24,9 @@
 namespace softcuda::transform {
 
 /// The first exchange of which that is not proved; null if there is none.
-[[nodiscard]] const ir::Instruction *find_parted_exchange(const ir::Function &function,
-                                                          const analysis::LaunchShape &launch,
-                                                          const analysis::Divergence &divergence,
-                                                          const Schedule &schedule,
-                                                          analysis::ThreadValues &thread_values);
+[[nodiscard]] const ir::Instruction *
+find_parted_exchange(const ir::Function &function, const analysis::LaunchShape &launch,
+                     const analysis::Divergence &divergence, const Schedule &schedule,
+                     const analysis::ThreadValues &thread_values);
 
 } // namespace softcuda::transform

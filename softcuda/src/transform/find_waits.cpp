@@ -4,6 +4,7 @@
 
 #include "ir/dominators.h"
 #include "ir/exchange.h"
+#include "transform/may_reach.h"
 
 #include <algorithm>
 
@@ -350,28 +351,13 @@ bool gathers_warp(const Instruction &i) {
 }
 
 // Could a lane that stands at one of these blocks write what `source` reads, if it went on alone?
-bool could_signal(const ir::Function &function, std::vector<const Block *> work,
+bool could_signal(const ir::Function &function, std::vector<const Block *> waiting,
                   const Instruction &source) {
-    std::vector<bool> seen(function.blocks.size(), false);
-    while (!work.empty()) {
-        const Block *block = work.back();
-        work.pop_back();
-        if (seen[block->id])
-            continue;
-        seen[block->id] = true;
-        bool stopped = false;
-        for (const Instruction *i : block->instructions) {
-            if (is_shared_write(*i) &&
-                may_be_same_memory(i->attributes.space, source.attributes.space))
-                return true;
-            stopped |= gathers_warp(*i);
-            if (stopped)
-                break;
-        }
-        if (!stopped)
-            work.insert(work.end(), block->successors().begin(), block->successors().end());
-    }
-    return false;
+    auto writes_source = [&](const Instruction &i) {
+        return is_shared_write(i) &&
+               may_be_same_memory(i.attributes.space, source.attributes.space);
+    };
+    return may_reach(function, std::move(waiting), writes_source, gathers_warp);
 }
 
 } // namespace

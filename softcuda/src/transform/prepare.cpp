@@ -280,10 +280,4 @@ void close_loops(Function &function) {
     }
 }
 
-void prepare(Function &function) {
-    split_at_barriers(function);
-    simplify_loops(function);
-    close_loops(function);
-}
-
 } // namespace softcuda::transform

@@ -1,4 +1,4 @@
-// prepare.h -- bring a function into the form that code generation expects.
+// prepare.h -- passes that bring a function into the form that code generation expects.
 #pragma once
 
 #include "ir/ir.h"
@@ -14,8 +14,5 @@ void simplify_loops(ir::Function &function);
 /// Routes every value that leaves a loop through a phi in the block that its exit edge leads to
 /// (loop-closed SSA): there, lanes that left in different iterations keep their own value.
 void close_loops(ir::Function &function);
-
-/// All of the above, in order. The control flow must be reducible.
-void prepare(ir::Function &function);
 
 } // namespace softcuda::transform

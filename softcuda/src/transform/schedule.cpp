@@ -2,6 +2,8 @@
 
 #include "transform/schedule.h"
 
+#include "transform/may_reach.h"
+
 #include <algorithm>
 
 namespace softcuda::transform {
@@ -336,20 +338,9 @@ class Planner {
             }
     }
 
-    bool leads_to_barrier(std::vector<const Block *> work) const {
-        std::vector<bool> seen(function_.blocks.size(), false);
-        while (!work.empty()) {
-            const Block *block = work.back();
-            work.pop_back();
-            if (seen[block->id])
-                continue;
-            seen[block->id] = true;
-            if (std::ranges::any_of(block->instructions,
-                                    [](const auto *i) { return ir::is_block_barrier(*i); }))
-                return true;
-            work.insert(work.end(), block->successors().begin(), block->successors().end());
-        }
-        return false;
+    bool leads_to_barrier(const std::vector<const Block *> &waiting) const {
+        return may_reach(function_, waiting, ir::is_block_barrier,
+                         [](const ir::Instruction &) { return false; });
     }
 
     const ir::Function &function_;

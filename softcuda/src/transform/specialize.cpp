@@ -1,7 +1,6 @@
 // specialize.cpp -- constants out of ranges.
 #include "transform/specialize.h"
 
-#include "ir/clean_up.h"
 #include "ir/replacements.h"
 
 namespace softcuda::transform {
@@ -32,21 +31,12 @@ ir::Replacements find_constants(ir::Function &function, const analysis::LaunchSh
 
 } // namespace
 
-void specialize(ir::Function &function, const analysis::LaunchShape &launch) {
-    constexpr int kRounds =
-        3; // code that goes away may leave narrower ranges; rarely more than once
-    for (int round = 0; round < kRounds; ++round) {
-        function.renumber_values();
-        const ir::Replacements constants = find_constants(function, launch);
-        if (constants.empty())
-            break;
-        constants.apply(function);
-        ir::fold(function);
-        ir::simplify_flow(function);
-        ir::eliminate_dead_code(function);
-    }
-    ir::canonicalize_loops(function);
+bool specialize(ir::Function &function, const analysis::LaunchShape &launch) {
     function.renumber_values();
+    const ir::Replacements constants = find_constants(function, launch);
+    if (!constants.empty())
+        constants.apply(function);
+    return !constants.empty();
 }
 
 } // namespace softcuda::transform

@@ -16,23 +16,30 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-namespace softcuda::codegen {
+namespace softcuda::warp {
 
 /// What is asked of a compilation beside the kernel and its block shape.
 struct TierRequest {
     bool cooperative = false;       ///< all blocks of the grid are to be resident together
     std::optional<rt::Tier> wanted; ///< taken where the kernel can run in it
     /// Functions of the module, by number, in which threads may end.
-    std::span<const std::uint32_t> ending{};
+    std::vector<std::uint32_t> ending{};
 
     [[nodiscard]] bool may_end_in(std::uint32_t function) const {
         return std::find(ending.begin(), ending.end(), function) != ending.end();
     }
 };
 
-/// Whether threads end in the function itself, other than by a trap.
-[[nodiscard]] bool ends_threads(const ir::Function &function);
+/// A function that a kernel calls, prepared like a kernel, and its number in the module.
+struct Callee {
+    std::uint32_t symbol = 0;
+    const ir::Function *function = nullptr;
+};
+
+/// Numbers of the functions in which threads end other than by a trap, or that call such a one.
+[[nodiscard]] std::vector<std::uint32_t> find_ending(std::span<const Callee> callees);
 
 struct TierChoice {
     rt::Tier tier = rt::Tier::Regions;
@@ -49,4 +56,4 @@ choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,
 [[nodiscard]] std::string_view text(rt::Tier tier);
 [[nodiscard]] bool from_text(std::string_view word, rt::Tier &out);
 
-} // namespace softcuda::codegen
+} // namespace softcuda::warp

@@ -1,9 +1,9 @@
 // choose_tier.cpp -- from what a kernel does to the least tier that can run it.
-#include "codegen/choose_tier.h"
+#include "warp/choose_tier.h"
 
 #include <array>
 
-namespace softcuda::codegen {
+namespace softcuda::warp {
 
 using rt::Tier;
 
@@ -54,14 +54,39 @@ const ir::Instruction *call_that_ends(const ir::Function &function, const TierRe
     return nullptr;
 }
 
-} // namespace
-
+/// Whether threads end in the function itself, other than by a trap.
 bool ends_threads(const ir::Function &function) {
     return std::ranges::any_of(function.blocks, [](const ir::Block *block) {
         std::size_t count = block->instructions.size();
         return block->terminator()->is(ir::Opcode::Exit) &&
                !(count > 1 && block->instructions[count - 2]->is(ir::Opcode::Trap));
     });
+}
+
+} // namespace
+
+std::vector<std::uint32_t> find_ending(std::span<const Callee> callees) {
+    std::vector<std::uint32_t> ending;
+    auto known = [&](std::uint32_t symbol) {
+        return std::ranges::find(ending, symbol) != ending.end();
+    };
+    auto calls_one = [&](const ir::Function &function) {
+        for (const ir::Block *block : function.blocks)
+            for (const ir::Instruction *i : block->instructions)
+                if (i->is(ir::Opcode::Call) && known(i->attributes.symbol))
+                    return true;
+        return false;
+    };
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const Callee &callee : callees)
+            if (!known(callee.symbol) &&
+                (ends_threads(*callee.function) || calls_one(*callee.function))) {
+                ending.push_back(callee.symbol);
+                changed = true;
+            }
+    }
+    return ending;
 }
 
 TierChoice choose_tier(const ir::Function &function, const analysis::LaunchShape &launch,
@@ -103,4 +128,4 @@ bool from_text(std::string_view word, Tier &out) {
     return false;
 }
 
-} // namespace softcuda::codegen
+} // namespace softcuda::warp

@@ -1,0 +1,97 @@
+// pass_options.cpp -- what the environment asks of the passes.
+#include "compiler/pass_options.h"
+
+#include "compiler/pipeline.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+namespace softcuda::compiler {
+
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+Names names_in(const char *variable) {
+    Names names;
+    const char *text = std::getenv(variable);
+    std::string_view rest = text ? text : "";
+    while (!rest.empty()) {
+        const std::string_view name = rest.substr(0, rest.find(','));
+        if (!name.empty())
+            names.emplace(name);
+        rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    }
+    return names;
+}
+
+void report_once(const std::string &message) {
+    static std::mutex mutex;
+    static std::set<std::string> reported;
+    std::lock_guard lock(mutex);
+    if (reported.insert(message).second)
+        std::fprintf(stderr, "softcuda: %s\n", message.c_str());
+}
+
+const PassInfo *find(std::span<const PassInfo> passes, std::string_view name) {
+    auto found = std::ranges::find(passes, name, &PassInfo::name);
+    return found == passes.end() ? nullptr : &*found;
+}
+
+std::string all_names(std::span<const PassInfo> passes, std::span<const std::string_view> stages) {
+    std::string names;
+    for (const PassInfo &pass : passes)
+        names += ' ' + std::string(pass.name);
+    for (const std::string_view stage : stages)
+        names += ' ' + std::string(stage);
+    return names;
+}
+
+std::string optional_names(std::span<const PassInfo> passes) {
+    std::string names;
+    for (const PassInfo &pass : passes)
+        if (pass.need == Need::Optional)
+            names += ' ' + std::string(pass.name);
+    return names;
+}
+
+void report_unknown(const char *variable, const std::string &name, const std::string &known) {
+    report_once(std::string(variable) + ": there is no pass '" + name + "'; the passes are" +
+                known);
+}
+
+} // namespace
+
+PassOptions PassOptions::from_environment(std::span<const PassInfo> passes,
+                                          std::span<const std::string_view> stages) {
+    PassOptions options;
+    const char *verify = std::getenv("SOFTCUDA_VERIFY");
+#ifdef NDEBUG
+    options.verify = verify && *verify && *verify != '0';
+#else
+    options.verify = !verify || *verify != '0';
+#endif
+    for (const std::string &name : names_in("SOFTCUDA_DUMP")) {
+        if (find(passes, name) || std::ranges::find(stages, name) != stages.end())
+            options.dump.insert(name);
+        else
+            report_unknown("SOFTCUDA_DUMP", name, all_names(passes, stages));
+    }
+    for (const std::string &name : names_in("SOFTCUDA_SKIP")) {
+        const PassInfo *pass = find(passes, name);
+        if (pass && pass->need == Need::Optional)
+            options.skip.insert(name);
+        else if (pass)
+            report_once("SOFTCUDA_SKIP: '" + name +
+                        "' is not left out, because compiled code would be wrong without it; these "
+                        "passes can be:" +
+                        optional_names(passes));
+        else
+            report_unknown("SOFTCUDA_SKIP", name, optional_names(passes));
+    }
+    return options;
+}
+
+} // namespace softcuda::compiler

@@ -1,0 +1,33 @@
+// pass_options.h -- what the environment asks of the passes.
+//
+//     SOFTCUDA_DUMP=schedule,waits      print the kernel after these passes, to stderr
+//     SOFTCUDA_SKIP=split-pointers      leave these passes out
+//     SOFTCUDA_VERIFY=1                 check the IR after each pass over it; debug builds always
+//     do
+//
+// A name that is no pass, and a pass that cannot be left out, are named on stderr, once a process,
+// and otherwise ignored.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace softcuda::compiler {
+
+struct PassInfo;
+
+struct PassOptions {
+    std::set<std::string, std::less<>> dump, skip;
+    bool verify = false;
+
+    /// `passes` are all that there are, and `stages` the other names that can be printed.
+    static PassOptions from_environment(std::span<const PassInfo> passes,
+                                        std::span<const std::string_view> stages);
+
+    [[nodiscard]] bool dumps(std::string_view name) const { return dump.contains(name); }
+    [[nodiscard]] bool skips(std::string_view name) const { return skip.contains(name); }
+};
+
+} // namespace softcuda::compiler

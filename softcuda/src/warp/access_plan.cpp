@@ -1,0 +1,413 @@
+// access_plan.cpp -- from the shape of an address to the cheapest way to access it.
+#include "warp/access_plan.h"
+
+#include "ir/integer_semantics.h"
+#include "ir/print.h"
+#include "rt/windows.h"
+#include "warp/kernel_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <set>
+
+namespace softcuda::warp {
+
+namespace {
+
+using analysis::kLanes;
+using analysis::kLocalAlign;
+using analysis::Shape;
+using ir::Instruction;
+using ir::Opcode;
+using ir::Space;
+using ir::Value;
+
+constexpr unsigned kMostOperations = 8; ///< that low_bits() looks back
+/// A window this many times as long as its lanes takes as long as single accesses.
+constexpr unsigned kMostTimes = 4;
+constexpr Shape kDivergent{.groups = kLanes};
+
+bool is_window(Space space) { return space == Space::Shared || space == Space::Local; }
+
+bool is_atomic(const Instruction &i) { return i.is(Opcode::Atomic) || i.is(Opcode::Reduce); }
+
+bool is_access(const Instruction &i) {
+    return i.is(Opcode::Load) || i.is(Opcode::Store) || is_atomic(i);
+}
+
+bool is_store(const Instruction &i) { return i.is(Opcode::Store); }
+
+LowBits same_low_bits(unsigned count, std::uint64_t value) {
+    LowBits known{.count = count};
+    known.lanes.fill(value);
+    return known;
+}
+
+/// The base of each group is a multiple of 2^align, and the lanes differ from it by the offsets.
+LowBits low_bits_by_shape(const Shape &shape) {
+    LowBits known{.count = shape.align};
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        known.lanes[lane] = static_cast<std::uint64_t>(shape.offset(lane));
+    return known;
+}
+
+bool is_contiguous(const Shape &shape, unsigned bytes) {
+    if (shape.groups > kLanes / 4)
+        return false;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (shape.offset(lane) != std::int64_t{bytes} * (lane % shape.group_size()))
+            return false;
+    return true;
+}
+
+bool is_grouped(const Shape &shape) { return shape.groups <= 4 && !shape.offsets; }
+
+std::optional<StridedWindow> find_window(const Shape &shape, unsigned group, unsigned bytes,
+                                         bool store) {
+    const unsigned size = shape.group_size();
+    std::int64_t low = 0, high = 0;
+    for (unsigned lane = group * size; lane < (group + 1) * size; ++lane) {
+        low = std::min(low, shape.offset(lane));
+        high = std::max(high, shape.offset(lane));
+    }
+    if ((high - low) / bytes >= kMostTimes * size)
+        return std::nullopt;
+    StridedWindow window{
+        .first = low, .length = static_cast<unsigned>((high - low) / bytes) + 1, .index = {}};
+    std::set<unsigned> seen;
+    for (unsigned lane = group * size; lane < (group + 1) * size; ++lane) {
+        const auto distance = static_cast<unsigned>(shape.offset(lane) - low);
+        if (distance % bytes != 0)
+            return std::nullopt;
+        window.index.push_back(distance / bytes);
+        if (!seen.insert(distance).second && store) // the places of a store have to differ
+            return std::nullopt;
+    }
+    return window;
+}
+
+class Planner {
+  public:
+    explicit Planner(KernelPlan &plan) : kernel_(plan) {}
+
+    AccessPlan plan(const Instruction &i) {
+        const Space space = i.attributes.space;
+        AccessPlan made;
+        made.bytes = std::max(ir::bits(i.attributes.type), 8u) / 8;
+        made.count = is_atomic(i) ? 1 : std::max<unsigned>(i.attributes.vector, 1);
+        made.shape = address_shape(i);
+        made.may_wrap = made.shape.checked;
+        if (is_window(space))
+            plan_alignment(i, made);
+        else if (space != Space::Param)
+            made.check = Check::Range;
+        made.grouped = made.shape;
+        if (!is_atomic(i) && made.check == Check::Range && made.shape.divergent())
+            made.indexed = indexed_address(i, made.lane_bytes());
+        choose(i, made);
+        return made;
+    }
+
+  private:
+    [[nodiscard]] Shape shape(const Value *value) const {
+        return value->constant ? Shape{.groups = 1} : kernel_.divergence.of(value);
+    }
+
+    // Local memory of thread t starts at t * stride: that is a pattern over the lanes.
+    Shape in_thread_frames(const Shape &offset) {
+        const auto stride = static_cast<std::int64_t>(kernel_.local_stride);
+        analysis::LanePattern pattern;
+        for (unsigned lane = 0; lane < kLanes; ++lane)
+            pattern[lane] = offset.offset(lane) + stride * (lane % offset.group_size());
+        Shape result = offset;
+        result.align = 0;
+        result.offsets = kernel_.divergence.patterns.intern(pattern);
+        return result;
+    }
+
+    // Of the lanes' addresses in the host's address space. Only the low half of an offset into a
+    // window counts: what wrapped is a multiple of 2^32.
+    Shape address_shape(const Instruction &i) {
+        const Value *address = i.operand(0);
+        Shape found = shape(address);
+        if (is_window(i.attributes.space)) {
+            if (kernel_.machine.narrow_windows && !stays_near(found))
+                found = kDivergent;
+            found.checked = false;
+            return i.attributes.space == Space::Local ? in_thread_frames(found) : found;
+        }
+        return ir::bits(address->type) == 64 ? found : kDivergent;
+    }
+
+    LowBits times(const Value *value, std::uint64_t by, unsigned depth) const {
+        LowBits known = low_bits(value, depth);
+        // The factor's own wrap is above its register's bits.
+        known.count = std::min(64u, std::min(known.count, ir::bits(value->type)) +
+                                        static_cast<unsigned>(std::countr_zero(by)));
+        for (std::uint64_t &lane : known.lanes)
+            lane *= by;
+        return known;
+    }
+
+    LowBits low_bits(const Value *value, unsigned depth) const;
+    [[nodiscard]] LowBits low_bits_of_symbol(const Instruction &i) const {
+        return same_low_bits(i.attributes.space == Space::Shared ? 64 : kLocalAlign,
+                             kernel_.function.variables.at(i.attributes.symbol).offset +
+                                 static_cast<std::uint64_t>(i.attributes.offset));
+    }
+
+    // Shared and local memory: whether the place is a multiple of the access's size is asked where
+    // that is not known now.
+    void plan_alignment(const Instruction &i, AccessPlan &made) {
+        low_bits_ = low_bits(i.operand(0), kMostOperations);
+        low_bits_.count = std::min(low_bits_.count, 32u);
+        for (std::uint64_t &lane : low_bits_.lanes)
+            lane += static_cast<std::uint64_t>(i.attributes.offset);
+        extra_ = i.attributes.offset;
+        const bool shared = i.attributes.space == Space::Shared;
+        if (shared && !kernel_.machine.narrow_windows) {
+            places_ = kernel_.thread_values.of(i.operand(0));
+            low_bits_for_windows_ = low_bits_;
+            made.line = line(made);
+        }
+        unsigned alignment = std::bit_ceil(made.lane_bytes());
+        if (!shared)
+            alignment = std::min(alignment, 1u << kLocalAlign);
+        if (!is_aligned(alignment)) {
+            made.alignment = alignment;
+            made.check = alignment > 1 ? Check::Alignment : Check::None;
+        }
+    }
+
+    [[nodiscard]] bool is_aligned(unsigned alignment) const {
+        auto fits = [&](std::uint64_t place) { return place % alignment == 0; };
+        if (places_)
+            return std::ranges::all_of(*places_, [&](std::uint64_t place) {
+                return fits(place + static_cast<std::uint64_t>(extra_));
+            });
+        return alignment <= std::uint64_t{1} << std::min(low_bits_.count, 63u) &&
+               std::ranges::all_of(low_bits_.lanes, fits);
+    }
+
+    // Written so that addresses which are equal look equal, whatever they were made of.
+    [[nodiscard]] std::optional<WarpLine> line(const AccessPlan &made) const {
+        if (!places_ || made.shape.groups != 1 || kernel_.launch.threads() % kLanes != 0)
+            return std::nullopt;
+        auto place = [&](unsigned warp) {
+            return std::int64_t{static_cast<std::int32_t>((*places_)[warp * kLanes])};
+        };
+        const unsigned warps = kernel_.launch.warps();
+        const std::int64_t step = warps > 1 ? place(1) - place(0) : 0;
+        for (unsigned warp = 0; warp < warps; ++warp)
+            if (place(warp) != place(0) + step * warp)
+                return std::nullopt;
+        return WarpLine{.start = place(0) + extra_, .step = step};
+    }
+
+    [[nodiscard]] IndexedAddress indexed_address(const Instruction &i, unsigned bytes) const {
+        const Instruction *sum = i.operand(0)->definition;
+        if (!sum || !sum->is(Opcode::Add) || sum->block != i.block)
+            return {};
+        for (unsigned side = 0; side < 2; ++side) {
+            const Value *pointer = sum->operand(side);
+            const Instruction *product = sum->operand(1 - side)->definition;
+            if (!shape(pointer).uniform() || !product || !product->is(Opcode::MulWide) ||
+                product->block != i.block || product->attributes.type != ir::Scalar::S32 ||
+                !product->operand(1)->constant)
+                continue;
+            const std::uint64_t scale = product->operand(1)->bits;
+            if (scale == bytes && std::has_single_bit(scale))
+                return {pointer, product->operand(0), static_cast<unsigned>(scale)};
+        }
+        return {};
+    }
+
+    // Groups: tid.x of a 16-wide block is 0..15 twice, not contiguous as a whole, but in two.
+    Shape regrouped(const Shape &shape, unsigned bytes) {
+        for (unsigned groups = shape.groups; groups <= kLanes / 4; groups *= 2) {
+            const Shape candidate = analysis::refine(shape, groups, kernel_.divergence.patterns);
+            if (is_contiguous(candidate, bytes) || is_grouped(candidate))
+                return candidate;
+        }
+        return shape;
+    }
+
+    void choose(const Instruction &i, AccessPlan &made) {
+        Shape plain = made.shape;
+        plain.checked = false;
+        if (made.shape.uniform()) {
+            made.full = made.masked = How::Uniform;
+            return;
+        }
+        made.grouped = regrouped(plain, made.lane_bytes());
+        made.windows = find_windows(i, made, plain);
+        made.windows_exist = exist_in_static_memory(made);
+        made.full = choose(i, made, plain, false);
+        made.masked = choose(i, made, plain, i.attributes.space == Space::Shared);
+    }
+
+    // Lanes that are contiguous in groups access their window all the same where the groups are
+    // small pieces of it, and, with `whole_is_better`, in shared memory under a mask: what was
+    // stored under a mask cannot be loaded before it has reached the cache, what was stored whole
+    // can.
+    [[nodiscard]] How choose(const Instruction &i, const AccessPlan &made, const Shape &plain,
+                             bool whole_is_better) const {
+        const bool has_windows = !made.windows.empty() && made.count == 1;
+        const bool small_pieces =
+            made.grouped.groups > plain.groups &&
+            made.grouped.group_size() * made.lane_bytes() < kernel_.machine.vector_bits / 8;
+        if (has_windows && (whole_is_better || small_pieces))
+            return How::Windowed;
+        if (is_contiguous(made.grouped, made.lane_bytes()))
+            return How::Contiguous;
+        if (!is_store(i) && is_grouped(made.grouped))
+            return How::Grouped;
+        if (has_windows)
+            return How::Windowed;
+        return plain.divergent() ? How::Tested : How::Scattered;
+    }
+
+    std::vector<StridedWindow> find_windows(const Instruction &i, const AccessPlan &made,
+                                            const Shape &plain) const {
+        const unsigned bytes = made.lane_bytes();
+        if (!kernel_.machine.has_avx2 || (bytes != 4 && bytes != 8) || plain.groups > 4 ||
+            !plain.offsets)
+            return {};
+        std::vector<StridedWindow> windows;
+        for (unsigned group = 0; group < plain.groups; ++group) {
+            std::optional<StridedWindow> window = find_window(plain, group, bytes, is_store(i));
+            if (!window)
+                return {};
+            if (i.attributes.space == Space::Shared && plain.groups == 1)
+                align_to_vectors(bytes, *window);
+            windows.push_back(std::move(*window));
+        }
+        return windows;
+    }
+
+    // Widens a window of shared memory to whole vectors at multiples of their size, if it is known
+    // where it begins. Neighbours' windows then are the same vectors, and what was stored can be
+    // loaded again without waiting for the cache.
+    void align_to_vectors(unsigned bytes, StridedWindow &window) const {
+        const unsigned size = kernel_.machine.vector_bits / 8;
+        const std::uint64_t lead =
+            (low_bits_for_windows_.lanes[0] + static_cast<std::uint64_t>(window.first)) &
+            (size - 1);
+        if (size > std::uint64_t{1} << low_bits_for_windows_.count || lead % bytes != 0)
+            return;
+        const unsigned more = static_cast<unsigned>(lead) / bytes;
+        window.first -= static_cast<std::int64_t>(lead);
+        for (unsigned &index : window.index)
+            index += more;
+        const unsigned count = size / bytes;
+        window.length = (window.length + more + count - 1) / count * count;
+    }
+
+    // For all warps of the block.
+    [[nodiscard]] bool exist_in_static_memory(const AccessPlan &made) const {
+        const unsigned threads = kernel_.launch.threads();
+        if (made.windows.empty() || made.check == Check::Range || !places_ || threads % kLanes != 0)
+            return false;
+        const auto size = static_cast<std::int64_t>(kernel_.function.static_shared_bytes);
+        const unsigned lanes = kLanes / static_cast<unsigned>(made.windows.size());
+        for (unsigned thread = 0; thread < threads; thread += lanes) {
+            const StridedWindow &window = made.windows[thread % kLanes / lanes];
+            const auto place = static_cast<std::int32_t>((*places_)[thread]);
+            const std::int64_t first = place + extra_ + window.first;
+            if (first < 0 || first + std::int64_t{window.length} * made.lane_bytes() > size)
+                return false;
+        }
+        return true;
+    }
+
+    KernelPlan &kernel_;
+    // Of the access that is being planned, in shared or local memory:
+    LowBits low_bits_, low_bits_for_windows_;
+    const analysis::PerThread *places_ = nullptr; ///< every thread's offset, without extra_
+    std::int64_t extra_ = 0;
+};
+
+// Looks at most `depth` operations back.
+LowBits Planner::low_bits(const Value *value, unsigned depth) const {
+    if (value->constant)
+        return same_low_bits(64, value->bits);
+    const Instruction *i = value->definition;
+    if (!i || depth == 0 || !ir::is_whole_integer(*i))
+        return low_bits_by_shape(shape(value));
+    switch (i->opcode) {
+    case Opcode::SymbolAddress:
+        if (is_window(i->attributes.space))
+            return low_bits_of_symbol(*i);
+        break;
+    case Opcode::Add: {
+        LowBits sum = low_bits(i->operand(0), depth - 1);
+        const LowBits other = low_bits(i->operand(1), depth - 1);
+        sum.count = std::min(sum.count, other.count);
+        for (unsigned lane = 0; lane < kLanes; ++lane)
+            sum.lanes[lane] += other.lanes[lane];
+        return sum;
+    }
+    case Opcode::Mul:
+    case Opcode::MulWide:
+        if (i->operand(1)->constant && i->operand(1)->bits != 0)
+            return times(i->operand(0), i->operand(1)->bits, depth - 1);
+        break;
+    case Opcode::Shl:
+        if (i->operand(1)->constant && i->operand(1)->bits < 32)
+            return times(i->operand(0), std::uint64_t{1} << i->operand(1)->bits, depth - 1);
+        break;
+    default:
+        break;
+    }
+    return low_bits_by_shape(shape(value));
+}
+
+} // namespace
+
+bool stays_near(const Shape &shape) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (std::abs(shape.offset(lane)) > static_cast<std::int64_t>(rt::kNarrowReach / 2))
+            return false;
+    return !shape.checked;
+}
+
+void plan_accesses(KernelPlan &plan) {
+    plan.accesses.clear();
+    for (const ir::Block *block : plan.function.blocks)
+        for (const Instruction *i : block->instructions)
+            if (is_access(*i))
+                plan.accesses.emplace(i, Planner(plan).plan(*i));
+}
+
+std::string_view text(How how) {
+    constexpr std::array<std::string_view, 6> kNames = {"uniform",  "contiguous", "grouped",
+                                                        "windowed", "scattered",  "tested"};
+    return kNames.at(static_cast<std::size_t>(how));
+}
+
+std::string to_text(const AccessPlan &plan) {
+    std::string out(text(plan.full));
+    if (plan.masked != plan.full)
+        out += ", under a mask " + std::string(text(plan.masked));
+    const bool in_groups = plan.full == How::Contiguous || plan.full == How::Grouped;
+    const unsigned groups = in_groups ? plan.grouped.groups : plan.shape.groups;
+    if (groups > 1 && groups < kLanes)
+        out += ", " + std::to_string(groups) + " groups";
+    if (plan.full == How::Windowed || plan.masked == How::Windowed)
+        for (const StridedWindow &window : plan.windows)
+            out +=
+                ", window " + std::to_string(window.first) + " + " + std::to_string(window.length);
+    if (plan.windows_exist)
+        out += " proved";
+    if (plan.indexed.pointer)
+        out += ", pointer " + ir::to_text(*plan.indexed.pointer) + " index " +
+               ir::to_text(*plan.indexed.index);
+    if (plan.check == Check::Alignment)
+        out += ", check alignment " + std::to_string(plan.alignment);
+    if (plan.check == Check::Range)
+        out += ", check range";
+    return out + (plan.may_wrap ? ", check wrap" : "");
+}
+
+} // namespace softcuda::warp

@@ -1,0 +1,116 @@
+// access_plan.h -- how a warp accesses memory: decided here, once for each access, from shapes
+// alone.
+//
+//     uniform       all lanes access one place        one scalar access
+//     contiguous    a group's lanes, adjacent places  one vector access a group, under the mask
+//     grouped       a few groups, one place each      a few scalar loads; of loads only
+//     windowed      places close together             some wide accesses and permutations
+//     scattered     offsets from a base known now     a gather or scatter with constant offsets
+//     tested        anything                          contiguous if that turns out, else a gather
+//
+// A vector access of PTX (.v2, .v4) is one access of several elements a lane. Code generation
+// carries plans out and decides nothing of this itself.
+#pragma once
+
+#include "analysis/shape.h"
+#include "analysis/thread_values.h"
+#include "ir/ir.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace softcuda::warp {
+
+struct KernelPlan;
+
+/// What plans depend on of the processor.
+struct Machine {
+    bool has_avx2 = true;
+    unsigned vector_bits = 256;  ///< of the widest register
+    bool narrow_windows = false; ///< rt/windows.h
+};
+
+enum class How : std::uint8_t { Uniform, Contiguous, Grouped, Windowed, Scattered, Tested };
+
+/// What is asked before an access.
+enum class Check : std::uint8_t {
+    None,      ///< proved to be right, or memory that faults by itself
+    Alignment, ///< whether the place is a multiple of AccessPlan::alignment
+    Range,     ///< whether it is in the arena of device memory and aligned
+};
+
+/// What is known of a value when it is compiled: the lowest `count` bits of each lane.
+struct LowBits {
+    unsigned count = 0;
+    std::array<std::uint64_t, analysis::kLanes> lanes{};
+};
+
+/// All that lies between the places of a group's lanes: the place of lane i is
+/// base + first + index[i] * bytes.
+///
+///     x[2 * lane]     a . b . c . d .     length 2 * lanes - 1
+///     x[lane ^ 1]     b a d c             length lanes
+struct StridedWindow {
+    std::int64_t first = 0; ///< bytes
+    unsigned length = 0;    ///< elements, the gaps included
+    std::vector<unsigned> index;
+};
+
+/// Divergent addresses that are a uniform pointer plus 32-bit indices: half as wide to check, and
+/// what hardware gathers want.
+struct IndexedAddress {
+    const ir::Value *pointer = nullptr; ///< null: the address is not of this kind
+    const ir::Value *index = nullptr;
+    unsigned scale = 0; ///< bytes
+};
+
+/// Offsets of the first lanes of a block's warps: start + step * warp.
+struct WarpLine {
+    std::int64_t start = 0, step = 0;
+};
+
+struct AccessPlan {
+    unsigned bytes = 0; ///< of an element
+    unsigned count = 1; ///< elements that each lane accesses
+
+    /// How all lanes of the address vary, and how it is accessed: the same address in as few groups
+    /// as make it contiguous or grouped.
+    analysis::Shape shape, grouped;
+    How full = How::Tested;   ///< where all lanes are active
+    How masked = How::Tested; ///< under any other mask
+    bool may_wrap = false;    ///< the shape holds unless an index has wrapped: asked at run time
+
+    Check check = Check::None;
+    unsigned alignment = 1; ///< bytes; asked for before the access if it is more than 1
+
+    std::vector<StridedWindow> windows; ///< one for each of shape's groups; empty: none
+    bool windows_exist = false;         ///< proved: all of them lies in the kernel's own variables
+    IndexedAddress indexed;
+    /// Of shared memory: the first lanes' offsets, if they follow from the thread's index in a
+    /// line.
+    std::optional<WarpLine> line;
+
+    [[nodiscard]] How how(bool mask_is_full) const { return mask_is_full ? full : masked; }
+    [[nodiscard]] unsigned lane_bytes() const { return bytes * count; }
+};
+
+/// Whether all lanes of a group access places near that of its first, so that cutting off an offset
+/// at the end of a narrow window (rt/windows.h) is right for all of them.
+[[nodiscard]] bool stays_near(const analysis::Shape &shape);
+
+using AccessPlans = std::map<const ir::Instruction *, AccessPlan>;
+
+/// Plans every load, store and atomic of the function. All other analyses have run.
+void plan_accesses(KernelPlan &plan);
+
+[[nodiscard]] std::string_view text(How how);
+/// `contiguous, 2 groups, check range`: how, in which groups, and what is asked before. A window is
+/// its first byte and its length in elements, `proved` if it needs no question at run time.
+[[nodiscard]] std::string to_text(const AccessPlan &plan);
+
+} // namespace softcuda::warp

@@ -1,0 +1,183 @@
+// kernel_plan.cpp -- the analyses, each on what those before it have found.
+#include "warp/kernel_plan.h"
+
+#include "analysis/coordinates.h"
+#include "analysis/liveness.h"
+#include "transform/find_parted_exchange.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace softcuda::warp {
+
+namespace {
+
+template <typename Test> bool any_instruction(const ir::Function &function, Test test) {
+    return std::ranges::any_of(function.blocks, [&](const ir::Block *block) {
+        return std::ranges::any_of(block->instructions,
+                                   [&](const ir::Instruction *i) { return test(*i); });
+    });
+}
+
+/// Accesses by lanes of their own take some hundred instructions each, and compilation as long as
+/// that. A kernel with more of them than this would take seconds.
+constexpr std::size_t kManyAccesses = 200;
+
+std::size_t count_accesses(const ir::Function &function) {
+    std::size_t count = 0;
+    for (const ir::Block *block : function.blocks)
+        for (const ir::Instruction *i : block->instructions)
+            if (i->is(ir::Opcode::Load) || i->is(ir::Opcode::Store))
+                count += i->attributes.vector;
+    return count;
+}
+
+std::uint64_t round_to_16(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+} // namespace
+
+bool needs_call_stack(const ir::Function &kernel) {
+    return any_instruction(kernel, [](const ir::Instruction &i) {
+        return i.is(ir::Opcode::Call) || i.is(ir::Opcode::Alloca);
+    });
+}
+
+std::uint64_t local_memory_of(const ir::Function &kernel) {
+    return round_to_16(kernel.local_bytes);
+}
+
+const ir::Instruction *barrier_at_end(const ir::Block *block) {
+    const std::size_t count = block->instructions.size();
+    if (count < 2 || !ir::is_block_barrier(*block->instructions[count - 2]))
+        return nullptr;
+    return block->instructions[count - 2];
+}
+
+// What optional analyses would find starts as "nothing is known".
+KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape,
+                       const TierRequest &wanted, std::span<const std::string> file_names,
+                       const Machine &processor)
+    : function(kernel), launch(shape), request(wanted), files(file_names), machine(processor),
+      ranges(kernel.value_count()), coordinate_functions(kernel.value_count(), false),
+      thread_values(kernel, shape, coordinate_functions) {}
+
+std::string KernelPlan::place(const ir::Instruction &instruction) const {
+    const ir::Location &at = instruction.location;
+    const std::string file = at.file < files.size() ? files[at.file] : "kernel";
+    return file + ":" + std::to_string(at.line);
+}
+
+bool KernelPlan::yields_behind(const ir::Block *block) const {
+    return std::ranges::any_of(block->successors(), [&](const ir::Block *to) {
+        return loops.back_edge(block, to) && waits.loops[loops.innermost(to)];
+    });
+}
+
+std::uint32_t KernelPlan::mask_id(const ir::Block *owner) const {
+    return function.value_count() + owner->id;
+}
+
+void find_dominators(KernelPlan &plan) {
+    using Direction = ir::DominatorTree::Direction;
+    plan.dominators = ir::DominatorTree(plan.function);
+    plan.post_dominators = ir::DominatorTree(plan.function, Direction::Backward);
+}
+
+void find_loops(KernelPlan &plan) {
+    plan.loops = analysis::LoopForest(plan.function, plan.dominators);
+}
+
+void find_ranges(KernelPlan &plan) {
+    plan.ranges = analysis::find_ranges(plan.function, plan.launch);
+}
+
+void find_shapes(KernelPlan &plan) {
+    plan.divergence = analysis::find_divergence(plan.function, plan.launch, plan.ranges, plan.loops,
+                                                plan.post_dominators);
+}
+
+void plan_schedule(KernelPlan &plan) {
+    plan.schedule = transform::plan_schedule(plan.function, plan.divergence, plan.loops,
+                                             plan.dominators, plan.post_dominators);
+}
+
+void find_waits(KernelPlan &plan) {
+    plan.waits = transform::find_waits(plan.function, plan.divergence, plan.loops, plan.schedule);
+}
+
+void find_coordinates(KernelPlan &plan) {
+    plan.coordinate_functions = analysis::find_coordinate_functions(plan.function);
+}
+
+void find_parted_exchange(KernelPlan &plan) {
+    plan.parted_exchange = transform::find_parted_exchange(
+        plan.function, plan.launch, plan.divergence, plan.schedule, plan.thread_values);
+}
+
+void choose_tier(KernelPlan &plan) {
+    plan.tier = choose_tier(plan.function, plan.launch, plan.loops, plan.schedule, plan.waits,
+                            plan.parted_exchange, plan.request);
+}
+
+void find_shapes_of_lanes(KernelPlan &plan) {
+    if (plan.tier.tier == rt::Tier::Lanes)
+        plan.divergence =
+            analysis::find_divergence(plan.function, plan.launch, plan.ranges, plan.loops,
+                                      plan.post_dominators, analysis::LaneOrder::Independent);
+}
+
+void find_outliving(KernelPlan &plan) {
+    const bool exchanges_cut_blocks = plan.tier.tier == rt::Tier::Lanes;
+    plan.outlives_block.assign(plan.function.value_count(), exchanges_cut_blocks);
+    for (const ir::Block *block : plan.function.blocks)
+        for (const ir::Instruction *i : block->instructions)
+            for (const ir::Value *operand : i->operands)
+                if (operand->definition &&
+                    (i->is(ir::Opcode::Phi) || operand->definition->block != block))
+                    plan.outlives_block[operand->id] = true;
+}
+
+void lay_out_local_memory(KernelPlan &plan) {
+    plan.takes_memory = any_instruction(
+        plan.function, [](const ir::Instruction &i) { return i.is(ir::Opcode::Alloca); });
+    plan.frame_bytes = local_memory_of(plan.function);
+    const std::uint64_t own =
+        plan.frame_bytes + (needs_call_stack(plan.function) ? plan.launch.call_stack : 0);
+    plan.local_stride = plan.kernel_stride.value_or(own);
+    plan.wants_short_code = count_accesses(plan.function) > kManyAccesses;
+}
+
+// A block of one warp has nobody to wait for, so its barriers are no ends of regions. That there
+// are at most 63 barriers, all of the whole block, was the condition for this tier
+// (choose_tier.cpp).
+void find_regions(KernelPlan &plan) {
+    plan.regions = {plan.function.entry()};
+    if (plan.tier.tier != rt::Tier::Regions || plan.launch.warps() == 1)
+        return;
+    for (const ir::Block *block : plan.function.blocks)
+        if (barrier_at_end(block))
+            plan.regions.push_back(block->successors().front());
+}
+
+void find_liveness(KernelPlan &plan) {
+    if (plan.regions.size() == 1)
+        return;
+    analysis::ExtraLiveness masks{.count = static_cast<std::uint32_t>(plan.function.blocks.size()),
+                                  .definitions = {},
+                                  .uses = {}};
+    for (const ir::Block *block : plan.function.blocks) {
+        const ir::Block *owner = plan.schedule.of(block).mask_owner;
+        if (owner == block)
+            masks.definitions.push_back({block, plan.mask_id(block)});
+        else
+            masks.uses.push_back({block, plan.mask_id(owner)});
+    }
+    plan.live_in = analysis::find_live_in(plan.function, masks);
+}
+
+void find_lockstep(KernelPlan &plan) {
+    if (plan.regions.size() > 1)
+        plan.lockstep = analysis::find_lockstep(plan.function, plan.post_dominators);
+}
+
+} // namespace softcuda::warp

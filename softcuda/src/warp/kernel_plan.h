@@ -1,0 +1,103 @@
+// kernel_plan.h -- all that the analyses find out about a prepared function for one launch.
+//
+// A plan starts with what is asked for. Each analysis reads what those before it have found and
+// adds its own; compiler/pipeline.cpp has their order. Code generation only reads a plan.
+#pragma once
+
+#include "analysis/cfg.h"
+#include "analysis/lockstep.h"
+#include "analysis/shape.h"
+#include "analysis/thread_values.h"
+#include "transform/find_waits.h"
+#include "transform/schedule.h"
+#include "warp/access_plan.h"
+#include "warp/choose_tier.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace softcuda::warp {
+
+/// True for a kernel that needs a call stack in local memory: it calls functions, or has an alloca.
+[[nodiscard]] bool needs_call_stack(const ir::Function &kernel);
+/// Bytes of local memory that a thread of the kernel needs for the kernel's own variables.
+[[nodiscard]] std::uint64_t local_memory_of(const ir::Function &kernel);
+
+struct KernelPlan {
+    /// The function, the spans' elements and the files must outlive the plan.
+    KernelPlan(const ir::Function &function, const analysis::LaunchShape &launch,
+               const TierRequest &request, std::span<const std::string> files,
+               const Machine &machine = {});
+    KernelPlan(const KernelPlan &) = delete; // its members refer to each other
+
+    const ir::Function &function;
+    analysis::LaunchShape launch;
+    TierRequest request;
+    std::span<const std::string> files; ///< names of source files, by Location::file
+    Machine machine;
+    /// Of a function that a kernel calls: the kernel's local_stride.
+    std::optional<std::uint64_t> kernel_stride;
+
+    ir::DominatorTree dominators, post_dominators;
+    analysis::LoopForest loops;
+    std::vector<analysis::Range> ranges; ///< by Value::id
+    analysis::Divergence divergence;
+    transform::Schedule schedule;
+    transform::Waits waits;
+    std::vector<bool> coordinate_functions; ///< by Value::id, see find_coordinate_functions()
+    analysis::ThreadValues thread_values;
+    /// An exchange whose members may come from several places; null: none.
+    const ir::Instruction *parted_exchange = nullptr;
+    TierChoice tier;
+    /// By Value::id: used outside its block, or by a phi.
+    std::vector<bool> outlives_block;
+
+    std::uint64_t local_stride = 0; ///< bytes of local memory of a thread, those it calls included
+    std::uint64_t frame_bytes = 0;  ///< of those the function's own variables
+    bool takes_memory = false;      ///< the function has an alloca
+    /// The function is so large that its code had better be short: loops over the lanes in the
+    /// place of one access for each.
+    bool wants_short_code = false;
+
+    /// The first block of each region: what a warp runs between two barriers at which it waits.
+    /// Region 0 starts at the entry, the others behind a barrier. Only the tier of regions has
+    /// more than one, and only for blocks of several warps.
+    std::vector<const ir::Block *> regions;
+    /// Values and masks (see mask_id()) that live into a block, by Block::id; empty where there is
+    /// one region.
+    std::vector<std::vector<bool>> live_in;
+    analysis::Lockstep lockstep; ///< if it holds, all warps are in the same region
+    AccessPlans accesses;        ///< of every load, store and atomic
+
+    /// `file:line` of an instruction.
+    [[nodiscard]] std::string place(const ir::Instruction &instruction) const;
+    /// True for the source of a back edge on which a warp of the fiber tier gives way to others.
+    [[nodiscard]] bool yields_behind(const ir::Block *block) const;
+    /// Index into live_in of the mask that `owner` owns.
+    [[nodiscard]] std::uint32_t mask_id(const ir::Block *owner) const;
+};
+
+/// The block-wide barrier at the end of a block; null if there is none.
+[[nodiscard]] const ir::Instruction *barrier_at_end(const ir::Block *block);
+
+// The analyses. Each fills the members that its name tells.
+void find_dominators(KernelPlan &plan);
+void find_loops(KernelPlan &plan);
+void find_ranges(KernelPlan &plan);
+void find_shapes(KernelPlan &plan);
+void plan_schedule(KernelPlan &plan);
+void find_waits(KernelPlan &plan);
+void find_coordinates(KernelPlan &plan);
+void find_parted_exchange(KernelPlan &plan);
+void choose_tier(KernelPlan &plan);
+/// In the tier of lanes: shapes again, for lanes that go through the program each by itself.
+void find_shapes_of_lanes(KernelPlan &plan);
+void find_outliving(KernelPlan &plan);
+void lay_out_local_memory(KernelPlan &plan);
+void find_regions(KernelPlan &plan);
+void find_liveness(KernelPlan &plan);
+void find_lockstep(KernelPlan &plan);
+
+} // namespace softcuda::warp

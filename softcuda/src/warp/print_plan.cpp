@@ -1,0 +1,283 @@
+// print_plan.cpp -- what the analyses have found, as text.
+#include "warp/print_plan.h"
+
+#include "ir/print.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace softcuda::warp {
+
+namespace {
+
+using analysis::kLanes;
+using analysis::Loop;
+using analysis::Shape;
+using ir::Block;
+using ir::Function;
+using ir::Instruction;
+using ir::Value;
+
+constexpr std::size_t kCommentColumn = 40;
+
+using BlockFact = std::function<std::string(const Block &)>;
+using InstructionFact = std::function<std::string(const Instruction &)>;
+
+std::string with_comment(std::string line, const std::string &comment) {
+    if (comment.empty())
+        return line + "\n";
+    if (line.size() < kCommentColumn)
+        line.resize(kCommentColumn, ' ');
+    return line + " ; " + comment + "\n";
+}
+
+/// The blocks with a comment behind each name and each instruction for which there is one.
+std::string annotate(const Function &function, const BlockFact &of_block,
+                     const InstructionFact &of_instruction) {
+    std::string out;
+    for (const Block *block : function.blocks) {
+        out += with_comment(block->name + ":", of_block(*block));
+        for (const Instruction *i : block->instructions)
+            out += with_comment("  " + ir::to_text(*i), of_instruction(*i));
+    }
+    return out;
+}
+
+std::string annotate_values(const Function &function,
+                            const std::function<std::string(const Value &)> &fact) {
+    return annotate(
+        function, [](const Block &) { return std::string(); },
+        [&](const Instruction &i) {
+            std::string facts;
+            for (const Value *result : i.results)
+                facts += (facts.empty() ? "" : " | ") + fact(*result);
+            return facts;
+        });
+}
+
+std::string join(const std::vector<std::string> &words, const char *between = ", ") {
+    std::string out;
+    for (const std::string &word : words)
+        out += (out.empty() ? "" : between) + word;
+    return out;
+}
+
+template <typename Blocks> std::string names(const Blocks &blocks) {
+    std::vector<std::string> words;
+    for (const Block *block : blocks)
+        words.push_back(block ? block->name : "(none)");
+    return join(words, " ");
+}
+
+std::string name_or_none(const Block *block) { return block ? block->name : "none"; }
+
+std::string instruction_or_none(const Instruction *i) {
+    return i ? ir::to_text(*i) + " in " + i->block->name : "none";
+}
+
+/// The step if each lane's offset is its number in the group times one step.
+std::optional<std::int64_t> step_of(const Shape &shape) {
+    const std::int64_t step = shape.offset(1);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (shape.offset(lane) != step * static_cast<std::int64_t>(lane % shape.group_size()))
+            return std::nullopt;
+    return step;
+}
+
+std::string lanes_text(const Shape &shape) {
+    if (!shape.known())
+        return "unknown";
+    if (shape.divergent())
+        return "divergent";
+    if (shape.uniform())
+        return "uniform";
+    const std::string groups = shape.groups == 1 ? "" : std::to_string(shape.groups) + " groups";
+    if (!shape.offsets)
+        return groups;
+    const std::string start = groups.empty() ? "" : groups + ", ";
+    if (const auto step = step_of(shape))
+        return start + "step " + std::to_string(*step);
+    std::string offsets = start + "offsets";
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        offsets += ' ' + std::to_string(shape.offset(lane));
+    return offsets;
+}
+
+} // namespace
+
+std::string to_text(const Shape &shape) {
+    std::string text = lanes_text(shape);
+    if (shape.align >= 64)
+        text += ", first lane 0";
+    else if (shape.align > 0)
+        text += ", multiple of " + std::to_string(std::uint64_t{1} << shape.align);
+    return text + (shape.checked ? ", unless wrapped" : "");
+}
+
+std::string print_dominators(const KernelPlan &plan) {
+    std::string out;
+    for (const Block *block : plan.function.blocks)
+        out += with_comment(block->name + ":",
+                            "dominator " + name_or_none(plan.dominators.parent(block)) +
+                                ", post-dominator " +
+                                name_or_none(plan.post_dominators.parent(block)));
+    return out;
+}
+
+std::string print_loops(const KernelPlan &plan) {
+    std::string out = plan.loops.reducible() ? "" : "a loop has several entries\n";
+    for (const Loop &loop : plan.loops.loops())
+        out += "loop " + loop.header->name + ": blocks " + names(loop.blocks) + ", exits " +
+               names(loop.exits) +
+               (loop.parent == -1
+                    ? ""
+                    : ", inside " +
+                          plan.loops.loops()[static_cast<std::size_t>(loop.parent)].header->name) +
+               "\n";
+    return out;
+}
+
+std::string print_ranges(const KernelPlan &plan) {
+    return annotate_values(plan.function, [&](const Value &value) {
+        const analysis::Range &range = plan.ranges[value.id];
+        return range == analysis::Range{}
+                   ? "-"
+                   : std::to_string(range.low) + " .. " + std::to_string(range.high);
+    });
+}
+
+std::string print_divergence(const KernelPlan &plan) {
+    return annotate(
+        plan.function,
+        [&](const Block &block) {
+            std::vector<std::string> facts;
+            if (plan.divergence.divergent_join[block.id])
+                facts.emplace_back("divergent join");
+            const int loop = plan.loops.innermost(&block);
+            if (loop != -1 && plan.loops.loops()[loop].header == &block)
+                facts.emplace_back(plan.divergence.divergent_loop[loop] ? "divergent loop"
+                                                                        : "uniform loop");
+            return join(facts);
+        },
+        [&](const Instruction &i) {
+            return std::string(&i == i.block->terminator() &&
+                                       plan.divergence.divergent_branch[i.block->id]
+                                   ? "divergent branch"
+                                   : "");
+        });
+}
+
+std::string print_shapes(const KernelPlan &plan) {
+    return annotate_values(plan.function,
+                           [&](const Value &value) { return to_text(plan.divergence.of(&value)); });
+}
+
+std::string print_schedule(const KernelPlan &plan) {
+    std::string out;
+    for (const Block *block : plan.schedule.order) {
+        const transform::BlockPlan &here = plan.schedule.of(block);
+        std::vector<std::string> facts{
+            here.mask_owner == block ? "own mask" : "mask of " + name_or_none(here.mask_owner)};
+        if (here.guarded)
+            facts.emplace_back("guarded");
+        if (here.waited)
+            facts.emplace_back("waited");
+        if (!here.pending.empty())
+            facts.push_back("pending " + names(here.pending));
+        facts.push_back("next " + names(here.next));
+        if (here.dominator)
+            facts.push_back("after " + here.dominator->name);
+        out += with_comment(block->name + ":", join(facts));
+    }
+    if (plan.schedule.divergent_barrier)
+        out += "divergent barrier: " + instruction_or_none(plan.schedule.divergent_barrier) + "\n";
+    if (plan.schedule.parted_barrier)
+        out += "parted barrier: " + instruction_or_none(plan.schedule.parted_barrier) + "\n";
+    return out;
+}
+
+std::string print_waits(const KernelPlan &plan) {
+    std::string out;
+    for (std::size_t loop = 0; loop < plan.loops.loops().size(); ++loop)
+        out += "loop " + plan.loops.loops()[loop].header->name +
+               (plan.waits.loops[loop] ? ": waits" : ": ends by itself") + "\n";
+    out += "waits for another thread: " + instruction_or_none(plan.waits.cause) + "\n";
+    return out + "waits for another lane: " + instruction_or_none(plan.waits.lane_cause) + "\n";
+}
+
+std::string print_coordinates(const KernelPlan &plan) {
+    return annotate_values(plan.function, [&](const Value &value) {
+        return std::string(plan.coordinate_functions[value.id] ? "coordinate" : "-");
+    });
+}
+
+std::string print_parted_exchange(const KernelPlan &plan) {
+    return "parted exchange: " + instruction_or_none(plan.parted_exchange) + "\n";
+}
+
+std::string print_tier(const KernelPlan &plan) {
+    std::string words = std::string(plan.function.kernel ? "kernel `" : "function `") +
+                        plan.function.name + "`: " + std::string(text(plan.tier.tier)) + ", " +
+                        plan.tier.reason;
+    if (plan.tier.cause)
+        words += " (" + plan.place(*plan.tier.cause) + ")";
+    return words;
+}
+
+std::string print_outliving(const KernelPlan &plan) {
+    return annotate_values(plan.function, [&](const Value &value) {
+        return std::string(plan.outlives_block[value.id] ? "outlives its block" : "-");
+    });
+}
+
+std::string print_local_memory(const KernelPlan &plan) {
+    return "own variables: " + std::to_string(plan.frame_bytes) +
+           " bytes, with the call stack: " + std::to_string(plan.local_stride) + " bytes" +
+           (plan.takes_memory ? ", has an alloca" : "") +
+           (plan.wants_short_code ? ", wants short code" : "") + "\n";
+}
+
+std::string print_regions(const KernelPlan &plan) {
+    std::string out;
+    for (std::size_t region = 0; region < plan.regions.size(); ++region)
+        out += "region " + std::to_string(region) + ": " + plan.regions[region]->name + "\n";
+    return out;
+}
+
+std::string print_liveness(const KernelPlan &plan) {
+    if (plan.live_in.empty())
+        return "one region\n";
+    std::string out;
+    for (std::size_t region = 1; region < plan.regions.size(); ++region) {
+        const std::vector<bool> &live = plan.live_in[plan.regions[region]->id];
+        out += "into region " + std::to_string(region) + ":";
+        for (std::size_t id = 0; id < plan.function.value_count(); ++id)
+            if (live[id])
+                out += " %" + std::to_string(id);
+        for (const Block *block : plan.function.blocks)
+            if (live[plan.mask_id(block)])
+                out += ", mask of " + block->name;
+        out += "\n";
+    }
+    return out;
+}
+
+std::string print_lockstep(const KernelPlan &plan) {
+    if (!plan.lockstep.holds)
+        return "no lockstep\n";
+    return "lockstep\n" + annotate_values(plan.function, [&](const Value &value) {
+               return std::string(
+                   plan.lockstep.same[value.id] ? "equal for all threads of the block" : "-");
+           });
+}
+
+std::string print_access_plans(const KernelPlan &plan) {
+    return annotate(
+        plan.function, [](const Block &) { return std::string(); },
+        [&](const Instruction &i) {
+            auto found = plan.accesses.find(&i);
+            return found == plan.accesses.end() ? std::string() : to_text(found->second);
+        });
+}
+
+} // namespace softcuda::warp

@@ -1,0 +1,35 @@
+// print_plan.h -- what the analyses have found, as text: the IR with their facts as comments.
+#pragma once
+
+#include "warp/kernel_plan.h"
+
+#include <string>
+
+namespace softcuda::warp {
+
+/// A shape in words: `uniform`, `step 4`, `2 groups, step 1`, `offsets 0 1 2 3 0 1 2 3 ...`,
+/// `divergent`; then `, multiple of 16` where that is known of the first lane of each group, and
+/// `, unless wrapped` where code has to find out.
+[[nodiscard]] std::string to_text(const analysis::Shape &shape);
+
+[[nodiscard]] std::string print_dominators(const KernelPlan &plan);
+[[nodiscard]] std::string print_loops(const KernelPlan &plan);
+[[nodiscard]] std::string print_ranges(const KernelPlan &plan);
+[[nodiscard]] std::string print_divergence(const KernelPlan &plan);
+[[nodiscard]] std::string print_shapes(const KernelPlan &plan);
+[[nodiscard]] std::string print_schedule(const KernelPlan &plan);
+[[nodiscard]] std::string print_waits(const KernelPlan &plan);
+[[nodiscard]] std::string print_coordinates(const KernelPlan &plan);
+[[nodiscard]] std::string print_parted_exchange(const KernelPlan &plan);
+/// kernel `name`: tier, reason (place)
+[[nodiscard]] std::string print_tier(const KernelPlan &plan);
+[[nodiscard]] std::string print_outliving(const KernelPlan &plan);
+[[nodiscard]] std::string print_local_memory(const KernelPlan &plan);
+[[nodiscard]] std::string print_regions(const KernelPlan &plan);
+[[nodiscard]] std::string print_liveness(const KernelPlan &plan);
+[[nodiscard]] std::string print_lockstep(const KernelPlan &plan);
+
+/// Behind each load, store and atomic its plan.
+[[nodiscard]] std::string print_access_plans(const KernelPlan &plan);
+
+} // namespace softcuda::warp

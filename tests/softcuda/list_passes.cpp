@@ -1,0 +1,18 @@
+// list_passes.cpp -- prints the compiler's passes, for tools/passes.py and for tests.
+//
+//     softcuda_passes
+//
+// One line for each pass, fields separated by tabs: name, layer, need, source files, sentence.
+// What SOFTCUDA_DUMP and SOFTCUDA_SKIP name wrongly is reported on stderr, as in a compilation.
+#include "compiler/pipeline.h"
+
+#include <iostream>
+
+int main() {
+    using namespace softcuda::compiler;
+    (void)skipped_passes();
+    for (const PassInfo &pass : passes())
+        std::cout << pass.name << '\t' << text(pass.layer) << '\t'
+                  << (pass.need == Need::Optional ? "optional" : "required") << '\t' << pass.source
+                  << '\t' << pass.what << '\n';
+}

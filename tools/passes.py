@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""What each pass of softcuda's compiler costs and brings.
+
+    ./run tools/passes.py write docs/passes.md      makes the table
+    ./run tools/passes.py lines docs/passes.md      the same without measuring
+    tools/passes.py check LIST RUN_TESTS LIBRARY FOLDER
+                                                    runs the run tests without each optional pass
+
+The passes come from ``softcuda_passes``, which the build makes with the tests; ``check`` is told where
+it is. Each optional pass is left out with SOFTCUDA_SKIP, while the kernels of ``benchmarks/softcuda``
+are compiled and run. All settings are timed in turn in one process, so that a change of the machine's
+speed hits all alike; a ratio is of the fastest runs.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = ROOT / "build/release/tests/softcuda/softcuda_passes"
+ROUNDS = 5  # of compilations and of runs
+SECONDS = 0.02  # the least time that one measurement of a run takes
+
+Times = dict[str, dict[str, float]]  # by setting, by kernel
+
+
+@dataclass
+class Pass:
+    """One row of the compiler's list."""
+
+    name: str
+    layer: str
+    optional: bool
+    source: str
+    what: str
+
+    def lines(self) -> int | None:
+        """Lines of its source files; None for LLVM's own passes."""
+        if self.source == "LLVM":
+            return None
+        files = [ROOT / "softcuda/src" / name for name in self.source.split()]
+        return sum(len(file.read_text().splitlines()) for file in files)
+
+
+@dataclass
+class Figures:
+    """Seconds of the fastest compilation and run, by setting and kernel; "" leaves out nothing."""
+
+    compile: Times = field(default_factory=dict)
+    run: Times = field(default_factory=dict)
+
+
+def read_passes(program: Path) -> list[Pass]:
+    text = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    rows = [line.split("\t") for line in text.splitlines()]
+    return [Pass(row[0], row[1], row[2] == "optional", row[3], row[4]) for row in rows]
+
+
+def keep_least(times: Times, setting: str, kernel: str, seconds: float) -> None:
+    of_setting = times.setdefault(setting, {})
+    of_setting[kernel] = min(seconds, of_setting.get(kernel, math.inf))
+
+
+def measure(settings: list[str]) -> Figures:
+    """Compiles and runs every kernel with every setting."""
+    os.environ["SOFTCUDA_DISABLE_CACHE"] = "1"
+    os.environ.setdefault("PYCUDA_DRIVER", "softcuda")
+    sys.path.insert(0, str(ROOT / "benchmarks/softcuda"))
+    import cases
+
+    import pycuda.autoinit  # noqa: F401
+    import pycuda.driver as cuda
+    from pycuda.compiler import compile as compile_source
+
+    def runner(case: cases.Case, ptx: bytes):  # noqa: ANN202
+        """Compiles a case; a function that runs all of its launches."""
+        module = cuda.module_from_buffer(ptx)
+        bound = [
+            module.get_function(launch.kernel).bind(
+                *(memory[a] if isinstance(a, str) else a for a in launch.arguments),
+                grid=launch.grid,
+                block=(launch.block + (1, 1))[:3],
+            )
+            for launch in case.launches
+        ]
+
+        def run() -> None:
+            for launch in bound:
+                launch()
+            cuda.Context.synchronize()
+
+        return run
+
+    figures = Figures()
+    for name in cases.NAMES:
+        case = cases.make(name, small=True)
+        ptx = compile_source(case.text("cu"), arch="sm_86", target="ptx")
+        memory = {key: cuda.to_device(array) for key, array in case.arrays.items()}
+        runs = {}
+        for _ in range(ROUNDS):
+            for setting in settings:
+                os.environ["SOFTCUDA_SKIP"] = setting
+                start = time.perf_counter()
+                runs[setting] = runner(case, ptx)
+                runs[setting]()
+                first = time.perf_counter() - start
+                start = time.perf_counter()
+                runs[setting]()
+                second = time.perf_counter() - start
+                keep_least(figures.compile, setting, name, first - second)
+        os.environ["SOFTCUDA_SKIP"] = ""
+        repeats = max(1, math.ceil(SECONDS / second))
+        for _ in range(ROUNDS):
+            for setting in settings:
+                start = time.perf_counter()
+                for _ in range(repeats):
+                    runs[setting]()
+                seconds = (time.perf_counter() - start) / repeats
+                keep_least(figures.run, setting, name, seconds)
+        print(f"{name}: measured", file=sys.stderr, flush=True)
+    return figures
+
+
+def ratios(times: Times, setting: str) -> dict[str, float]:
+    """How many times as long each kernel takes with a setting, as without."""
+    return {name: times[setting][name] / base for name, base in times[""].items()}
+
+
+def mean(values: dict[str, float]) -> float:
+    """The geometric mean."""
+    return math.exp(sum(map(math.log, values.values())) / len(values))
+
+
+def table(passes: list[Pass], figures: Figures | None) -> str:
+    """The document."""
+    text = [
+        "# The passes of softcuda's compiler",
+        "",
+        "Made by `./run tools/passes.py write docs/passes.md`. `softcuda/src/compiler/pipeline.cpp` is the list"
+        " itself, with the",
+        "order in which passes run, some of them more than once. `SOFTCUDA_DUMP=name,...` prints a kernel after"
+        " passes,",
+        "`SOFTCUDA_SKIP=name,...` leaves out those that compiled code is right without, and `SOFTCUDA_VERIFY=1`"
+        " checks the IR",
+        "after each pass over it.",
+        "",
+        "Lines are those of the pass' own source files. The other columns are times without the pass, divided by"
+        " times with all",
+        "passes, over the kernels of `benchmarks/softcuda`: the geometric mean of compile times and of run times,"
+        " and the kernel",
+        "whose run time the pass matters most to. Compiled code would be wrong without the passes that have no"
+        " figures.",
+    ]
+    if figures is None:
+        text += ["", "Times have not been recorded for this version."]
+    for layer in dict.fromkeys(row.layer for row in passes):
+        text += ["", f"## {layer}", ""]
+        text += ["| pass | what it does | lines | compile | run | most |"]
+        text += ["|---|---|---|---|---|---|"]
+        for row in passes:
+            if row.layer == layer:
+                text.append(table_row(row, figures))
+    return "\n".join(text) + "\n"
+
+
+def table_row(row: Pass, figures: Figures | None) -> str:
+    lines = row.lines()
+    cells = [f"`{row.name}`", row.what, "LLVM" if lines is None else str(lines)]
+    if figures is None or not row.optional:
+        cells += ["", "", ""]
+    else:
+        run = ratios(figures.run, row.name)
+        most = max(run, key=run.__getitem__)
+        cells += [
+            f"{mean(ratios(figures.compile, row.name)):.2f}",
+            f"{mean(run):.2f}",
+            f"{most} {run[most]:.2f}",
+        ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def check(run_tests: str, library: str, folder: str, passes: list[Pass]) -> int:
+    """Runs the run tests without each optional pass, and without all of them."""
+    names = [row.name for row in passes if row.optional]
+    failed = []
+    for skipped in [*names, ",".join(names)]:
+        process = subprocess.run(
+            [run_tests, library, folder],
+            env={**os.environ, "SOFTCUDA_SKIP": skipped, "SOFTCUDA_VERIFY": "1"},
+            capture_output=True,
+            text=True,
+        )
+        if process.returncode != 0:
+            failed.append(skipped)
+            print(f"without {skipped}:\n{process.stdout}{process.stderr}", flush=True)
+    print(f"{len(names) + 1} settings, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+def main() -> int:
+    if len(sys.argv) == 6 and sys.argv[1] == "check":
+        return check(*sys.argv[3:6], passes=read_passes(Path(sys.argv[2])))
+    if len(sys.argv) != 3 or sys.argv[1] not in ("write", "lines"):
+        print(__doc__)
+        return 2
+    passes = read_passes(LIST)
+    settings = ["", *(row.name for row in passes if row.optional)]
+    figures = measure(settings) if sys.argv[1] == "write" else None
+    Path(sys.argv[2]).write_text(table(passes, figures))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

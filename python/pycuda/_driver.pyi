@@ -969,6 +969,18 @@ class Context:
         """
 
     @staticmethod
+    def set_default(context: Context | None) -> None:
+        """
+        Name the context of threads that have none; None: such threads get an error.
+
+        The context becomes current in such a thread when the thread first needs one. pycuda.autoinit and pycuda.autoprimaryctx name theirs. LogicError for a context that was detached.
+        """
+
+    @staticmethod
+    def get_default() -> Context | None:
+        """The context of threads that have none, or None."""
+
+    @staticmethod
     def from_handle(handle: int) -> Context:
         """A CUcontext of other code, which keeps it alive."""
 

@@ -2,6 +2,7 @@
 #include "bindings.h"
 
 #include "device_pointer.h"
+#include "device_scope.h"
 #include "python_object.h"
 #include "user_kernel.h"
 
@@ -86,6 +87,9 @@ class BoundElementwise {
 
     void call(const nb::args &args, const nb::kwargs &keywords) {
         const CallKeywords read = read_keywords(keywords);
+        DeviceScope scope;
+        scope.add(args);
+        scope.enter();
         const CallArrays arrays(kernel_.text().name, kernel_.arguments(), args);
         const StreamRef stream = stream_ref(read.stream);
         const ElementwiseKernel::Call call = kernel_.prepare(

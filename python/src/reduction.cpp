@@ -3,6 +3,7 @@
 
 #include "array_object.h"
 #include "device_pointer.h"
+#include "device_scope.h"
 #include "python_object.h"
 #include "user_kernel.h"
 
@@ -48,6 +49,9 @@ class BoundReduction {
 
     nb::object call(const nb::args &args, const nb::kwargs &keywords) {
         const CallKeywords read = read_keywords(keywords);
+        DeviceScope scope;
+        scope.add(args);
+        scope.enter();
         const CallArrays arrays(kernel_.text().name, kernel_.arguments(), args);
         const StreamRef stream = stream_ref(read.stream);
         const ReductionKernel::Call call = kernel_.prepare(arrays.views(), stream);

@@ -4,6 +4,7 @@
 #include "array_object.h"
 #include "array_operand.h"
 #include "device_pointer.h"
+#include "device_scope.h"
 #include "user_kernel.h"
 
 #include <pycuda/scan_kernel.h>
@@ -22,6 +23,7 @@ class BoundScan {
         ArrayReader reader;
         const ArrayOperand to = reader.read(out, kernel_.text().name, "output_ary");
         const ArrayOperand from = reader.read(in, kernel_.text().name, "input_ary");
+        DeviceScope scope(std::array{out, in});
         const StreamRef queue = stream_ref(stream);
         const KernelVariant *variant = kernel_.launch(queue, to.view, from.view);
         if (variant == nullptr)

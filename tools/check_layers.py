@@ -67,6 +67,7 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/compiler",
         "softcuda/src/device",
     },
+    "softcuda/nccl": {"abi"},
     "python/src": {"abi", "core"},
     "tests": {"abi", "core", "softcuda"},
     "benchmarks": {"abi", "core"},

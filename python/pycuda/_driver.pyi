@@ -3060,3 +3060,6 @@ class ScanKernel:
     ) -> None: ...
     def source(self) -> str:
         """The CUDA C++ for arrays whose elements lie one after the other."""
+
+class NcclError(RuntimeError):
+    pass

@@ -43,4 +43,5 @@ NB_MODULE(_driver, module) {
     bind_array_libraries(module);
     bind_reduction(module);
     bind_scan(module);
+    bind_nccl(module);
 }

@@ -1,0 +1,155 @@
+// nccl.cpp -- communicators of NCCL; pycuda/nccl.py checks what they are called with.
+#include "bindings.h"
+
+#include "array_object.h"
+#include "device_pointer.h"
+#include "device_scope.h"
+
+#include <pycuda/nccl.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace pycuda::python {
+namespace {
+
+NcclId id_from(const nb::bytes &bytes) {
+    NcclId id{};
+    if (bytes.size() != id.size())
+        throw std::invalid_argument("a unique id has " + std::to_string(id.size()) +
+                                    " bytes, not " + std::to_string(bytes.size()));
+    std::memcpy(id.data(), bytes.data(), id.size());
+    return id;
+}
+
+/// The arrays of a call: their addresses, and their memory kept until the stream is done with it.
+class CallOfArrays {
+  public:
+    CallOfArrays(std::initializer_list<nb::handle> arrays, nb::handle stream)
+        : stream_(stream_ref(stream)) {
+        for (nb::handle array : arrays)
+            if (!array.is_none())
+                arrays_.push_back(&require_array(array, "the array"));
+        for (const Array *array : arrays_)
+            scope_.add(*array);
+        scope_.enter();
+    }
+
+    CUstream stream() const noexcept { return stream_.get(); }
+
+    /// Makes the call without the GIL: in NCCL it may wait for other threads of this process.
+    template <class Call> void make(Call call) {
+        {
+            nb::gil_scoped_release release;
+            call();
+        }
+        for (const Array *array : arrays_)
+            array_note_use(*array, stream_);
+    }
+
+  private:
+    StreamRef stream_;
+    std::vector<const Array *> arrays_;
+    DeviceScope scope_;
+};
+
+CUdeviceptr address_of(nb::handle array) {
+    return array.is_none() || array_of(array).size() == 0 ? 0 : array_of(array).address();
+}
+
+void all_reduce(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
+                int operation, nb::handle stream) {
+    CallOfArrays call({from, to}, stream);
+    call.make([&, in = address_of(from), out = address_of(to)] {
+        comm.all_reduce(in, out, count, type, operation, call.stream());
+    });
+}
+
+void reduce(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
+            int operation, int root, nb::handle stream) {
+    CallOfArrays call({from, to}, stream);
+    call.make([&, in = address_of(from), out = address_of(to)] {
+        comm.reduce(in, out, count, type, operation, root, call.stream());
+    });
+}
+
+void broadcast(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
+               int root, nb::handle stream) {
+    CallOfArrays call({from, to}, stream);
+    call.make([&, in = address_of(from), out = address_of(to)] {
+        comm.broadcast(in, out, count, type, root, call.stream());
+    });
+}
+
+void all_gather(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
+                nb::handle stream) {
+    CallOfArrays call({from, to}, stream);
+    call.make([&, in = address_of(from), out = address_of(to)] {
+        comm.all_gather(in, out, count, type, call.stream());
+    });
+}
+
+void reduce_scatter(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count,
+                    int type, int operation, nb::handle stream) {
+    CallOfArrays call({from, to}, stream);
+    call.make([&, in = address_of(from), out = address_of(to)] {
+        comm.reduce_scatter(in, out, count, type, operation, call.stream());
+    });
+}
+
+void send(NcclCommunicator &comm, nb::handle from, std::size_t count, int type, int peer,
+          nb::handle stream) {
+    CallOfArrays call({from}, stream);
+    call.make([&, in = address_of(from)] { comm.send(in, count, type, peer, call.stream()); });
+}
+
+void receive(NcclCommunicator &comm, nb::handle to, std::size_t count, int type, int peer,
+             nb::handle stream) {
+    CallOfArrays call({to}, stream);
+    call.make([&, out = address_of(to)] { comm.receive(out, count, type, peer, call.stream()); });
+}
+
+} // namespace
+
+void bind_nccl(nb::module_ &module) {
+    nb::exception<NcclFailure>(module, "NcclError", PyExc_RuntimeError);
+    module.def("_nccl_version", nccl_version);
+    module.def("_nccl_unique_id", [] {
+        const NcclId id = make_nccl_id();
+        return nb::bytes(id.data(), id.size());
+    });
+    module.def("_nccl_note_use", on_device_of_arrays(+[](nb::handle array, nb::handle stream) {
+                   array_note_use(require_array(array, "the array"), stream_ref(stream));
+               }),
+               nb::arg("array"), nb::arg("stream").none());
+    module.def("_nccl_group_start", nccl_group_start);
+    module.def("_nccl_group_end", nccl_group_end, nb::call_guard<nb::gil_scoped_release>());
+    nb::class_<NcclCommunicator>(module, "_NcclCommunicator", "A rank's part of a communicator.")
+        .def(
+            "__init__",
+            [](NcclCommunicator *self, const nb::bytes &bytes, int ranks, int rank) {
+                const NcclId id = id_from(bytes);
+                nb::gil_scoped_release release;
+                new (self) NcclCommunicator(id, ranks, rank);
+            },
+            nb::arg("unique_id"), nb::arg("ranks"), nb::arg("rank"))
+        .def("all_reduce", all_reduce, nb::arg("send"), nb::arg("receive"), nb::arg("count"),
+             nb::arg("type"), nb::arg("operation"), nb::arg("stream").none())
+        .def("reduce", reduce, nb::arg("send"), nb::arg("receive").none(), nb::arg("count"),
+             nb::arg("type"), nb::arg("operation"), nb::arg("root"), nb::arg("stream").none())
+        .def("broadcast", broadcast, nb::arg("send").none(), nb::arg("receive"), nb::arg("count"),
+             nb::arg("type"), nb::arg("root"), nb::arg("stream").none())
+        .def("all_gather", all_gather, nb::arg("send"), nb::arg("receive"), nb::arg("count"),
+             nb::arg("type"), nb::arg("stream").none())
+        .def("reduce_scatter", reduce_scatter, nb::arg("send"), nb::arg("receive"),
+             nb::arg("count"), nb::arg("type"), nb::arg("operation"), nb::arg("stream").none())
+        .def("send", send, nb::arg("array"), nb::arg("count"), nb::arg("type"), nb::arg("peer"),
+             nb::arg("stream").none())
+        .def("receive", receive, nb::arg("array"), nb::arg("count"), nb::arg("type"),
+             nb::arg("peer"), nb::arg("stream").none())
+        .def("check", &NcclCommunicator::check)
+        .def("destroy", &NcclCommunicator::destroy, nb::call_guard<nb::gil_scoped_release>())
+        .def("abort", &NcclCommunicator::abort, nb::call_guard<nb::gil_scoped_release>());
+}
+
+} // namespace pycuda::python

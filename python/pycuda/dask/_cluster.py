@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 from dask.utils import parse_bytes
@@ -10,7 +11,6 @@ from distributed.deploy.spec import SpecCluster
 
 from pycuda import driver
 from pycuda._array_exchange import device_number
-from pycuda.dask._backend import ensure_default_context
 from pycuda.dask._spilling import DeviceHostStore
 
 
@@ -46,7 +46,7 @@ class LocalPyCUDACluster(SpecCluster):
         local_directory: str | None = None,
         name: str | None = None,
         asynchronous: bool = False,
-        silence_logs: bool | int = False,
+        silence_logs: bool | int = logging.WARNING,
         **worker_options,
     ) -> None:
         driver.init()
@@ -82,7 +82,7 @@ class LocalPyCUDACluster(SpecCluster):
                 "options": {
                     **common,
                     "env": {**environment, "CUDA_DEVICE": str(number)},
-                    "data": (WorkerStore, limits),
+                    "data": (WorkerStore, {"device": number, **limits}),
                     "resources": {"GPU": 1},
                 },
             }
@@ -112,8 +112,16 @@ class LocalPyCUDACluster(SpecCluster):
 
 
 class WorkerStore(DeviceHostStore):
-    """The store of a worker that names its device by ``$CUDA_DEVICE``, before any task runs."""
+    """The store of a worker, which names the worker's device before any task runs.
 
-    def __init__(self, worker_local_directory: str, **limits) -> None:
-        ensure_default_context()
+    ``$CUDA_DEVICE`` alone comes too late: a worker process imports the program's main module, and
+    with it perhaps :mod:`pycuda.dask`, before Dask sets the environment.
+    """
+
+    def __init__(self, worker_local_directory: str, device: int, **limits) -> None:
+        driver.init()
+        context = driver.Device(device).retain_primary_context()
+        driver.Context.set_default(context)
+        if driver.Context.get_current() not in (None, context):
+            context.set_current()
         super().__init__(worker_local_directory, **limits)

@@ -187,7 +187,7 @@ def run_ctest(
     status = part.run(
         *prefix,
         *("ctest", "--test-dir", BUILD / preset, "--output-on-failure"),
-        *("--output-junit", report, "--timeout", "300", "-j", str(os.cpu_count() or 2)),
+        *("--output-junit", report, "--timeout", "900", "-j", str(os.cpu_count() or 2)),
         *options,
         *part.options,
         **(environment or {}),

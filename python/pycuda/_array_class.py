@@ -8,19 +8,19 @@ import warnings
 import numpy as np
 
 from pycuda import _array_indexing as _indexing
-from pycuda import _array_means as _means
 from pycuda import _array_textures as _textures
 from pycuda import _driver
 from pycuda._array_copying import CopyMethods
-from pycuda._array_creation import empty_as, splay, to_gpu, to_gpu_async
+from pycuda._array_creation import empty_as, splay, to_gpu_async
 from pycuda._array_exchange import ExchangeMethods
 from pycuda._array_functions import array_function
 from pycuda._array_methods import AlgorithmMethods
 from pycuda._array_parts import PartMethods
 from pycuda._array_private import PrivateMethods
+from pycuda._array_reductions import ReductionMethods
 from pycuda._array_ufunc_calls import array_ufunc
 from pycuda._array_ufuncs import UFUNCS
-from pycuda._driver import ArrayBase
+from pycuda._driver import ArrayBase, _Using
 from pycuda._driver import _array_apply as apply
 
 
@@ -57,6 +57,7 @@ class GPUArray(
     ExchangeMethods,
     PartMethods,
     PrivateMethods,
+    ReductionMethods,
 ):
     """An array on the device: elements of ``dtype`` in the given ``shape``.
 
@@ -118,7 +119,7 @@ class GPUArray(
             "data": (self.ptr if self.size else 0, False),
             "typestr": self.dtype.str,
             "descr": self.dtype.descr,
-            "stream": None,
+            "stream": _driver._current_stream_number() or None,
             "version": 3,
         }
 
@@ -191,7 +192,8 @@ class GPUArray(
         if self.size == 0:
             return
         if not _driver._array_is_dense(self):
-            _driver._array_assign(self, to_gpu_async(ary, stream=stream), stream=stream)
+            with _Using(stream):
+                _driver._array_assign(self, to_gpu_async(ary))
             return
         if ary.strides != self.strides:
             ordered = np.ndarray(self.shape, self.dtype, strides=self.strides)
@@ -285,16 +287,18 @@ class GPUArray(
 
     def copy(self, order: str = "K", stream=None) -> GPUArray:
         """A new array with the same elements; ``order`` "K" keeps the axes' order in memory."""
-        result = empty_as(self, order, None, type(self))
-        _driver._array_assign(result, self, stream=stream)
+        with _Using(stream):
+            result = empty_as(self, order, None, type(self))
+            _driver._array_assign(result, self)
         return result
 
     def astype(self, dtype, stream=None, copy: bool = True) -> GPUArray:
         """A copy with elements converted to ``dtype``."""
         if not copy and np.dtype(dtype) == self.dtype:
             return self
-        result = empty_as(self, "K", dtype, type(self))
-        _driver._array_assign(result, self, stream=stream)
+        with _Using(stream):
+            result = empty_as(self, "K", dtype, type(self))
+            _driver._array_assign(result, self)
         return result
 
     def fill(self, value, stream=None) -> GPUArray:
@@ -417,9 +421,9 @@ class GPUArray(
 
     def reverse(self, stream=None) -> GPUArray:
         """A new array with all elements in reverse order."""
-        result = empty_as(self, "K", None, type(self))
-        flat = result._ravel("K")
-        _driver._array_assign(flat, self._ravel("K")[::-1], stream=stream)
+        with _Using(stream):
+            result = empty_as(self, "K", None, type(self))
+            _driver._array_assign(result._ravel("K"), self._ravel("K")[::-1])
         return result
 
     bind_to_texref = _textures.bind_to_texref
@@ -441,9 +445,10 @@ class GPUArray(
         if add_timer is None:
             return apply("mul_add", self, selffac, other, otherfac, out=out, stream=stream)  # fmt: skip
         start, end = _driver.Event(), _driver.Event()
-        start.record(stream)
-        out = apply("mul_add", self, selffac, other, otherfac, out=out, stream=stream)
-        end.record(stream)
+        with _Using(stream):
+            start.record()
+            out = apply("mul_add", self, selffac, other, otherfac, out=out)
+            end.record()
         end.synchronize()
         add_timer(3 * self.nbytes, start.time_till(end) * 1e-3)
         return out
@@ -464,114 +469,6 @@ class GPUArray(
         return UFUNCS["multiply"](UFUNCS["rint"](self / scale), scale, out=out)
 
     __round__ = round
-
-    # Reductions
-
-    def _reduce(
-        self, name, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None,
-        others=(),
-    ):  # fmt: skip
-        if where is not None and not isinstance(where, ArrayBase):
-            where = None if where is True else to_gpu(np.asarray(where, np.bool_))
-        result = _driver._array_reduce(
-            name, self, *others, axes=_means.axis_bits(axis, self.ndim), keepdims=keepdims,
-            dtype=None if dtype is None else np.dtype(dtype), where=where, stream=stream,
-        )  # fmt: skip
-        if out is None:
-            return result
-        return apply("copy", result, out=out, stream=stream)
-
-    def sum(
-        self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
-    ):
-        """The sum over ``axis`` (None: all), pairwise and the same in each run."""
-        return self._reduce("sum", axis, dtype, out, keepdims, where, stream)
-
-    def prod(
-        self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
-    ):
-        """The product over ``axis``."""
-        return self._reduce("prod", axis, dtype, out, keepdims, where, stream)
-
-    def min(self, axis=None, out=None, keepdims=False, where=None, stream=None):
-        """The smallest element; NaN where there is one. Raises ValueError without elements."""
-        return self._reduce("min", axis, None, out, keepdims, where, stream)
-
-    def max(self, axis=None, out=None, keepdims=False, where=None, stream=None):
-        """The largest element; NaN where there is one. Raises ValueError without elements."""
-        return self._reduce("max", axis, None, out, keepdims, where, stream)
-
-    def any(
-        self,
-        axis=None,
-        out=None,
-        keepdims=False,
-        where=None,
-        stream=None,
-        allocator=None,
-    ):
-        """Whether any element is true, of type bool."""
-        return self._reduce("any", axis, None, out, keepdims, where, stream)
-
-    def all(
-        self,
-        axis=None,
-        out=None,
-        keepdims=False,
-        where=None,
-        stream=None,
-        allocator=None,
-    ):
-        """Whether all elements are true, of type bool."""
-        return self._reduce("all", axis, None, out, keepdims, where, stream)
-
-    def argmin(self, axis=None, out=None, keepdims=False, stream=None):
-        """The first index of the smallest element, of type int64."""
-        return self._reduce("argmin", axis, None, out, keepdims, None, stream)
-
-    def argmax(self, axis=None, out=None, keepdims=False, stream=None):
-        """The first index of the largest element, of type int64."""
-        return self._reduce("argmax", axis, None, out, keepdims, None, stream)
-
-    def mean(
-        self, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None
-    ):
-        """The mean over ``axis``; of integers in float64."""
-        return _means.mean(self, axis, dtype, out, keepdims, where, stream)
-
-    def var(
-        self,
-        axis=None,
-        dtype=None,
-        out=None,
-        ddof=0,
-        keepdims=False,
-        where=None,
-        stream=None,
-    ):
-        """The variance over ``axis``, from the deviations from the mean."""
-        return _means.variance(self, axis, dtype, out, ddof, keepdims, where, stream)
-
-    def std(
-        self,
-        axis=None,
-        dtype=None,
-        out=None,
-        ddof=0,
-        keepdims=False,
-        where=None,
-        stream=None,
-    ):
-        """The standard deviation over ``axis``."""
-        return _means.deviation(self, axis, dtype, out, ddof, keepdims, where, stream)
-
-    def ptp(self, axis=None, out=None, keepdims=False):
-        """The largest element less the smallest."""
-        return UFUNCS["subtract"](
-            self.max(axis, keepdims=keepdims),
-            self.min(axis, keepdims=keepdims),
-            out=out,
-        )
 
 
 _driver._register_array_class(GPUArray)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._array_device import on_own_device
-from pycuda._driver import ArrayBase
+from pycuda._driver import ArrayBase, _Using
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _stacked(parts: list):
 
 def arange_of(count: int, dtype=np.int64) -> GPUArray:
     """0, 1, 2 ... ``count`` - 1."""
-    return _fill_range(empty(count, np.dtype(dtype)), 0, 1, None)
+    return _fill_range(empty(count, np.dtype(dtype)), 0, 1)
 
 
 def empty(shape, dtype=np.float64, allocator=None, order: str = "C") -> GPUArray:
@@ -90,20 +90,21 @@ def full(shape, fill_value, dtype=None, allocator=None, order: str = "C", stream
     """A new array with all elements ``fill_value``."""
     if dtype is None:
         dtype = np.asarray(fill_value).dtype
-    return empty(shape, dtype, allocator, order).fill(fill_value, stream)
+    with _Using(stream):
+        return empty(shape, dtype, allocator, order).fill(fill_value)
 
 
 def zeros(shape, dtype=np.float64, allocator=None, order: str = "C", stream=None):
     """A new array of zeros; of structs, of zero bytes."""
-    ary = empty(shape, dtype, allocator, order)
-    if ary.dtype.kind == "V":
-        return ary.fill(np.zeros((), ary.dtype), stream)
-    return ary.fill(0, stream)
+    with _Using(stream):
+        ary = empty(shape, dtype, allocator, order)
+        return ary.fill(np.zeros((), ary.dtype) if ary.dtype.kind == "V" else 0)
 
 
 def ones(shape, dtype=np.float64, allocator=None, order: str = "C", stream=None):
     """A new array of ones."""
-    return empty(shape, dtype, allocator, order).fill(1, stream)
+    with _Using(stream):
+        return empty(shape, dtype, allocator, order).fill(1)
 
 
 @on_own_device
@@ -199,18 +200,19 @@ def arange(
                 stacklevel=2,
             )
     dtype = np.dtype(dtype)
-    result = empty(_builtin_max(0, math.ceil((stop - start) / step)), dtype, allocator)
-    return _fill_range(result, start, step, stream)
+    count = _builtin_max(0, math.ceil((stop - start) / step))
+    with _Using(stream):
+        return _fill_range(empty(count, dtype, allocator), start, step)
 
 
 _builtin_max = max
 
 
-def _fill_range(result, start, step, stream):
+def _fill_range(result, start, step):
     compute = result.dtype if result.dtype.kind != "b" else np.dtype(np.int64)
     return _driver._array_apply(
         "arange", compute.type(start), compute.type(step),
-        out=result, dtype=compute, casting="unsafe", stream=stream,
+        out=result, dtype=compute, casting="unsafe",
     )  # fmt: skip
 
 
@@ -219,7 +221,7 @@ def linspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None):
     parts = num - 1 if endpoint else num
     step = (stop - start) / parts if parts > 0 else float("nan")
     kind = np.complex128 if isinstance(start + stop + 0.0, complex) else np.float64
-    result = _fill_range(empty(num, kind), start, step if num > 1 else 0, None)
+    result = _fill_range(empty(num, kind), start, step if num > 1 else 0)
     if endpoint and num > 1:
         result[-1] = stop
     if dtype is not None and np.dtype(dtype).kind in "iu":

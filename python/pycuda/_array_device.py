@@ -17,7 +17,7 @@ def on_own_device(function):
         context = _driver._array_context(array)
         if context is None:
             return function(array, *args, **kwargs)
-        with context:
+        with _driver._InContext(context):
             return function(array, *args, **kwargs)
 
     return run

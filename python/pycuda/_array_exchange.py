@@ -48,10 +48,13 @@ def from_dlpack(x, /, *, device=None, copy=None):
         if copy is False:
             raise ValueError("a host array needs a copy, which copy=False forbids")
         return to_gpu(np.from_dlpack(x))
+    stream = (
+        _driver._current_stream_number() or 1
+    )  # DLPack's name of the default stream
     try:
-        capsule = x.__dlpack__(stream=1, max_version=(1, 1))
+        capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
     except TypeError:  # made before DLPack 1.0
-        capsule = x.__dlpack__(stream=1)
+        capsule = x.__dlpack__(stream=stream)
     result = _driver._array_from_dlpack(capsule)
     return result.copy() if copy else result
 
@@ -114,9 +117,8 @@ def to_device(self, device, /, *, stream=None):
     """The array itself for its own device, a copy on another device, a numpy array for "cpu".
 
     ``device`` is a number, "cuda:1" or a :class:`pycuda.driver.Device`. A copy between devices goes
-    by peer access where the devices have it, after the work in ``stream`` and before the next
-    work of both devices' default streams. The copy is C-contiguous or, of a Fortran-ordered array,
-    Fortran-ordered.
+    by peer access where the devices have it. It waits for all work on the array's device, and is
+    done on return. The copy is C-contiguous or, of a Fortran-ordered array, Fortran-ordered.
     """
     if isinstance(device, str) and device == "cpu":
         return self.get(stream=stream)
@@ -126,18 +128,20 @@ def to_device(self, device, /, *, stream=None):
     source = self
     if not (self._c_contiguous or self._f_contiguous):
         source = self.copy("C")
-    if stream is not None:
-        stream.synchronize()
+    here = _driver.Device(_driver._array_device(source)).retain_primary_context()
+    there = _driver.Device(number).retain_primary_context()
     order = "C" if source._c_contiguous else "F"
-    with _driver.Device(number):
+    with _driver._InContext(there):
         result = _driver._array_empty(
             source.shape, source.dtype, None, order, type(source)
         )
-        there = _driver.Context.get_current()
     if source.size:
-        with _driver.Device(_driver._array_device(source)):
-            here = _driver.Context.get_current()
+        if stream is not None:
+            stream.synchronize()
+        here.synchronize()  # work on the array may be in any stream of its device
+        with _driver._InContext(here):
             _driver.memcpy_peer(result.ptr, source.ptr, source.nbytes, there, here)
+        there.synchronize()
     return result
 
 

@@ -421,7 +421,7 @@ class _AdvancedIndex:
     def take(self):
         shape = self._result_shape()
         result = _driver._array_empty(
-            shape, self.view.dtype, None, "C", type(self.view)
+            shape, self.view.dtype, self.view._own_allocator, "C", type(self.view)
         )
         if shape == self.shape:
             self._refuse(

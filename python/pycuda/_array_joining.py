@@ -8,6 +8,7 @@ import operator
 import numpy as np
 
 from pycuda import _array_indexing as _indexing
+from pycuda import _driver
 from pycuda._array_creation import as_array, empty, empty_like, full
 from pycuda._array_shapes import (
     atleast_1d,
@@ -29,12 +30,16 @@ def _several(arrays, what: str) -> list:
 
 
 def concatenate(
-    arrays, axis=0, out=None, *, dtype=None, casting="same_kind", allocator=None
+    arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same_kind"
 ):
     """The arrays one after the other along ``axis``; None takes all elements of each.
 
+    A new array has memory from ``allocator``, or from where that of the first array is. PyCUDA's
+    ``concatenate(arrays, axis, allocator)`` works as well.
+
     >>> concatenate([x, y], axis=1)
     """
+    out, allocator = _out_or_allocator(out, allocator)
     arrays = _several(arrays, "concatenate")
     if axis is None:
         arrays, axis = [array._ravel() for array in arrays], 0
@@ -44,7 +49,7 @@ def concatenate(
     shape = _joined_shape(arrays, axis)
     if out is None:
         wanted = dtype or np.result_type(*(array.dtype for array in arrays))
-        out = empty(shape, np.dtype(wanted), allocator)
+        out = empty(shape, np.dtype(wanted), allocator or _allocator_of(arrays))
     elif dtype is not None:
         raise TypeError("concatenate() takes out or dtype, not both")
     elif out.shape != shape:
@@ -80,8 +85,22 @@ def _joined_shape(arrays, axis: int) -> tuple[int, ...]:
 concat = concatenate
 
 
-def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind", allocator=None):
-    """The arrays, all of one shape, along a new axis."""
+def _out_or_allocator(out, allocator):
+    """PyCUDA has the allocator at the place of numpy's ``out``."""
+    if out is not None and not isinstance(out, _driver.ArrayBase) and callable(out):
+        if allocator is not None:
+            raise TypeError("there are two allocators among the arguments")
+        return None, out
+    return out, allocator
+
+
+def _allocator_of(arrays):
+    """That of the first array that has one."""
+    return next((a._own_allocator for a in arrays if a._own_allocator), None)
+
+
+def stack(arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same_kind"):
+    """The arrays, all of one shape, along a new axis; ``allocator`` as of :func:`concatenate`."""
     arrays = _several(arrays, "stack")
     if len({array.shape for array in arrays}) != 1:
         raise ValueError(

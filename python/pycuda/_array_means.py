@@ -42,50 +42,46 @@ def _types_of_mean(ary, dtype):
     return dtype, np.dtype(np.float32) if is_small_float else dtype
 
 
-def _divide_by_count(total, count, dtype, out, stream):
+def _divide_by_count(total, count, dtype, out):
     """A mean without elements is NaN, with numpy's type."""
     if not isinstance(count, ArrayBase):
         count = total.dtype.type(count) if total.dtype.kind in "fc" else count
-    mean = UFUNCS["divide"](total, count, out=out, dtype=total.dtype, stream=stream)
-    return mean if out is not None else mean.astype(dtype, copy=False, stream=stream)
+    mean = UFUNCS["divide"](total, count, out=out, dtype=total.dtype)
+    return mean if out is not None else mean.astype(dtype, copy=False)
 
 
-def mean(ary, axis, dtype, out, keepdims, where, stream):
+def mean(ary, axis, dtype, out, keepdims, where):
     dtype, computed = _types_of_mean(ary, dtype)
-    total = ary._reduce("sum", axis, computed, None, keepdims, where, stream)
+    total = ary._reduce("sum", axis, computed, None, keepdims, where)
     count = _count(ary, axis, keepdims, where)
-    return _divide_by_count(total, count, dtype, out, stream)
+    return _divide_by_count(total, count, dtype, out)
 
 
 def _real(dtype):
     return np.empty(0, dtype).real.dtype if dtype.kind == "c" else dtype
 
 
-def _variance(ary, axis, computed, dtype, out, ddof, keepdims, where, stream):
+def _variance(ary, axis, computed, dtype, out, ddof, keepdims, where):
     """In one reading of the array; under a mask, whose mean is not near the first element, in two."""
     if where is None or where is True:
-        squares = ary._reduce("variation", axis, computed, None, keepdims, None, stream)
+        squares = ary._reduce("variation", axis, computed, None, keepdims)
     else:
-        about = mean(ary, axis, computed, None, True, where, stream)
+        about = mean(ary, axis, computed, None, True, where)
         squares = ary._reduce(
-            "squared_deviations", axis, computed, None, keepdims, where, stream, (about,)
+            "squared_deviations", axis, computed, None, keepdims, where, None, (about,)
         )  # fmt: skip
     count = _count(ary, axis, keepdims, where) - ddof
-    return _divide_by_count(squares, count, _real(dtype), out, stream)
+    return _divide_by_count(squares, count, _real(dtype), out)
 
 
-def variance(ary, axis, dtype, out, ddof, keepdims, where, stream):
+def variance(ary, axis, dtype, out, ddof, keepdims, where):
     dtype, computed = _types_of_mean(ary, dtype)
-    return _variance(ary, axis, computed, dtype, out, ddof, keepdims, where, stream)
+    return _variance(ary, axis, computed, dtype, out, ddof, keepdims, where)
 
 
-def deviation(ary, axis, dtype, out, ddof, keepdims, where, stream):
+def deviation(ary, axis, dtype, out, ddof, keepdims, where):
     """The root of the variance; of 16-bit floats it has a value where the variance is too great."""
     dtype, computed = _types_of_mean(ary, dtype)
-    result = _variance(
-        ary, axis, computed, computed, None, ddof, keepdims, where, stream
-    )
-    result = UFUNCS["sqrt"](result, out=result if out is None else out, stream=stream)
-    return (
-        result if out is not None else result.astype(_real(dtype), stream, copy=False)
-    )
+    result = _variance(ary, axis, computed, computed, None, ddof, keepdims, where)
+    result = UFUNCS["sqrt"](result, out=result if out is None else out)
+    return result if out is not None else result.astype(_real(dtype), copy=False)

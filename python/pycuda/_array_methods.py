@@ -33,8 +33,8 @@ class AlgorithmMethods:
             raise TypeError(
                 "sort() in place wants an axis; pycuda.gpuarray.sort() takes None"
             )
-        result = _sorting.sort(self, axis, kind, order, stream=stream)
-        _driver._array_assign(self, result, stream=stream)
+        with _driver._Using(stream):
+            _driver._array_assign(self, _sorting.sort(self, axis, kind, order))
 
     def argsort(self, axis=-1, kind=None, order=None, *, stable=None, stream=None):
         """The places (int64) of the elements in sorted order; equal ones stay in their order."""

@@ -16,10 +16,7 @@ def _scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
         source, axis = (a, axis) if a.ndim else (a._reshape(1), axis)
         axis = _indexing.normalize_axis(axis, source.ndim)
     dtype = None if dtype is None else np.dtype(dtype)
-    result = _driver._array_scan(name, source, axis, dtype, stream)
-    if out is None:
-        return result
-    return _driver._array_apply("copy", result, out=out, stream=stream)
+    return _driver._array_scan(name, source, axis, dtype, stream, out=out)
 
 
 def cumsum(a, axis=None, dtype=None, out=None, *, stream=None):
@@ -64,7 +61,7 @@ def _cumulative(name, x, axis, dtype, out, include_initial):
     running = _scan(name, x, axis, dtype)
     shape = [n + (i == axis) for i, n in enumerate(x.shape)]
     before = (slice(None),) * axis
-    result = _driver._array_empty(shape, running.dtype, None, "C", type(x))
+    result = _driver._array_empty(shape, running.dtype, x._own_allocator, "C", type(x))
     result[(*before, slice(0, 1))] = 0 if name == "sum" else 1
     result[(*before, slice(1, None))] = running
     if out is None:

@@ -51,26 +51,26 @@ def _sorted_axis(a, axis, kind, order):
     return a, _indexing.normalize_axis(axis, a.ndim)
 
 
-def _complex_order(a, axis, descending, stream):
+def _complex_order(a, axis, descending):
     """The places of sorted complex numbers: numbers, x + nan j, nan + y j, nan + nan j."""
     real, imag = _apply("real", a), _apply("imag", a)
     rank = _apply("isnan", real).astype(np.uint8) * 2 + _apply("isnan", imag)
     order = None
     for key in (imag, real, rank):
-        order = _driver._array_argsort(key, axis, descending, order, stream)
+        order = _driver._array_argsort(key, axis, descending, order)
     return order
 
 
-def _argsort(a, axis, descending=False, stream=None):
+def _argsort(a, axis, descending=False):
     if a.dtype.kind == "c":
-        return _complex_order(a, axis, descending, stream)
-    return _driver._array_argsort(a, axis, descending, None, stream)
+        return _complex_order(a, axis, descending)
+    return _driver._array_argsort(a, axis, descending)
 
 
-def _sort(a, axis, descending=False, stream=None):
+def _sort(a, axis, descending=False):
     if a.dtype.kind == "c":
-        return take_along_axis(a, _complex_order(a, axis, descending, stream), axis)
-    return _driver._array_sort(a, axis, descending, stream)
+        return take_along_axis(a, _complex_order(a, axis, descending), axis)
+    return _driver._array_sort(a, axis, descending)
 
 
 def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, stream=None):  # fmt: skip
@@ -78,14 +78,16 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, st
 
     >>> gpuarray.sort(x, axis=0)
     """
-    a, axis = _sorted_axis(a, axis, kind, order)
-    return _sort(a, axis, descending, stream)
+    with _driver._Using(stream):
+        a, axis = _sorted_axis(a, axis, kind, order)
+        return _sort(a, axis, descending)
 
 
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, stream=None):  # fmt: skip
     """The places (int64) of the elements in sorted order; equal ones stay in their order."""
-    a, axis = _sorted_axis(a, axis, kind, order)
-    return _argsort(a, axis, descending, stream)
+    with _driver._Using(stream):
+        a, axis = _sorted_axis(a, axis, kind, order)
+        return _argsort(a, axis, descending)
 
 
 def sort_complex(a):
@@ -157,16 +159,21 @@ def topk(a, k: int, axis=-1, largest: bool = True, stream=None):
     Of equal ones those that come first. NaN counts as greater than any number. Raises ValueError
     for a ``k`` that is not there.
     """
+    with _driver._Using(stream):
+        return _topk(a, k, axis, largest)
+
+
+def _topk(a, k, axis, largest):
     a, axis = _sorted_axis(a, axis, None, None)
     if not 0 <= k <= a.shape[axis]:
         raise ValueError(f"k must be from 0 to {a.shape[axis]}, not {k}")
     first = (slice(None),) * axis + (slice(0, k),)
     if a.dtype.kind == "c" or not 0 < k <= a.shape[axis] // 4:
-        places = _argsort(a, axis, largest, stream)[first]
+        places = _argsort(a, axis, largest)[first]
         return take_along_axis(a, places, axis), places
-    places = _driver._array_partition(a, axis, k - 1, True, largest, stream)[first]
+    places = _driver._array_partition(a, axis, k - 1, True, largest)[first]
     values = take_along_axis(a, places, axis)
-    order = _argsort(values, axis, largest, stream)
+    order = _argsort(values, axis, largest)
     return take_along_axis(values, order, axis), take_along_axis(places, order, axis)
 
 
@@ -175,6 +182,11 @@ def searchsorted(a, v, side="left", sorter=None, *, stream=None):
     them with ``side="right"``."""
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', not {side!r}")
+    with _driver._Using(stream):
+        return _search(a, v, side, sorter)
+
+
+def _search(a, v, side, sorter):
     a = as_array(a)
     if a.ndim != 1:
         raise ValueError("object too deep for desired array")
@@ -186,7 +198,7 @@ def searchsorted(a, v, side="left", sorter=None, *, stream=None):
     a, v = a.astype(common, copy=False), v.astype(common, copy=False)
     if common.kind == "c":
         return _search_complex(a, v, side)
-    return _driver._array_search(a, v, side == "right", stream)
+    return _driver._array_search(a, v, side == "right")
 
 
 def _search_complex(a, v, side):

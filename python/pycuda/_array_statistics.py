@@ -12,7 +12,7 @@ from pycuda._array_creation import as_array, full
 from pycuda._array_selecting import where as select_where
 from pycuda._array_shapes import normalize_axes
 from pycuda._array_ufuncs import UFUNCS
-from pycuda._driver import ArrayBase
+from pycuda._driver import ArrayBase, _Using
 
 
 class _NotGiven:
@@ -161,9 +161,8 @@ def ptp(a, axis=None, out=None, keepdims=False):
 
 def count_nonzero(a, axis=None, *, keepdims=False, stream=None):
     """How many elements are not zero, of type int64."""
-    return as_array(a)._reduce(
-        "count_nonzero", axis, None, None, keepdims, None, stream
-    )
+    with _Using(stream):
+        return as_array(a)._reduce("count_nonzero", axis, None, None, keepdims)
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
@@ -256,13 +255,14 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=_absent, where=_absen
 
 
 def _nan_reduction(name, ufunc, a, axis, dtype, out, keepdims, initial, where, stream):
-    a, keepdims = as_array(a), bool(_or(keepdims, False))
-    kind, mask = (name if _is_float(a) else name[3:]), _mask(where)
-    return _with_initial(
-        ufunc,
-        lambda out: a._reduce(kind, axis, dtype, out, keepdims, mask, stream),
-        a, axis, out, keepdims, where, initial,
-    )  # fmt: skip
+    with _Using(stream):
+        a, keepdims = as_array(a), bool(_or(keepdims, False))
+        kind, mask = (name if _is_float(a) else name[3:]), _mask(where)
+        return _with_initial(
+            ufunc,
+            lambda out: a._reduce(kind, axis, dtype, out, keepdims, mask),
+            a, axis, out, keepdims, where, initial,
+        )  # fmt: skip
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=_absent):

@@ -108,6 +108,10 @@ class Traced:
 
     def astype(self, dtype, stream=None, copy: bool = True) -> Traced:
         """The value converted to another type."""
+        if stream is not None:
+            raise FusionError(
+                "astype() takes no stream in a fused function; the function itself takes one"
+            )
         return self._trace.add("copy", self, dtype=np.dtype(dtype))
 
     def clip(self, min=None, max=None) -> Traced:

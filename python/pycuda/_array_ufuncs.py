@@ -12,7 +12,8 @@ class UniversalFunction:
     """An elementwise function of arrays and numbers, with numpy's types and broadcasting.
 
     ``out`` is written instead of a new array; ``where``, an array of bool, says where; ``dtype``
-    is the type to compute in; ``stream`` the stream to do it in.
+    is the type to compute in; ``stream`` the stream to do it in; ``allocator(nbytes)`` gives the
+    memory of a new array.
 
     >>> gpuarray.hypot(x, 2.0, out=y)
     """
@@ -43,6 +44,7 @@ class UniversalFunction:
             and where is True
             and dtype is None
             and stream is None
+            and allocator is None
             and len(inputs) == self.nin
         ):
             try:
@@ -55,21 +57,28 @@ class UniversalFunction:
             raise _tracing.FusionError(
                 f"{self.__name__}() takes no keywords in a fused function"
             )
+        if len(inputs) == self.nin + 2 and stream is None:  # as PyCUDA has minimum()
+            *inputs, stream = inputs
         if len(inputs) == self.nin + 1 and out is None:
             *inputs, out = inputs
         if isinstance(out, tuple):
             (out,) = out
-        if where is False:
-            where = _driver._array_to_gpu(np.array(False), None, stream, None)
-        return _driver._array_apply(
-            self._operation,
-            *inputs,
-            out=out,
-            where=None if where is True else where,
-            dtype=None if dtype is None else np.dtype(dtype),
-            casting=casting,
-            stream=stream,
-        )
+        with _driver._Using(stream, allocator):
+            return _driver._array_apply(
+                self._operation,
+                *inputs,
+                out=out,
+                where=_mask(where),
+                dtype=None if dtype is None else np.dtype(dtype),
+                casting=casting,
+            )
+
+
+def _mask(where):
+    """None for everywhere; numpy's masks and False as arrays of the device."""
+    if where is True or isinstance(where, _driver.ArrayBase):
+        return None if where is True else where
+    return _driver._array_to_gpu(np.asarray(where, np.bool_), None, None, None)
 
 
 _UNARY = """
@@ -115,24 +124,50 @@ for _alias, _name in _ALIASES.items():
 
 
 def _two_results(name: str, first: str, second: str, nin: int):
-    def function(*inputs, out=(None, None), stream=None, **kwargs):
-        outs = [*inputs[nin:], *out][:2] if len(inputs) > nin else out
-        return tuple(
-            _apply_as_ufunc(operation, inputs[:nin], one, stream, kwargs)
-            for operation, one in zip((first, second), outs, strict=True)
-        )
+    def function(
+        *inputs,
+        out=(None, None),
+        where=True,
+        dtype=None,
+        casting="same_kind",
+        stream=None,
+        allocator=None,
+    ):
+        if not nin <= len(inputs) <= nin + 2:
+            raise TypeError(
+                f"{name}() takes {nin} arrays or numbers and two arrays for the results, "
+                f"not {len(inputs)} arguments"
+            )
+        outs = [*inputs[nin:], *((None,) * (nin + 2 - len(inputs)))]
+        if len(inputs) == nin:
+            outs = list(out) if isinstance(out, (tuple, list)) else [out]
+        if len(outs) != 2:
+            raise ValueError(f"out of {name}() is a tuple of two arrays or None")
+        with _driver._Using(stream, allocator):
+            inputs = [_apart(one, outs[0]) for one in inputs[:nin]]
+            mask = _apart(_mask(where), outs[0])
+            return tuple(
+                _driver._array_apply(
+                    operation,
+                    *inputs,
+                    out=one,
+                    where=mask,
+                    dtype=None if dtype is None else np.dtype(dtype),
+                    casting=casting,
+                )
+                for operation, one in zip((first, second), outs, strict=True)
+            )
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As numpy.{name}: two arrays."
+    function.__doc__ = f"As numpy.{name}: two arrays. ``out`` is a tuple of two; ``where`` masks both results."
     return function
 
 
-def _apply_as_ufunc(operation: str, inputs, out, stream, kwargs):
-    where = kwargs.pop("where", True)
-    return _driver._array_apply(
-        operation, *inputs, out=out, where=None if where is True else where,
-        stream=stream, **kwargs,
-    )  # fmt: skip
+def _apart(value, out):
+    """A copy of an array that the first result would overwrite."""
+    if not isinstance(value, _driver.ArrayBase) or out is None:
+        return value
+    return value.copy() if _driver._array_share_memory(value, out) else value
 
 
 divmod_ = _two_results("divmod", "floor_divide", "remainder", 2)

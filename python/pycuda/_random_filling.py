@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from pycuda._driver import _Using
 from pycuda.gpuarray import GPUArray
 
 
@@ -55,24 +56,28 @@ class RandomFilling:
 
     def gen_uniform(self, shape, dtype, stream=None) -> GPUArray:
         """A new array, filled by :meth:`fill_uniform`."""
-        result = GPUArray(shape, dtype)
-        self.fill_uniform(result, stream)
+        with _Using(stream):
+            result = GPUArray(shape, dtype)
+            self.fill_uniform(result)
         return result
 
     def gen_normal(self, shape, dtype, stream=None) -> GPUArray:
         """A new array, filled by :meth:`fill_normal`."""
-        result = GPUArray(shape, dtype)
-        self.fill_normal(result, stream)
+        with _Using(stream):
+            result = GPUArray(shape, dtype)
+            self.fill_normal(result)
         return result
 
     def gen_log_normal(self, shape, dtype, mean, stddev, stream=None) -> GPUArray:
         """A new array, filled by :meth:`fill_log_normal`."""
-        result = GPUArray(shape, dtype)
-        self.fill_log_normal(result, mean, stddev, stream)
+        with _Using(stream):
+            result = GPUArray(shape, dtype)
+            self.fill_log_normal(result, mean, stddev)
         return result
 
     def gen_poisson(self, shape, dtype, lambda_value, stream=None) -> GPUArray:
         """A new array, filled by :meth:`fill_poisson`."""
-        result = GPUArray(shape, dtype)
-        self.fill_poisson(result, lambda_value, stream)
+        with _Using(stream):
+            result = GPUArray(shape, dtype)
+            self.fill_poisson(result, lambda_value)
         return result

@@ -33,7 +33,7 @@ _FUNCTIONS = {
 def _like(array: GPUArray, dtype: np.dtype) -> GPUArray:
     """A new array of the same shape and order of axes."""
     order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-    return GPUArray(array.shape, dtype, array.allocator, order=order)
+    return GPUArray(array.shape, dtype, array._own_allocator, order=order)
 
 
 def _check_array(name: str, array: object) -> None:
@@ -159,11 +159,12 @@ def frexp(
     >>> frexp(to_gpu(numpy.float32([8])))
     (array([0.5], dtype=float32), array([4.], dtype=float32))
     """
-    significand, exponent = _like(arg, arg.dtype), _like(arg, arg.dtype)
-    operation = "int e = 0; s[i] = frexp@F((@T)x[i], &e); z[i] = (@T)e"
-    kernel = _pair_kernel("s z x", operation, arg.dtype)
-    kernel(significand, exponent, arg, stream=stream)
-    return significand, exponent
+    with _driver._Using(stream):
+        significand, exponent = _like(arg, arg.dtype), _like(arg, arg.dtype)
+        operation = "int e = 0; s[i] = frexp@F((@T)x[i], &e); z[i] = (@T)e"
+        kernel = _pair_kernel("s z x", operation, arg.dtype)
+        kernel(significand, exponent, arg)
+        return significand, exponent
 
 
 def ldexp(
@@ -175,11 +176,12 @@ def ldexp(
     array([8.], dtype=float32)
     """
     _check_pair(significand, exponent)
-    result = _like(significand, significand.dtype)
-    operation = "z[i] = ldexp@F((@T)x[i], (int)(@T)y[i])"
-    kernel = _pair_kernel("z x y", operation, significand.dtype)
-    kernel(result, significand, exponent, stream=stream)
-    return result
+    with _driver._Using(stream):
+        result = _like(significand, significand.dtype)
+        operation = "z[i] = ldexp@F((@T)x[i], (int)(@T)y[i])"
+        kernel = _pair_kernel("z x y", operation, significand.dtype)
+        kernel(result, significand, exponent)
+        return result
 
 
 def modf(
@@ -190,8 +192,9 @@ def modf(
     >>> modf(to_gpu(numpy.float32([2.5])))
     (array([0.5], dtype=float32), array([2.], dtype=float32))
     """
-    fraction, integer = _like(arg, arg.dtype), _like(arg, arg.dtype)
-    operation = "@T whole = 0; f[i] = modf@F((@T)x[i], &whole); z[i] = whole"
-    kernel = _pair_kernel("f z x", operation, arg.dtype)
-    kernel(fraction, integer, arg, stream=stream)
-    return fraction, integer
+    with _driver._Using(stream):
+        fraction, integer = _like(arg, arg.dtype), _like(arg, arg.dtype)
+        operation = "@T whole = 0; f[i] = modf@F((@T)x[i], &whole); z[i] = whole"
+        kernel = _pair_kernel("f z x", operation, arg.dtype)
+        kernel(fraction, integer, arg)
+        return fraction, integer

@@ -22,6 +22,7 @@ from pycuda import _driver, _skip_ahead, driver
 from pycuda import driver as drv  # noqa: F401  (a name that PyCUDA's module has)
 from pycuda import random as _philox
 from pycuda._c_types import dtype_to_ctype
+from pycuda._driver import _Using
 from pycuda._quasi_random import (
     ScrambledSobol32RandomNumberGenerator,
     ScrambledSobol64RandomNumberGenerator,
@@ -252,8 +253,10 @@ class _PseudoRandomNumberGenerator(RandomFilling):
     # Skipping ahead, all generators of all blocks
 
     def _change(self, skip: Callable, counts, stream) -> None:
-        if stream is not None:
-            stream.synchronize()
+        with _Using(stream):
+            self._change_here(skip, counts)
+
+    def _change_here(self, skip: Callable, counts) -> None:
         if isinstance(counts, GPUArray):
             counts = counts.get()
         counts = np.asarray(counts)
@@ -263,10 +266,8 @@ class _PseudoRandomNumberGenerator(RandomFilling):
             )
         if (counts < 0).any():
             raise ValueError("generators skip ahead only, by no negative number")
-        # In place: kernels in flight are waited for by both copies.
-        driver.memcpy_htod(
-            self.state, skip(self._states.get(), counts.astype(np.uint64))
-        )
+        # In place: both copies wait for the kernels in the stream.
+        self._states.set(skip(self._states.get(), counts.astype(np.uint64)))
 
     def call_skip_ahead(self, i: int, stream=None) -> None:
         """Move each generator ``i`` numbers ahead."""

@@ -73,15 +73,13 @@ class _Plan:
             args = [*args, *named]
         if self.plain:
             return self.program.run(args, stream)
-        results = self.program.run(args, stream)
-        results = [results] if len(self.finish) == 1 else list(results)
-        for place, reduced in enumerate(self.finish):
-            if reduced is not None:
-                keywords = dict(reduced.kwargs)
-                if stream is not None:
-                    keywords["stream"] = stream
-                method = getattr(results[place], reduced.method)
-                results[place] = method(*reduced.args, **keywords)
+        with _driver._Using(stream):
+            results = self.program.run(args)
+            results = [results] if len(self.finish) == 1 else list(results)
+            for place, reduced in enumerate(self.finish):
+                if reduced is not None:
+                    method = getattr(results[place], reduced.method)
+                    results[place] = method(*reduced.args, **reduced.kwargs)
         return results[0] if self.single else tuple(results)
 
 

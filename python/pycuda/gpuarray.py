@@ -230,7 +230,7 @@ from pycuda._array_ufuncs import UFUNCS as _UFUNCS
 from pycuda._array_ufuncs import frexp as frexp
 from pycuda._array_ufuncs import modf as modf
 from pycuda._array_vector_types import vec as vec
-from pycuda._driver import ArrayBase
+from pycuda._driver import ArrayBase, _Using
 
 _builtin_min = builtins.min
 _builtin_max = builtins.max
@@ -276,7 +276,8 @@ def reshape(a: GPUArray, *shape, **kwargs) -> GPUArray:
 
 def if_positive(criterion, then_, else_, out=None, stream=None) -> GPUArray:
     """``then_`` where ``criterion`` is greater than zero, elsewhere ``else_``."""
-    return where(criterion > 0, then_, else_, out=out, stream=stream)
+    with _Using(stream):
+        return where(criterion > 0, then_, else_, out=out)
 
 
 def where(criterion, then_=None, else_=None, out=None, stream=None):
@@ -289,9 +290,9 @@ def where(criterion, then_=None, else_=None, out=None, stream=None):
 def _reduction(name: str):
     method = getattr(GPUArray, name)
 
-    def function(a, *args, **kwargs):
-        kwargs.pop("allocator", None)
-        return method(a, *args, **kwargs)
+    def function(a, *args, stream=None, allocator=None, **kwargs):
+        with _Using(stream, allocator):
+            return method(a, *args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{method.__doc__} See :meth:`GPUArray.{name}`."
@@ -303,7 +304,8 @@ def sum(a, dtype=None, stream=None, allocator=None, *, axis=None, out=None, keep
 
     Sums of small integers overflow, as PyCUDA's do; ``numpy.sum(a)`` and ``a.sum()`` are of 64 bits.
     """
-    return a.sum(axis, _type_of_sum(a, dtype), out, keepdims, where, stream)
+    with _Using(stream, allocator):
+        return a.sum(axis, _type_of_sum(a, dtype), out, keepdims, where)
 
 
 def _type_of_sum(a, dtype):
@@ -313,12 +315,14 @@ def _type_of_sum(a, dtype):
 
 def any(a, stream=None, allocator=None, *, axis=None, out=None, keepdims=False):
     """Whether any element is true."""
-    return a.any(axis, out, keepdims, stream=stream)
+    with _Using(stream, allocator):
+        return a.any(axis=axis, out=out, keepdims=keepdims)
 
 
 def all(a, stream=None, allocator=None, *, axis=None, out=None, keepdims=False):
     """Whether all elements are true."""
-    return a.all(axis, out, keepdims, stream=stream)
+    with _Using(stream, allocator):
+        return a.all(axis=axis, out=out, keepdims=keepdims)
 
 
 def min(a, stream=None, *, axis=None, out=None, keepdims=False):
@@ -350,47 +354,57 @@ def dot(a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
         raise ValueError(
             f"a and b must have the same shape, not {a.shape} and {b.shape}"
         )
-    return _driver._array_reduce(
-        "dot", a, b, dtype=None if dtype is None else np.dtype(dtype), stream=stream
-    )
+    with _Using(stream, allocator):
+        return _driver._array_reduce(
+            "dot", a, b, dtype=None if dtype is None else np.dtype(dtype)
+        )
 
 
 def vdot(a, b, stream=None) -> GPUArray:
     """The same with the first array conjugated."""
-    return dot(a.conj()._ravel(), b._ravel(), stream=stream)
+    with _Using(stream):
+        return dot(a.conj()._ravel(), b._ravel())
 
 
 def subset_sum(subset, a, dtype=None, stream=None, allocator=None) -> GPUArray:
     """The sum of the elements of ``a`` at the places ``subset``."""
-    return sum(take(a, subset, stream=stream), dtype, stream)
+    with _Using(stream, allocator):
+        return sum(take(a, subset), dtype)
 
 
 def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
     """The dot product of the elements of ``a`` and ``b`` at the places ``subset``."""
-    return dot(take(a, subset), take(b, subset), dtype, stream)
+    with _Using(stream, allocator):
+        return dot(take(a, subset), take(b, subset), dtype)
 
 
 def subset_min(subset, a, stream=None) -> GPUArray:
     """The smallest of the elements of ``a`` at the places ``subset``."""
-    return take(a, subset, stream=stream).min(stream=stream)
+    with _Using(stream):
+        return take(a, subset).min()
 
 
 def subset_max(subset, a, stream=None) -> GPUArray:
     """The largest of the elements of ``a`` at the places ``subset``."""
-    return take(a, subset, stream=stream).max(stream=stream)
+    with _Using(stream):
+        return take(a, subset).max()
 
 
 def take(a, indices, out=None, stream=None, *, axis=None) -> GPUArray:
     """The elements of ``a`` at ``indices``, counted over the flat array or along ``axis``."""
-    return _selecting.take(a, indices, axis, out)
+    with _Using(stream):
+        return _selecting.take(a, indices, axis, out)
 
 
 def put(a, indices, values, stream=None) -> None:
     """Set the elements of ``a`` at flat ``indices`` to ``values``."""
-    flat = a.ravel()
-    if flat.ptr != a.ptr:
-        raise ValueError("put() wants an array whose elements lie one after the other")
-    flat[_as_array(indices)] = values
+    with _Using(stream):
+        flat = a.ravel()
+        if flat.ptr != a.ptr:
+            raise ValueError(
+                "put() wants an array whose elements lie one after the other"
+            )
+        flat[_as_array(indices)] = values
 
 
 def multi_take(arrays: Sequence, indices, out=None, stream=None) -> list[GPUArray]:
@@ -408,11 +422,14 @@ def multi_take_put(
     Elements that nobody writes are unset in new arrays, which have ``dest_shape`` or that of the
     indices.
     """
-    outs = _outputs(arrays, dest_indices, dest_shape, out)
-    offsets = [0] * len(arrays) if src_offsets is None else src_offsets
-    for source, result, offset in zip(arrays, outs, offsets, strict=True):
-        places = src_indices if not offset else src_indices.astype(np.int64) + offset
-        put(result, dest_indices, take(source, places))
+    with _Using(stream):
+        outs = _outputs(arrays, dest_indices, dest_shape, out)
+        offsets = [0] * len(arrays) if src_offsets is None else src_offsets
+        for source, result, offset in zip(arrays, outs, offsets, strict=True):
+            places = (
+                src_indices if not offset else src_indices.astype(np.int64) + offset
+            )
+            put(result, dest_indices, take(source, places))
     return outs
 
 
@@ -420,9 +437,10 @@ def multi_put(
     arrays: Sequence, dest_indices, dest_shape=None, out=None, stream=None
 ) -> list[GPUArray]:
     """For each array: ``out[dest_indices] = array``."""
-    outs = _outputs(arrays, dest_indices, dest_shape, out)
-    for source, result in zip(arrays, outs, strict=True):
-        put(result, dest_indices, source)
+    with _Using(stream):
+        outs = _outputs(arrays, dest_indices, dest_shape, out)
+        for source, result in zip(arrays, outs, strict=True):
+            put(result, dest_indices, source)
     return outs
 
 
@@ -430,7 +448,7 @@ def _outputs(arrays, indices, shape, out) -> list:
     if out is not None:
         return list(out)
     shape = indices.shape if shape is None else shape
-    return [empty(shape, array.dtype) for array in arrays]
+    return [empty(shape, array.dtype, array._own_allocator) for array in arrays]
 
 
 # What dependents import

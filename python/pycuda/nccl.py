@@ -159,7 +159,7 @@ class Communicator:
 
         def join() -> None:
             try:
-                with self._context:
+                with _driver._InContext(self._context):
                     made.append(
                         _driver._NcclCommunicator(unique_id, self.ranks, self.rank)
                     )
@@ -262,7 +262,7 @@ class Communicator:
         if receive is None:
             if not send._c_contiguous:
                 raise ValueError("send must be in C order where receive is not given")
-            with self._context:
+            with _driver._InContext(self._context):
                 receive = _driver._array_empty(
                     (self.ranks, *send.shape), send.dtype, None, "C", None
                 )
@@ -284,7 +284,7 @@ class Communicator:
                     f"send must be in C order with a first axis of {self.ranks}, one row for each "
                     f"rank, where receive is not given; its shape is {send.shape}"
                 )
-            with self._context:
+            with _driver._InContext(self._context):
                 receive = _driver._array_empty(
                     send.shape[1:], send.dtype, None, "C", None
                 )
@@ -329,13 +329,13 @@ class Communicator:
 
     def synchronize(self, stream=None) -> None:
         """Wait for ``stream`` (None: all work on the device), then :meth:`check`."""
-        with self._context:
+        with _driver._InContext(self._context):
             driver.Context.synchronize() if stream is None else stream.synchronize()
         self.check()
 
     def destroy(self) -> None:
         """Wait for what is queued and give the communicator back. A second time is an error."""
-        with self._context:
+        with _driver._InContext(self._context):
             self._comm.destroy()
 
     def abort(self) -> None:
@@ -361,7 +361,7 @@ class Communicator:
                 self._check_device(array)
 
         def make() -> None:
-            with self._context:
+            with _driver._InContext(self._context):
                 getattr(self._comm, name)(*arrays, *arguments, stream)
 
         calls = getattr(_open_group, "calls", None)

@@ -235,6 +235,10 @@ class Generator:
         return self._fill(distribution, dtype, size, out, stream, a, b)
 
     def _fill(self, distribution, dtype, size, out, stream, a, b) -> GPUArray:
+        with _driver._Using(stream):
+            return self._fill_here(distribution, dtype, size, out, a, b)
+
+    def _fill_here(self, distribution, dtype, size, out, a, b) -> GPUArray:
         if out is None:
             out = GPUArray(_shape_of(size), dtype)
         elif size is not None and _shape_of(size) != out.shape:
@@ -259,7 +263,6 @@ class Generator:
             b,
             block=(_BLOCK, 1, 1),
             grid=(min(-(-blocks // (_BLOCK * ahead)), most), 1),
-            stream=stream,
         )
         self.advance(blocks)
         return out

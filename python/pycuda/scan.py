@@ -64,7 +64,9 @@ class _ScanKernel(_driver.ScanKernel):
                 raise ValueError(
                     f'output_ary must be an array, None or "new", not {output_ary!r}'
                 )
-            output_ary = GPUArray(input_ary.shape, self.dtype, allocator)
+            allocator = allocator or getattr(input_ary, "_own_allocator", None)
+            with _driver._Using(stream):
+                output_ary = GPUArray(input_ary.shape, self.dtype, allocator)
         for array in (input_ary, output_ary):
             dtype = getattr(array, "dtype", self.dtype)
             if dtype != self.dtype:

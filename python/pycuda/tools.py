@@ -135,13 +135,26 @@ context_dependent_memoized_functions: list[Callable] = []
 
 
 def context_dependent_memoize(func: Callable) -> Callable:
-    """Decorator: remember results per current context and arguments."""
+    """Decorator: remember results per current context and arguments.
+
+    What is remembered for a context goes when the context has gone, at the latest with the next
+    context that the function is called in.
+    """
+    # By serial number: a context made later may have the handle of one that is gone.
     cache: dict = {}
+
+    def results_of(context) -> dict:
+        for serial, (known, _) in list(cache.items()):
+            if known is not None and not known._is_usable:
+                cache.pop(serial, None)
+        return cache.setdefault(context and context._serial, (context, {}))[1]
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
         key = args if not kwargs else (args, frozenset(kwargs.items()))
-        per_context = cache.setdefault(driver.Context.get_current(), {})
+        context = driver.Context.get_current()
+        known = cache.get(context and context._serial)
+        per_context = known[1] if known else results_of(context)
         try:
             return per_context[key]
         except KeyError:

@@ -1,5 +1,6 @@
 // array_algorithms.cpp -- scans, sorting and products of arrays, for the package's Python.
 #include "array_object.h"
+#include "array_scope.h"
 #include "array_value.h"
 #include "bindings.h"
 #include "device_pointer.h"
@@ -26,10 +27,6 @@
 namespace pycuda::python {
 namespace {
 
-StreamRef queue_of(nb::handle stream) {
-    return stream.is_none() ? StreamRef() : stream_ref(stream);
-}
-
 std::optional<ScalarType> type_of(nb::handle dtype) {
     if (dtype.is_none())
         return {};
@@ -37,14 +34,22 @@ std::optional<ScalarType> type_of(nb::handle dtype) {
 }
 
 nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::handle dtype,
-                      nb::handle stream, bool packed) {
+                      nb::handle stream, bool packed, nb::handle out) {
     const std::optional<Scan> kind = find_scan(name);
     if (!kind)
         throw_value_error("there is no scan \"" + name + "\"");
     const Array &in = require_array(self, "the array to scan");
-    return wrap_array(scan(*kind, in, axis, type_of(dtype), queue_of(stream),
-                           packed ? KernelForm::Packed : KernelForm::Chosen),
-                      Py_TYPE(self.ptr()));
+    ScanOptions options;
+    options.dtype = type_of(dtype);
+    options.stream = stream_ref(stream);
+    options.form = packed ? KernelForm::Packed : KernelForm::Chosen;
+    if (!out.is_none()) {
+        options.out = &require_array(out, "out");
+        scan(*kind, in, axis, options);
+        return nb::borrow(out);
+    }
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
+    return wrap_array(scan(*kind, in, axis, options), Py_TYPE(self.ptr()));
 }
 
 SortWay way_named(const std::string &way) {
@@ -68,10 +73,11 @@ nb::object array_sort(nb::handle self, int axis, bool descending, nb::handle str
                       const std::string &way, unsigned items, unsigned threads,
                       const std::string &ranking) {
     const Array &in = require_array(self, "the array to sort");
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
     return wrap_array(sort(in, axis,
                            {.descending = descending,
                             .order = nullptr,
-                            .stream = queue_of(stream),
+                            .stream = stream_ref(stream),
                             .way = way_named(way),
                             .tile = tile_named(items, threads, ranking)}),
                       Py_TYPE(self.ptr()));
@@ -81,11 +87,12 @@ nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle 
                          nb::handle stream, const std::string &way, unsigned items,
                          unsigned threads, const std::string &ranking) {
     const Array &in = require_array(self, "the array to sort");
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
     const Array *first = order.is_none() ? nullptr : &require_array(order, "the order");
     return wrap_array(argsort(in, axis,
                               {.descending = descending,
                                .order = first,
-                               .stream = queue_of(stream),
+                               .stream = stream_ref(stream),
                                .way = way_named(way),
                                .tile = tile_named(items, threads, ranking)}),
                       Py_TYPE(self.ptr()));
@@ -93,25 +100,29 @@ nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle 
 
 nb::object array_select(nb::handle self, int axis, const std::vector<std::int64_t> &ranks,
                         nb::handle stream, const std::string &way) {
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
     return wrap_array(select(require_array(self, "the array to select from"), axis, ranks,
-                             {.stream = queue_of(stream), .way = way_named(way)}),
+                             {.stream = stream_ref(stream), .way = way_named(way)}),
                       Py_TYPE(self.ptr()));
 }
 
 nb::object array_partition(nb::handle self, int axis, std::int64_t rank, bool places,
                            bool descending, nb::handle stream, const std::string &way) {
     const Array &in = require_array(self, "the array to partition");
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
     const SortOptions options{
-        .descending = descending, .stream = queue_of(stream), .way = way_named(way)};
+        .descending = descending, .stream = stream_ref(stream), .way = way_named(way)};
     return wrap_array(places ? argpartition(in, axis, rank, options)
                              : partition(in, axis, rank, options),
                       Py_TYPE(self.ptr()));
 }
 
 nb::object array_search(nb::handle sorted, nb::handle values, bool right, nb::handle stream) {
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{values}));
     return wrap_array(search_sorted(require_array(sorted, "the sorted array"),
                                     require_array(values, "the values"),
-                                    right ? SearchSide::Right : SearchSide::Left, queue_of(stream)),
+                                    right ? SearchSide::Right : SearchSide::Left,
+                                    stream_ref(stream)),
                       Py_TYPE(values.ptr()));
 }
 
@@ -119,8 +130,9 @@ nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handl
                          bool own) {
     ProductOptions options;
     options.dtype = type_of(dtype);
-    options.stream = queue_of(stream);
+    options.stream = stream_ref(stream);
     options.way = own ? ProductWay::Own : ProductWay::Chosen;
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{a, b}));
     return wrap_array(
         matrix_product(require_array(a, "a factor"), require_array(b, "a factor"), options),
         Py_TYPE(a.ptr()));
@@ -184,14 +196,16 @@ class FusedCalls {
             arrays[i] = &array_of(argument);
             types[i] = arrays[i]->dtype().scalar();
         }
-        const Fusion *program = find({types.data(), count});
-        DeviceScope scope;
-        for (std::size_t i = 0; i < count; ++i)
-            scope.add(*arrays[i]);
-        scope.enter();
-        if (program != nullptr)
-            return wrap_array(std::move(program->run({arrays.data(), count}, {}).front()),
+        if (const Fusion *program = find({types.data(), count})) {
+            std::array<nb::handle, most_arrays> objects;
+            for (std::size_t i = 0; i < count; ++i)
+                objects[i] = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
+            const std::span<const nb::handle> given(objects.data(), count);
+            const DeviceScope device(given);
+            const PythonAllocatorScope scope(PythonAllocatorScope::inherited(given));
+            return wrap_array(std::move(program->run({arrays.data(), count}).front()),
                               Py_TYPE(NB_TUPLE_GET_ITEM(arguments.ptr(), 0)));
+        }
         return {};
     }
 
@@ -226,16 +240,17 @@ class FusedCalls {
 /// An array, or a tuple of them where there are several.
 nb::object fusion_run(const Fusion &self, nb::sequence arrays, nb::handle stream) {
     std::vector<const Array *> inputs;
+    std::vector<nb::object> objects;
     PyTypeObject *type = nullptr;
     for (nb::handle array : arrays) {
+        objects.push_back(nb::borrow(array));
         inputs.push_back(&require_array(array, "what a fused function is called with"));
         type = type == nullptr ? Py_TYPE(array.ptr()) : type;
     }
-    DeviceScope scope;
-    for (const Array *input : inputs)
-        scope.add(*input);
-    scope.enter();
-    std::vector<Array> results = self.run(inputs, queue_of(stream));
+    const std::vector<nb::handle> handles(objects.begin(), objects.end());
+    const DeviceScope device{std::span<const nb::handle>(handles)};
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(handles));
+    std::vector<Array> results = self.run(inputs, stream_ref(stream));
     if (results.size() == 1)
         return wrap_array(std::move(results[0]), type);
     nb::list list;
@@ -268,7 +283,7 @@ void bind_array_algorithms(nb::module_ &module) {
         .def("__call__", &FusedCalls::call);
     module.def("_array_scan", on_device_of_arrays(array_scan), nb::arg("name"), nb::arg("array"),
                nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
-               nb::arg("packed") = false);
+               nb::arg("packed") = false, nb::arg("out") = nb::none());
     module.def("_array_sort", on_device_of_arrays(array_sort), nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false, nb::arg("stream") = nb::none(),
                nb::arg("way") = "chosen", nb::arg("items") = 0, nb::arg("threads") = 0,

@@ -26,9 +26,8 @@ std::string describe(const ArrayAllocation &memory) {
 }
 
 void pack_array_allocation(const ArgumentType &, PyObject *value, Packing &packing) {
-    const std::shared_ptr<ArrayMemory> &memory = nb::inst_ptr<ArrayAllocation>(value)->memory();
-    packing.block.push_pointer(memory->get());
-    packing.staged.add_array(memory);
+    packing.block.push_pointer(
+        packing.staged.use().address(nb::inst_ptr<ArrayAllocation>(value)->memory()));
 }
 
 } // namespace

@@ -88,7 +88,7 @@ template <class Managed> struct Lent {
             delete static_cast<Lent *>(given_back->manager);
         };
         dlpack::Tensor &tensor = managed.tensor;
-        tensor.data = reinterpret_cast<void *>(lent.size() ? lent.address() : 0);
+        tensor.data = reinterpret_cast<void *>(lent.size() ? lent.unrecorded_address() : 0);
         tensor.device = {dlpack::Cuda, lent.context()->context().device().get()};
         tensor.ndim = lent.dimensions();
         tensor.dtype = dlpack_type(lent.scalar_type());
@@ -121,10 +121,13 @@ void order_for_borrower(const Array &array, nb::handle stream) {
     if (number == 0 || number < -1)
         throw_value_error("stream must be -1, 1, 2 or a stream's handle, not " +
                           std::to_string(number) + "; DLPack's name of the default stream is 1");
-    if (number == -1 || number == 1)
+    if (number == -1)
         return;
-    array.context()->order_after_default(
-        StreamRef(number == 2 ? CU_STREAM_PER_THREAD : reinterpret_cast<CUstream>(number)));
+    const StreamRef borrower(number == 2 ? CU_STREAM_PER_THREAD
+                                         : reinterpret_cast<CUstream>(number));
+    const StreamRef own = current_stream();
+    if (borrower.get() != own.get() && !(borrower.is_default() && own.is_default()))
+        array.context()->order(own, borrower);
 }
 
 nb::object array_to_dlpack(nb::handle self, nb::handle stream, bool versioned, bool copied) {

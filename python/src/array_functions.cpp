@@ -11,6 +11,7 @@
 #include "python_object.h"
 
 #include <pycuda/copy.h>
+#include <pycuda/stream_use.h>
 
 #include <nanobind/stl/string.h>
 
@@ -52,7 +53,7 @@ void array_init(nb::handle self, nb::handle shape, nb::handle dtype, nb::handle 
                  : strided_layout(layout, strides);
     nb::object made;
     if (gpudata.is_none()) {
-        made = make_array(layout, type, dtype, array_base_class, {allocator, {}});
+        made = make_array(layout, type, dtype, array_base_class, {allocator});
     } else {
         made = wrap_array(Array(nullptr, 0, type, layout), array_base_class,
                           type.is_opaque() ? dtype : nb::handle());
@@ -71,7 +72,7 @@ nb::object array_empty(nb::handle shape, nb::handle dtype, nb::handle allocator,
     const DType element = dtype_of(dtype);
     const Layout layout =
         Layout::contiguous(shape_argument(shape).shape(), element.item_size(), order_named(order));
-    return make_array(layout, element, dtype, class_of(type), {allocator, {}});
+    return make_array(layout, element, dtype, class_of(type), {allocator});
 }
 
 /// A view with another address, shape, strides or type, of the class of `self`.
@@ -80,13 +81,13 @@ nb::object array_view(nb::handle self, std::int64_t offset, nb::handle shape, nb
     ArrayObject &object = array_object(self);
     const Layout layout = strided_layout(shape_argument(shape), strides);
     const DType type = dtype.is_none() ? object.array.dtype() : dtype_of(dtype);
-    const CUdeviceptr address = object.array.address() + static_cast<CUdeviceptr>(offset);
     nb::handle numpy_dtype =
         type.is_opaque() ? (dtype.is_none() ? nb::handle(object.dtype) : dtype) : nb::handle();
     nb::object view =
-        wrap_array(object.array.view(address, layout, type), Py_TYPE(self.ptr()), numpy_dtype);
+        wrap_array(object.array.view(layout, type, offset), Py_TYPE(self.ptr()), numpy_dtype);
     array_object(view).base = Py_NewRef(object.base ? object.base : self.ptr());
-    array_object(view).allocator = Py_XNewRef(object.allocator);
+    PyObject *replaced = std::exchange(array_object(view).allocator, Py_XNewRef(object.allocator));
+    Py_XDECREF(replaced);
     return view;
 }
 
@@ -140,14 +141,15 @@ class HostArray {
 void copy_in(const Array &to, nb::handle host, const void *from, nb::handle stream) {
     if (to.size() == 0)
         return;
+    StreamUse use(stream_ref(stream));
+    const CUdeviceptr address = use.address(to);
+    const std::size_t bytes = to.bytes();
     if (stream.is_none())
         return wait_without_gil([&](const KeepWaiting &keep_waiting) {
-            copy_to_device(to.address(), from, to.bytes(), keep_waiting);
+            copy_to_device(address, from, bytes, use.stream(), keep_waiting);
         });
-    const StreamRef queue = stream_ref(stream);
-    copy_to_device_async(to.address(), from, to.bytes(), queue);
-    PendingBuffers::instance().keep(HostBuffer::to_read(host, "the host array"), queue);
-    array_note_use(to, queue);
+    copy_to_device_async(address, from, bytes, use.stream());
+    PendingBuffers::instance().keep(HostBuffer::to_read(host, "the host array"), use.stream());
 }
 
 /// Elements of `ary`, a numpy array, on the device; the order of its axes in memory is kept.
@@ -159,8 +161,8 @@ nb::object array_to_gpu(nb::handle ary, nb::handle allocator, nb::handle stream,
     const DType element = dtype_of(dtype);
     HostArray host(source, "ary", 0);
     const Layout dense = host.layout.dense(element.item_size());
-    nb::object made = make_array(dense, element, dtype, class_of(type),
-                                 {allocator, stream.is_none() ? StreamRef() : stream_ref(stream)});
+    nb::object made =
+        make_array(dense, element, dtype, class_of(type), {allocator, stream_ref(stream)});
     if (host.lies_like(dense)) {
         copy_in(array_of(made), source, host.data(), stream);
     } else { // gaps or reversed axes: numpy closes them first
@@ -191,14 +193,15 @@ void array_get_bytes(nb::handle self, nb::handle host, nb::handle stream) {
                           std::to_string(array.bytes()));
     if (array.size() == 0)
         return;
+    StreamUse use(stream_ref(stream));
+    const CUdeviceptr address = use.address(array);
+    const std::size_t bytes = array.bytes();
     if (stream.is_none())
         return wait_without_gil([&](const KeepWaiting &keep_waiting) {
-            copy_to_host(target.data(), array.address(), array.bytes(), keep_waiting);
+            copy_to_host(target.data(), address, bytes, use.stream(), keep_waiting);
         });
-    const StreamRef queue = stream_ref(stream);
-    copy_to_host_async(target.data(), array.address(), array.bytes(), queue);
-    PendingBuffers::instance().keep(HostBuffer::to_write(host, "ary"), queue);
-    array_note_use(array, queue);
+    copy_to_host_async(target.data(), address, bytes, use.stream());
+    PendingBuffers::instance().keep(HostBuffer::to_write(host, "ary"), use.stream());
 }
 
 } // namespace
@@ -220,20 +223,13 @@ void check_inside(const Array &array, const Layout &layout) {
     if (!array.memory() || layout.size() == 0)
         return;
     const Layout::ByteRange range = layout.byte_range(array.item_size());
-    const auto first = static_cast<std::int64_t>(array.address() - array.memory()->get());
+    const auto first =
+        static_cast<std::int64_t>(array.unrecorded_address() - array.memory()->get());
     if (first + range.begin < 0 ||
         first + range.end > static_cast<std::int64_t>(array.memory()->size()))
         throw_value_error("strides that reach bytes " + std::to_string(first + range.begin) +
                           " to " + std::to_string(first + range.end) + " leave the array's " +
                           std::to_string(array.memory()->size()) + " bytes of memory");
-}
-
-void array_note_use(const Array &array, StreamRef stream) {
-    if (stream.get() == nullptr || !array.memory() || array.size() == 0)
-        return;
-    auto done = std::make_shared<Event>(array.context()->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(stream);
-    array.memory()->used_until(done);
 }
 
 Layout shape_argument(nb::handle shape) {
@@ -274,6 +270,9 @@ void bind_array_functions(nb::module_ &module) {
     module.def("_array_is_dense", [](nb::handle self) {
         const Array &array = require_array(self, "self");
         return array.layout().is_dense(array.item_size());
+    });
+    module.def("_array_share_memory", [](nb::handle a, nb::handle b) {
+        return require_array(a, "a").may_share_bytes(require_array(b, "b"));
     });
     module.def("_array_try_reshape", array_try_reshape);
     module.def("_array_to_gpu", array_to_gpu, nb::arg("ary"), nb::arg("allocator").none(),

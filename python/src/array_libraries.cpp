@@ -25,11 +25,6 @@
 namespace pycuda::python {
 namespace {
 
-/// The stream that a call's work goes to.
-StreamRef queue_of(nb::handle stream) {
-    return stream.is_none() ? StreamRef() : stream_ref(stream);
-}
-
 /// An operand: C-contiguous, of the wanted type, of the wanted extents (-1: any).
 const Array &operand(nb::handle object, const char *name, ScalarType type,
                      std::initializer_list<std::int64_t> extents) {
@@ -71,14 +66,9 @@ struct Stack {
 };
 
 /// Runs `work` without Python's lock.
-template <class Work>
-void run_unlocked(std::initializer_list<nb::handle> arrays, StreamRef stream, Work &&work) {
-    {
-        nb::gil_scoped_release release;
-        work();
-    }
-    for (nb::handle array : arrays)
-        array_note_use(array_of(array), stream);
+template <class Work> void run_unlocked(Work &&work) {
+    nb::gil_scoped_release release;
+    work();
 }
 
 void lu(nb::handle a, nb::handle pivots, nb::handle info, nb::handle stream) {
@@ -86,8 +76,8 @@ void lu(nb::handle a, nb::handle pivots, nb::handle info, nb::handle stream) {
     const Stack stack(matrix);
     const Array &to = operand(pivots, "pivots", ScalarType::Int64, {stack.count, stack.rows});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = queue_of(stream);
-    run_unlocked({a, pivots, info}, queue, [&] { solver_lu(matrix, to, status, queue); });
+    const StreamRef queue = stream_ref(stream);
+    run_unlocked([&] { solver_lu(matrix, to, status, queue); });
 }
 
 void lu_solve(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed, nb::handle info,
@@ -97,9 +87,8 @@ void lu_solve(nb::handle factors, nb::handle pivots, nb::handle b, bool transpos
     const Array &order = operand(pivots, "pivots", ScalarType::Int64, {stack.count, stack.rows});
     const Array &sides = operand(b, "b", stack.type, {stack.count, -1, stack.rows});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = queue_of(stream);
-    run_unlocked({factors, pivots, b, info}, queue,
-                 [&] { solver_lu_solve(lu, order, sides, transposed, status, queue); });
+    const StreamRef queue = stream_ref(stream);
+    run_unlocked([&] { solver_lu_solve(lu, order, sides, transposed, status, queue); });
 }
 
 void lu_stack(nb::handle a, nb::handle pivots, nb::handle info, nb::handle stream) {
@@ -107,8 +96,8 @@ void lu_stack(nb::handle a, nb::handle pivots, nb::handle info, nb::handle strea
     const Stack stack(matrix);
     const Array &to = operand(pivots, "pivots", ScalarType::Int32, {stack.count, stack.rows});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = queue_of(stream);
-    run_unlocked({a, pivots, info}, queue, [&] { solver_lu_stack(matrix, to, status, queue); });
+    const StreamRef queue = stream_ref(stream);
+    run_unlocked([&] { solver_lu_stack(matrix, to, status, queue); });
 }
 
 void lu_solve_stack(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed,
@@ -117,18 +106,16 @@ void lu_solve_stack(nb::handle factors, nb::handle pivots, nb::handle b, bool tr
     const Stack stack(lu);
     const Array &order = operand(pivots, "pivots", ScalarType::Int32, {stack.count, stack.rows});
     const Array &sides = operand(b, "b", stack.type, {stack.count, -1, stack.rows});
-    const StreamRef queue = queue_of(stream);
-    run_unlocked({factors, pivots, b}, queue,
-                 [&] { solver_lu_solve_stack(lu, order, sides, transposed, queue); });
+    const StreamRef queue = stream_ref(stream);
+    run_unlocked([&] { solver_lu_solve_stack(lu, order, sides, transposed, queue); });
 }
 
 void cholesky(nb::handle a, bool upper, nb::handle info, nb::handle stream) {
     const Array &matrix = matrices(a, "a");
     const Array &status = operand(info, "info", ScalarType::Int32, {Stack(matrix).count});
-    const StreamRef queue = queue_of(stream);
-    run_unlocked({a, info}, queue, [&] {
-        solver_cholesky(matrix, upper ? Triangle::Upper : Triangle::Lower, status, queue);
-    });
+    const StreamRef queue = stream_ref(stream);
+    run_unlocked(
+        [&] { solver_cholesky(matrix, upper ? Triangle::Upper : Triangle::Lower, status, queue); });
 }
 
 void qr(nb::handle a, nb::handle tau, nb::handle info, nb::handle stream) {
@@ -137,8 +124,8 @@ void qr(nb::handle a, nb::handle tau, nb::handle info, nb::handle stream) {
     const Array &factors =
         operand(tau, "tau", stack.type, {stack.count, std::min(stack.rows, stack.columns)});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = queue_of(stream);
-    run_unlocked({a, tau, info}, queue, [&] { solver_qr(matrix, factors, status, queue); });
+    const StreamRef queue = stream_ref(stream);
+    run_unlocked([&] { solver_qr(matrix, factors, status, queue); });
 }
 
 void q(nb::handle a, nb::handle tau, nb::handle info, nb::handle stream) {
@@ -146,8 +133,8 @@ void q(nb::handle a, nb::handle tau, nb::handle info, nb::handle stream) {
     const Stack stack(matrix);
     const Array &factors = operand(tau, "tau", stack.type, {stack.count, -1});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = queue_of(stream);
-    run_unlocked({a, tau, info}, queue, [&] { solver_q(matrix, factors, status, queue); });
+    const StreamRef queue = stream_ref(stream);
+    run_unlocked([&] { solver_q(matrix, factors, status, queue); });
 }
 
 void eigh(nb::handle a, nb::handle values, bool vectors, bool upper, nb::handle info,
@@ -156,8 +143,8 @@ void eigh(nb::handle a, nb::handle values, bool vectors, bool upper, nb::handle 
     const Stack stack(matrix);
     const Array &to = operand(values, "values", real_type(stack.type), {stack.count, stack.rows});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = queue_of(stream);
-    run_unlocked({a, values, info}, queue, [&] {
+    const StreamRef queue = stream_ref(stream);
+    run_unlocked([&] {
         solver_eigh(matrix, to, vectors, upper ? Triangle::Upper : Triangle::Lower, status, queue);
     });
 }
@@ -173,14 +160,11 @@ void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, bool jacobi, nb
         right = &operand(v, "v", stack.type, {stack.count, stack.columns, stack.columns});
     }
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = queue_of(stream);
-    run_unlocked({a, s, info}, queue, [&] {
+    const StreamRef queue = stream_ref(stream);
+    run_unlocked([&] {
         solver_svd(matrix, values, left, right, jacobi ? SvdWay::Jacobi : SvdWay::QR, status,
                    queue);
     });
-    if (left != nullptr)
-        for (nb::handle array : {u, v})
-            array_note_use(array_of(array), queue);
 }
 
 void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, nb::handle stream) {
@@ -194,8 +178,8 @@ void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, n
         throw_value_error("arrays of shapes " + shape_text(from.shape()) + " and " +
                           shape_text(to.shape()) + ", of " + from.dtype().name() + " and " +
                           to.dtype().name() + ", are no operands of one transform");
-    const StreamRef queue = queue_of(stream);
-    run_unlocked({in, out}, queue, [&] {
+    const StreamRef queue = stream_ref(stream);
+    run_unlocked([&] {
         fourier_transform(from, to, first, rank,
                           inverse ? FourierDirection::Inverse : FourierDirection::Forward, queue);
     });
@@ -210,29 +194,29 @@ std::int64_t largest_small(nb::handle dtype) {
 
 nb::object small_solve(nb::handle a, nb::handle b, nb::handle failed, nb::handle stream) {
     return wrap_array(solve_small(require_array(a, "a"), require_array(b, "b"),
-                                  require_array(failed, "failed"), queue_of(stream)),
+                                  require_array(failed, "failed"), stream_ref(stream)),
                       Py_TYPE(a.ptr()));
 }
 
 nb::object small_invert(nb::handle a, nb::handle failed, nb::handle stream) {
     return wrap_array(
-        invert_small(require_array(a, "a"), require_array(failed, "failed"), queue_of(stream)),
+        invert_small(require_array(a, "a"), require_array(failed, "failed"), stream_ref(stream)),
         Py_TYPE(a.ptr()));
 }
 
 nb::object small_determine(nb::handle a, nb::handle stream) {
-    return wrap_array(determine_small(require_array(a, "a"), queue_of(stream)), Py_TYPE(a.ptr()));
+    return wrap_array(determine_small(require_array(a, "a"), stream_ref(stream)), Py_TYPE(a.ptr()));
 }
 
 nb::tuple small_determine_logarithm(nb::handle a, nb::handle stream) {
-    SignAndLogarithm result = determine_small_logarithm(require_array(a, "a"), queue_of(stream));
+    SignAndLogarithm result = determine_small_logarithm(require_array(a, "a"), stream_ref(stream));
     return nb::make_tuple(wrap_array(std::move(result.sign), Py_TYPE(a.ptr())),
                           wrap_array(std::move(result.logarithm), Py_TYPE(a.ptr())));
 }
 
 nb::object small_cholesky(nb::handle a, bool upper, nb::handle failed, nb::handle stream) {
     return wrap_array(cholesky_small(require_array(a, "a"), upper, require_array(failed, "failed"),
-                                     queue_of(stream)),
+                                     stream_ref(stream)),
                       Py_TYPE(a.ptr()));
 }
 
@@ -251,12 +235,16 @@ bool library_takes(const std::string &library, nb::handle dtype) {
 bool wait_for_host(nb::handle stream) {
     if (!host_has_arrays())
         return false;
-    const StreamRef queue = queue_of(stream);
+    const StreamRef queue = stream_ref(stream);
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
     driver().cuStreamIsCapturing(queue.get(), &capture);
     if (capture != CU_STREAM_CAPTURE_STATUS_NONE)
         return false;
-    wait_without_gil([&](const KeepWaiting &keep_waiting) { synchronize(queue, keep_waiting); });
+    wait_without_gil([&](const KeepWaiting &keep_waiting) {
+        synchronize(queue, keep_waiting);
+        if (!queue.is_default()) // where memory without a home stream was used before
+            synchronize(StreamRef(), keep_waiting);
+    });
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "argument_types.h"
 #include "array_allocation.h"
 #include "array_number.h"
+#include "array_scope.h"
 #include "array_value.h"
 #include "device_pointer.h"
 #include "element_check.h"
@@ -72,16 +73,6 @@ PyObject *allocate_object(PyTypeObject *type) {
     if (self == nullptr)
         throw nb::python_error();
     return self;
-}
-
-/// A Python object kept alive by C++; let go of with the GIL, and not at all after the end.
-std::shared_ptr<void> keep_alive(nb::object object) {
-    return {object.release().ptr(), [](void *kept) {
-                if (driver_for_cleanup() == nullptr)
-                    return;
-                nb::gil_scoped_acquire acquire;
-                Py_DECREF(static_cast<PyObject *>(kept));
-            }};
 }
 
 /// An array of no element, which GPUArray.__init__ replaces.
@@ -162,7 +153,9 @@ void refuse_deletion(PyObject *value, const char *name) {
 void see_as(PyObject *self, nb::handle seen) {
     Array &array = array_of(self);
     const Array &view = array_of(seen);
-    array = array.view(view.address(), view.layout(), view.dtype());
+    const auto offset =
+        static_cast<std::int64_t>(view.unrecorded_address() - array.unrecorded_address());
+    array = array.view(view.layout(), view.dtype(), offset);
 }
 
 nb::object method_of_arrays(const char *name) {
@@ -192,7 +185,7 @@ int set_strides(PyObject *self, PyObject *value, void *) noexcept {
         Array &array = array_of(self);
         const Layout layout = strided_layout(array.layout(), nb::handle(value));
         check_inside(array, layout);
-        array = array.view(array.address(), layout);
+        array = array.view(layout);
     });
 }
 
@@ -228,7 +221,8 @@ template <auto Method> PyObject *number_attribute(PyObject *self, void *name) no
 }
 
 PyObject *address_of(PyObject *self, void *) noexcept {
-    return guarded([&] { return PyLong_FromUnsignedLongLong(array_of(self).address()); });
+    return guarded(
+        [&] { return PyLong_FromUnsignedLongLong(array_of(self).unrecorded_address()); });
 }
 
 PyObject *dimensions_of(PyObject *self, void *) noexcept {
@@ -251,6 +245,12 @@ PyObject *allocator_of(PyObject *self, void *) noexcept {
     return allocator ? Py_NewRef(allocator) : default_allocator().release().ptr();
 }
 
+/// None: the pool.
+PyObject *own_allocator_of(PyObject *self, void *) noexcept {
+    PyObject *allocator = array_object(self).allocator;
+    return Py_NewRef(allocator ? allocator : Py_None);
+}
+
 int set_allocator(PyObject *self, PyObject *value, void *) noexcept {
     PyObject *kept = value && is_default_allocator(value) ? nullptr : value;
     Py_XDECREF(std::exchange(array_object(self).allocator, Py_XNewRef(kept)));
@@ -264,10 +264,11 @@ PyObject *gpudata_of(PyObject *self, void *) noexcept {
         const Array &array = object.array;
         if (!array.memory() || array.memory()->size() == 0)
             return Py_NewRef(Py_None);
-        if (array.memory()->owner() && array.address() == array.memory()->get())
+        const CUdeviceptr address = array.unrecorded_address();
+        if (array.memory()->owner() && address == array.memory()->get())
             return Py_NewRef(static_cast<PyObject *>(array.memory()->owner().get()));
-        if (array.address() != array.memory()->get()) // a view that starts inside
-            return PyLong_FromUnsignedLongLong(array.address());
+        if (address != array.memory()->get()) // a view that starts inside
+            return PyLong_FromUnsignedLongLong(address);
         return kept_allocation(object.gpudata, array.memory()).release().ptr();
     });
 }
@@ -315,6 +316,7 @@ PyGetSetDef getters[] = {
      "The function that new arrays like this one get memory from; pycuda.driver.mem_alloc stands "
      "for the pool of the context.",
      nullptr},
+    {"_own_allocator", own_allocator_of, nullptr, nullptr, nullptr},
     {"gpudata", gpudata_of, set_gpudata,
      "The memory: a DeviceAllocation, or what the allocator returned, or an address; None without "
      "elements. May be set.",
@@ -368,8 +370,7 @@ void pack_array(const ArgumentType &, PyObject *value, Packing &packing) {
         nb::object dtype = nb::steal(dtype_attribute(value, nullptr));
         check_elements(packing.function, index, dtype);
     }
-    packing.block.push_pointer(object.array.address());
-    packing.staged.add_array(object.array.memory());
+    packing.block.push_pointer(packing.staged.use().address(object.array));
 }
 
 } // namespace
@@ -397,31 +398,16 @@ nb::object wrap_array(Array array, PyTypeObject *type, nb::handle dtype) {
     ArrayObject &object = array_object(self);
     new (&object.array) Array(std::move(array));
     object.dtype = Py_XNewRef(dtype.ptr());
+    if (PyObject *allocator = allocator_of_scope()) [[unlikely]]
+        object.allocator = Py_NewRef(allocator);
     return nb::steal(self);
 }
 
 nb::object make_array(const Layout &layout, DType dtype, nb::handle numpy_dtype, PyTypeObject *type,
                       const Allocation &allocation) {
-    const std::size_t bytes = layout.size() * dtype.item_size();
-    const std::shared_ptr<ArrayContext> &context = ArrayContext::current();
-    std::shared_ptr<ArrayMemory> memory;
-    const bool from_pool =
-        !allocation.allocator.is_valid() || is_default_allocator(allocation.allocator);
-    if (bytes == 0) {
-        memory = ArrayMemory::borrow(context, 0, 0, nullptr);
-    } else if (from_pool) {
-        memory = ArrayMemory::allocate(context, bytes, allocation.stream);
-    } else {
-        nb::object owner = allocation.allocator(bytes);
-        const CUdeviceptr address = device_address(owner, "what the allocator returns");
-        memory = ArrayMemory::borrow(context, address, bytes, keep_alive(std::move(owner)));
-    }
-    const CUdeviceptr address = bytes == 0 ? 0 : memory->get();
-    nb::object made = wrap_array(Array(std::move(memory), address, dtype, layout), type,
-                                 dtype.is_opaque() ? numpy_dtype : nb::handle());
-    if (!from_pool)
-        array_object(made).allocator = Py_NewRef(allocation.allocator.ptr());
-    return made;
+    const PythonAllocatorScope scope(allocation.allocator);
+    return wrap_array(Array::with_layout(ArrayContext::current(), layout, dtype, allocation.stream),
+                      type, dtype.is_opaque() ? numpy_dtype : nb::handle());
 }
 
 void bind_array(nb::module_ &module) {

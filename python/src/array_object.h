@@ -51,18 +51,15 @@ bool constructs_itself(PyTypeObject *type);
 /// `dtype` is numpy's for opaque elements; null otherwise.
 nb::object wrap_array(Array array, PyTypeObject *type = nullptr, nb::handle dtype = {});
 
-/// How new arrays get their memory: the pool, or a function of the user.
+/// How new arrays get their memory: from the thread's allocator or the pool, or from a function of
+/// the user.
 struct Allocation {
-    nb::handle allocator; ///< null, None or pycuda.driver.mem_alloc: the pool
-    StreamRef stream = {};
+    nb::handle allocator; ///< null or None: the thread's, or the pool; mem_alloc: the pool
+    StreamRef stream = current_stream();
 };
 /// A new array with memory from `allocation`.
 nb::object make_array(const Layout &layout, DType dtype, nb::handle numpy_dtype, PyTypeObject *type,
                       const Allocation &allocation);
-
-/// Keeps the array's memory from its pool until `stream` has done what is in it now. Nothing to do
-/// for the default stream.
-void array_note_use(const Array &array, StreamRef stream);
 
 /// numpy's dtype objects and ours.
 nb::object numpy_dtype(ScalarType type);

@@ -49,7 +49,7 @@ ArrayOperand ArrayReader::read(nb::handle object, const std::string &kernel,
     if (is_array(object)) [[likely]] {
         const Array &array = array_of(object);
         PyObject *dtype = array_object(object).dtype; // unset until somebody has asked for it
-        return {{array.address(), array.item_size(), array.shape(), array.layout().strides()},
+        return {{use_.address(array), array.item_size(), array.shape(), array.layout().strides()},
                 dtype ? nb::borrow(dtype) : numpy_dtype(array.scalar_type())};
     }
     nb::object interface = optional_attribute(object, "__cuda_array_interface__");

@@ -4,6 +4,7 @@
 #include "bindings.h"
 
 #include <pycuda/kernel_argument.h>
+#include <pycuda/stream_use.h>
 
 #include <array>
 #include <cstdint>
@@ -22,6 +23,9 @@ struct ArrayOperand {
 /// Reads the arrays of one call, and keeps the shapes and strides that their views point to.
 class ArrayReader {
   public:
+    /// For a call whose work on arrays is part of `use`.
+    explicit ArrayReader(StreamUse &use) noexcept : use_(use) {}
+
     /// A GPUArray, or anything with __cuda_array_interface__. Throws TypeError for what is no
     /// array of the device; the message names the kernel and its argument.
     ArrayOperand read(nb::handle object, const std::string &kernel, const std::string &argument);
@@ -29,6 +33,7 @@ class ArrayReader {
   private:
     std::span<const std::int64_t> keep(nb::handle tuple);
 
+    StreamUse &use_;
     std::array<std::int64_t, 64> inline_;
     std::size_t used_ = 0;
     std::deque<std::vector<std::int64_t>> more_;

@@ -3,6 +3,7 @@
 
 #include "argument_types.h"
 #include "array_object.h"
+#include "array_scope.h"
 #include "device_pointer.h"
 #include "device_scope.h"
 #include "host_buffer.h"
@@ -160,33 +161,26 @@ nb::object apply_to_own_result(Operation operation, std::span<const nb::handle> 
 nb::object apply_to_objects(Operation operation, std::span<const nb::handle> objects,
                             std::span<const Operand> operands, ApplyOptions options,
                             nb::handle out) {
-    DeviceScope scope;
+    DeviceScope device;
     for (nb::handle object : objects)
-        scope.add(object);
-    scope.add(out);
+        device.add(object);
+    device.add(out);
     if (options.where != nullptr)
-        scope.add(*options.where);
-    scope.enter();
+        device.add(*options.where);
+    device.enter();
     if (out.is_valid()) {
         apply(operation, operands, options);
         return nb::borrow(out);
     }
     PyTypeObject *type = array_class;
-    for (nb::handle object : objects) {
-        if (!is_array(object))
-            continue;
-        type = Py_TYPE(object.ptr());
-        if (type != array_class && makes_own_results(type))
-            return apply_to_own_result(operation, objects, operands, options);
-        if (array_object(object).allocator == nullptr)
+    for (nb::handle object : objects)
+        if (is_array(object)) {
+            type = Py_TYPE(object.ptr());
+            if (type != array_class && makes_own_results(type))
+                return apply_to_own_result(operation, objects, operands, options);
             break;
-        const ResultDescription result = describe_result(operation, operands, options);
-        nb::object made = make_array(result.layout, result.type, {}, type,
-                                     {array_object(object).allocator, options.stream});
-        options.out = &array_of(made);
-        apply(operation, operands, options);
-        return made;
-    }
+        }
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(objects));
     return wrap_array(apply(operation, operands, options), type);
 }
 
@@ -228,8 +222,7 @@ nb::object array_apply(const std::string &name, nb::args inputs, nb::handle out,
         throw_type_error("where must be an array of bool, not of " + options.where->dtype().name());
     if (!dtype.is_none())
         options.dtype = dtype_of(dtype).scalar();
-    if (!stream.is_none())
-        options.stream = stream_ref(stream);
+    options.stream = stream_ref(stream);
     return apply_to_objects(*operation, objects, operands, options,
                             out.is_none() ? nb::handle() : out);
 }
@@ -271,14 +264,15 @@ nb::object array_reduce(const std::string &name, nb::args inputs, std::uint32_t 
         options.dtype = dtype_of(dtype).scalar();
     if (!where.is_none())
         options.where = &require_array(where, "where");
-    if (!stream.is_none())
-        options.stream = stream_ref(stream);
-    return wrap_array(reduce(*reduction, arrays, options), Py_TYPE(nb::handle(inputs[0]).ptr()));
+    options.stream = stream_ref(stream);
+    const std::vector<nb::handle> objects(inputs.begin(), inputs.end());
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(objects));
+    return wrap_array(reduce(*reduction, arrays, options), Py_TYPE(objects[0].ptr()));
 }
 
 void array_assign(nb::handle to, nb::handle from, nb::handle stream) {
     assign(require_array(to, "the target"), require_operand(from, "the value"), Casting::Unsafe,
-           stream.is_none() ? StreamRef() : stream_ref(stream));
+           stream_ref(stream));
 }
 
 std::vector<IndexedAxis> indexed_axes(nb::list arrays, const std::vector<std::int64_t> &extents,
@@ -334,17 +328,19 @@ void bind_array_operations(nb::module_ &module) {
                    scatter(require_array(base, "base"), require_array(offsets, "offsets"),
                            require_array(in, "in"));
                }));
-    module.def("_array_nonzero", on_device_of_arrays(+[](nb::handle array) {
-                   return wrap_array(nonzero(require_array(array, "the array")),
-                                     Py_TYPE(array.ptr()));
-               }));
-    module.def("_array_compress", on_device_of_arrays(+[](nb::handle values, nb::handle where) {
-                   const Array &from = require_array(values, "the values");
-                   const nb::object dtype =
-                       from.dtype().is_opaque() ? values.attr("dtype") : nb::object();
-                   return wrap_array(compress(from, require_array(where, "the mask")),
-                                     Py_TYPE(values.ptr()), dtype);
-               }));
+    module.def(
+        "_array_nonzero", on_device_of_arrays(+[](nb::handle array) {
+            const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{array}));
+            return wrap_array(nonzero(require_array(array, "the array")), Py_TYPE(array.ptr()));
+        }));
+    module.def(
+        "_array_compress", on_device_of_arrays(+[](nb::handle values, nb::handle where) {
+            const Array &from = require_array(values, "the values");
+            const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{values}));
+            const nb::object dtype = from.dtype().is_opaque() ? values.attr("dtype") : nb::object();
+            return wrap_array(compress(from, require_array(where, "the mask")),
+                              Py_TYPE(values.ptr()), dtype);
+        }));
     module.def("_array_assign", on_device_of_arrays(array_assign), nb::arg("to"), nb::arg("source"),
                nb::arg("stream") = nb::none());
 }

@@ -1,12 +1,13 @@
 // bound_launch.cpp -- a launch whose arguments are packed once and which is then made many times.
 //
 // A call does what is left of a launch when nothing has to be read or checked: it passes the block
-// of bytes to the driver. Memory of our own is asked whether it was freed meanwhile, which costs
-// one comparison each.
+// of bytes to the driver. Memory of our own is asked whether it was freed meanwhile, and memory of
+// arrays records its use by the stream; both cost one comparison each in the usual case.
 #include "bound_launch.h"
 
 #include "argument_types.h"
 #include "array_allocation.h"
+#include "array_object.h"
 #include "device_memory.h"
 #include "device_pointer.h"
 #include "errors.h"
@@ -16,12 +17,15 @@
 
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
+#include <pycuda/stream_use.h>
 
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
 #include <structmember.h>
 
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -37,9 +41,9 @@ struct BoundLaunch {
     std::vector<std::byte> block;
     std::vector<const DeviceMemory *> memory; ///< of `arguments`, asked whether they still live
     std::vector<const PooledMemory *> pooled;
-    std::vector<const ArrayAllocation *> of_arrays;
-    nb::object wrapper;   ///< the Function
-    nb::object arguments; ///< a tuple, which keeps memory alive
+    std::vector<std::shared_ptr<ArrayMemory>> arrays; ///< of which each launch records its use
+    nb::object wrapper;                               ///< the Function
+    nb::object arguments;                             ///< a tuple, which keeps memory alive
     nb::object stream;
 };
 
@@ -88,9 +92,10 @@ PyObject *wrap(BoundLaunch launch, vectorcallfunc call) {
 
 // Calls
 
-/// The one keyword of a call; the stream of bind() without it.
+/// The one keyword of a call. Without it: the stream of bind(), or the current one where bind() was
+/// given none.
 StreamRef stream_of_call(const BoundLaunch &launch, PyObject *const *values, PyObject *names) {
-    StreamRef stream = launch.config.stream;
+    StreamRef stream = launch.stream.is_none() ? current_stream() : launch.config.stream;
     const Py_ssize_t count = names ? PyTuple_Size(names) : 0;
     for (Py_ssize_t i = 0; i < count; ++i) {
         PyObject *name = PyTuple_GetItem(names, i);
@@ -108,14 +113,14 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
         if (PyVectorcall_NARGS(nargsf) != 0)
             throw_type_error("a bound launch takes no arguments: bind() was given them");
         LaunchConfig config = launch.config;
-        if (names != nullptr)
-            config.stream = stream_of_call(launch, args, names);
+        config.stream = stream_of_call(launch, args, names);
         for (const DeviceMemory *memory : launch.memory)
             static_cast<void>(memory->get()); // throws where it was freed
         for (const PooledMemory *memory : launch.pooled)
             static_cast<void>(memory->get());
-        for (const ArrayAllocation *memory : launch.of_arrays)
-            static_cast<void>(memory->get());
+        StreamUse use(config.stream);
+        for (const std::shared_ptr<ArrayMemory> &memory : launch.arrays)
+            static_cast<void>(use.address(memory));
         launch_packed(launch.function, config, launch.block.data(), launch.block.size());
         return Py_NewRef(Py_None);
     });
@@ -125,11 +130,13 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
 
 void watch_memory(BoundLaunch &launch, nb::handle argument) {
     if (const ArrayAllocation *of_array = find_array_allocation(argument))
-        launch.of_arrays.push_back(of_array);
+        launch.arrays.push_back(of_array->memory());
     else if (const DeviceMemory * memory; nb::try_cast(argument, memory) && memory)
         launch.memory.push_back(memory);
     else if (const PooledMemory * pooled; nb::try_cast(argument, pooled) && pooled)
         launch.pooled.push_back(pooled);
+    else if (is_array(argument) && array_of(argument).memory())
+        launch.arrays.push_back(array_of(argument).memory());
 }
 
 nb::object tuple_of(PyObject *const *args, std::size_t count) {

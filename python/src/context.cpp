@@ -181,6 +181,8 @@ void bind_context(nb::module_ &module) {
              "The version of the driver API that the context was made for: 3020.")
         .def_prop_ro("handle", handle_of, "The CUcontext, as an int.")
         .def_prop_ro("is_attached", &Context::attached, "False after detach().")
+        .def_prop_ro("_serial", &Context::serial, "A number that no other context ever has.")
+        .def_prop_ro("_is_usable", &Context::usable, "False once the driver has it back.")
         .def("__hash__", [](const Context &context) { return std::hash<Context>{}(context); })
         .def(
             "__eq__", [](const Context &context, const Context &other) { return context == other; },

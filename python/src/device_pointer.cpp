@@ -10,12 +10,8 @@
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
 
-#include <utility>
-
 namespace pycuda::python {
 namespace {
-thread_local StreamRef stream_of_thread;
-
 CUdeviceptr address_of_interface(nb::handle array, nb::handle interface) {
     const CUdeviceptr address = unsigned_integer(nb::object(nb::object(interface["data"])[0]));
     if (!knows_address(address))
@@ -25,12 +21,6 @@ CUdeviceptr address_of_interface(nb::handle array, nb::handle interface) {
 
 } // namespace
 
-StreamRef current_stream() noexcept { return stream_of_thread; }
-
-StreamRef exchange_current_stream(StreamRef stream) noexcept {
-    return std::exchange(stream_of_thread, stream);
-}
-
 std::optional<CUdeviceptr> find_device_address(nb::handle object) {
     if (const ArrayAllocation *memory = find_array_allocation(object))
         return memory->get();
@@ -39,7 +29,7 @@ std::optional<CUdeviceptr> find_device_address(nb::handle object) {
     if (const PooledMemory * memory; nb::try_cast(object, memory) && memory)
         return memory->get();
     if (is_array(object)) // one of a single integer is an index as well
-        return array_of(object).address();
+        return array_of(object).unrecorded_address();
     if (PyIndex_Check(object.ptr()) && !is_numpy_array(object))
         return unsigned_integer(object);
     if (nb::object interface = optional_attribute(object, "__cuda_array_interface__");

@@ -19,12 +19,7 @@ CUdeviceptr device_address(nb::handle object, const char *what);
 /// The same; empty where the object is no device pointer.
 std::optional<CUdeviceptr> find_device_address(nb::handle object);
 
-/// The stream of this thread's innermost `with stream:`; the default stream outside of any.
-StreamRef current_stream() noexcept;
-/// Makes it another; returns the one before.
-StreamRef exchange_current_stream(StreamRef stream) noexcept;
-
-/// None (the current stream), a Stream, or an object with __cuda_stream__.
+/// None (the thread's current stream), a Stream, or an object with __cuda_stream__.
 StreamRef stream_ref(nb::handle object);
 
 } // namespace pycuda::python

@@ -5,12 +5,24 @@
 #include "bindings.h"
 
 #include <pycuda/context.h>
+#include <pycuda/stream.h>
 
 #include <optional>
 #include <span>
 #include <utility>
 
 namespace pycuda::python {
+
+/// Makes a context current for a scope. The thread's current stream gives way to the context's
+/// default stream, unless it is a stream of that context.
+class [[nodiscard]] ContextScope {
+  public:
+    explicit ContextScope(const Context &context);
+
+  private:
+    ScopedContext context_;
+    std::optional<StreamScope> stream_;
+};
 
 /// Makes the context of an operation's arrays current for a scope, where another one is current in
 /// this thread, or none. Without arrays, nothing changes.
@@ -60,7 +72,7 @@ class [[nodiscard]] DeviceScope {
     void enter_home();
 
     const ArrayContext *home_ = nullptr; ///< which the arrays keep alive
-    std::optional<ScopedContext> scope_;
+    std::optional<ContextScope> scope_;
 };
 
 /// A function for nanobind that runs in the DeviceScope of the arrays among its arguments.

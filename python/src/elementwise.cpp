@@ -4,6 +4,7 @@
 #include "device_pointer.h"
 #include "device_scope.h"
 #include "python_object.h"
+#include "truth.h"
 #include "user_kernel.h"
 
 #include <pycuda/elementwise_kernel.h>
@@ -87,24 +88,22 @@ class BoundElementwise {
 
     void call(const nb::args &args, const nb::kwargs &keywords) {
         const CallKeywords read = read_keywords(keywords);
-        DeviceScope scope;
-        scope.add(args);
-        scope.enter();
-        const CallArrays arrays(kernel_.text().name, kernel_.arguments(), args);
-        const StreamRef stream = stream_ref(read.stream);
+        DeviceScope device;
+        device.add(args);
+        device.enter();
+        StagedArguments staged(stream_ref(read.stream));
+        const CallArrays arrays(kernel_.text().name, kernel_.arguments(), args, staged.use());
         const ElementwiseKernel::Call call = kernel_.prepare(
-            arrays.views(), stream, range_from(read, arrays.views().front().size()));
+            arrays.views(), staged.queue(), range_from(read, arrays.views().front().size()));
         if (!call.has_work())
             return;
         const KernelVariant &variant = call.variant();
         FunctionObject &function = functions_.get(call.function(), variant.log, variant.kept_in);
         ArgumentBlock block(function.function);
-        StagedArguments staged(stream);
         Packing packing{function, block, staged};
         pack_arguments(packing, kernel_.arguments(), args, arrays,
                        [&](ArgumentBlock &to, std::size_t array) { call.push_array(to, array); });
         call.launch(block);
-        arrays.note_use(stream);
     }
 
     std::string source() const { return kernel_.source(); }
@@ -123,7 +122,7 @@ void bind_elementwise(nb::module_ &module) {
             "__init__",
             [](BoundElementwise *self, const std::vector<ArgumentTuple> &arguments,
                std::string operation, std::string name, std::string preamble, std::string loop_prep,
-               std::string after_loop, std::vector<std::string> options, bool keep) {
+               std::string after_loop, std::vector<std::string> options, Truth keep) {
                 new (self) BoundElementwise(arguments, {std::move(operation),
                                                         std::move(name),
                                                         std::move(preamble),

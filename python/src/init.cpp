@@ -6,6 +6,7 @@
 
 #include "interruptible.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/init.h>
 
@@ -23,6 +24,19 @@ void init_without_gil(unsigned flags) {
     nb::gil_scoped_release release;
     init(flags);
 }
+
+/// Null where this thread does not hold it.
+void *release_gil() {
+#ifdef Py_LIMITED_API
+    const bool held =
+        PyGILState_GetThisThreadState() != nullptr; // array operations come from Python
+#else
+    const bool held = PyGILState_Check() != 0;
+#endif
+    return held ? PyEval_SaveThread() : nullptr;
+}
+
+void acquire_gil(void *state) { PyEval_RestoreThread(static_cast<PyThreadState *>(state)); }
 
 } // namespace
 
@@ -49,6 +63,7 @@ void bind_init(nb::module_ &module) {
     module.def("start_profiler", [] { driver().cuProfilerStart(); }, "Start collecting profiles.");
     module.def("stop_profiler", [] { driver().cuProfilerStop(); }, "Stop collecting profiles.");
 
+    set_caller_lock({release_gil, acquire_gil}); // while a kernel compiles at its first use
     handle_signals_in_driver();
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(set_finalizing));
 }

@@ -3,6 +3,7 @@
 
 #include "host_buffer.h"
 #include "python_object.h"
+#include "truth.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/jit_linker.h>
@@ -250,7 +251,7 @@ void bind_linker(nb::module_ &module) {
     nb::class_<Linker>(module, "Linker", "Links pieces of device code to one Module.")
         .def(
             "__init__",
-            [](Linker *self, nb::object message_handler, nb::handle options, bool log_verbose) {
+            [](Linker *self, nb::object message_handler, nb::handle options, Truth log_verbose) {
                 new (self) Linker(std::move(message_handler), options, log_verbose);
             },
             nb::arg("message_handler") = nb::none(), nb::arg("options") = nb::none(),

@@ -1,6 +1,7 @@
 // module.cpp -- pycuda._driver: a table of contents.
 #include "bindings.h"
 
+#include "call_errors.h"
 #include "names.h"
 
 NB_MODULE(_driver, module) {
@@ -44,4 +45,7 @@ NB_MODULE(_driver, module) {
     bind_reduction(module);
     bind_scan(module);
     bind_nccl(module);
+    bind_device_scope(module);
+    bind_array_scope(module);
+    describe_call_errors(module);
 }

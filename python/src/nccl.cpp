@@ -6,6 +6,7 @@
 #include "device_scope.h"
 
 #include <pycuda/nccl.h>
+#include <pycuda/stream_use.h>
 
 #include <algorithm>
 #include <cstring>
@@ -26,87 +27,77 @@ NcclId id_from(const nb::bytes &bytes) {
 class CallOfArrays {
   public:
     CallOfArrays(std::initializer_list<nb::handle> arrays, nb::handle stream)
-        : stream_(stream_ref(stream)) {
-        for (nb::handle array : arrays)
-            if (!array.is_none())
-                arrays_.push_back(&require_array(array, "the array"));
-        for (const Array *array : arrays_)
-            scope_.add(*array);
-        scope_.enter();
-    }
+        : scope_(std::span<const nb::handle>(arrays.begin(), arrays.size())),
+          use_(stream_ref(stream)) {}
 
-    CUstream stream() const noexcept { return stream_.get(); }
+    CUstream stream() const noexcept { return use_.stream().get(); }
 
-    /// Makes the call without the GIL: in NCCL it may wait for other threads of this process.
-    template <class Call> void make(Call call) {
-        {
-            nb::gil_scoped_release release;
-            call();
-        }
-        for (const Array *array : arrays_)
-            array_note_use(*array, stream_);
+    CUdeviceptr address(nb::handle array) {
+        if (array.is_none())
+            return 0;
+        const Array &known = require_array(array, "the array");
+        return known.size() == 0 ? 0 : use_.address(known);
     }
 
   private:
-    StreamRef stream_;
-    std::vector<const Array *> arrays_;
     DeviceScope scope_;
+    StreamUse use_;
 };
-
-CUdeviceptr address_of(nb::handle array) {
-    return array.is_none() || array_of(array).size() == 0 ? 0 : array_of(array).address();
-}
 
 void all_reduce(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
                 int operation, nb::handle stream) {
     CallOfArrays call({from, to}, stream);
-    call.make([&, in = address_of(from), out = address_of(to)] {
-        comm.all_reduce(in, out, count, type, operation, call.stream());
-    });
+    const CUdeviceptr in = call.address(from), out = call.address(to);
+    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
+    comm.all_reduce(in, out, count, type, operation, call.stream());
 }
 
 void reduce(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
             int operation, int root, nb::handle stream) {
     CallOfArrays call({from, to}, stream);
-    call.make([&, in = address_of(from), out = address_of(to)] {
-        comm.reduce(in, out, count, type, operation, root, call.stream());
-    });
+    const CUdeviceptr in = call.address(from), out = call.address(to);
+    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
+    comm.reduce(in, out, count, type, operation, root, call.stream());
 }
 
 void broadcast(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
                int root, nb::handle stream) {
     CallOfArrays call({from, to}, stream);
-    call.make([&, in = address_of(from), out = address_of(to)] {
-        comm.broadcast(in, out, count, type, root, call.stream());
-    });
+    const CUdeviceptr in = call.address(from), out = call.address(to);
+    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
+    comm.broadcast(in, out, count, type, root, call.stream());
 }
 
 void all_gather(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
                 nb::handle stream) {
     CallOfArrays call({from, to}, stream);
-    call.make([&, in = address_of(from), out = address_of(to)] {
-        comm.all_gather(in, out, count, type, call.stream());
-    });
+    const CUdeviceptr in = call.address(from), out = call.address(to);
+    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
+    comm.all_gather(in, out, count, type, call.stream());
 }
 
 void reduce_scatter(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count,
                     int type, int operation, nb::handle stream) {
     CallOfArrays call({from, to}, stream);
-    call.make([&, in = address_of(from), out = address_of(to)] {
-        comm.reduce_scatter(in, out, count, type, operation, call.stream());
-    });
+    const CUdeviceptr in = call.address(from), out = call.address(to);
+    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
+    comm.reduce_scatter(in, out, count, type, operation, call.stream());
 }
 
 void send(NcclCommunicator &comm, nb::handle from, std::size_t count, int type, int peer,
           nb::handle stream) {
     CallOfArrays call({from}, stream);
-    call.make([&, in = address_of(from)] { comm.send(in, count, type, peer, call.stream()); });
+    const CUdeviceptr in = call.address(from);
+    nb::gil_scoped_release release;
+    comm.send(in, count, type, peer, call.stream());
 }
 
 void receive(NcclCommunicator &comm, nb::handle to, std::size_t count, int type, int peer,
              nb::handle stream) {
     CallOfArrays call({to}, stream);
-    call.make([&, out = address_of(to)] { comm.receive(out, count, type, peer, call.stream()); });
+    const CUdeviceptr out = call.address(to);
+    nb::gil_scoped_release release;
+    comm.receive(out, count, type, peer, call.stream());
 }
 
 } // namespace
@@ -119,7 +110,7 @@ void bind_nccl(nb::module_ &module) {
         return nb::bytes(id.data(), id.size());
     });
     module.def("_nccl_note_use", on_device_of_arrays(+[](nb::handle array, nb::handle stream) {
-                   array_note_use(require_array(array, "the array"), stream_ref(stream));
+                   CallOfArrays({array}, stream).address(array);
                }),
                nb::arg("array"), nb::arg("stream").none());
     module.def("_nccl_group_start", nccl_group_start);

@@ -5,6 +5,7 @@
 #include "device_pointer.h"
 #include "device_scope.h"
 #include "python_object.h"
+#include "truth.h"
 #include "user_kernel.h"
 
 #include <pycuda/reduction_kernel.h>
@@ -49,11 +50,12 @@ class BoundReduction {
 
     nb::object call(const nb::args &args, const nb::kwargs &keywords) {
         const CallKeywords read = read_keywords(keywords);
-        DeviceScope scope;
-        scope.add(args);
-        scope.enter();
-        const CallArrays arrays(kernel_.text().name, kernel_.arguments(), args);
-        const StreamRef stream = stream_ref(read.stream);
+        DeviceScope device;
+        device.add(args);
+        device.enter();
+        StagedArguments staged(stream_ref(read.stream));
+        const StreamRef stream = staged.queue();
+        const CallArrays arrays(kernel_.text().name, kernel_.arguments(), args, staged.use());
         const ReductionKernel::Call call = kernel_.prepare(arrays.views(), stream);
         const KernelVariant &variant = call.variant();
         FunctionObject &function = functions_.get(call.function(), variant.log, variant.kept_in);
@@ -63,24 +65,20 @@ class BoundReduction {
             out = make_array(Layout(), element_, dtype_, nullptr,
                              {allocator_for(read.allocator, args), stream});
         ArgumentBlock block(function.function);
-        block.push_pointer(address_for_result(out));
-        StagedArguments staged(stream);
+        block.push_pointer(address_for_result(out, staged.use()));
         Packing packing{function, block, staged};
         pack_arguments(packing, kernel_.arguments(), args, arrays,
                        [&](ArgumentBlock &to, std::size_t array) { call.push_array(to, array); });
         call.launch(block);
-        arrays.note_use(stream);
-        if (stream.get() != nullptr && is_array(out))
-            array_note_use(array_of(out), stream);
         return out;
     }
 
     /// The two kernels for arrays without gaps; compiles them.
     nb::tuple stages() {
-        const KernelVariant &variant = kernel_.compile_flat();
-        functions_.get(variant.functions[0], variant.log, variant.kept_in);
-        return nb::make_tuple(wrap_function(variant.functions[0]),
-                              wrap_function(variant.functions[1]));
+        const std::shared_ptr<const KernelVariant> variant = kernel_.compile_flat();
+        functions_.get(variant->functions[0], variant->log, variant->kept_in);
+        return nb::make_tuple(wrap_function(variant->functions[0]),
+                              wrap_function(variant->functions[1]));
     }
 
     std::string source() const { return kernel_.source(); }
@@ -97,8 +95,8 @@ class BoundReduction {
     }
 
     /// Where the result goes; it is checked to have a place there.
-    CUdeviceptr address_for_result(nb::handle out) {
-        ArrayReader reader;
+    CUdeviceptr address_for_result(nb::handle out, StreamUse &use) {
+        ArrayReader reader(use);
         const ArrayOperand result = reader.read(out, kernel_.text().name, "out");
         if (result.view.item_size != element_.item_size() ||
             (is_array(out) && !nb::object(result.dtype).equal(dtype_)))
@@ -124,7 +122,7 @@ void bind_reduction(nb::module_ &module) {
             [](BoundReduction *self, const std::vector<ArgumentTuple> &arguments, nb::object dtype,
                std::string out_type, std::string neutral, std::string reduce_expr,
                std::string map_expr, std::string name, std::string preamble,
-               std::vector<std::string> options, bool keep) {
+               std::vector<std::string> options, Truth keep) {
                 const std::size_t out_size = dtype_of(dtype).item_size();
                 new (self) BoundReduction(arguments, std::move(dtype),
                                           {std::move(out_type),

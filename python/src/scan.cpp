@@ -1,10 +1,10 @@
 // scan.cpp -- the part of pycuda.scan that runs in each call.
 #include "bindings.h"
 
-#include "array_object.h"
 #include "array_operand.h"
 #include "device_pointer.h"
 #include "device_scope.h"
+#include "truth.h"
 #include "user_kernel.h"
 
 #include <pycuda/scan_kernel.h>
@@ -20,18 +20,16 @@ class BoundScan {
     explicit BoundScan(ScanText text) : kernel_(std::move(text)) {}
 
     void run(nb::handle out, nb::handle in, nb::handle stream) {
-        ArrayReader reader;
+        const DeviceScope device(std::array{out, in});
+        StreamUse use(stream_ref(stream));
+        ArrayReader reader(use);
         const ArrayOperand to = reader.read(out, kernel_.text().name, "output_ary");
         const ArrayOperand from = reader.read(in, kernel_.text().name, "input_ary");
-        DeviceScope scope(std::array{out, in});
-        const StreamRef queue = stream_ref(stream);
-        const KernelVariant *variant = kernel_.launch(queue, to.view, from.view);
+        const std::shared_ptr<const KernelVariant> variant =
+            kernel_.launch(use.stream(), to.view, from.view);
         if (variant == nullptr)
             return;
         functions_.get(variant->functions.front(), variant->log, variant->kept_in);
-        for (nb::handle array : {out, in})
-            if (queue.get() != nullptr && is_array(array))
-                array_note_use(array_of(array), queue);
     }
 
     std::string source() const { return kernel_.source(); }
@@ -49,7 +47,7 @@ void bind_scan(nb::module_ &module) {
         .def(
             "__init__",
             [](BoundScan *self, std::string type, std::size_t size, std::string scan_expr,
-               std::string neutral, bool exclusive, std::string name, std::string preamble,
+               std::string neutral, Truth exclusive, std::string name, std::string preamble,
                std::vector<std::string> options) {
                 new (self) BoundScan({std::move(type),
                                       size,

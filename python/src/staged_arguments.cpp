@@ -211,17 +211,7 @@ bool StagedArguments::anything_after() const {
     });
 }
 
-void StagedArguments::note_use_of_arrays() {
-    auto done = std::make_shared<Event>(CU_EVENT_DISABLE_TIMING);
-    done->record(queue_);
-    for (const std::shared_ptr<ArrayMemory> &memory : arrays_)
-        memory->used_until(done);
-    arrays_.clear();
-}
-
 void StagedArguments::after_launch(const Function &function, nb::handle stream) {
-    if (!arrays_.empty())
-        note_use_of_arrays();
     if (stages_.empty() || !anything_after())
         return;
     auto is_pinned_out = [](const Stage &stage) { return stage.pinned && stage.direction & Out; };

@@ -10,8 +10,9 @@
 
 #include "host_buffer.h"
 
-#include <pycuda/array_memory.h>
 #include <pycuda/launch.h>
+#include <pycuda/memory_pool.h>
+#include <pycuda/stream_use.h>
 
 #include <memory>
 #include <optional>
@@ -26,7 +27,7 @@ class StagedArguments {
     enum Direction { In = 1, Out = 2 };
 
     /// For a call in this stream.
-    explicit StagedArguments(StreamRef queue) noexcept : queue_(queue) {}
+    explicit StagedArguments(StreamRef queue) noexcept : use_(queue), queue_(use_.stream()) {}
     StagedArguments(const StagedArguments &) = delete;
     StagedArguments &operator=(const StagedArguments &) = delete;
     ~StagedArguments();
@@ -45,11 +46,8 @@ class StagedArguments {
 
     StreamRef queue() const noexcept { return queue_; }
     bool empty() const noexcept { return stages_.empty(); }
-    /// Memory of an array: kept from its pool until this call's stream is done with it.
-    void add_array(const std::shared_ptr<ArrayMemory> &memory) {
-        if (queue_.get() != nullptr && memory)
-            arrays_.push_back(memory);
-    }
+    /// What the call does with the memory of arrays.
+    StreamUse &use() noexcept { return use_; }
 
     /// Copies in. `stream` is what Python code passed, for pre_call().
     void before_launch(nb::handle stream);
@@ -77,11 +75,10 @@ class StagedArguments {
     void copy_slab_in();
     void allocate_pinned();
     bool anything_after() const;
-    void note_use_of_arrays();
 
+    StreamUse use_;
     StreamRef queue_;
     std::vector<Stage> stages_;
-    std::vector<std::shared_ptr<ArrayMemory>> arrays_; ///< in streams other than the default one
     std::optional<PooledMemory> slab_;
     std::size_t slab_used_ = 0;
     std::optional<PooledMemory> pinned_; ///< the slab's image, then other small results

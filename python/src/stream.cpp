@@ -59,6 +59,10 @@ std::string represent(const Stream &stream) {
 } // namespace
 
 void bind_stream(nb::module_ &module) {
+    module.def(
+        "_current_stream_number",
+        [] { return reinterpret_cast<std::uintptr_t>(current_stream().get()); },
+        "The handle of the thread's current stream; 0 is the default stream.");
     nb::class_<Stream>(module, "Stream", nb::dynamic_attr(), nb::is_weak_referenceable(),
                        "A queue of work on the device of the current context.")
         .def(nb::init<unsigned, int>(), nb::arg("flags") = 0, nb::arg("priority") = 0)

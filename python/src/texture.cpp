@@ -10,6 +10,7 @@
 #include "cuda_array.h"
 #include "device_pointer.h"
 #include "python_object.h"
+#include "truth.h"
 #include "with_block.h"
 
 #include <pycuda/copy.h>
@@ -43,7 +44,7 @@ class TextureReference {
           channels_(declared.channels), declared_(declared) {}
 
     void set_array(nb::object array);
-    std::size_t set_address(nb::object memory, std::size_t bytes, bool allow_offset);
+    std::size_t set_address(nb::object memory, std::size_t bytes, Truth allow_offset);
     void set_address_2d(nb::object memory, nb::handle descriptor, std::size_t pitch);
     void set_format(int format, int channels);
     void set_address_mode(int dimension, int mode);
@@ -123,7 +124,8 @@ void TextureReference::set_array(nb::object array) {
     update();
 }
 
-std::size_t TextureReference::set_address(nb::object memory, std::size_t bytes, bool allow_offset) {
+std::size_t TextureReference::set_address(nb::object memory, std::size_t bytes,
+                                          Truth allow_offset) {
     const CUdeviceptr address = device_address(memory, "devptr");
     const auto alignment = static_cast<std::size_t>(
         Context::require_current().device().attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT));
@@ -317,7 +319,7 @@ CUDA_TEXTURE_DESC describe(const TextureOptions &options, bool integers) {
 
 /// What is bound is kept alive by nanobind's keep_alive.
 void make_texture(TextureObject *self, nb::handle memory, nb::handle address_mode, int filter_mode,
-                  bool normalized_coordinates, bool normalized_float, bool srgb,
+                  Truth normalized_coordinates, Truth normalized_float, Truth srgb,
                   unsigned max_anisotropy, std::size_t size, int format, unsigned channels) {
     const CUDA_RESOURCE_DESC resource = resource_of(memory, size, format, channels);
     const MipmappedArray *mipmap = nullptr;

@@ -44,8 +44,8 @@ std::vector<KernelArgument> arguments_from(const std::vector<ArgumentTuple> &tup
 }
 
 CallArrays::CallArrays(const std::string &kernel, const std::vector<KernelArgument> &declared,
-                       nb::handle args)
-    : args_(args) {
+                       nb::handle args, StreamUse &use)
+    : reader_(use) {
     const auto count = static_cast<std::size_t>(PyTuple_Size(args.ptr()));
     if (count != declared.size()) [[unlikely]]
         reject_count(kernel, declared, count);
@@ -59,14 +59,6 @@ CallArrays::CallArrays(const std::string &kernel, const std::vector<KernelArgume
         views_.push_back(operand.view);
         dtypes_.push_back(std::move(operand.dtype));
     }
-}
-
-void CallArrays::note_use(StreamRef stream) const {
-    if (stream.get() == nullptr)
-        return;
-    for (nb::handle argument : nb::borrow<nb::tuple>(args_))
-        if (is_array(argument))
-            array_note_use(array_of(argument), stream);
 }
 
 FunctionObject *VariantFunctions::find(const Function &function) {
@@ -85,7 +77,15 @@ FunctionObject &VariantFunctions::get(const Function &function, const std::strin
         return *known;
     report(log, kept_in);
     nb::object made = wrap_function(function);
+    std::vector<nb::object> gone; // with their context; they go without the lock
     nb::ft_lock_guard guard(mutex_);
+    std::erase_if(functions_, [&](const nb::object &known) {
+        const auto *object = reinterpret_cast<const FunctionObject *>(known.ptr());
+        if (object->function.context().usable())
+            return false;
+        gone.push_back(known);
+        return true;
+    });
     functions_.push_back(made);
     return *reinterpret_cast<FunctionObject *>(made.ptr());
 }

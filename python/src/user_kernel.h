@@ -25,14 +25,11 @@ class CallArrays {
     /// Throws TypeError where the number of arguments is not the declared one, or something else
     /// was passed where an array is declared. `args` is a tuple that outlives this.
     CallArrays(const std::string &kernel, const std::vector<KernelArgument> &declared,
-               nb::handle args);
+               nb::handle args, StreamUse &use);
     std::span<const ArrayView> views() const noexcept { return views_; }
     nb::handle dtype(std::size_t array) const noexcept { return dtypes_[array]; }
-    /// Keeps the memory of GPUArrays from their pool until what is in `stream` now is done.
-    void note_use(StreamRef stream) const;
 
   private:
-    nb::handle args_;
     ArrayReader reader_;
     std::vector<ArrayView> views_;
     std::vector<nb::object> dtypes_;
@@ -42,6 +39,7 @@ class CallArrays {
 /// compiler said about it becomes a warning then, as SourceModule gives it.
 class VariantFunctions {
   public:
+    /// Stays valid while the function's context is usable and this lives.
     FunctionObject &get(const Function &function, const std::string &log,
                         const std::string &kept_in);
 
@@ -49,7 +47,7 @@ class VariantFunctions {
     FunctionObject *find(const Function &function);
 
     nb::ft_mutex mutex_;
-    std::vector<nb::object> functions_; ///< only ever grows
+    std::vector<nb::object> functions_; ///< of contexts that are usable
 };
 
 /// Packs arguments as declared: arrays through `push_array(block, index of the array)`, numbers as

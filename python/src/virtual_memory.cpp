@@ -2,6 +2,7 @@
 #include "bindings.h"
 
 #include "python_object.h"
+#include "truth.h"
 #include "with_block.h"
 
 #include <pycuda/virtual_memory.h>
@@ -14,7 +15,7 @@
 namespace pycuda::python {
 namespace {
 
-PhysicalMemory::Sharing sharing(bool shareable) {
+PhysicalMemory::Sharing sharing(Truth shareable) {
     return shareable ? PhysicalMemory::Sharing::FileDescriptor : PhysicalMemory::Sharing::None;
 }
 
@@ -36,7 +37,7 @@ void bind_physical_memory(nb::module_ &module) {
             ">>> memory = PhysicalMemory(mem_get_allocation_granularity(device), device)")
             .def(
                 "__init__",
-                [](PhysicalMemory *self, std::size_t size, const Device &device, bool shareable) {
+                [](PhysicalMemory *self, std::size_t size, const Device &device, Truth shareable) {
                     new (self) PhysicalMemory(size, device, sharing(shareable));
                 },
                 nb::arg("size"), nb::arg("device"), nb::arg("shareable") = false)
@@ -66,7 +67,7 @@ void bind_virtual_memory(nb::module_ &module) {
 
     module.def(
         "mem_get_allocation_granularity",
-        [](const Device &device, bool recommended) {
+        [](const Device &device, Truth recommended) {
             return granularity(device,
                                recommended ? Granularity::Recommended : Granularity::Minimum);
         },

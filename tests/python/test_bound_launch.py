@@ -1,12 +1,14 @@
 """Function.bind(): a launch whose arguments are packed once."""
 
 import gc
+import time
 import weakref
 
 import numpy as np
 import pytest
 
 import pycuda.driver as cuda
+from pycuda import gpuarray
 from pycuda.compiler import SourceModule
 
 
@@ -93,3 +95,41 @@ def test_refuses_what_it_cannot_hold(device, add):
         step(1)
     with pytest.raises(TypeError, match="stream only, not grid"):
         step(grid=(2, 1))
+
+
+def test_arrays_are_asked_whether_they_were_freed(device, add):
+    array = gpuarray.zeros(8, np.int32)
+    step = add.bind(array, 1, block=(8, 1, 1))
+    step()
+    array.gpudata.free()
+    with pytest.raises(cuda.LogicError, match="has been freed"):
+        step()
+
+
+def test_the_use_of_arrays_is_recorded(device, add):
+    """The memory of an array is not handed out again while the launch may still run."""
+    stream = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
+    size = 1 << 16
+    array = gpuarray.zeros(size, np.int32)
+    step = add.bind(array, 1, block=(8, 1, 1))
+    cuda.Context.synchronize()
+    cuda.launch_host_func(lambda: time.sleep(0.1), stream)
+    step(stream=stream)
+    del step, array
+    gc.collect()
+    others = [gpuarray.zeros(size, np.int32) for _ in range(3)]
+    stream.synchronize()
+    cuda.Context.synchronize()
+    assert not any(other.get().any() for other in others)
+
+
+def test_without_a_stream_the_current_one_is_used(device, add):
+    stream = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
+    array = gpuarray.zeros(8, np.int32)
+    step = add.bind(array, 1, block=(8, 1, 1))
+    cuda.Context.synchronize()
+    with stream:
+        cuda.launch_host_func(lambda: time.sleep(0.1), stream)
+        array.fill(5)
+        step()
+        assert (array.get() == 6).all()

@@ -49,6 +49,33 @@ def test_two_results():
     agree(second, np.modf(A / 3)[1])
 
 
+@pytest.mark.parametrize("name", ["divmod", "frexp", "modf"])
+def test_where_masks_both_results(name):
+    function = getattr(np, name)
+    inputs = (A / 3, 2.0) if name == "divmod" else (A / 3,)
+    mask = A % 3 == 0
+    dtypes = [one.dtype for one in function(*inputs)]
+    expected = [np.full(A.shape, 7, dtype) for dtype in dtypes]
+    function(*inputs, out=tuple(expected), where=mask)
+    results = tuple(gpuarray.to_gpu(np.full(A.shape, 7, dtype)) for dtype in dtypes)
+    on_device = (gpuarray.to_gpu(inputs[0]), *inputs[1:])
+    function(*on_device, out=results, where=gpuarray.to_gpu(mask))
+    for one, other in zip(results, expected, strict=True):
+        agree(one, other)
+    for one, other in zip(
+        function(*on_device, where=gpuarray.to_gpu(mask)), expected, strict=True
+    ):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one.get()[mask], other[mask])
+
+
+def test_two_results_may_overwrite_their_input():
+    x, other = gpuarray.to_gpu(A / 3), gpuarray.empty_like(gpuarray.to_gpu(A))
+    np.divmod(x, 2, out=(x, other))
+    agree(x, A / 3 // 2)
+    agree(other, A / 3 % 2)
+
+
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_neighbours(dtype):
     a = np.array([0, 1, -1, 2, -3.5, 65504, 6e-8, np.inf, -np.inf, np.nan], dtype)

@@ -13,7 +13,11 @@ GIVEN = {
     "import pycuda.autoinit": "",
     "memcpy_htod": "",
     "with cuda.mem_alloc": "",
-    "with stream:": "a_gpu, n = cuda.to_device(a), a.size",
+    "with stream:": """
+        from pycuda import gpuarray
+        a_gpu, n = cuda.to_device(a), a.size
+        x_gpu = gpuarray.to_gpu(a)
+        """,
     "def work": """
         context, memory = pycuda.autoinit.context, cuda.mem_alloc(1024)
         kernel = SourceModule("__global__ void f(int *p) { p[threadIdx.x] = 1; }").get_function("f")

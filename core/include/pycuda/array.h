@@ -1,7 +1,7 @@
 // array.h -- a typed, strided view of memory on the device.
 //
 //     Array x = Array::empty(ArrayContext::current(), shape, ScalarType::Float32);
-//     Array t = x.view(x.address(), x.layout().transposed(axes));    // the same memory
+//     Array t = x.view(x.layout().transposed(axes));                 // the same memory
 #pragma once
 
 #include <pycuda/array_memory.h>
@@ -28,29 +28,40 @@ class Array {
     }
 
     /// New memory from the context's pool, its elements unset; without elements, no memory.
-    /// Order::Keep is C. The stream is the one that will write it first.
+    /// Order::Keep is C. The stream is the one that will write it first, the memory's home.
     static Array empty(const std::shared_ptr<ArrayContext> &context,
                        std::span<const std::int64_t> shape, DType dtype, Order order = Order::C,
-                       StreamRef stream = {});
+                       StreamRef stream = current_stream());
     /// The same with a layout that has no gaps and no negative strides.
     static Array with_layout(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
-                             DType dtype, StreamRef stream = {});
+                             DType dtype, StreamRef stream = current_stream());
 
-    /// Another view of the same memory. The caller answers for its being inside.
-    Array view(CUdeviceptr address, const Layout &layout) const {
-        return {memory_, address, dtype_, layout};
+    /// Room for intermediate results, in C order: from the pool, whatever the thread's allocator.
+    static Array scratch(const std::shared_ptr<ArrayContext> &context,
+                         std::span<const std::int64_t> shape, DType dtype,
+                         StreamRef stream = current_stream());
+
+    /// Another view of the same memory, whose first element is `offset` bytes after this one's. The
+    /// caller answers for its being inside. Throws as unrecorded_address().
+    Array view(const Layout &layout, std::int64_t offset = 0) const {
+        return view(layout, dtype_, offset);
     }
-    Array view(CUdeviceptr address, const Layout &layout, DType dtype) const {
-        return {memory_, address, dtype, layout};
+    Array view(const Layout &layout, DType dtype, std::int64_t offset = 0) const {
+        return {memory_, unrecorded_address() + static_cast<CUdeviceptr>(offset), dtype, layout};
     }
 
-    /// Of the first element; 0 where the array has none. Throws Error (invalid handle) once the
-    /// memory was freed by hand.
-    CUdeviceptr address() const {
+    /// The address of the first element, for those who see to the memory's life on their own; work
+    /// on arrays gets addresses from a StreamUse. 0 where the array has no elements. Throws Error
+    /// (invalid handle) once the memory was freed by hand.
+    CUdeviceptr unrecorded_address() const {
         if (memory_ && memory_->freed()) [[unlikely]]
             memory_->throw_freed();
         return address_;
     }
+    /// How far the first element is past a multiple of 256 bytes.
+    std::size_t misalignment() const noexcept { return address_ % 256; }
+    /// Whether the first elements of both are at the same place.
+    bool starts_where(const Array &other) const noexcept { return address_ == other.address_; }
     DType dtype() const noexcept { return dtype_; }
     ScalarType scalar_type() const noexcept { return dtype_.scalar(); }
     const Layout &layout() const noexcept { return layout_; }

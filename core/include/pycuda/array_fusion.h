@@ -48,7 +48,8 @@ class Fusion {
     /// New arrays, one for each result. The inputs broadcast to one shape, which each result must
     /// have by its own operands alone. Throws std::invalid_argument otherwise, UnsupportedTypes,
     /// ScalarOverflow.
-    std::vector<Array> run(std::span<const Array *const> inputs, StreamRef stream = {},
+    std::vector<Array> run(std::span<const Array *const> inputs,
+                           StreamRef stream = current_stream(),
                            KernelForm form = KernelForm::Chosen) const;
 
     /// The types of the results for inputs of these types.
@@ -66,7 +67,7 @@ class Fusion {
                 StreamRef stream) const;
     Typed typed(std::span<const ScalarType> inputs) const;
     const Typed &known_types(std::span<const ScalarType> types) const;
-    const Function &kernel(const Typed &program, const detail::FusionReach &reach) const;
+    Function kernel(const Typed &program, const detail::FusionReach &reach) const;
 
     int inputs_;
     std::vector<FusedStep> steps_;

@@ -1,14 +1,19 @@
 // array_memory.h -- the memory that arrays share, and what they have in common in a context.
 //
-// Memory comes from a pool, and goes back to it while the device may still be at work on it. That
-// is safe because of what the default stream promises: it waits for work in the other streams, and
-// they for it. Blocks are handed out as of the default stream:
+// Memory comes from a pool, and goes back to it while the device may still be at work on it. Each
+// stream has a pool of its own, the home of the memory that was allocated for it:
 //
-//   - the next user works in the default stream: it comes after all that used the block before
-//   - the next user works in another stream: that stream is made to wait for the default stream
-//   - the last user worked in a stream that does not take part (CU_STREAM_NON_BLOCKING): each use
-//     by a stream leaves an event with the memory; before the block goes back, the default stream
-//     is made to wait for it
+//   - the next user of a block works in its home stream too, so after all that used the block
+//   before
+//   - another stream used the memory: each use leaves an event with the memory (StreamUse), and the
+//     home stream is made to wait for these events before the block goes back
+//   - another stream is the first to use the memory: it is made to wait for the home stream
+//   - a stream of other code may be destroyed unseen, and its handle come back as another stream's:
+//     such a stream gets memory whose home is the default stream
+//   - a stream that ends leaves its blocks to the default stream, which waits for it first
+//
+//     home s:   y = x + 1   | del y ... wait(e)      | z = x + 2 gets y's block
+//     stream t:   use of y ------- e recorded ^
 #pragma once
 
 #include <pycuda/context.h>
@@ -18,6 +23,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -27,12 +33,18 @@
 
 namespace pycuda {
 
+class ArrayMemory;
 class KernelTable;
 class LibraryHandles;
+class StreamUse;
 
-/// What the arrays of one context share: the pool of their memory, their kernels, and the handles
+namespace detail {
+class StreamPool;
+}
+
+/// What the arrays of one context share: the pools of their memory, their kernels, and the handles
 /// of NVIDIA's libraries.
-class ArrayContext {
+class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
   public:
     explicit ArrayContext(Context context);
     ~ArrayContext();
@@ -47,34 +59,59 @@ class ArrayContext {
     static void on_out_of_memory(std::function<void()> reclaim);
 
     const Context &context() const noexcept { return context_; }
+    /// That of the default stream.
     MemoryPool &pool() noexcept { return pool_; }
+    /// That of another stream; null where `stream` has none of its own.
+    std::shared_ptr<detail::StreamPool> pool_of(StreamRef stream);
     KernelTable &kernels() noexcept { return *kernels_; }
     LibraryHandles &libraries() noexcept { return *libraries_; }
     int processors() const noexcept { return processors_; }
 
-    /// Work put into `stream` from now on comes after what the default stream has now.
-    void order_after_default(StreamRef stream) const;
+    /// Work put into `later` from now on comes after what `earlier` has now.
+    void order(StreamRef earlier, StreamRef later) const;
 
   private:
+    std::shared_ptr<detail::StreamPool> find_pool(CUstream stream);
+    void end_pool(CUstream stream) noexcept;
+    void free_waiting_blocks() noexcept;
+
     Context context_;
     MemoryPool pool_;
+    std::mutex pools_mutex_;
+    std::vector<std::shared_ptr<detail::StreamPool>> pools_; ///< of streams that live
     std::unique_ptr<KernelTable> kernels_;
     std::shared_ptr<LibraryHandles> libraries_;
     int processors_;
 };
 
+/// Where the arrays of a thread get their memory instead of the context's pools.
+class ArrayAllocator {
+  public:
+    virtual ~ArrayAllocator() = default;
+    /// Memory of `bytes`, at least 1, to be written first in `stream`.
+    virtual std::shared_ptr<ArrayMemory> allocate(const std::shared_ptr<ArrayContext> &context,
+                                                  std::size_t bytes, StreamRef stream) = 0;
+};
+
 /// Memory of one or several arrays: a block of the pool, or what somebody else owns.
 class ArrayMemory {
   public:
-    /// From the context's pool, to be written first in `stream`.
+    /// From the thread's allocator, or else from the pool of `stream`, in which it is to be written
+    /// first.
     static std::shared_ptr<ArrayMemory> allocate(const std::shared_ptr<ArrayContext> &context,
-                                                 std::size_t bytes, StreamRef stream = {});
+                                                 std::size_t bytes,
+                                                 StreamRef stream = current_stream());
+    /// From the pool of `stream`, whatever the thread's allocator: for memory that is nobody's
+    /// result.
+    static std::shared_ptr<ArrayMemory> from_pool(const std::shared_ptr<ArrayContext> &context,
+                                                  std::size_t bytes, StreamRef stream);
     /// At an address that is kept valid by `owner`, of any kind.
     static std::shared_ptr<ArrayMemory> borrow(const std::shared_ptr<ArrayContext> &context,
                                                CUdeviceptr address, std::size_t bytes,
                                                std::shared_ptr<void> owner);
 
-    ArrayMemory(std::shared_ptr<ArrayContext> context, PooledMemory memory);
+    ArrayMemory(std::shared_ptr<ArrayContext> context, PooledMemory memory,
+                std::shared_ptr<detail::StreamPool> home = nullptr);
     ArrayMemory(std::shared_ptr<ArrayContext> context, CUdeviceptr address, std::size_t bytes,
                 std::shared_ptr<void> owner);
     ~ArrayMemory();
@@ -96,21 +133,43 @@ class ArrayMemory {
     /// Gives the memory back now, whoever still sees it. A second time is an Error.
     void free();
 
-    /// Notes that work in a stream other than the default one uses the memory; `done` was recorded
-    /// in it after that work.
-    void used_until(const std::shared_ptr<Event> &done);
-
   private:
+    friend class StreamUse;
+    /// Whether work in `stream` comes before the next use of the memory without more ado.
+    bool is_at_home(CUstream stream) const noexcept {
+        return home_ == nullptr ? stream == nullptr : is_at_other_home(stream);
+    }
+    bool is_at_other_home(CUstream stream) const noexcept;
+    StreamRef home() const noexcept;
+    /// Notes that work in a stream other than the home uses the memory; `done` was recorded in it
+    /// after that work.
+    void used_until(const std::shared_ptr<Event> &done);
     void give_back() noexcept;
 
     std::shared_ptr<ArrayContext> context_;
-    std::optional<PooledMemory> block_; ///< none of borrowed memory, and after free()
+    std::shared_ptr<detail::StreamPool> home_; ///< null: the default stream
+    std::optional<PooledMemory> block_;        ///< none of borrowed memory, and after free()
     std::shared_ptr<void> owner_;
     CUdeviceptr address_ = 0;
     std::size_t bytes_ = 0;
     bool freed_ = false;
+    /// Not used yet: what used the block before may still run in the home stream.
+    std::atomic<bool> is_fresh_{true};
     std::mutex uses_mutex_;
     std::vector<std::shared_ptr<Event>> uses_; ///< what each thread that launches adds to
+};
+
+/// Makes an allocator that of the thread's arrays while this lives. Scopes of a thread end in the
+/// opposite order. Null: the pools.
+class [[nodiscard]] AllocatorScope {
+  public:
+    explicit AllocatorScope(ArrayAllocator *allocator) noexcept;
+    ~AllocatorScope();
+    AllocatorScope(const AllocatorScope &) = delete;
+    AllocatorScope &operator=(const AllocatorScope &) = delete;
+
+  private:
+    ArrayAllocator *outer_;
 };
 
 } // namespace pycuda

@@ -80,7 +80,7 @@ struct ApplyOptions {
     /// The type to compute in, instead of the one that follows from the operands.
     std::optional<ScalarType> dtype = {};
     Casting casting = Casting::SameKind;
-    StreamRef stream = {};
+    StreamRef stream = current_stream();
     KernelForm form = KernelForm::Chosen;
 };
 
@@ -105,9 +105,9 @@ class UnsupportedTypes : public std::invalid_argument {
 
 /// Copies with conversion and broadcasting; the types need no rule but `casting`.
 void assign(const Array &to, const Operand &from, Casting casting = Casting::Unsafe,
-            StreamRef stream = {});
+            StreamRef stream = current_stream());
 
 /// The array itself, or a copy whose elements kernels can access.
-Array aligned(const Array &array, StreamRef stream = {});
+Array aligned(const Array &array, StreamRef stream = current_stream());
 
 } // namespace pycuda

@@ -19,7 +19,7 @@ enum class ProductWay : std::uint8_t {
 
 struct ProductOptions {
     std::optional<ScalarType> dtype = {}; ///< instead of the operands' common type
-    StreamRef stream = {};
+    StreamRef stream = current_stream();
     ProductWay way = ProductWay::Chosen;
 };
 

@@ -35,7 +35,7 @@ struct ReduceOptions {
     std::optional<ScalarType> dtype = {};
     /// Of bool, broadcast to the input: only where it is true do elements count.
     const Array *where = nullptr;
-    StreamRef stream = {};
+    StreamRef stream = current_stream();
     KernelForm form = KernelForm::Chosen; ///< the result is the same
 };
 

@@ -18,21 +18,23 @@ std::int64_t largest_small_matrix(ScalarType type) noexcept;
 // as it is. Throws std::invalid_argument for operands that do not fit each other.
 
 /// x with a x = b; `b`: (count, n, columns). By LU factors with partial pivoting.
-Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef stream = {});
+Array solve_small(const Array &a, const Array &b, const Array &failed,
+                  StreamRef stream = current_stream());
 
 /// By Gauss's and Jordan's elimination with partial pivoting.
-Array invert_small(const Array &a, const Array &failed, StreamRef stream = {});
+Array invert_small(const Array &a, const Array &failed, StreamRef stream = current_stream());
 
 /// (count). 0 for a singular matrix.
-Array determine_small(const Array &a, StreamRef stream = {});
+Array determine_small(const Array &a, StreamRef stream = current_stream());
 
 struct SignAndLogarithm {
     Array sign, logarithm; ///< (count); of a singular matrix 0 and -infinity
 };
-SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream = {});
+SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream = current_stream());
 
 /// L with L L^H = a of Hermitian matrices, of which the lower triangle is read. Or with `upper`
 /// L^H, and the upper triangle.
-Array cholesky_small(const Array &a, bool upper, const Array &failed, StreamRef stream = {});
+Array cholesky_small(const Array &a, bool upper, const Array &failed,
+                     StreamRef stream = current_stream());
 
 } // namespace pycuda

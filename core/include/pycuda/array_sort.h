@@ -33,7 +33,7 @@ struct SortOptions {
     /// For argsort(): an order (int64, of the same shape) in which the elements are taken at first;
     /// equal ones keep it. So keys can be added one by one, the least significant first.
     const Array *order = nullptr;
-    StreamRef stream = {};
+    StreamRef stream = current_stream();
     SortWay way = SortWay::Chosen;
     SortTile tile = {};
 };
@@ -68,6 +68,6 @@ enum class SearchSide : std::uint8_t { Left, Right };
 /// For each of `values`, of the type of `sorted`, which has one axis and rises (NaN last): how many
 /// elements are less (Left), or not greater (Right); int64.
 Array search_sorted(const Array &sorted, const Array &values, SearchSide side,
-                    StreamRef stream = {});
+                    StreamRef stream = current_stream());
 
 } // namespace pycuda

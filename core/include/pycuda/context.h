@@ -7,6 +7,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -45,6 +46,9 @@ class Context {
     static std::optional<Context> get_default();
 
     CUcontext get() const noexcept;
+    /// Tells this context from all others of the process, those with the same handle included that
+    /// were or will be. 0 where this stands for no context.
+    std::uint64_t serial() const noexcept;
     Device device() const;
     unsigned api_version() const;
 
@@ -70,6 +74,10 @@ class Context {
     /// what is kept for each context, but must not keep it alive. False, and nothing is noted,
     /// where somebody else gives the context back. `action` must not throw.
     bool before_release(std::function<void()> action) const;
+
+    /// The same for a stream of the context: `action` is called before the stream is destroyed.
+    /// False, and nothing is noted, for a stream that somebody else destroys.
+    bool before_stream_ends(CUstream stream, std::function<void()> action) const;
 
     /// Waits for all work in this context.
     void synchronize(const KeepWaiting &keep_waiting = {}) const;

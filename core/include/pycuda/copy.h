@@ -27,6 +27,13 @@ void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes);
 void copy_to_peer(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
                   const Context &from_context, std::size_t bytes);
 
+/// The same in the order of a stream: the copy comes after the stream's work, and is done when the
+/// call returns.
+void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream,
+                    const KeepWaiting &keep_waiting = {});
+void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream,
+                  const KeepWaiting &keep_waiting = {});
+
 void copy_to_device_async(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream);
 void copy_to_host_async(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream);
 void copy_on_device_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, StreamRef stream);

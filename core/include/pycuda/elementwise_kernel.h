@@ -81,7 +81,7 @@ class ElementwiseKernel {
 
         std::span<const ArrayView> arrays_;
         std::unique_ptr<OperandForms> forms_; ///< null where all are flat
-        const KernelVariant *variant_ = nullptr;
+        std::shared_ptr<const KernelVariant> variant_;
         std::optional<IndexRange> range_;
         std::uint64_t count_ = 0;
         std::uint64_t elements_ = 0;
@@ -91,7 +91,7 @@ class ElementwiseKernel {
     /// `arrays` are the vector arguments in their order; the first says how many elements there
     /// are. Throws std::invalid_argument where an array that is used only as `x[i]` has another
     /// number of elements.
-    Call prepare(std::span<const ArrayView> arrays, StreamRef stream = {},
+    Call prepare(std::span<const ArrayView> arrays, StreamRef stream = current_stream(),
                  std::optional<IndexRange> range = {});
 
     /// Runs it. Arguments as declared: ArrayViews, and numbers of exactly the declared type.

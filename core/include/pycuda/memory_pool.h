@@ -79,6 +79,8 @@ class MemoryPool {
 
     /// Gives the waiting blocks back to the driver.
     void free_held();
+    /// Gives the waiting blocks to another pool of the same kind and context.
+    void move_held_to(MemoryPool &heir);
     /// From now on, blocks that come back are freed.
     void stop_holding();
 

@@ -4,6 +4,7 @@
 #include <pycuda/argument_block.h>
 #include <pycuda/array.h>
 #include <pycuda/array_memory.h>
+#include <pycuda/caller_lock.h>
 #include <pycuda/compiler.h>
 #include <pycuda/context.h>
 #include <pycuda/copy.h>
@@ -33,6 +34,7 @@
 #include <pycuda/scan_kernel.h>
 #include <pycuda/staging.h>
 #include <pycuda/stream.h>
+#include <pycuda/stream_use.h>
 #include <pycuda/texture.h>
 #include <pycuda/virtual_memory.h>
 #include <pycuda/wait.h>

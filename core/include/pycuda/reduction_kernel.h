@@ -74,7 +74,7 @@ class ReductionKernel {
 
         std::span<const ArrayView> arrays_;
         std::unique_ptr<OperandForms> forms_; ///< null where all are flat
-        const KernelVariant *variant_ = nullptr;
+        std::shared_ptr<const KernelVariant> variant_;
         std::uint64_t elements_ = 0;
         std::size_t out_size_ = 0;
         LaunchConfig config_;
@@ -83,7 +83,7 @@ class ReductionKernel {
     /// `arrays` are the vector arguments in their order; the first says how many elements there
     /// are. Throws std::invalid_argument where an array that is used only as `x[i]` has another
     /// number of elements.
-    Call prepare(std::span<const ArrayView> arrays, StreamRef stream = {});
+    Call prepare(std::span<const ArrayView> arrays, StreamRef stream = current_stream());
 
     /// Runs it and leaves the result in memory at `out`.
     template <class... Args>
@@ -99,7 +99,7 @@ class ReductionKernel {
     }
 
     /// Compiles for flat arrays now, in the current context. Throws CompileError.
-    const KernelVariant &compile_flat();
+    std::shared_ptr<const KernelVariant> compile_flat();
     /// The source for flat arrays, as the compiler gets it.
     std::string source() const;
 

@@ -46,7 +46,8 @@ class ScanKernel {
     /// Scans `in` into `out`, which may be the same. Both have one axis and the same number of
     /// elements, of any stride, or lie without gaps in C order. Throws std::invalid_argument
     /// otherwise. Returns the variant that ran; null where there are no elements.
-    const KernelVariant *launch(StreamRef stream, const ArrayView &out, const ArrayView &in);
+    std::shared_ptr<const KernelVariant> launch(StreamRef stream, const ArrayView &out,
+                                                const ArrayView &in);
 
     /// The source for arrays without gaps, as the compiler gets it.
     std::string source() const;

@@ -73,9 +73,31 @@ class StreamRef {
     StreamRef(const Stream &stream) : handle_(stream.require()) {}
 
     constexpr CUstream get() const noexcept { return handle_; }
+    /// Whether it is the legacy default stream, by whichever of its two names.
+    bool is_default() const noexcept { return handle_ == nullptr || handle_ == CU_STREAM_LEGACY; }
 
   private:
     CUstream handle_ = nullptr;
+};
+
+/// The stream that this thread's array operations use where no other is named: that of the
+/// innermost StreamScope, or the default stream outside of any.
+StreamRef current_stream() noexcept;
+
+/// Makes a stream the thread's current one, and returns the one before. A StreamScope does both.
+StreamRef exchange_current_stream(StreamRef stream) noexcept;
+
+/// Makes a stream current in this thread while it lives. Scopes of a thread end in the opposite
+/// order.
+class [[nodiscard]] StreamScope {
+  public:
+    explicit StreamScope(StreamRef stream) noexcept : outer_(exchange_current_stream(stream)) {}
+    ~StreamScope() { exchange_current_stream(outer_); }
+    StreamScope(const StreamScope &) = delete;
+    StreamScope &operator=(const StreamScope &) = delete;
+
+  private:
+    StreamRef outer_;
 };
 
 /// Waits for a stream that is known by its handle only; the current context must be its own.

@@ -13,6 +13,17 @@ Array Array::with_layout(const std::shared_ptr<ArrayContext> &context, const Lay
     return {std::move(memory), address, dtype, layout};
 }
 
+Array Array::scratch(const std::shared_ptr<ArrayContext> &context,
+                     std::span<const std::int64_t> shape, DType dtype, StreamRef stream) {
+    const Layout layout = Layout::contiguous(shape, dtype.item_size(), Order::C);
+    const std::size_t bytes = layout.size() * dtype.item_size();
+    if (bytes == 0)
+        return {ArrayMemory::borrow(context, 0, 0, nullptr), 0, dtype, layout};
+    std::shared_ptr<ArrayMemory> memory = ArrayMemory::from_pool(context, bytes, stream);
+    const CUdeviceptr address = memory->get();
+    return {std::move(memory), address, dtype, layout};
+}
+
 Array Array::empty(const std::shared_ptr<ArrayContext> &context,
                    std::span<const std::int64_t> shape, DType dtype, Order order,
                    StreamRef stream) {

@@ -31,7 +31,7 @@ struct Movement {
 };
 
 std::size_t word_of(const Array &a, const Array &b) noexcept {
-    std::uint64_t places = a.address() | b.address();
+    std::uint64_t places = a.misalignment() | b.misalignment();
     for (const Array *array : {&a, &b})
         for (std::int64_t stride : array->layout().strides())
             places |= static_cast<std::uint64_t>(stride);
@@ -82,9 +82,12 @@ void move(Direction direction, const Array &dense, const Array &base, const Arra
     Movement movement{direction, word_of(dense, base), 1, layouts[0].dimensions()};
     movement.words = dense.item_size() / movement.word;
 
-    KernelArguments arguments;
+    const Function &kernel =
+        base.context()->kernels().find(movement.key(), [&] { return source_of(movement); });
+    StreamUse use(stream);
+    KernelArguments arguments(use);
     for (const Array *array : {&dense, &base, &offsets})
-        arguments.add(array->address());
+        arguments.add(array);
     arguments.add(static_cast<std::int64_t>(dense.size()));
     for (std::int64_t extent : layouts[0].shape())
         arguments.add(extent);
@@ -94,16 +97,7 @@ void move(Direction direction, const Array &dense, const Array &base, const Arra
     LaunchConfig config;
     config.block = {block};
     config.grid = {static_cast<unsigned>((dense.size() + block - 1) / block)};
-    config.stream = stream;
-    const Function &kernel =
-        base.context()->kernels().find(movement.key(), [&] { return source_of(movement); });
-    launch_packed(kernel, config, arguments.data(), arguments.size());
-    if (stream.get() == nullptr)
-        return;
-    auto done = std::make_shared<Event>(base.context()->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(stream);
-    for (const Array *array : {&dense, &base, &offsets})
-        array->memory()->used_until(done);
+    arguments.launch(kernel, config);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include <pycuda/array_memory.h>
 
 #include "arrays/kernel_table.h"
+#include "arrays/stream_pool.h"
 #include "libraries/library_handles.h"
 
 #include <pycuda/driver.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 namespace pycuda {
 namespace {
@@ -24,6 +26,8 @@ ArrayContexts &contexts() {
     static auto *contexts = new ArrayContexts;
     return *contexts;
 }
+
+thread_local ArrayAllocator *allocator_of_thread = nullptr;
 
 bool is_dead(const std::shared_ptr<ArrayContext> &entry) {
     return !entry->context().attached() || !entry->context().usable();
@@ -43,8 +47,6 @@ std::shared_ptr<ArrayContext> find_or_make(CUcontext handle) {
         if (entry->context().get() == handle)
             return entry;
     auto made = std::make_shared<ArrayContext>(Context::require_current());
-    if (table.reclaim)
-        made->pool().on_out_of_memory(table.reclaim);
     table.all.push_back(made);
     return made;
 }
@@ -54,7 +56,9 @@ std::shared_ptr<ArrayContext> find_or_make(CUcontext handle) {
 ArrayContext::ArrayContext(Context context)
     : context_(std::move(context)), pool_(MemoryPool::device()),
       kernels_(std::make_unique<KernelTable>(context_)), libraries_(LibraryHandles::make(context_)),
-      processors_(context_.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)) {}
+      processors_(context_.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)) {
+    pool_.on_out_of_memory([this] { free_waiting_blocks(); });
+}
 
 ArrayContext::~ArrayContext() = default;
 
@@ -74,18 +78,81 @@ void ArrayContext::on_out_of_memory(std::function<void()> reclaim) {
     contexts().reclaim = std::move(reclaim);
 }
 
-void ArrayContext::order_after_default(StreamRef stream) const {
+void ArrayContext::free_waiting_blocks() noexcept {
+    if (contexts().reclaim)
+        contexts().reclaim();
+    std::vector<std::shared_ptr<detail::StreamPool>> pools;
+    {
+        std::lock_guard lock(pools_mutex_);
+        pools = pools_;
+    }
+    for (const std::shared_ptr<detail::StreamPool> &pool : pools)
+        pool->memory().free_held();
+    pool_.free_held();
+}
+
+std::shared_ptr<detail::StreamPool> ArrayContext::find_pool(CUstream stream) {
+    std::lock_guard lock(pools_mutex_);
+    for (const std::shared_ptr<detail::StreamPool> &pool : pools_)
+        if (pool->stream() == stream)
+            return pool;
+    return nullptr;
+}
+
+std::shared_ptr<detail::StreamPool> ArrayContext::pool_of(StreamRef stream) {
+    if (stream.is_default())
+        return nullptr;
+    if (std::shared_ptr<detail::StreamPool> known = find_pool(stream.get()))
+        return known;
+    // Two threads may come here for one stream: two pools are as good as one.
+    auto made = std::make_shared<detail::StreamPool>(stream.get(), context_);
+    made->memory().on_out_of_memory([this] { free_waiting_blocks(); });
+    const bool noted = context_.before_stream_ends(
+        stream.get(), [context = weak_from_this(), handle = stream.get()] {
+            if (const std::shared_ptr<ArrayContext> alive = context.lock())
+                alive->end_pool(handle);
+        });
+    if (!noted)
+        return nullptr;
+    std::lock_guard lock(pools_mutex_);
+    pools_.push_back(made);
+    return made;
+}
+
+void ArrayContext::end_pool(CUstream stream) noexcept {
+    std::vector<std::shared_ptr<detail::StreamPool>> ended;
+    {
+        std::lock_guard lock(pools_mutex_);
+        auto others = std::stable_partition(pools_.begin(), pools_.end(), [&](const auto &pool) {
+            return pool->stream() != stream;
+        });
+        ended.assign(others, pools_.end());
+        pools_.erase(others, pools_.end());
+    }
+    for (const std::shared_ptr<detail::StreamPool> &pool : ended)
+        pool->end(pool_);
+}
+
+void ArrayContext::order(StreamRef earlier, StreamRef later) const {
     Event now(context_, CU_EVENT_DISABLE_TIMING);
-    now.record();
-    driver().cuStreamWaitEvent(stream.get(), now.get(), 0);
+    now.record(earlier);
+    driver().cuStreamWaitEvent(later.get(), now.get(), 0);
 }
 
 std::shared_ptr<ArrayMemory> ArrayMemory::allocate(const std::shared_ptr<ArrayContext> &context,
                                                    std::size_t bytes, StreamRef stream) {
-    auto memory = std::make_shared<ArrayMemory>(context, context->pool().allocate(bytes));
-    if (stream.get() != nullptr) [[unlikely]]
-        context->order_after_default(stream);
-    return memory;
+    if (allocator_of_thread != nullptr) [[unlikely]]
+        return allocator_of_thread->allocate(context, bytes, stream);
+    return from_pool(context, bytes, stream);
+}
+
+std::shared_ptr<ArrayMemory> ArrayMemory::from_pool(const std::shared_ptr<ArrayContext> &context,
+                                                    std::size_t bytes, StreamRef stream) {
+    if (std::shared_ptr<detail::StreamPool> home = context->pool_of(stream)) [[unlikely]] {
+        PooledMemory block = home->memory().allocate(bytes);
+        return std::make_shared<ArrayMemory>(context, std::move(block), std::move(home));
+    }
+    return std::make_shared<ArrayMemory>(context, context->pool().allocate(bytes));
 }
 
 std::shared_ptr<ArrayMemory> ArrayMemory::borrow(const std::shared_ptr<ArrayContext> &context,
@@ -94,9 +161,10 @@ std::shared_ptr<ArrayMemory> ArrayMemory::borrow(const std::shared_ptr<ArrayCont
     return std::make_shared<ArrayMemory>(context, address, bytes, std::move(owner));
 }
 
-ArrayMemory::ArrayMemory(std::shared_ptr<ArrayContext> context, PooledMemory memory)
-    : context_(std::move(context)), block_(std::move(memory)), address_(block_->get()),
-      bytes_(block_->size()) {}
+ArrayMemory::ArrayMemory(std::shared_ptr<ArrayContext> context, PooledMemory memory,
+                         std::shared_ptr<detail::StreamPool> home)
+    : context_(std::move(context)), home_(std::move(home)), block_(std::move(memory)),
+      address_(block_->get()), bytes_(block_->size()) {}
 
 ArrayMemory::ArrayMemory(std::shared_ptr<ArrayContext> context, CUdeviceptr address,
                          std::size_t bytes, std::shared_ptr<void> owner)
@@ -117,6 +185,19 @@ void ArrayMemory::free() {
     owner_ = nullptr;
 }
 
+AllocatorScope::AllocatorScope(ArrayAllocator *allocator) noexcept
+    : outer_(std::exchange(allocator_of_thread, allocator)) {}
+
+AllocatorScope::~AllocatorScope() { allocator_of_thread = outer_; }
+
+bool ArrayMemory::is_at_other_home(CUstream stream) const noexcept {
+    return home_->stream() == stream;
+}
+
+StreamRef ArrayMemory::home() const noexcept {
+    return home_ == nullptr ? StreamRef() : StreamRef(home_->stream());
+}
+
 void ArrayMemory::used_until(const std::shared_ptr<Event> &done) {
     std::lock_guard lock(uses_mutex_);
     std::erase_if(uses_, [](const std::shared_ptr<Event> &use) { return use->query(); });
@@ -124,17 +205,17 @@ void ArrayMemory::used_until(const std::shared_ptr<Event> &done) {
 }
 
 void ArrayMemory::give_back() noexcept {
-    if (!block_)
-        return;
-    const Driver *driver = driver_for_cleanup();
+    std::vector<std::shared_ptr<Event>> uses;
     {
         std::lock_guard lock(uses_mutex_);
-        if (driver != nullptr && context_->context().usable())
-            for (const std::shared_ptr<Event> &use : uses_)
-                // A failure means that the context is broken, and with it the use.
-                (void)driver->cuStreamWaitEvent.status(nullptr, use->get(), 0);
-        uses_.clear();
+        uses.swap(uses_);
     }
+    if (home_ != nullptr && block_) {
+        home_->take_back(*std::exchange(block_, std::nullopt), uses);
+        return;
+    }
+    // Borrowed memory goes back to a pool of its owner's as well, perhaps.
+    detail::wait_for_uses(context_->context(), nullptr, uses);
     block_.reset(); // may wait for the device
 }
 

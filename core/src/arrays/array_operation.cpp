@@ -74,7 +74,7 @@ bool all_contiguous(const Array &out, std::span<const Operand> operands, const P
 }
 
 bool is_aligned(const Array &array, int length) noexcept {
-    return array.address() % (static_cast<std::size_t>(length) * array.item_size()) == 0;
+    return array.misalignment() % (static_cast<std::size_t>(length) * array.item_size()) == 0;
 }
 
 Walk contiguous_walk(const OperationVariant &variant, const Array &out,
@@ -196,10 +196,9 @@ void add_geometry(KernelArguments &arguments, const Plan &plan, std::size_t size
 
 unsigned divide_up(std::size_t a, std::size_t b) { return static_cast<unsigned>((a + b - 1) / b); }
 
-LaunchConfig strided_config(const Plan &plan, std::size_t size, StreamRef stream) {
+LaunchConfig strided_config(const Plan &plan, std::size_t size) {
     constexpr std::size_t block = elementwise_block, per_thread = elements_per_thread;
     LaunchConfig config;
-    config.stream = stream;
     if (plan.variant.walk == Walk::Flat) {
         config.block = {elementwise_block};
         config.grid = {divide_up(size, block * per_thread)};
@@ -233,10 +232,8 @@ void add_operands(KernelArguments &arguments, const Plan &plan, std::span<const 
                           is_complex(type) ? item_size(type) / 2 : item_size(type));
             continue;
         }
-        CUdeviceptr address = operands[i].array().address();
-        if (plan.variant.access[i] == Access::Elements && plan.walker_count > 0)
-            address += static_cast<CUdeviceptr>(plan.walkers[walker++].offset);
-        arguments.add(address);
+        const bool walks = plan.variant.access[i] == Access::Elements && plan.walker_count > 0;
+        arguments.add(operands[i].array(), walks ? plan.walkers[walker++].offset : 0);
     }
 }
 
@@ -246,18 +243,19 @@ const Function &kernel_of(const OperationVariant &variant, const Array &out) {
 
 void launch_plan(Plan &plan, const Array &out, std::span<const Operand> operands,
                  const ApplyOptions &options) {
+    const Function &kernel = kernel_of(plan.variant, out); // may take long, so before the addresses
     const bool strided = plan.variant.strided();
-    KernelArguments arguments;
-    arguments.add(out.address() + static_cast<CUdeviceptr>(strided ? plan.walkers[0].offset : 0));
+    StreamUse use(options.stream);
+    KernelArguments arguments(use);
+    arguments.add(out, strided ? plan.walkers[0].offset : 0);
     if (options.where != nullptr) {
         const bool by_element = strided && !plan.variant.mask_is_single;
-        arguments.add(options.where->address() +
-                      static_cast<CUdeviceptr>(by_element ? plan.walkers[1].offset : 0));
+        arguments.add(*options.where, by_element ? plan.walkers[1].offset : 0);
     }
     add_operands(arguments, plan, operands);
     LaunchConfig config;
     if (strided) {
-        config = strided_config(plan, out.size(), options.stream);
+        config = strided_config(plan, out.size());
         if (plan.variant.wide_index)
             add_geometry<std::int64_t>(arguments, plan, out.size());
         else
@@ -265,24 +263,9 @@ void launch_plan(Plan &plan, const Array &out, std::span<const Operand> operands
     } else {
         config.block = {elementwise_block};
         config.grid = {divide_up(out.size(), tile_size(plan.variant))};
-        config.stream = options.stream;
-        arguments.add(static_cast<unsigned long long>(out.size()));
+        arguments.add(static_cast<std::uint64_t>(out.size()));
     }
-    launch_packed(kernel_of(plan.variant, out), config, arguments.data(), arguments.size());
-}
-
-/// Memory that streams of their own use is kept from the pool until they are done.
-void note_use(const Array &out, std::span<const Operand> operands, const ApplyOptions &options) {
-    if (options.stream.get() == nullptr)
-        return;
-    auto done = std::make_shared<Event>(out.context()->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(options.stream);
-    out.memory()->used_until(done);
-    for (const Operand &operand : operands)
-        if (operand.is_array() && operand.array().memory())
-            operand.array().memory()->used_until(done);
-    if (options.where != nullptr)
-        options.where->memory()->used_until(done);
+    arguments.launch(kernel, config);
 }
 
 /// Computes into `out`, whose shape is that of the result.
@@ -305,14 +288,13 @@ void run(Operation operation, const LoopTypes &loop, const Array &out,
         choose_strided_walk(plan, out.size());
     }
     launch_plan(plan, out, operands, options);
-    note_use(out, operands, options);
 }
 
 /// Whether writing `out` element by element could change what is still to be read of `in`.
 bool is_overwritten(const Array &in, const Array &out) {
     if (!in.may_share_bytes(out))
         return false;
-    return in.address() != out.address() || in.item_size() != out.item_size() ||
+    return !in.starts_where(out) || in.item_size() != out.item_size() ||
            !std::ranges::equal(in.shape(), out.shape()) ||
            !std::ranges::equal(in.layout().strides(), out.layout().strides());
 }
@@ -449,11 +431,11 @@ Array as_words(const Array &array, std::size_t word) {
     Layout layout = array.layout();
     layout.append(static_cast<std::int64_t>(array.item_size() / word),
                   static_cast<std::int64_t>(word));
-    return array.view(array.address(), layout, word == 4 ? ScalarType::UInt32 : ScalarType::UInt8);
+    return array.view(layout, word == 4 ? ScalarType::UInt32 : ScalarType::UInt8);
 }
 
 bool is_word_aligned(const Array &array) noexcept {
-    std::uint64_t bits = array.address() | array.item_size();
+    std::uint64_t bits = array.misalignment() | array.item_size();
     for (std::int64_t stride : array.layout().strides())
         bits |= static_cast<std::uint64_t>(stride);
     return bits % 4 == 0;
@@ -462,8 +444,7 @@ bool is_word_aligned(const Array &array) noexcept {
 /// Between arrays of the same type, whatever it is.
 void copy_bytes(const Array &to, const Array &from, StreamRef stream) {
     const std::size_t word = is_word_aligned(to) && is_word_aligned(from) ? 4 : 1;
-    assign(as_words(to, word),
-           as_words(from.view(from.address(), from.layout().broadcast_to(to.shape())), word),
+    assign(as_words(to, word), as_words(from.view(from.layout().broadcast_to(to.shape())), word),
            Casting::No, stream);
 }
 
@@ -500,8 +481,9 @@ void assign(const Array &to, const Operand &from, Casting casting, StreamRef str
         return;
     const bool is_array = from.is_array();
     if (is_array && is_plain_copy(to, from.array())) {
-        copy_on_device_async(to.address(), from.array().address(), to.bytes(), stream);
-        return note_use(to, std::array{from}, {.stream = stream});
+        StreamUse use(stream);
+        return copy_on_device_async(use.address(to), use.address(from.array()), to.bytes(),
+                                    use.stream());
     }
     if (to.dtype().is_opaque() || (is_array && from.array().dtype().is_opaque())) {
         if (!is_array)

@@ -189,7 +189,7 @@ bool can_use_vectors(const Reducing &work) {
     const auto length = static_cast<std::size_t>(reduction_vector_length(variant));
     for (std::size_t k = 0; k < work.walkers; ++k) {
         const std::size_t size = work.arrays[k]->item_size();
-        if ((work.arrays[k]->address() + static_cast<std::size_t>(work.offsets[k])) %
+        if ((work.arrays[k]->misalignment() + static_cast<std::size_t>(work.offsets[k])) %
             (length * size))
             return false;
         for (std::int64_t stride : work.kept[k].strides())
@@ -291,12 +291,13 @@ template <class Index> void add_geometry(KernelArguments &arguments, const Reduc
             add(work.reduced[k].stride(axis));
 }
 
-void launch_reduction(const Reducing &work, CUdeviceptr out, KernelTable &kernels,
-                      StreamRef stream) {
-    KernelArguments arguments;
+void launch_reduction(const Reducing &work, const Array &out, StreamUse &use) {
+    const Function &kernel = out.context()->kernels().find(
+        work.variant.key(), [&] { return reduction_source(work.variant); });
+    KernelArguments arguments(use);
     arguments.add(out);
     for (std::size_t k = 0; k < work.walkers; ++k)
-        arguments.add(work.arrays[k]->address() + static_cast<CUdeviceptr>(work.offsets[k]));
+        arguments.add(*work.arrays[k], work.offsets[k]);
     if (work.variant.wide_index)
         add_geometry<std::int64_t>(arguments, work);
     else
@@ -308,10 +309,7 @@ void launch_reduction(const Reducing &work, CUdeviceptr out, KernelTable &kernel
     config.block = {reduction_block};
     config.grid = {static_cast<unsigned>(divide_up(work.outputs, per_block)),
                    static_cast<unsigned>(work.chunks)};
-    config.stream = stream;
-    const Function &kernel =
-        kernels.find(work.variant.key(), [&] { return reduction_source(work.variant); });
-    launch_packed(kernel, config, arguments.data(), arguments.size());
+    arguments.launch(kernel, config);
 }
 
 /// Whether the second launch can be of the first one's kernel, so that there is one to compile.
@@ -319,7 +317,7 @@ bool is_own_second_stage(const Reducing &first, const Array &states) {
     const auto pack = reduction_vector_length(first.variant) * item_size(first.variant.stored[0]);
     return first.outputs == 1 && first.variant.kept == 0 && first.variant.reduced == 1 &&
            first.variant.team == Team::Block && takes_own_states(first.variant) &&
-           states.address() % pack == 0;
+           states.misalignment() % pack == 0;
 }
 
 /// The second launch: the states that the chunks of each output left become its result.
@@ -351,33 +349,19 @@ Reducing second_stage(const Reducing &first, const Array &states) {
     return work;
 }
 
-void note_use(const Reducing &work, const Array &result, const Array *states, StreamRef stream) {
-    if (stream.get() == nullptr)
-        return;
-    auto done = std::make_shared<Event>(result.context()->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(stream);
-    result.memory()->used_until(done);
-    for (std::size_t k = 0; k < work.walkers; ++k)
-        work.arrays[k]->memory()->used_until(done);
-    if (states != nullptr)
-        states->memory()->used_until(done);
-}
-
 void run(Reducing &work, const Array &result, StreamRef stream) {
-    KernelTable &kernels = result.context()->kernels();
-    if (!work.variant.split) {
-        launch_reduction(work, result.address(), kernels, stream);
-        return note_use(work, result, nullptr, stream);
-    }
+    StreamUse use(stream);
+    if (!work.variant.split)
+        return launch_reduction(work, result, use);
     const std::int64_t bytes[] = {
         static_cast<std::int64_t>(work.outputs * work.chunks * state_size(work.variant))};
-    const Array states = Array::empty(result.context(), bytes, ScalarType::UInt8, Order::C, stream);
+    const Array states = Array::scratch(result.context(), bytes, ScalarType::UInt8, stream);
     Reducing second = second_stage(work, states);
     if (second.variant.partials)
-        kernels.expect(second.variant.key(), [&] { return reduction_source(second.variant); });
-    launch_reduction(work, states.address(), kernels, stream);
-    launch_reduction(second, result.address(), kernels, stream);
-    note_use(work, result, &states, stream);
+        result.context()->kernels().expect(second.variant.key(),
+                                           [&] { return reduction_source(second.variant); });
+    launch_reduction(work, states, use);
+    launch_reduction(second, result, use);
 }
 
 /// Nothing to reduce: the identity everywhere.

@@ -91,7 +91,7 @@ void check(std::span<const IndexedAxis> axes) {
 
 /// `out` is contiguous; `base` is where elements are, or null.
 void launch(std::span<const IndexedAxis> axes, const Result &result, const Array &out,
-            CUdeviceptr base, const Array &outside, StreamRef stream) {
+            const Array *base, const Array &outside, StreamUse &use) {
     std::vector<Layout> layouts = {out.layout()};
     for (const IndexedAxis &axis : axes)
         layouts.push_back(axis.indices->layout());
@@ -100,12 +100,15 @@ void launch(std::span<const IndexedAxis> axes, const Result &result, const Array
         for (Layout &layout : layouts)
             layout.append(1, 0);
     const int dimensions = layouts[0].dimensions();
-    KernelArguments arguments;
-    arguments.add(out.address());
-    arguments.add(outside.address());
+    const Function &kernel =
+        out.context()->kernels().find(key_of(result, axes.size(), dimensions),
+                                      [&] { return source_of(result, axes.size(), dimensions); });
+    KernelArguments arguments(use);
+    arguments.add(out);
+    arguments.add(outside);
     arguments.add(base);
     for (const IndexedAxis &axis : axes)
-        arguments.add(axis.indices->address());
+        arguments.add(axis.indices);
     for (const IndexedAxis &axis : axes)
         arguments.add(axis.extent);
     for (const IndexedAxis &axis : axes)
@@ -119,26 +122,22 @@ void launch(std::span<const IndexedAxis> axes, const Result &result, const Array
     LaunchConfig config;
     config.block = {block};
     config.grid = {static_cast<unsigned>((out.size() + block - 1) / block)};
-    config.stream = stream;
-    const Function &kernel =
-        out.context()->kernels().find(key_of(result, axes.size(), dimensions),
-                                      [&] { return source_of(result, axes.size(), dimensions); });
-    launch_packed(kernel, config, arguments.data(), arguments.size());
+    arguments.launch(kernel, config);
 }
 
 /// The first axis that an index is not on, or -1.
-int run(std::span<const IndexedAxis> axes, const Result &result, const Array &out, CUdeviceptr base,
-        StreamRef stream) {
+int run(std::span<const IndexedAxis> axes, const Result &result, const Array &out,
+        const Array *base, StreamRef stream) {
     if (out.size() == 0)
         return -1;
     std::vector<std::int32_t> outside(axes.size());
     const std::int64_t count[] = {static_cast<std::int64_t>(axes.size())};
-    const Array on_device = Array::empty(out.context(), count, ScalarType::Int32, Order::C, stream);
-    fill_32_async(on_device.address(), 0, outside.size(), stream);
-    launch(axes, result, out, base, on_device, stream);
-    if (stream.get() != nullptr)
-        synchronize(stream);
-    copy_to_host(outside.data(), on_device.address(), outside.size() * sizeof(std::int32_t));
+    const Array on_device = Array::scratch(out.context(), count, ScalarType::Int32, stream);
+    StreamUse use(stream);
+    fill_32_async(use.address(on_device), 0, outside.size(), use.stream());
+    launch(axes, result, out, base, on_device, use);
+    copy_to_host(outside.data(), use.address(on_device), outside.size() * sizeof(std::int32_t),
+                 use.stream());
     const auto found = std::ranges::find(outside, 1);
     return found == outside.end() ? -1 : static_cast<int>(found - outside.begin());
 }
@@ -152,7 +151,7 @@ ElementOffsets element_offsets(std::span<const IndexedAxis> axes, StreamRef stre
         first.memory() ? first.context() : ArrayContext::current();
     ElementOffsets result{
         Array::empty(context, first.shape(), ScalarType::Int64, Order::C, stream)};
-    result.outside = run(axes, {}, result.offsets, 0, stream);
+    result.outside = run(axes, {}, result.offsets, nullptr, stream);
     return result;
 }
 
@@ -165,12 +164,12 @@ int gather_indexed(const Array &out, const Array &base, std::span<const IndexedA
     if (!std::ranges::equal(out.shape(), axes[0].indices->shape()) || !out.is_c_contiguous())
         throw std::invalid_argument("what indexed elements go to must be contiguous and of the "
                                     "shape of the indices");
-    std::uint64_t places = out.address() | base.address();
+    std::uint64_t places = out.misalignment() | base.misalignment();
     for (const IndexedAxis &axis : axes)
         places |= static_cast<std::uint64_t>(axis.stride);
     Result result{.word = word_bytes(out.item_size(), places)};
     result.words = out.item_size() / result.word;
-    return run(axes, result, out, base.address(), stream);
+    return run(axes, result, out, &base, stream);
 }
 
 } // namespace pycuda

@@ -1,24 +1,44 @@
 // kernel_arguments.h -- the argument block of a generated kernel, laid out as C lays out a struct.
 #pragma once
 
+#include <pycuda/launch.h>
+#include <pycuda/stream_use.h>
+
 #include <cuda.h>
 
 #include <cassert>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace pycuda {
 
-/// Grows on the stack; the arguments come in the order of the kernel's parameters.
+/// Grows on the stack; the arguments come in the order of the kernel's parameters. Arrays are added
+/// as such, so that a launch on their memory leaves its mark there.
 class KernelArguments {
   public:
+    /// For launches in the stream of `use`.
+    explicit KernelArguments(StreamUse &use) noexcept : use_(use) {}
+
     void add(const void *value, std::size_t size, std::size_t alignment) noexcept {
-        size_ = (size_ + alignment - 1) & ~(alignment - 1);
-        assert(size_ + size <= sizeof bytes_);
-        std::memcpy(bytes_ + size_, value, size);
-        size_ += size;
+        std::memcpy(reserve(size, alignment), value, size);
     }
-    template <class T> void add(const T &value) noexcept { add(&value, sizeof value, alignof(T)); }
+    /// A number, or a struct of them. An address goes as its array.
+    template <class T>
+        requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+                 !std::same_as<T, CUdeviceptr>)
+    void add(const T &value) noexcept {
+        add(&value, sizeof value, alignof(T));
+    }
+    /// The address `offset` bytes after the array's first element.
+    void add(const Array &array, std::int64_t offset = 0) {
+        add_address(use_.address(array) + static_cast<CUdeviceptr>(offset));
+    }
+    /// The array's address, or a null pointer where there is none.
+    void add(const Array *array) { add_address(array == nullptr ? 0 : use_.address(*array)); }
+    void add_null() noexcept { add_address(0); }
 
     /// Room for `size` bytes to be filled in place.
     std::byte *reserve(std::size_t size, std::size_t alignment) noexcept {
@@ -29,10 +49,18 @@ class KernelArguments {
         return place;
     }
 
-    void *data() noexcept { return bytes_; }
-    std::size_t size() const noexcept { return size_; }
+    /// In the stream of the use, whatever `config` says.
+    void launch(const Function &function, LaunchConfig config) {
+        config.stream = use_.stream();
+        launch_packed(function, config, bytes_, size_);
+    }
 
   private:
+    void add_address(CUdeviceptr address) noexcept {
+        add(&address, sizeof address, alignof(CUdeviceptr));
+    }
+
+    StreamUse &use_;
     std::size_t size_ = 0;
     alignas(16) std::byte bytes_[4096];
 };

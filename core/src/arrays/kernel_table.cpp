@@ -1,11 +1,13 @@
 // kernel_table.cpp -- compiling and keeping the kernels of array operations.
 #include "arrays/kernel_table.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/compiler.h>
 #include <pycuda/device.h>
 #include <pycuda/driver.h>
 #include <pycuda/module.h>
 
+#include <exception>
 #include <system_error>
 
 namespace pycuda {
@@ -30,13 +32,7 @@ Function load_kernel(const Context &context, const CompileResult &compiled) {
 
 } // namespace
 
-bool KernelTable::has(KernelKey key) const noexcept {
-    for (std::size_t at = hash(key);; ++at) {
-        const Slot &slot = slots_[at & (slots_.size() - 1)];
-        if (slot.key == key || slot.key == 0)
-            return slot.key == key;
-    }
-}
+KernelTable::~KernelTable() = default;
 
 void KernelTable::start(KernelKey key, std::string source) {
     auto in_background = [request = request_for(context_, std::move(source))] {
@@ -48,13 +44,46 @@ void KernelTable::start(KernelKey key, std::string source) {
     }
 }
 
-const Function &KernelTable::add(KernelKey key, const std::string &source) {
-    CompileResult compiled;
-    if (auto expected = expected_.extract(key); !expected.empty())
-        compiled = expected.mapped().get();
-    else
-        compiled = compile(request_for(context_, source));
-    functions_.push_back(load_kernel(context_, compiled));
+Function KernelTable::compile_and_load(std::future<CompileResult> expected,
+                                       const WriteSource &write) const {
+    if (expected.valid())
+        return load_kernel(context_, expected.get());
+    return load_kernel(context_, compile(request_for(context_, write())));
+}
+
+const Function &KernelTable::make(KernelKey key, const WriteSource &write) {
+    std::promise<const Function *> promise;
+    std::shared_future<const Function *> made;
+    std::future<CompileResult> expected;
+    bool is_first = false;
+    {
+        std::lock_guard lock(mutex_);
+        if (const Function *known = known_kernel(key))
+            return *known;
+        is_first = !making_.contains(key);
+        if (is_first) {
+            making_.emplace(key, promise.get_future().share());
+            if (auto started = expected_.extract(key); !started.empty())
+                expected = std::move(started.mapped());
+        }
+        made = making_.at(key);
+    }
+    const CallerUnlocked unlocked;
+    if (is_first) {
+        try {
+            promise.set_value(keep(key, compile_and_load(std::move(expected), write)));
+        } catch (...) {
+            promise.set_exception(std::current_exception()); // for those who wait, too
+        }
+        std::lock_guard lock(mutex_);
+        making_.erase(key);
+    }
+    return *made.get();
+}
+
+const Function *KernelTable::keep(KernelKey key, Function kernel) {
+    std::lock_guard lock(mutex_);
+    functions_.push_back(std::move(kernel));
     if (2 * functions_.size() > slots_.size()) {
         const std::vector<Slot> old = std::move(slots_);
         slots_.assign(2 * old.size(), {});
@@ -63,7 +92,7 @@ const Function &KernelTable::add(KernelKey key, const std::string &source) {
                 insert(slot);
     }
     insert({key, &functions_.back()});
-    return functions_.back();
+    return &functions_.back();
 }
 
 void KernelTable::insert(const Slot &slot) noexcept {

@@ -23,26 +23,29 @@ namespace pycuda {
 /// A kernel's identity. Zero is no key.
 using KernelKey = std::uint64_t;
 
+/// Any thread may call. Kernels are written, compiled and loaded without the table's lock and
+/// without the caller's (caller_lock.h): other threads go on, and those that want the same kernel
+/// wait for it.
 class KernelTable {
   public:
     explicit KernelTable(Context context) : context_(std::move(context)), slots_(256) {}
+    /// Waits for what is compiled in the background.
+    ~KernelTable();
 
     /// The kernel for a key; `write` gives its CUDA C++, with one kernel that is called "run".
     template <class Write> const Function &find(KernelKey key, Write &&write) {
-        std::lock_guard lock(mutex_);
-        for (std::size_t at = hash(key);; ++at) {
-            const Slot &slot = slots_[at & (slots_.size() - 1)];
-            if (slot.key == key) [[likely]]
-                return *slot.function;
-            if (slot.key == 0)
-                return add(key, write());
+        {
+            std::lock_guard lock(mutex_);
+            if (const Function *known = known_kernel(key)) [[likely]]
+                return *known;
         }
+        return make(key, write);
     }
 
     /// Says that find(key) will follow soon: what is not there is compiled in the background.
     template <class Write> void expect(KernelKey key, Write &&write) {
         std::lock_guard lock(mutex_);
-        if (!has(key) && !expected_.contains(key))
+        if (known_kernel(key) == nullptr && !making_.contains(key) && !expected_.contains(key))
             start(key, write());
     }
 
@@ -51,9 +54,18 @@ class KernelTable {
         KernelKey key = 0;
         const Function *function = nullptr;
     };
+    using WriteSource = std::function<std::string()>;
     static std::size_t hash(KernelKey key) noexcept { return (key * 0x9e3779b97f4a7c15u) >> 32; }
-    bool has(KernelKey key) const noexcept;
-    const Function &add(KernelKey key, const std::string &source);
+    const Function *known_kernel(KernelKey key) const noexcept {
+        for (std::size_t at = hash(key);; ++at) {
+            const Slot &slot = slots_[at & (slots_.size() - 1)];
+            if (slot.key == key || slot.key == 0)
+                return slot.function; // null in an empty slot
+        }
+    }
+    const Function &make(KernelKey key, const WriteSource &write);
+    Function compile_and_load(std::future<CompileResult> expected, const WriteSource &write) const;
+    const Function *keep(KernelKey key, Function kernel);
     void start(KernelKey key, std::string source);
     void insert(const Slot &slot) noexcept;
 
@@ -62,6 +74,7 @@ class KernelTable {
     std::vector<Slot> slots_; ///< a power of two, at most half full
     std::deque<Function> functions_;
     std::map<KernelKey, std::future<CompileResult>> expected_;
+    std::map<KernelKey, std::shared_future<const Function *>> making_;
 };
 
 } // namespace pycuda

@@ -64,7 +64,7 @@ struct Fusion::Typed {
     struct Found {
         CUcontext context;
         std::uint64_t reach;
-        const Function *kernel;
+        Function kernel;
     };
     mutable std::vector<Found> found = {};
 };
@@ -268,7 +268,9 @@ int access_length(std::span<const Array> results, std::span<const Array *const> 
     };
     each([&](const Array &array) { widest = std::max(widest, array.item_size()); });
     const std::size_t length = 16 / widest;
-    each([&](const Array &array) { misaligned |= array.address() % (length * array.item_size()); });
+    each([&](const Array &array) {
+        misaligned |= array.misalignment() % (length * array.item_size());
+    });
     return misaligned ? 1 : static_cast<int>(length);
 }
 
@@ -479,27 +481,29 @@ const Fusion::Typed &Fusion::known_types(std::span<const ScalarType> types) cons
     return known_->programs.emplace_back(typed(types));
 }
 
-const Function &Fusion::kernel(const Typed &program, const Reach &reach) const {
+Function Fusion::kernel(const Typed &program, const Reach &reach) const {
     const CUcontext context = require_context_handle();
     const std::uint64_t reach_number = reach_key(reach);
     {
         std::lock_guard lock(known_->mutex);
         for (const Typed::Found &found : program.found)
             if (found.context == context && found.reach == reach_number &&
-                found.kernel->context().usable())
-                return *found.kernel;
+                found.kernel.context().usable())
+                return found.kernel;
     }
     std::string key = text_ + "|" + std::to_string(reach_number);
     for (ScalarType type : std::span(program.values).first(static_cast<std::size_t>(inputs_)))
         key += "," + std::to_string(static_cast<int>(type));
     for (const UsedConstant &used : program.constants)
         key += ":" + std::to_string(static_cast<int>(used.type));
-    const KernelVariant &made = kernels().get(key, {.options = {"--fmad=false"}}, [&]() {
+    const VariantCache::Variant made = kernels().get(key, {.options = {"--fmad=false"}}, [&]() {
         return KernelSource{source(program, reach), {"run"}};
     });
     std::lock_guard lock(known_->mutex);
-    program.found.push_back({context, reach_number, &made.functions.front()});
-    return made.functions.front();
+    std::erase_if(program.found,
+                  [](const Typed::Found &found) { return !found.kernel.context().usable(); });
+    program.found.push_back({context, reach_number, made->functions.front()});
+    return made->functions.front();
 }
 
 std::vector<Array> Fusion::run(std::span<const Array *const> arrays, StreamRef stream,
@@ -537,11 +541,12 @@ void Fusion::launch(const Function &kernel, const Typed &program, const detail::
         throw std::invalid_argument(std::to_string(reach.walks.size()) + " arrays of " +
                                     std::to_string(reach.axes) +
                                     " axes that cannot be merged are too many for one kernel");
-    KernelArguments arguments;
+    StreamUse use(stream);
+    KernelArguments arguments(use);
     for (const Array &result : results)
-        arguments.add(result.address());
+        arguments.add(result);
     for (const Array *input : inputs)
-        arguments.add(input->address());
+        arguments.add(input);
     for (const UsedConstant &used : program.constants) {
         alignas(16) std::byte value[16];
         constants_[static_cast<std::size_t>(used.number)].write(used.type, value);
@@ -561,16 +566,7 @@ void Fusion::launch(const Function &kernel, const Typed &program, const detail::
     LaunchConfig config;
     config.block = {block};
     config.grid = {static_cast<unsigned>((size + per_block - 1) / per_block)};
-    config.stream = stream;
-    launch_packed(kernel, config, arguments.data(), arguments.size());
-    if (stream.get() == nullptr)
-        return;
-    auto done = std::make_shared<Event>(results[0].context()->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(stream);
-    for (const Array &result : results)
-        result.memory()->used_until(done);
-    for (const Array *input : inputs)
-        input->memory()->used_until(done);
+    arguments.launch(kernel, config);
 }
 
 } // namespace pycuda

@@ -146,35 +146,32 @@ std::string source_of(const Finding &finding) {
     return device_prelude(types, code) + code;
 }
 
-void launch_step(const Finding &finding, const Array &in, KernelArguments &arguments,
-                 StreamRef stream) {
+void launch_step(const Finding &finding, const Array &in, KernelArguments &arguments) {
     const Function &kernel =
         in.context()->kernels().find(finding.key(), [&] { return source_of(finding); });
     LaunchConfig config;
     config.block = {256};
     config.grid = {static_cast<unsigned>((static_cast<std::int64_t>(in.size()) + tile - 1) / tile)};
-    config.stream = stream;
-    launch_packed(kernel, config, arguments.data(), arguments.size());
+    arguments.launch(kernel, config);
 }
 
 /// How many there are up to the end of each tile.
-Array count_tiles(const Array &in, StreamRef stream) {
+Array count_tiles(const Array &in, StreamUse &use) {
     const std::int64_t tiles[] = {(static_cast<std::int64_t>(in.size()) + tile - 1) / tile};
-    const Array counts = Array::empty(in.context(), tiles, ScalarType::Int64, Order::C, stream);
-    KernelArguments arguments;
-    arguments.add(in.address());
-    arguments.add(counts.address());
+    const AllocatorScope pools(nullptr); // of what is nobody's result
+    const Array counts = Array::scratch(in.context(), tiles, ScalarType::Int64, use.stream());
+    KernelArguments arguments(use);
+    arguments.add(in);
+    arguments.add(counts);
     arguments.add(static_cast<std::int64_t>(in.size()));
-    launch_step({Step::Count, in.scalar_type()}, in, arguments, stream);
-    return scan(Scan::Sum, counts, 0, {}, stream);
+    launch_step({Step::Count, in.scalar_type()}, in, arguments);
+    return scan(Scan::Sum, counts, 0, {.stream = use.stream()});
 }
 
-std::int64_t last_of(const Array &ends, StreamRef stream) {
+std::int64_t last_of(const Array &ends, StreamUse &use) {
     std::int64_t last = 0;
-    const CUdeviceptr address = ends.address() + (ends.size() - 1) * sizeof last;
-    if (stream.get() != nullptr)
-        synchronize(stream);
-    copy_to_host(&last, address, sizeof last);
+    copy_to_host(&last, use.address(ends) + (ends.size() - 1) * sizeof last, sizeof last,
+                 use.stream());
     return last;
 }
 
@@ -185,12 +182,10 @@ void refuse_opaque(const Array &array, const char *function) {
 }
 
 /// What both kernels that write begin with.
-KernelArguments writing(const Array &in, const Array &ends, const Array &out) {
-    KernelArguments arguments;
+void add_written(KernelArguments &arguments, const Array &in, const Array &ends, const Array &out) {
     for (const Array *one : {&in, &ends, &out})
-        arguments.add(one->address());
+        arguments.add(one);
     arguments.add(static_cast<std::int64_t>(in.size()));
-    return arguments;
 }
 
 } // namespace
@@ -205,21 +200,21 @@ Array nonzero(const Array &array, StreamRef stream) {
     if (array.size() == 0)
         return Array::empty(context, shape, ScalarType::Int64, Order::C, stream);
     const Array in = compact(array, stream);
-    const Array ends = count_tiles(in, stream);
-    shape[1] = last_of(ends, stream);
+    StreamUse use(stream);
+    const Array ends = count_tiles(in, use);
+    shape[1] = last_of(ends, use);
     const Array out = Array::empty(context, shape, ScalarType::Int64, Order::C, stream);
     if (shape[1] == 0)
         return out;
-    KernelArguments arguments = writing(in, ends, out);
+    KernelArguments arguments(use);
+    add_written(arguments, in, ends, out);
     arguments.add(shape[1]);
     for (std::int64_t extent : in.shape())
         arguments.add(extent);
     launch_step({.step = Step::WritePlaces,
                  .type = in.scalar_type(),
                  .axes = static_cast<unsigned>(in.dimensions())},
-                in, arguments, stream);
-    if (stream.get() != nullptr)
-        synchronize(stream); // the memory of `in` and `ends` goes back to the pool here
+                in, arguments);
     return out;
 }
 
@@ -233,19 +228,19 @@ Array compress(const Array &values, const Array &where, StreamRef stream) {
     if (values.size() == 0)
         return Array::empty(context, shape, values.dtype(), Order::C, stream);
     const Array in = compact(where, stream), from = compact(values, stream);
-    const Array ends = count_tiles(in, stream);
-    shape[0] = last_of(ends, stream);
+    StreamUse use(stream);
+    const Array ends = count_tiles(in, use);
+    shape[0] = last_of(ends, use);
     const Array out = Array::empty(context, shape, values.dtype(), Order::C, stream);
     if (shape[0] == 0)
         return out;
-    KernelArguments arguments = writing(in, ends, out);
-    arguments.add(from.address());
+    KernelArguments arguments(use);
+    add_written(arguments, in, ends, out);
+    arguments.add(from);
     Finding finding{.step = Step::WriteValues, .type = in.scalar_type()};
-    finding.word = word_bytes(from.item_size(), from.address() | out.address());
+    finding.word = word_bytes(from.item_size(), from.misalignment() | out.misalignment());
     finding.words = from.item_size() / finding.word;
-    launch_step(finding, in, arguments, stream);
-    if (stream.get() != nullptr)
-        synchronize(stream);
+    launch_step(finding, in, arguments);
     return out;
 }
 

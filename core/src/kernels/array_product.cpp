@@ -95,8 +95,8 @@ void multiply_by_reductions(const Product &product) {
     b.append(product.columns, last_stride(product.b, 1));
     a.append(product.inner, last_stride(product.a, 1));
     b.append(product.inner, last_stride(product.b, 2));
-    const Array left = product.a.view(product.a.address(), a);
-    const Array right = product.b.view(product.b.address(), b);
+    const Array left = product.a.view(a);
+    const Array right = product.b.view(b);
     const Array *const factors[] = {&left, &right};
     ReduceOptions options;
     options.axes = std::uint32_t{1} << (a.dimensions() - 1);
@@ -135,9 +135,10 @@ void multiply_by_tiles(const Product &product) {
     if (blocks > 0x7fffffff)
         throw std::invalid_argument("a product of matrices needs " + std::to_string(blocks) +
                                     " blocks; a grid has at most 2147483647");
-    KernelArguments arguments;
+    StreamUse use(product.stream);
+    KernelArguments arguments(use);
     for (const Array *array : {&product.a, &product.b, &product.out})
-        arguments.add(array->address());
+        arguments.add(array);
     for (std::int64_t value :
          {product.rows, product.columns, product.inner, last_stride(product.a, 2),
           last_stride(product.a, 1), last_stride(product.b, 2), last_stride(product.b, 1)})
@@ -157,8 +158,7 @@ void multiply_by_tiles(const Product &product) {
     LaunchConfig config;
     config.block = {256};
     config.grid = {static_cast<unsigned>(blocks)};
-    config.stream = product.stream;
-    launch_packed(kernel, config, arguments.data(), arguments.size());
+    arguments.launch(kernel, config);
 }
 
 // By cuBLAS
@@ -175,17 +175,17 @@ Array for_blas(const Array &factor, ScalarType type, StreamRef stream) {
         stack.strides(), [&](std::int64_t step) { return step >= 0 && step % size == 0; });
     if (factor.scalar_type() == type && forward && (in_rows || in_columns))
         return factor;
-    Array copy = Array::empty(factor.context(), factor.shape(), type, Order::C, stream);
+    Array copy = Array::scratch(factor.context(), factor.shape(), type, stream);
     assign(copy, factor, Casting::Unsafe, stream);
     return copy;
 }
 
-BlasMatrix describe(const Array &factor, const Layout &batch) {
+BlasMatrix describe(const Array &factor, const Layout &batch, StreamUse &use) {
     const auto size = static_cast<std::int64_t>(factor.item_size());
     const std::int64_t down = last_stride(factor, 2), across = last_stride(factor, 1);
     const bool in_rows =
         across == size && down >= std::max<std::int64_t>(last_extent(factor, 1), 1) * size;
-    return {factor.address(), !in_rows, (in_rows ? down : across) / size,
+    return {use.address(factor), !in_rows, (in_rows ? down : across) / size,
             batch.dimensions() == 0 ? 0 : batch.stride(batch.dimensions() - 1) / size};
 }
 
@@ -200,14 +200,15 @@ void multiply_by_blas(Product &product) {
     const int axes = batch[0].dimensions();
     const auto size = static_cast<std::int64_t>(item_size(product.type));
     const std::int64_t one = product.rows * product.columns;
+    StreamUse use(product.stream);
     BlasProduct call{product.type,
                      product.rows,
                      product.columns,
                      product.inner,
                      axes == 0 ? 1 : batch[0].extent(axes - 1),
-                     describe(product.a, batch[0]),
-                     describe(product.b, batch[1]),
-                     {product.out.address(), false, product.columns, one}};
+                     describe(product.a, batch[0], use),
+                     describe(product.b, batch[1], use),
+                     {use.address(product.out), false, product.columns, one}};
     const auto calls = static_cast<std::int64_t>(batch[0].size()) / call.count;
     for (std::int64_t number = 0; number < calls; ++number) {
         BlasProduct shifted = call;
@@ -219,17 +220,8 @@ void multiply_by_blas(Product &product) {
             shifted.b.address += static_cast<CUdeviceptr>(at * batch[1].stride(axis));
         }
         shifted.out.address += static_cast<CUdeviceptr>(number * call.count * one * size);
-        cublas_multiply(shifted, product.stream);
+        cublas_multiply(shifted, use.stream());
     }
-}
-
-void note_use(const Product &product) {
-    if (product.stream.get() == nullptr)
-        return;
-    auto done = std::make_shared<Event>(product.out.context()->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(product.stream);
-    for (const Array *array : {&product.a, &product.b, &product.out})
-        array->memory()->used_until(done);
 }
 
 } // namespace
@@ -252,7 +244,6 @@ Array matrix_product(const Array &a, const Array &b, const ProductOptions &optio
         multiply_by_blas(product);
     else
         multiply_by_tiles(product);
-    note_use(product);
     return product.out;
 }
 

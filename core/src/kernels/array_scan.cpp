@@ -140,7 +140,7 @@ std::string source_of(const Scanning &work) {
 
 /// True where the scans of array `k` lie without gaps, each at a multiple of so many bytes.
 bool is_dense(const Scanning &work, const Array &array, std::size_t k, std::size_t alignment) {
-    std::uint64_t bits = array.address();
+    std::uint64_t bits = array.misalignment();
     for (std::int64_t stride : work.kept[k].strides())
         bits |= static_cast<std::uint64_t>(stride);
     const std::int64_t step = k == 0 ? work.in_step : work.out_step;
@@ -200,15 +200,42 @@ Scanning plan(Scan kind, const Array &in, const Array &out, int axis, KernelForm
     return work;
 }
 
+/// As NumPy has it: that of `out`, where nothing else is asked for.
+ScalarType compute_type(Scan kind, const Array &in, const ScanOptions &options) {
+    if (options.dtype)
+        return *options.dtype;
+    if (options.out != nullptr && !options.out->dtype().is_opaque()) {
+        const ScalarType type = options.out->scalar_type();
+        if (!is_bool(type) && can_cast(in.scalar_type(), type, Casting::SameKind))
+            return type;
+    }
+    return result_type(kind, in.scalar_type());
+}
+
+void check_out(const Array &in, ScalarType type, const Array &out) {
+    if (!std::ranges::equal(in.shape(), out.shape()))
+        throw std::invalid_argument("out must have the shape " + shape_text(in.shape()) + ", not " +
+                                    shape_text(out.shape()));
+    if (out.dtype().is_opaque() || !can_cast(type, out.scalar_type(), Casting::SameKind))
+        throw UnsupportedTypes("a running result of " + std::string(numpy_name(type)) +
+                               " cannot be cast to " + out.dtype().name() + " of out");
+}
+
+/// Whether the kernels can write to `out`: they read each element of the input before they write
+/// the one at its place.
+bool can_write(const Array &in, ScalarType type, const Array &out) {
+    if (out.scalar_type() != type || !out.is_aligned())
+        return false;
+    const bool is_same = in.starts_where(out) && in.scalar_type() == type &&
+                         std::ranges::equal(in.layout().strides(), out.layout().strides());
+    return is_same || !in.may_share_bytes(out);
+}
+
 unsigned grid_extent(std::int64_t blocks) {
     if (blocks > 0x7fffffff)
         throw std::invalid_argument("a scan of so many elements needs " + std::to_string(blocks) +
                                     " blocks; a grid has at most 2147483647");
     return static_cast<unsigned>(blocks);
-}
-
-void note_use(const Array &array, const std::shared_ptr<Event> &done) {
-    array.memory()->used_until(done);
 }
 
 void run(const Scanning &work, const Array &in, const Array &out, StreamRef stream) {
@@ -217,13 +244,16 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
     const std::size_t state = std::max<std::size_t>(item_size(work.type), 4);
     const std::int64_t row_nodes = tiled ? scan_node_words(tiles, state) : 0;
     const std::int64_t words[] = {tiled ? 1 + work.rows * row_nodes : 0};
-    const Array nodes = Array::empty(out.context(), words, ScalarType::UInt64, Order::C, stream);
+    const Array nodes = Array::scratch(out.context(), words, ScalarType::UInt64, stream);
+    const Function &kernel =
+        out.context()->kernels().find(work.key(), [&] { return source_of(work); });
+    StreamUse use(stream);
     if (words[0] != 0)
-        fill_32_async(nodes.address(), 0, 2 * nodes.size(), stream);
-    KernelArguments arguments;
-    arguments.add(in.address());
-    arguments.add(out.address());
-    arguments.add(nodes.address());
+        fill_32_async(use.address(nodes), 0, 2 * nodes.size(), use.stream());
+    KernelArguments arguments(use);
+    arguments.add(in);
+    arguments.add(out);
+    arguments.add(nodes);
     for (std::int64_t value :
          {work.rows, work.length, tiles, row_nodes, work.in_step, work.out_step})
         arguments.add(value);
@@ -232,21 +262,10 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
     for (int axis = 0; axis < work.axes; ++axis)
         for (const Layout &layout : work.kept)
             arguments.add(layout.stride(axis));
-    const Function &kernel =
-        out.context()->kernels().find(work.key(), [&] { return source_of(work); });
-    LaunchConfig config;
     if (work.way == Way::Pipeline)
-        config = work.pipeline.configure(kernel, stream);
+        arguments.launch(kernel, work.pipeline.configure(kernel, stream));
     else
-        config = {.grid = {grid_extent(work.blocks())}, .block = {block}, .stream = stream};
-    launch_packed(kernel, config, arguments.data(), arguments.size());
-    if (stream.get() == nullptr)
-        return;
-    auto done = std::make_shared<Event>(out.context()->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(stream);
-    for (const Array *array : {&in, &out, &nodes})
-        if (array->size() != 0)
-            note_use(*array, done);
+        arguments.launch(kernel, {.grid = {grid_extent(work.blocks())}, .block = {block}});
 }
 
 } // namespace
@@ -258,8 +277,7 @@ std::optional<Scan> find_scan(std::string_view name) noexcept {
     return {};
 }
 
-Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype, StreamRef stream,
-           KernelForm form) {
+Array scan(Scan kind, const Array &in, int axis, const ScanOptions &options) {
     if (axis < 0 || axis >= in.dimensions())
         throw std::invalid_argument("axis " + std::to_string(axis) +
                                     " is out of bounds for an array of " +
@@ -267,14 +285,22 @@ Array scan(Scan kind, const Array &in, int axis, std::optional<ScalarType> dtype
     if (in.dtype().is_opaque())
         throw UnsupportedTypes("a running sum is not defined for elements of " + in.dtype().name());
     if (!in.is_aligned())
-        return scan(kind, aligned(in, stream), axis, dtype, stream, form);
-    const ScalarType type = dtype ? *dtype : result_type(kind, in.scalar_type());
+        return scan(kind, aligned(in, options.stream), axis, options);
+    const ScalarType type = compute_type(kind, in, options);
+    if (options.out != nullptr)
+        check_out(in, type, *options.out);
     const std::shared_ptr<ArrayContext> &context =
         in.memory() ? in.context() : ArrayContext::current();
-    const Array out = Array::with_layout(context, in.layout().dense(item_size(type)), type, stream);
+    const bool direct = options.out != nullptr && can_write(in, type, *options.out);
+    const Array out = direct ? *options.out
+                             : Array::with_layout(context, in.layout().dense(item_size(type)), type,
+                                                  options.stream);
     if (in.size() != 0)
-        run(plan(kind, in, out, axis, form), in, out, stream);
-    return out;
+        run(plan(kind, in, out, axis, options.form), in, out, options.stream);
+    if (options.out == nullptr || direct)
+        return out;
+    assign(*options.out, out, Casting::SameKind, options.stream);
+    return *options.out;
 }
 
 } // namespace pycuda

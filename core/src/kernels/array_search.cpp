@@ -118,10 +118,11 @@ Array search_sorted(const Array &sorted, const Array &values, SearchSide side, S
         return out;
     const Array from = sorted.size() == 0 ? sorted : compact(sorted, stream);
     const Array wanted = compact(values, stream);
-    KernelArguments arguments;
-    arguments.add(from.address());
-    arguments.add(wanted.address());
-    arguments.add(out.address());
+    StreamUse use(stream);
+    KernelArguments arguments(use);
+    arguments.add(from);
+    arguments.add(wanted);
+    arguments.add(out);
     const Geometry geometry = geometry_of(from, wanted);
     arguments.add(geometry);
     const ScalarType type = sorted.scalar_type();
@@ -137,15 +138,7 @@ Array search_sorted(const Array &sorted, const Array &values, SearchSide side, S
     LaunchConfig config;
     config.block = {threads};
     config.grid = {sort_grid(geometry.levels == 0 ? blocks : std::min(blocks, resident))};
-    config.stream = stream;
-    launch_packed(kernel, config, arguments.data(), arguments.size());
-    if (stream.get() == nullptr)
-        return out;
-    auto done = std::make_shared<Event>(context->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(stream);
-    for (const Array *array : {&from, &wanted, &out})
-        if (array->size() != 0)
-            array->memory()->used_until(done);
+    arguments.launch(kernel, config);
     return out;
 }
 

@@ -54,8 +54,8 @@ void add_geometry(KernelArguments &arguments, const Sorting &work,
 struct Selecting {
     Sorting &work;
     std::span<const std::int64_t> ranks;
-    Array sought;    ///< [row][rank]
-    CUdeviceptr out; ///< keys, where they are wanted
+    Array sought;     ///< [row][rank]
+    const Array *out; ///< keys, where they are wanted; null where not
 
     SortVariant variant(SortStage stage) const {
         const SortTile tile{static_cast<unsigned>(ranks.size()), 0, SortRanking::Chosen};
@@ -67,10 +67,10 @@ struct Selecting {
 };
 
 void select_in_rows(const Selecting &selecting) {
-    const Sorting &work = selecting.work;
-    KernelArguments arguments;
-    arguments.add(work.keys.address());
-    arguments.add(selecting.sought.address());
+    Sorting &work = selecting.work;
+    KernelArguments arguments(work.use);
+    arguments.add(work.keys);
+    arguments.add(selecting.sought);
     arguments.add(selecting.out);
     add_geometry(arguments, work, selecting.ranks);
     selecting.launch(SortStage::SelectRow, {sort_grid(work.rows)}, arguments);
@@ -82,23 +82,23 @@ void select_in_parts(const Selecting &selecting) {
     const std::int32_t passes = pass_count(work.type());
     const auto ranks = static_cast<std::int64_t>(selecting.ranks.size());
     const Array counts = work.scratch(work.rows * passes * ranks * digits * 4);
-    fill_32_async(counts.address(), 0, counts.size() / 4, work.stream);
+    fill_32_async(work.address(counts), 0, counts.size() / 4, work.use.stream());
     const std::int64_t blocks = std::int64_t{8} * work.keys.context()->processors();
     const std::int64_t parts =
         std::clamp<std::int64_t>(divide_up(blocks, work.rows), 1, divide_up(work.length, 2 * tile));
     const auto chunk = static_cast<std::int32_t>(divide_up(work.length, parts));
     for (std::int32_t pass = 0; pass < passes; ++pass) {
-        KernelArguments counting, choosing;
-        counting.add(work.keys.address());
-        counting.add(selecting.sought.address());
-        counting.add(counts.address());
+        KernelArguments counting(work.use), choosing(work.use);
+        counting.add(work.keys);
+        counting.add(selecting.sought);
+        counting.add(counts);
         add_geometry(counting, work, selecting.ranks, pass, chunk);
         selecting.launch(SortStage::SelectCount,
                          {static_cast<unsigned>(divide_up(work.length, chunk)),
                           static_cast<unsigned>(work.rows)},
                          counting);
-        choosing.add(counts.address());
-        choosing.add(selecting.sought.address());
+        choosing.add(counts);
+        choosing.add(selecting.sought);
         choosing.add(selecting.out);
         add_geometry(choosing, work, selecting.ranks, pass, chunk);
         selecting.launch(SortStage::SelectChoose,
@@ -108,7 +108,7 @@ void select_in_parts(const Selecting &selecting) {
 }
 
 /// What is known of the elements of `ranks` in each row; their keys go to `out` if it is there.
-Selecting select_rows(Sorting &work, std::span<const std::int64_t> ranks, CUdeviceptr out) {
+Selecting select_rows(Sorting &work, std::span<const std::int64_t> ranks, const Array *out) {
     const std::int64_t found = work.rows * static_cast<std::int64_t>(ranks.size());
     Selecting selecting{work, ranks, work.scratch(found * sought_bytes), out};
     // A block for a row where that fills the device.
@@ -122,24 +122,23 @@ Selecting select_rows(Sorting &work, std::span<const std::int64_t> ranks, CUdevi
 
 void part_rows(Sorting &work, std::int64_t rank) {
     const std::int64_t ranks[] = {rank};
-    const Selecting selecting = select_rows(work, ranks, 0);
+    const Selecting selecting = select_rows(work, ranks, nullptr);
     const std::int64_t tiles = divide_up(work.length, tile);
     const std::int64_t shape[] = {work.rows, tiles};
+    const AllocatorScope pools(nullptr); // of what is nobody's result
     const Array counts =
-        Array::empty(work.keys.context(), shape, ScalarType::UInt64, Order::C, work.stream);
-    auto launch = [&](SortStage stage, std::initializer_list<CUdeviceptr> pointers) {
-        KernelArguments arguments;
-        for (CUdeviceptr pointer : pointers)
-            arguments.add(pointer);
+        Array::scratch(work.keys.context(), shape, ScalarType::UInt64, work.use.stream());
+    auto launch = [&](SortStage stage, std::initializer_list<const Array *> arrays) {
+        KernelArguments arguments(work.use);
+        for (const Array *array : arrays)
+            arguments.add(array);
         add_geometry(arguments, work, ranks);
         selecting.launch(stage, {sort_grid(work.rows * tiles)}, arguments);
     };
-    const CUdeviceptr keys = work.keys.address(), sought = selecting.sought.address();
-    launch(SortStage::PartCount, {keys, sought, counts.address()});
-    const Array ends = scan(Scan::Sum, counts, 1, {}, work.stream);
-    work.used.push_back(counts);
-    work.used.push_back(ends);
-    launch(SortStage::PartWrite, {keys, sought, ends.address(), work.result.address()});
+    const Array *keys = &work.keys, *sought = &selecting.sought;
+    launch(SortStage::PartCount, {keys, sought, &counts});
+    const Array ends = scan(Scan::Sum, counts, 1, {.stream = work.use.stream()});
+    launch(SortStage::PartWrite, {keys, sought, &ends, &work.result});
 }
 
 Array part(const Array &in, int axis, std::int64_t rank, bool pairs, const SortOptions &options) {
@@ -157,8 +156,7 @@ Array part_of(const Array &array, int axis, std::int64_t n) {
     Layout layout;
     for (int i = 0; i < array.dimensions(); ++i)
         layout.append(i == axis ? 1 : array.layout().extent(i), array.layout().stride(i));
-    const auto offset = static_cast<CUdeviceptr>(n * array.layout().stride(axis));
-    return array.view(array.address() + offset, layout);
+    return array.view(layout, n * array.layout().stride(axis));
 }
 
 } // namespace
@@ -173,7 +171,7 @@ Array select(const Array &in, int axis, std::span<const std::int64_t> ranks,
     if (work.result.size() == 0)
         return finish(work, axis);
     if (is_long(in, axis, options) && ranks.size() <= most_ranks) {
-        select_rows(work, ranks, work.result.address());
+        select_rows(work, ranks, &work.result);
         return finish(work, axis);
     }
     const int last = work.keys.dimensions() - 1;

@@ -74,11 +74,11 @@ SortTile tile_of(const Sorting &work, bool wide) {
 
 void sort_small_rows(Sorting &work) {
     const unsigned items = work.length <= 256 ? 1 : work.length <= 1024 ? 4 : 8;
-    KernelArguments arguments;
-    arguments.add(work.keys.address());
-    arguments.add(work.pairs ? CUdeviceptr{0} : work.result.address());
-    arguments.add(work.order ? work.order->address() : CUdeviceptr{0});
-    arguments.add(work.pairs ? work.result.address() : CUdeviceptr{0});
+    KernelArguments arguments(work.use);
+    arguments.add(work.keys);
+    arguments.add(work.pairs ? nullptr : &work.result);
+    arguments.add(work.order ? &*work.order : nullptr);
+    arguments.add(work.pairs ? &work.result : nullptr);
     arguments.add(geometry_of(work));
     work.launch(work.kernel({work.type(), SortStage::Small, work.pairs, false, {items}}),
                 {sort_grid(work.rows)}, threads, arguments);
@@ -88,16 +88,16 @@ void sort_small_rows(Sorting &work) {
 Array count_digits(Sorting &work) {
     const auto passes = static_cast<std::int64_t>(item_size(work.type()));
     const Array counts = work.scratch(work.rows * passes * digits * 8);
-    fill_32_async(counts.address(), 0, counts.size() / 4, work.stream);
+    fill_32_async(work.address(counts), 0, counts.size() / 4, work.use.stream());
     const std::int64_t wanted = std::int64_t{8} * work.keys.context()->processors();
     const std::int64_t blocks = std::clamp<std::int64_t>(
         divide_up(wanted, work.rows), 1, divide_up(work.length, std::int64_t{4} * threads));
     const Function &kernel = work.kernel({work.type(), SortStage::Count, work.pairs, false, {}});
     const std::size_t row_bytes = static_cast<std::size_t>(work.length) * work.keys.item_size();
     for (std::int64_t row = 0; row < work.rows; row += 65535) { // the grid's second extent
-        KernelArguments arguments;
-        arguments.add(work.keys.address() + static_cast<std::size_t>(row) * row_bytes);
-        arguments.add(counts.address() + static_cast<std::size_t>(row * passes * digits * 8));
+        KernelArguments arguments(work.use);
+        arguments.add(work.keys, row * static_cast<std::int64_t>(row_bytes));
+        arguments.add(counts, row * passes * digits * 8);
         arguments.add(geometry_of(work));
         work.launch(kernel,
                     {static_cast<unsigned>(blocks),
@@ -124,49 +124,36 @@ void sort_by_passes(Sorting &work) {
     // the last one to [0]. The result of pairs has room for places on their way, which are narrower
     // or as wide.
     const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
-    Memory memory{work.keys.address(), work.order ? work.order->address() : 0, {}, {}};
+    Memory memory{work.address(work.keys), work.order ? work.address(*work.order) : 0, {}, {}};
     if (passes > 1)
-        memory.keys_to[1] = work.scratch(key_bytes).address();
+        memory.keys_to[1] = work.scratch_address(key_bytes);
     if (!work.pairs)
-        memory.keys_to[0] = work.result.address();
+        memory.keys_to[0] = work.address(work.result);
     else if (passes > 2)
-        memory.keys_to[0] = work.scratch(key_bytes).address();
+        memory.keys_to[0] = work.scratch_address(key_bytes);
     if (work.pairs) {
-        memory.values_to[0] = work.result.address();
-        memory.values_to[1] = passes > 1 ? work.scratch(count * index_size).address() : 0;
+        memory.values_to[0] = work.address(work.result);
+        memory.values_to[1] = passes > 1 ? work.scratch_address(count * index_size) : 0;
     }
     Geometry geometry = geometry_of(work);
     geometry.tiles = tiles;
-    KernelArguments planning;
-    planning.add(counts.address());
-    planning.add(plans.address());
+    KernelArguments planning(work.use);
+    planning.add(counts);
+    planning.add(plans);
     planning.add(geometry);
     work.launch(work.kernel(planning_kernel), {sort_grid(work.rows)}, threads, planning);
     const Function &kernel = work.kernel(pass_kernel);
     for (std::int32_t pass = 0; pass < passes; ++pass) {
         geometry.pass = pass;
-        fill_32_async(states.address(), 0, states.size() / 4, work.stream);
-        KernelArguments arguments;
+        fill_32_async(work.address(states), 0, states.size() / 4, work.use.stream());
+        KernelArguments arguments(work.use);
         arguments.add(memory);
-        arguments.add(counts.address());
-        arguments.add(plans.address());
-        arguments.add(states.address());
+        arguments.add(counts);
+        arguments.add(plans);
+        arguments.add(states);
         arguments.add(geometry);
         work.launch(kernel, {sort_grid(work.rows * tiles)}, tile.threads, arguments);
     }
-}
-
-void note_uses(const Sorting &work) {
-    if (work.stream.get() == nullptr)
-        return;
-    auto done = std::make_shared<Event>(work.keys.context()->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(work.stream);
-    for (const Array *array : {&work.keys, &work.result})
-        array->memory()->used_until(done);
-    if (work.order)
-        work.order->memory()->used_until(done);
-    for (const Array &array : work.used)
-        array.memory()->used_until(done);
 }
 
 /// The array with `axis` moved to the end, or moved back from there.
@@ -182,7 +169,7 @@ Array with_last_axis(const Array &array, int axis, bool back = false) {
             inverse[static_cast<std::size_t>(axes[i])] = static_cast<int>(i);
         axes = inverse;
     }
-    return array.view(array.address(), array.layout().transposed(axes));
+    return array.view(array.layout().transposed(axes));
 }
 
 Array sort_rows(const Array &in, int axis, bool pairs, const SortOptions &options) {
@@ -234,7 +221,7 @@ Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &opt
                  in.size() == 0 ? 0 : static_cast<std::int64_t>(in.size()) / length,
                  length,
                  options.descending ? ~std::uint64_t{0} : 0,
-                 options.stream,
+                 StreamUse(options.stream),
                  options.tile,
                  {}};
     if (options.order != nullptr && pairs && in.size() != 0)
@@ -247,11 +234,7 @@ bool is_serial(const SortOptions &options) {
            (options.way == SortWay::Chosen && driver().image_kind() == ImageKind::Ptx);
 }
 
-Array finish(const Sorting &work, int axis) {
-    if (work.rows != 0)
-        note_uses(work);
-    return with_last_axis(work.result, axis, true);
-}
+Array finish(const Sorting &work, int axis) { return with_last_axis(work.result, axis, true); }
 
 unsigned sort_grid(std::int64_t blocks) {
     if (blocks > 0x7fffffff)

@@ -88,47 +88,49 @@ void sort_rows_as_buckets(Sorting &work) {
     geometry.flip = work.flip;
     geometry.step = Step::Row;
     const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
-    KernelArguments arguments;
-    for (CUdeviceptr pointer : {work.keys.address(), work.result.address(),
-                                work.scratch(key_bytes).address(), CUdeviceptr{0}, CUdeviceptr{0}})
-        arguments.add(pointer);
+    const Array space = work.scratch(key_bytes);
+    KernelArguments arguments(work.use);
+    for (const Array *array :
+         std::initializer_list<const Array *>{&work.keys, &work.result, &space})
+        arguments.add(array);
+    arguments.add_null();
+    arguments.add_null();
     arguments.add(geometry);
-    LaunchConfig config{.grid = {sort_grid(work.rows)}, .block = {1}, .stream = work.stream};
-    const Function &kernel = sorting_kernel(work, config);
-    launch_packed(kernel, config, arguments.data(), arguments.size());
+    LaunchConfig config{.grid = {sort_grid(work.rows)}, .block = {1}};
+    arguments.launch(sorting_kernel(work, config), config);
 }
 
 void sort_by_buckets(Sorting &work) {
     Geometry geometry = geometry_of(work);
     const std::int64_t most = 2 * std::int64_t{geometry.targets};
     const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
-    const CUdeviceptr keys = work.keys.address(), space = work.scratch(key_bytes).address();
-    const CUdeviceptr plans = work.scratch(work.rows * plan_bytes(work.type())).address();
-    const CUdeviceptr counts = work.scratch(work.rows * most * geometry.chunks * 4).address();
-    const CUdeviceptr buckets = work.scratch(work.rows * divide_up(work.length, 4) * 8).address();
+    const Array space = work.scratch(key_bytes);
+    const Array plans = work.scratch(work.rows * plan_bytes(work.type()));
+    const Array counts = work.scratch(work.rows * most * geometry.chunks * 4);
+    const Array buckets = work.scratch(work.rows * divide_up(work.length, 4) * 8);
     for (SortStage stage : {SortStage::BucketFind, SortStage::BucketDeal})
         work.expect({work.type(), stage, false, false, {}});
     auto launch = [&](SortStage stage, Step step, std::int64_t blocks,
-                      std::initializer_list<CUdeviceptr> pointers) {
+                      std::initializer_list<const Array *> arrays) {
         geometry.step = step;
-        KernelArguments arguments;
-        for (CUdeviceptr pointer : pointers)
-            arguments.add(pointer);
+        KernelArguments arguments(work.use);
+        for (const Array *array : arrays)
+            arguments.add(array);
         arguments.add(geometry);
         LaunchConfig config{
             .grid = {static_cast<unsigned>(blocks), static_cast<unsigned>(work.rows)},
-            .block = {step == Step::Find ? find_threads : 1},
-            .stream = work.stream};
+            .block = {step == Step::Find ? find_threads : 1}};
         const Function &kernel = stage == SortStage::BucketSort
                                      ? sorting_kernel(work, config)
                                      : work.kernel({work.type(), stage, false, false, {}});
-        launch_packed(kernel, config, arguments.data(), arguments.size());
+        arguments.launch(kernel, config);
     };
-    const std::initializer_list<CUdeviceptr> sorting = {keys, work.result.address(), space, plans,
-                                                        counts};
-    const std::initializer_list<CUdeviceptr> dealing = {keys, space, plans, buckets, counts};
+    const Array *keys = &work.keys;
+    const std::initializer_list<const Array *> sorting = {keys, &work.result, &space, &plans,
+                                                          &counts};
+    const std::initializer_list<const Array *> dealing = {keys, &space, &plans, &buckets, &counts};
     launch(SortStage::BucketSort, Step::Plan, 1, sorting);
-    launch(SortStage::BucketFind, Step::Find, geometry.chunks, {keys, plans, buckets});
+    launch(SortStage::BucketFind, Step::Find, geometry.chunks, {keys, &plans, &buckets});
     launch(SortStage::BucketDeal, Step::Count, geometry.chunks, dealing);
     launch(SortStage::BucketDeal, Step::Sum, 1, dealing);
     launch(SortStage::BucketDeal, Step::Move, geometry.chunks, dealing);

@@ -8,7 +8,7 @@ namespace pycuda {
 Array compact(const Array &array, StreamRef stream) {
     if (array.is_c_contiguous() && array.is_aligned())
         return array;
-    Array copy = Array::empty(array.context(), array.shape(), array.dtype(), Order::C, stream);
+    Array copy = Array::scratch(array.context(), array.shape(), array.dtype(), stream);
     assign(copy, array, Casting::No, stream);
     return copy;
 }

@@ -2,6 +2,7 @@
 #include "kernels/sorting.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace pycuda {
 namespace {
@@ -24,13 +25,13 @@ void sort_row_by_row(Sorting &work, bool wide) {
     const Array value_space = work.scratch(work.pairs ? 2 * count * (wide ? 8 : 4) : 0);
     Geometry geometry{work.length, work.length, 1, work.flip};
     geometry.ordered = work.order.has_value();
-    KernelArguments arguments;
-    arguments.add(work.keys.address());
-    arguments.add(work.pairs ? CUdeviceptr{0} : work.result.address());
-    arguments.add(work.order ? work.order->address() : CUdeviceptr{0});
-    arguments.add(work.pairs ? work.result.address() : CUdeviceptr{0});
-    arguments.add(key_space.address());
-    arguments.add(value_space.address());
+    KernelArguments arguments(work.use);
+    arguments.add(work.keys);
+    arguments.add(work.pairs ? nullptr : &work.result);
+    arguments.add(work.order ? &*work.order : nullptr);
+    arguments.add(work.pairs ? &work.result : nullptr);
+    arguments.add(key_space);
+    arguments.add(value_space);
     arguments.add(geometry);
     const SortVariant variant{work.type(), SortStage::SerialRow, work.pairs, wide, {}};
     work.launch(work.kernel(variant), {sort_grid(work.rows)}, 1, arguments);
@@ -38,22 +39,27 @@ void sort_row_by_row(Sorting &work, bool wide) {
 
 /// Where the passes read and write: [0] and [1] in turn, so that the last one writes the result.
 struct Buffers {
-    std::array<CUdeviceptr, 2> keys{}, values{};
+    std::array<const Array *, 2> keys{}, values{}; ///< null where nothing is kept
 
     Buffers(Sorting &work, int passes, std::int64_t index_size) {
         const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
+        auto scratch = [&](std::int64_t bytes) { return &own_.emplace_back(work.scratch(bytes)); };
         if (passes > 1)
-            keys[1] = work.scratch(key_bytes).address();
+            keys[1] = scratch(key_bytes);
         if (!work.pairs)
-            keys[0] = work.result.address();
+            keys[0] = &work.result;
         else if (passes > 2)
-            keys[0] = work.scratch(key_bytes).address();
+            keys[0] = scratch(key_bytes);
         if (!work.pairs)
             return;
-        values[0] = work.result.address();
+        values[0] = &work.result;
         if (passes > 1)
-            values[1] = work.scratch(work.rows * work.length * index_size).address();
+            values[1] = scratch(work.rows * work.length * index_size);
     }
+    Buffers(const Buffers &) = delete;
+
+  private:
+    std::deque<Array> own_; ///< does not move what is in it
 };
 
 void sort_by_chunks(Sorting &work, bool wide, std::int64_t chunks) {
@@ -67,26 +73,26 @@ void sort_by_chunks(Sorting &work, bool wide, std::int64_t chunks) {
     };
     Geometry geometry{work.length, divide_up(work.length, chunks), chunks, work.flip};
     geometry.ordered = work.order.has_value();
-    CUdeviceptr keys = work.keys.address();
-    CUdeviceptr values = work.order ? work.order->address() : 0;
+    const Array *keys = &work.keys;
+    const Array *values = work.order ? &*work.order : nullptr;
     const Dim3 grid = {static_cast<unsigned>(chunks), static_cast<unsigned>(work.rows)};
     for (int pass = 0; pass < passes; ++pass) {
         const auto to = static_cast<std::size_t>((passes - 1 - pass) % 2);
         geometry.shift = pass * bits;
-        KernelArguments count, sum, move;
+        KernelArguments count(work.use), sum(work.use), move(work.use);
         count.add(keys);
         count.add(values);
-        count.add(counts.address());
+        count.add(counts);
         count.add(geometry);
         work.launch(kernel(SortStage::SerialCount), grid, 1, count);
-        sum.add(counts.address());
+        sum.add(counts);
         sum.add(geometry);
         work.launch(kernel(SortStage::SerialSum), {grid.y}, 1, sum);
         move.add(keys);
         move.add(buffers.keys[to]);
         move.add(values);
         move.add(buffers.values[to]);
-        move.add(counts.address());
+        move.add(counts);
         move.add(geometry);
         work.launch(kernel(SortStage::SerialMove), grid, 1, move);
         keys = buffers.keys[to];

@@ -70,8 +70,7 @@ void check_flag(const Array &failed) {
                                     failed.dtype().name());
 }
 
-void launch(Form form, const Array &a, const Stack &stack, KernelArguments &arguments,
-            std::initializer_list<const Array *> arrays, StreamRef stream) {
+void launch(Form form, const Array &a, const Stack &stack, KernelArguments &arguments) {
     std::int64_t side = 4;
     while (side < stack.n)
         side *= 2;
@@ -89,14 +88,7 @@ void launch(Form form, const Array &a, const Stack &stack, KernelArguments &argu
     LaunchConfig config;
     config.block = {threads};
     config.grid = {static_cast<unsigned>(blocks)};
-    config.stream = stream;
-    launch_packed(kernel, config, arguments.data(), arguments.size());
-    if (stream.get() == nullptr)
-        return;
-    auto done = std::make_shared<Event>(a.context()->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(stream);
-    for (const Array *array : arrays)
-        array->memory()->used_until(done);
+    arguments.launch(kernel, config);
 }
 
 } // namespace
@@ -122,13 +114,14 @@ Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef
     const Array out = Array::empty(a.context(), b.shape(), b.dtype(), Order::C, stream);
     if (out.size() == 0)
         return out;
-    KernelArguments arguments;
+    StreamUse use(stream);
+    KernelArguments arguments(use);
     for (const Array *array : {&a, &b, &out, &failed})
-        arguments.add(array->address());
+        arguments.add(array);
     arguments.add(static_cast<int>(stack.n));
     arguments.add(static_cast<int>(b.layout().extent(2)));
     arguments.add(stack.count);
-    launch(Form::Solve, a, stack, arguments, {&a, &b, &out, &failed}, stream);
+    launch(Form::Solve, a, stack, arguments);
     return out;
 }
 
@@ -138,12 +131,13 @@ Array invert_small(const Array &a, const Array &failed, StreamRef stream) {
     const Array out = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
     if (out.size() == 0)
         return out;
-    KernelArguments arguments;
+    StreamUse use(stream);
+    KernelArguments arguments(use);
     for (const Array *array : {&a, &out, &failed})
-        arguments.add(array->address());
+        arguments.add(array);
     arguments.add(static_cast<int>(stack.n));
     arguments.add(stack.count);
-    launch(Form::Invert, a, stack, arguments, {&a, &out, &failed}, stream);
+    launch(Form::Invert, a, stack, arguments);
     return out;
 }
 
@@ -153,14 +147,14 @@ void determine(const Array &a, const Array &out, const Array *logarithms, Stream
     const Stack stack(a);
     if (out.size() == 0)
         return;
-    KernelArguments arguments;
-    arguments.add(a.address());
-    arguments.add(out.address());
-    arguments.add(logarithms == nullptr ? CUdeviceptr{0} : logarithms->address());
+    StreamUse use(stream);
+    KernelArguments arguments(use);
+    arguments.add(a);
+    arguments.add(out);
+    arguments.add(logarithms);
     arguments.add(static_cast<int>(stack.n));
     arguments.add(stack.count);
-    launch(Form::Determine, a, stack, arguments,
-           {&a, &out, logarithms == nullptr ? &out : logarithms}, stream);
+    launch(Form::Determine, a, stack, arguments);
 }
 
 } // namespace
@@ -187,13 +181,14 @@ Array cholesky_small(const Array &a, bool upper, const Array &failed, StreamRef 
     const Array out = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
     if (out.size() == 0)
         return out;
-    KernelArguments arguments;
+    StreamUse use(stream);
+    KernelArguments arguments(use);
     for (const Array *array : {&a, &out, &failed})
-        arguments.add(array->address());
+        arguments.add(array);
     arguments.add(static_cast<int>(stack.n));
     arguments.add(stack.count);
     arguments.add(static_cast<int>(upper));
-    launch(Form::Cholesky, a, stack, arguments, {&a, &out, &failed}, stream);
+    launch(Form::Cholesky, a, stack, arguments);
     return out;
 }
 

@@ -74,15 +74,15 @@ struct Sorting {
     std::int64_t rows;
     std::int64_t length;
     std::uint64_t flip;
-    StreamRef stream;
+    StreamUse use;
     SortTile tile;
-    std::vector<Array> used; ///< until the stream is done
+    std::vector<Array> kept; ///< until all is launched
 
     ScalarType type() const noexcept { return keys.scalar_type(); }
     Array scratch(std::int64_t bytes) {
         const std::int64_t shape[] = {bytes};
-        used.push_back(Array::empty(keys.context(), shape, ScalarType::UInt8, Order::C, stream));
-        return used.back();
+        kept.push_back(Array::scratch(keys.context(), shape, ScalarType::UInt8, use.stream()));
+        return kept.back();
     }
     const Function &kernel(const SortVariant &variant) const {
         return keys.context()->kernels().find(variant.key(), [&] { return sort_source(variant); });
@@ -91,13 +91,12 @@ struct Sorting {
     void expect(const SortVariant &variant) const {
         keys.context()->kernels().expect(variant.key(), [&] { return sort_source(variant); });
     }
-    void launch(const Function &function, Dim3 grid, unsigned block,
-                KernelArguments &arguments) const {
-        LaunchConfig config;
-        config.block = {block};
-        config.grid = grid;
-        config.stream = stream;
-        launch_packed(function, config, arguments.data(), arguments.size());
+    /// The address of memory that is used by what is launched here.
+    CUdeviceptr address(const Array &array) { return use.address(array); }
+    CUdeviceptr scratch_address(std::int64_t bytes) { return use.address(scratch(bytes)); }
+    static void launch(const Function &function, Dim3 grid, unsigned block,
+                       KernelArguments &arguments) {
+        arguments.launch(function, {.grid = grid, .block = {block}});
     }
 };
 
@@ -111,7 +110,7 @@ Sorting sorting_of(const Array &in, int axis, bool pairs, const SortOptions &opt
 /// Whether threads are cores of a CPU.
 bool is_serial(const SortOptions &options);
 
-/// The result with its axes as they were, after the launches.
+/// The result with its axes as they were.
 Array finish(const Sorting &work, int axis);
 
 /// Sorts with kernels whose blocks are one thread each; see sort_serial.cuh.

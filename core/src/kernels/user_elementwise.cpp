@@ -121,7 +121,7 @@ ElementwiseKernel::Call ElementwiseKernel::prepare(std::span<const ArrayView> ar
                        static_cast<char>(form.neighbours)};
     if (form.operands)
         key += form.operands->key();
-    call.variant_ = &state_->variants.get(key, state_->text.build, [&] {
+    call.variant_ = state_->variants.get(key, state_->text.build, [&] {
         return write_elementwise(state_->arguments, state_->text, form);
     });
 

@@ -160,7 +160,7 @@ const std::vector<KernelArgument> &ReductionKernel::arguments() const noexcept {
 const ReductionText &ReductionKernel::text() const noexcept { return state_->text; }
 std::string ReductionKernel::source() const { return state_->write({}).text; }
 
-const KernelVariant &ReductionKernel::compile_flat() {
+std::shared_ptr<const KernelVariant> ReductionKernel::compile_flat() {
     return state_->variants.get(form_key(false, true, nullptr), state_->text.build,
                                 [&] { return state_->write({.aligned = true}); });
 }
@@ -177,8 +177,8 @@ ReductionKernel::Call ReductionKernel::prepare(std::span<const ArrayView> arrays
     form.operands = call.forms_.get();
     form.wide = call.elements_ >= wide_threshold;
     form.aligned = !form.operands && all_aligned(arrays, vector_bytes);
-    call.variant_ = &state_->variants.get(form_key(form.wide, form.aligned, form.operands),
-                                          state_->text.build, [&] { return state_->write(form); });
+    call.variant_ = state_->variants.get(form_key(form.wide, form.aligned, form.operands),
+                                         state_->text.build, [&] { return state_->write(form); });
     call.config_.grid.x = static_cast<unsigned>(blocks_for(call.elements_, state_->tile()));
     call.config_.block.x = block_size;
     call.config_.stream = stream;

@@ -151,8 +151,8 @@ ScanKernel &ScanKernel::operator=(ScanKernel &&) noexcept = default;
 const ScanText &ScanKernel::text() const noexcept { return state_->text; }
 std::string ScanKernel::source() const { return state_->write({Access::Vectors}).text; }
 
-const KernelVariant *ScanKernel::launch(StreamRef stream, const ArrayView &out,
-                                        const ArrayView &in) {
+std::shared_ptr<const KernelVariant> ScanKernel::launch(StreamRef stream, const ArrayView &out,
+                                                        const ArrayView &in) {
     state_->check_shapes(out, in);
     const std::uint64_t count = in.size();
     if (count == 0)
@@ -170,7 +170,7 @@ const KernelVariant *ScanKernel::launch(StreamRef stream, const ArrayView &out,
     form.stages = pipeline ? pipeline->stages : 0;
     const char key[] = {static_cast<char>('0' + static_cast<int>(form.access)),
                         static_cast<char>('0' + form.stages)};
-    const KernelVariant &variant = state_->variants.get(
+    std::shared_ptr<const KernelVariant> variant = state_->variants.get(
         std::string_view(key, sizeof key), state_->text.build, [&] { return state_->write(form); });
 
     // A counter, and the nodes.
@@ -180,7 +180,7 @@ const KernelVariant *ScanKernel::launch(StreamRef stream, const ArrayView &out,
     fill_32_async(nodes.get(), 0, words * 2, stream);
 
     const Places places = {in.address, out.address, stride_of(in), stride_of(out), count};
-    const Function &function = variant.functions.front();
+    const Function &function = variant->functions.front();
     ArgumentBlock block(function);
     if (!block.try_push(&places, sizeof places, ValueKind::Bytes) ||
         !block.try_push_pointer(nodes.get()))
@@ -190,7 +190,7 @@ const KernelVariant *ScanKernel::launch(StreamRef stream, const ArrayView &out,
                                                         .block = {threads},
                                                         .stream = stream};
     pycuda::launch(function, config, block);
-    return &variant;
+    return variant;
 }
 
 } // namespace pycuda

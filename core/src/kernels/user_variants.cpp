@@ -1,10 +1,13 @@
 // user_variants.cpp -- compiling, loading and finding again.
 #include "kernels/user_variants.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/compiler.h>
 #include <pycuda/driver.h>
 #include <pycuda/module.h>
 
+#include <algorithm>
+#include <exception>
 #include <span>
 
 namespace pycuda {
@@ -37,28 +40,65 @@ KernelVariant build_kernel(KernelSource source, const KernelBuild &build) {
     return variant;
 }
 
-const KernelVariant *VariantCache::find(CUcontext context, std::string_view key) {
+VariantCache::Variant VariantCache::find(CUcontext context, std::string_view key) const {
     for (const Entry &entry : entries_)
         if (entry.context == context && entry.key == key &&
-            entry.variant.functions.front().context().usable())
-            return &entry.variant;
+            entry.variant->functions.front().context().usable())
+            return entry.variant;
     return nullptr;
 }
 
-const KernelVariant &VariantCache::get(std::string_view key, const KernelBuild &build,
-                                       const std::function<KernelSource()> &write_source) {
+VariantCache::Variant VariantCache::get(std::string_view key, const KernelBuild &build,
+                                        const std::function<KernelSource()> &write_source) {
     const CUcontext context = require_context_handle();
     {
         std::lock_guard lock(mutex_);
-        if (const KernelVariant *found = find(context, key)) [[likely]]
-            return *found;
+        if (Variant found = find(context, key)) [[likely]]
+            return found;
     }
-    KernelVariant made = build_kernel(write_source(), build); // other threads go on meanwhile
+    return make({context, std::string(key)}, build, write_source);
+}
+
+VariantCache::Variant VariantCache::make(const Place &place, const KernelBuild &build,
+                                         const std::function<KernelSource()> &write_source) {
+    std::promise<Variant> promise;
+    std::shared_future<Variant> made;
+    bool is_first = false;
+    {
+        std::lock_guard lock(mutex_);
+        if (Variant found = find(place.first, place.second))
+            return found;
+        is_first = !making_.contains(place);
+        if (is_first)
+            making_.emplace(place, promise.get_future().share());
+        made = making_.at(place);
+    }
+    const CallerUnlocked unlocked;
+    if (is_first) {
+        try {
+            auto variant =
+                std::make_shared<const KernelVariant>(build_kernel(write_source(), build));
+            keep(place, variant);
+            promise.set_value(std::move(variant));
+        } catch (...) {
+            promise.set_exception(std::current_exception()); // for those who wait, too
+        }
+        std::lock_guard lock(mutex_);
+        making_.erase(place);
+    }
+    return made.get();
+}
+
+void VariantCache::keep(const Place &place, const Variant &variant) {
+    std::vector<Variant> gone; // their modules go without the lock
     std::lock_guard lock(mutex_);
-    if (const KernelVariant *found = find(context, key))
-        return *found;
-    entries_.push_back({context, std::string(key), std::move(made)});
-    return entries_.back().variant;
+    auto dead = std::stable_partition(entries_.begin(), entries_.end(), [](const Entry &entry) {
+        return entry.variant->functions.front().context().usable();
+    });
+    for (auto entry = dead; entry != entries_.end(); ++entry)
+        gone.push_back(std::move(entry->variant));
+    entries_.erase(dead, entries_.end());
+    entries_.push_back({place.first, place.second, variant});
 }
 
 } // namespace pycuda

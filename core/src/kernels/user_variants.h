@@ -5,11 +5,14 @@
 
 #include <cuda.h>
 
-#include <deque>
 #include <functional>
+#include <future>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pycuda {
@@ -26,24 +29,32 @@ CUcontext require_context_handle();
 /// Compiles C++ source for the current context's device and loads it.
 KernelVariant build_kernel(KernelSource source, const KernelBuild &build = {});
 
-/// Finds and makes variants. Any thread may call.
+/// Finds and makes variants. Any thread may call: a variant is made once, without the cache's lock
+/// and the caller's (caller_lock.h). Variants go when their context has gone.
 class VariantCache {
   public:
+    using Variant = std::shared_ptr<const KernelVariant>;
+
     /// The variant of the current context with this key; made from `write_source()` the first
-    /// time. It stays valid as long as the cache.
-    const KernelVariant &get(std::string_view key, const KernelBuild &build,
-                             const std::function<KernelSource()> &write_source);
+    /// time.
+    Variant get(std::string_view key, const KernelBuild &build,
+                const std::function<KernelSource()> &write_source);
 
   private:
     struct Entry {
         CUcontext context;
         std::string key;
-        KernelVariant variant;
+        Variant variant;
     };
-    const KernelVariant *find(CUcontext context, std::string_view key);
+    using Place = std::pair<CUcontext, std::string>;
+    Variant find(CUcontext context, std::string_view key) const;
+    Variant make(const Place &place, const KernelBuild &build,
+                 const std::function<KernelSource()> &write_source);
+    void keep(const Place &place, const Variant &variant);
 
     std::mutex mutex_;
-    std::deque<Entry> entries_; // few: looked through in order
+    std::vector<Entry> entries_; // few: looked through in order
+    std::map<Place, std::shared_future<Variant>> making_;
 };
 
 } // namespace pycuda

@@ -84,8 +84,8 @@ class BlasCall {
     LibraryHandle handle_;
 };
 
-template <class T> T *address_of(const Array &array) {
-    return reinterpret_cast<T *>(array.address());
+template <class T> T *address_of(const Array &array, StreamUse &use) {
+    return reinterpret_cast<T *>(use.address(array));
 }
 
 int narrow(std::int64_t value, const char *what) {
@@ -121,10 +121,12 @@ void cublas_multiply(const BlasProduct &product, StreamRef stream) {
 void solver_lu_stack(const Array &a, const Array &pivots, const Array &info, StreamRef stream) {
     const int count = narrow(a.layout().extent(0), "the number of matrices");
     const int n = narrow(a.layout().extent(2), "the extent of a matrix");
-    const PointerTable matrices(a, stream);
-    const BlasCall call(a.context()->libraries(), stream);
+    StreamUse use(stream);
+    const PointerTable matrices(a, use);
+    const BlasCall call(a.context()->libraries(), use.stream());
     cublas()->getrf_batched[a.scalar_type()](call.handle(), n, matrices.get(), n,
-                                             address_of<int>(pivots), address_of<int>(info), count);
+                                             address_of<int>(pivots, use),
+                                             address_of<int>(info, use), count);
 }
 
 void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Array &b,
@@ -132,12 +134,13 @@ void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Arra
     const int count = narrow(factors.layout().extent(0), "the number of matrices");
     const int n = narrow(factors.layout().extent(2), "the extent of a matrix");
     const int columns = narrow(b.layout().extent(1), "the number of right sides");
-    const PointerTable matrices(factors, stream), sides(b, stream);
+    StreamUse use(stream);
+    const PointerTable matrices(factors, use), sides(b, use);
     int wrong_argument = 0; // of the host; a wrong argument also gives a status
-    const BlasCall call(factors.context()->libraries(), stream);
+    const BlasCall call(factors.context()->libraries(), use.stream());
     cublas()->getrs_batched[factors.scalar_type()](
         call.handle(), transposed ? op_t : op_n, n, columns, matrices.get(), n,
-        address_of<const int>(pivots), sides.get(), n, &wrong_argument, count);
+        address_of<const int>(pivots, use), sides.get(), n, &wrong_argument, count);
 }
 
 } // namespace pycuda

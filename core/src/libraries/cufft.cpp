@@ -160,12 +160,14 @@ void fourier_transform(const Array &in, const Array &out, int first, int rank,
     const Plan &plan = handles.fourier->find(key);
     // At least some bytes, because a plan without automatic allocation wants an address.
     const Workspace work(in.context(), std::max<std::size_t>(plan.work_bytes(), 16), stream);
-    cufft()->set_stream(plan.handle(), stream.get());
+    StreamUse use(stream);
+    const CUdeviceptr from = use.address(in), to = use.address(out);
+    cufft()->set_stream(plan.handle(), use.stream().get());
     cufft()->set_work_area(plan.handle(), work.get());
     for (std::int64_t call = 0; call < calls; ++call) {
         const auto number = static_cast<CUdeviceptr>(call);
-        cufft()->execute(plan.handle(), reinterpret_cast<void *>(in.address() + number * in_step),
-                         reinterpret_cast<void *>(out.address() + number * out_step),
+        cufft()->execute(plan.handle(), reinterpret_cast<void *>(from + number * in_step),
+                         reinterpret_cast<void *>(to + number * out_step),
                          static_cast<int>(direction));
     }
 }

@@ -9,6 +9,7 @@
 
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
+#include <pycuda/stream_use.h>
 
 #include <cstddef>
 #include <optional>
@@ -100,22 +101,22 @@ namespace {
 class SolverCall {
   public:
     SolverCall(const Array &a, StreamRef stream)
-        : stream_(stream), lock_(a.context()->libraries().solver_mutex) {
+        : use_(stream), stream_(use_.stream()), lock_(a.context()->libraries().solver_mutex) {
         LibraryHandles &handles = a.context()->libraries();
         if (handles.solver == nullptr)
             handles.solver = std::make_shared<SolverState>();
         state_ = handles.solver.get();
-        if (state_->stream != stream.get()) {
+        if (state_->stream != stream_.get()) {
             // The default stream has no event: blocking streams wait for it, others are made to.
             if (state_->last_call)
-                driver().cuStreamWaitEvent(stream.get(), state_->last_call->get(), 0);
+                driver().cuStreamWaitEvent(stream_.get(), state_->last_call->get(), 0);
             else
-                a.context()->order_after_default(stream);
+                a.context()->order(StreamRef(), stream_);
         }
-        state_->stream = stream.get();
+        state_->stream = stream_.get();
         state_->last_call.reset();
         context_ = a.context()->context();
-        cusolver()->set_stream(state_->handle, stream.get());
+        cusolver()->set_stream(state_->handle, stream_.get());
     }
     ~SolverCall() {
         if (stream_.get() == nullptr)
@@ -134,7 +135,20 @@ class SolverCall {
     SolverParams params() const noexcept { return state_->params; }
     SolverParams jacobi() const noexcept { return state_->jacobi; }
 
+    /// What the call does with the memory of arrays.
+    StreamUse &use() noexcept { return use_; }
+    /// The address of one entry of a stack.
+    template <class T> T *place(const Array &stack, std::int64_t number) {
+        return reinterpret_cast<T *>(use_.address(stack) +
+                                     static_cast<CUdeviceptr>(number * stack.layout().stride(0)));
+    }
+    /// The same; null where there is no stack.
+    void *place_or_null(const Array *stack, std::int64_t number) {
+        return stack == nullptr ? nullptr : place<void>(*stack, number);
+    }
+
   private:
+    StreamUse use_;
     StreamRef stream_;
     std::unique_lock<std::mutex> lock_;
     SolverState *state_;
@@ -160,12 +174,6 @@ struct Extents {
     std::int64_t count, columns, rows;
 };
 
-/// The address of one entry of a stack.
-template <class T> T *place(const Array &stack, std::int64_t number) {
-    return reinterpret_cast<T *>(stack.address() +
-                                 static_cast<CUdeviceptr>(number * stack.layout().stride(0)));
-}
-
 int data_type(const Array &array) { return *library_type(array.scalar_type()); }
 
 int narrow(std::int64_t value, const char *what) {
@@ -185,16 +193,16 @@ void solver_lu(const Array &a, const Array &pivots, const Array &info, StreamRef
     const Extents extents(a);
     const std::int64_t n = extents.rows;
     const int type = data_type(a);
-    const SolverCall call(a, stream);
+    SolverCall call(a, stream);
     std::size_t on_device = 0, on_host = 0;
-    cusolver()->getrf_size(call.handle(), call.params(), n, n, type, place<void>(a, 0), n, type,
-                           &on_device, &on_host);
+    cusolver()->getrf_size(call.handle(), call.params(), n, n, type, call.place<void>(a, 0), n,
+                           type, &on_device, &on_host);
     Workspaces work(a, on_device, on_host, stream);
     for (std::int64_t i = 0; i < extents.count; ++i)
-        cusolver()->getrf(call.handle(), call.params(), n, n, type, place<void>(a, i), n,
-                          place<std::int64_t>(pivots, i), type, work.device.get(),
+        cusolver()->getrf(call.handle(), call.params(), n, n, type, call.place<void>(a, i), n,
+                          call.place<std::int64_t>(pivots, i), type, work.device.get(),
                           work.device_bytes, work.host.data(), work.host.size(),
-                          place<int>(info, i));
+                          call.place<int>(info, i));
 }
 
 void solver_lu_solve(const Array &factors, const Array &pivots, const Array &b, bool transposed,
@@ -202,11 +210,12 @@ void solver_lu_solve(const Array &factors, const Array &pivots, const Array &b, 
     const Extents sides(b);
     const std::int64_t n = sides.rows;
     const int type = data_type(factors);
-    const SolverCall call(factors, stream);
+    SolverCall call(factors, stream);
     for (std::int64_t i = 0; i < sides.count; ++i)
         cusolver()->getrs(call.handle(), call.params(), transposed ? op_t : op_n, n, sides.columns,
-                          type, place<void>(factors, i), n, place<std::int64_t>(pivots, i), type,
-                          place<void>(b, i), n, place<int>(info, i));
+                          type, call.place<void>(factors, i), n,
+                          call.place<std::int64_t>(pivots, i), type, call.place<void>(b, i), n,
+                          call.place<int>(info, i));
 }
 
 void solver_cholesky(const Array &a, Triangle triangle, const Array &info, StreamRef stream) {
@@ -214,37 +223,37 @@ void solver_cholesky(const Array &a, Triangle triangle, const Array &info, Strea
     const std::int64_t n = extents.rows;
     const int type = data_type(a), uplo = static_cast<int>(triangle);
     if (extents.count > 1) {
-        const PointerTable matrices(a, stream);
-        const SolverCall call(a, stream);
+        SolverCall call(a, stream);
+        const PointerTable matrices(a, call.use());
         cusolver()->potrf_batched[a.scalar_type()](
             call.handle(), uplo, narrow(n, "the extent of a matrix"), matrices.get(),
-            static_cast<int>(n), place<int>(info, 0),
+            static_cast<int>(n), call.place<int>(info, 0),
             narrow(extents.count, "the number of matrices"));
         return;
     }
-    const SolverCall call(a, stream);
+    SolverCall call(a, stream);
     std::size_t on_device = 0, on_host = 0;
-    cusolver()->potrf_size(call.handle(), call.params(), uplo, n, type, place<void>(a, 0), n, type,
-                           &on_device, &on_host);
+    cusolver()->potrf_size(call.handle(), call.params(), uplo, n, type, call.place<void>(a, 0), n,
+                           type, &on_device, &on_host);
     Workspaces work(a, on_device, on_host, stream);
-    cusolver()->potrf(call.handle(), call.params(), uplo, n, type, place<void>(a, 0), n, type,
+    cusolver()->potrf(call.handle(), call.params(), uplo, n, type, call.place<void>(a, 0), n, type,
                       work.device.get(), work.device_bytes, work.host.data(), work.host.size(),
-                      place<int>(info, 0));
+                      call.place<int>(info, 0));
 }
 
 void solver_qr(const Array &a, const Array &tau, const Array &info, StreamRef stream) {
     const Extents extents(a);
     const std::int64_t m = extents.rows, n = extents.columns;
     const int type = data_type(a);
-    const SolverCall call(a, stream);
+    SolverCall call(a, stream);
     std::size_t on_device = 0, on_host = 0;
-    cusolver()->geqrf_size(call.handle(), call.params(), m, n, type, place<void>(a, 0), m, type,
-                           place<void>(tau, 0), type, &on_device, &on_host);
+    cusolver()->geqrf_size(call.handle(), call.params(), m, n, type, call.place<void>(a, 0), m,
+                           type, call.place<void>(tau, 0), type, &on_device, &on_host);
     Workspaces work(a, on_device, on_host, stream);
     for (std::int64_t i = 0; i < extents.count; ++i)
-        cusolver()->geqrf(call.handle(), call.params(), m, n, type, place<void>(a, i), m, type,
-                          place<void>(tau, i), type, work.device.get(), work.device_bytes,
-                          work.host.data(), work.host.size(), place<int>(info, i));
+        cusolver()->geqrf(call.handle(), call.params(), m, n, type, call.place<void>(a, i), m, type,
+                          call.place<void>(tau, i), type, work.device.get(), work.device_bytes,
+                          work.host.data(), work.host.size(), call.place<int>(info, i));
 }
 
 void solver_q(const Array &a, const Array &tau, const Array &info, StreamRef stream) {
@@ -254,14 +263,14 @@ void solver_q(const Array &a, const Array &tau, const Array &info, StreamRef str
               reflections = narrow(tau.layout().extent(1), "the number of reflections");
     const auto &size = cusolver()->orgqr_size[a.scalar_type()];
     const auto &run = cusolver()->orgqr[a.scalar_type()];
-    const SolverCall call(a, stream);
+    SolverCall call(a, stream);
     int elements = 0;
-    size(call.handle(), m, columns, reflections, place<void>(a, 0), m, place<void>(tau, 0),
-         &elements);
+    size(call.handle(), m, columns, reflections, call.place<void>(a, 0), m,
+         call.place<void>(tau, 0), &elements);
     Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
     for (std::int64_t i = 0; i < extents.count; ++i)
-        run(call.handle(), m, columns, reflections, place<void>(a, i), m, place<void>(tau, i),
-            work.device.get(), elements, place<int>(info, i));
+        run(call.handle(), m, columns, reflections, call.place<void>(a, i), m,
+            call.place<void>(tau, i), work.device.get(), elements, call.place<int>(info, i));
 }
 
 void solver_eigh(const Array &a, const Array &values, bool vectors, Triangle triangle,
@@ -270,35 +279,31 @@ void solver_eigh(const Array &a, const Array &values, bool vectors, Triangle tri
     const std::int64_t n = extents.rows;
     const int type = data_type(a), real = data_type(values), uplo = static_cast<int>(triangle),
               job = vectors ? with_vectors : no_vectors;
-    const SolverCall call(a, stream);
+    SolverCall call(a, stream);
     std::size_t on_device = 0, on_host = 0;
     if (extents.count > 1 && cusolver()->syev_batched.available() &&
         cusolver()->syev_batched_size.available()) {
         cusolver()->syev_batched_size(call.handle(), call.params(), job, uplo, n, type,
-                                      place<void>(a, 0), n, real, place<void>(values, 0), type,
-                                      &on_device, &on_host, extents.count);
+                                      call.place<void>(a, 0), n, real, call.place<void>(values, 0),
+                                      type, &on_device, &on_host, extents.count);
         Workspaces work(a, on_device, on_host, stream);
         cusolver()->syev_batched(call.handle(), call.params(), job, uplo, n, type,
-                                 place<void>(a, 0), n, real, place<void>(values, 0), type,
+                                 call.place<void>(a, 0), n, real, call.place<void>(values, 0), type,
                                  work.device.get(), work.device_bytes, work.host.data(),
-                                 work.host.size(), place<int>(info, 0), extents.count);
+                                 work.host.size(), call.place<int>(info, 0), extents.count);
         return;
     }
-    cusolver()->syevd_size(call.handle(), call.params(), job, uplo, n, type, place<void>(a, 0), n,
-                           real, place<void>(values, 0), type, &on_device, &on_host);
+    cusolver()->syevd_size(call.handle(), call.params(), job, uplo, n, type, call.place<void>(a, 0),
+                           n, real, call.place<void>(values, 0), type, &on_device, &on_host);
     Workspaces work(a, on_device, on_host, stream);
     for (std::int64_t i = 0; i < extents.count; ++i)
-        cusolver()->syevd(call.handle(), call.params(), job, uplo, n, type, place<void>(a, i), n,
-                          real, place<void>(values, i), type, work.device.get(), work.device_bytes,
-                          work.host.data(), work.host.size(), place<int>(info, i));
+        cusolver()->syevd(call.handle(), call.params(), job, uplo, n, type, call.place<void>(a, i),
+                          n, real, call.place<void>(values, i), type, work.device.get(),
+                          work.device_bytes, work.host.data(), work.host.size(),
+                          call.place<int>(info, i));
 }
 
 namespace {
-
-/// Of a stack that may be absent.
-void *place_or_null(const Array *stack, std::int64_t number) {
-    return stack == nullptr ? nullptr : place<void>(*stack, number);
-}
 
 void svd_by_qr(const Array &a, const Array &s, const Array *u, const Array *v, const Array &info,
                StreamRef stream) {
@@ -306,17 +311,19 @@ void svd_by_qr(const Array &a, const Array &s, const Array *u, const Array *v, c
     const std::int64_t m = extents.rows, n = extents.columns;
     const int type = data_type(a), real = data_type(s);
     const signed char job = u == nullptr ? 'N' : u->layout().extent(1) == n ? 'S' : 'A';
-    const SolverCall call(a, stream);
+    SolverCall call(a, stream);
     std::size_t on_device = 0, on_host = 0;
-    cusolver()->gesvd_size(call.handle(), call.params(), job, job, m, n, type, place<void>(a, 0), m,
-                           real, place<void>(s, 0), type, place_or_null(u, 0), m, type,
-                           place_or_null(v, 0), n, type, &on_device, &on_host);
+    cusolver()->gesvd_size(call.handle(), call.params(), job, job, m, n, type,
+                           call.place<void>(a, 0), m, real, call.place<void>(s, 0), type,
+                           call.place_or_null(u, 0), m, type, call.place_or_null(v, 0), n, type,
+                           &on_device, &on_host);
     Workspaces work(a, on_device, on_host, stream);
     for (std::int64_t i = 0; i < extents.count; ++i)
-        cusolver()->gesvd(call.handle(), call.params(), job, job, m, n, type, place<void>(a, i), m,
-                          real, place<void>(s, i), type, place_or_null(u, i), m, type,
-                          place_or_null(v, i), n, type, work.device.get(), work.device_bytes,
-                          work.host.data(), work.host.size(), place<int>(info, i));
+        cusolver()->gesvd(call.handle(), call.params(), job, job, m, n, type,
+                          call.place<void>(a, i), m, real, call.place<void>(s, i), type,
+                          call.place_or_null(u, i), m, type, call.place_or_null(v, i), n, type,
+                          work.device.get(), work.device_bytes, work.host.data(), work.host.size(),
+                          call.place<int>(info, i));
 }
 
 void svd_by_jacobi(const Array &a, const Array &s, const Array &u, const Array &v,
@@ -327,28 +334,29 @@ void svd_by_jacobi(const Array &a, const Array &s, const Array &u, const Array &
               count = narrow(extents.count, "the number of matrices");
     const ScalarType type = a.scalar_type();
     const bool square = u.layout().extent(1) == m;
-    const SolverCall call(a, stream);
+    SolverCall call(a, stream);
     int elements = 0;
     if (count > 1 && m <= most_rows_at_once && square) {
         cusolver()->gesvdj_batched_size[type](
-            call.handle(), with_vectors, m, n, place<void>(a, 0), m, place<void>(s, 0),
-            place<void>(u, 0), m, place<void>(v, 0), n, &elements, call.jacobi(), count);
+            call.handle(), with_vectors, m, n, call.place<void>(a, 0), m, call.place<void>(s, 0),
+            call.place<void>(u, 0), m, call.place<void>(v, 0), n, &elements, call.jacobi(), count);
         Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
-        cusolver()->gesvdj_batched[type](call.handle(), with_vectors, m, n, place<void>(a, 0), m,
-                                         place<void>(s, 0), place<void>(u, 0), m, place<void>(v, 0),
-                                         n, work.device.get(), elements, place<int>(info, 0),
-                                         call.jacobi(), count);
+        cusolver()->gesvdj_batched[type](call.handle(), with_vectors, m, n, call.place<void>(a, 0),
+                                         m, call.place<void>(s, 0), call.place<void>(u, 0), m,
+                                         call.place<void>(v, 0), n, work.device.get(), elements,
+                                         call.place<int>(info, 0), call.jacobi(), count);
         return;
     }
     const int size = square && m != n ? whole : economy;
-    cusolver()->gesvdj_size[type](call.handle(), with_vectors, size, m, n, place<void>(a, 0), m,
-                                  place<void>(s, 0), place<void>(u, 0), m, place<void>(v, 0), n,
-                                  &elements, call.jacobi());
+    cusolver()->gesvdj_size[type](call.handle(), with_vectors, size, m, n, call.place<void>(a, 0),
+                                  m, call.place<void>(s, 0), call.place<void>(u, 0), m,
+                                  call.place<void>(v, 0), n, &elements, call.jacobi());
     Workspaces work(a, static_cast<std::size_t>(elements) * a.item_size(), 0, stream);
     for (std::int64_t i = 0; i < count; ++i)
-        cusolver()->gesvdj[type](call.handle(), with_vectors, size, m, n, place<void>(a, i), m,
-                                 place<void>(s, i), place<void>(u, i), m, place<void>(v, i), n,
-                                 work.device.get(), elements, place<int>(info, i), call.jacobi());
+        cusolver()->gesvdj[type](call.handle(), with_vectors, size, m, n, call.place<void>(a, i), m,
+                                 call.place<void>(s, i), call.place<void>(u, i), m,
+                                 call.place<void>(v, i), n, work.device.get(), elements,
+                                 call.place<int>(info, i), call.jacobi());
 }
 
 } // namespace

@@ -2,7 +2,6 @@
 #include "libraries/library_handles.h"
 
 #include <pycuda/driver.h>
-#include <pycuda/event.h>
 
 #include <exception>
 
@@ -39,27 +38,11 @@ void LibraryHandles::close() noexcept {
 
 Workspace::Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t bytes,
                      StreamRef stream)
-    : stream_(stream) {
+    : use_(stream) {
     if (bytes == 0)
         return;
-    memory_ = ArrayMemory::allocate(context, bytes, stream);
-    address_ = reinterpret_cast<void *>(memory_->get());
-}
-
-Workspace::~Workspace() {
-    try {
-        if (memory_)
-            note_library_use(memory_, stream_);
-    } catch (const std::exception &) { // the context is broken: no work can meet the memory
-    }
-}
-
-void note_library_use(const std::shared_ptr<ArrayMemory> &memory, StreamRef stream) {
-    if (stream.get() == nullptr)
-        return;
-    auto done = std::make_shared<Event>(memory->context()->context(), CU_EVENT_DISABLE_TIMING);
-    done->record(stream);
-    memory->used_until(done);
+    memory_ = ArrayMemory::from_pool(context, bytes, stream);
+    address_ = reinterpret_cast<void *>(use_.address(memory_));
 }
 
 } // namespace pycuda

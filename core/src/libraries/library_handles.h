@@ -7,6 +7,7 @@
 #include <pycuda/array_memory.h>
 #include <pycuda/context.h>
 #include <pycuda/stream.h>
+#include <pycuda/stream_use.h>
 
 #include <memory>
 #include <mutex>
@@ -47,20 +48,14 @@ class LibraryHandles {
 class Workspace {
   public:
     Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t bytes, StreamRef stream);
-    ~Workspace();
-    Workspace(const Workspace &) = delete;
-    Workspace &operator=(const Workspace &) = delete;
 
     /// Null where it has 0 bytes.
     void *get() const noexcept { return address_; }
 
   private:
+    StreamUse use_;
     std::shared_ptr<ArrayMemory> memory_;
     void *address_ = nullptr;
-    StreamRef stream_;
 };
-
-/// Keeps memory from its pool until `stream` has done what is in it now.
-void note_library_use(const std::shared_ptr<ArrayMemory> &memory, StreamRef stream);
 
 } // namespace pycuda

@@ -15,18 +15,19 @@ namespace pycuda {
 /// is put into one stream while this lives.
 class PointerTable {
   public:
-    PointerTable(const Array &stack, StreamRef stream)
+    PointerTable(const Array &stack, StreamUse &use)
         : memory_(stack.context(),
                   static_cast<std::size_t>(stack.layout().extent(0)) * sizeof(CUdeviceptr),
-                  stream) {
+                  use.stream()) {
         const std::int64_t count = stack.layout().extent(0), step = stack.layout().stride(0);
+        const CUdeviceptr first = use.address(stack);
         std::vector<CUdeviceptr> addresses;
         addresses.reserve(static_cast<std::size_t>(count));
         for (std::int64_t i = 0; i < count; ++i)
-            addresses.push_back(stack.address() + static_cast<CUdeviceptr>(i * step));
+            addresses.push_back(first + static_cast<CUdeviceptr>(i * step));
         // Pageable memory: the driver has read it when the call returns.
         driver().cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(memory_.get()), addresses.data(),
-                                   addresses.size() * sizeof(CUdeviceptr), stream.get());
+                                   addresses.size() * sizeof(CUdeviceptr), use.stream().get());
     }
 
     void **get() const noexcept { return static_cast<void **>(memory_.get()); }

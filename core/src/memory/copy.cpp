@@ -47,6 +47,24 @@ void copy_to_peer(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
     driver().cuMemcpyPeer(to, to_context.get(), from, from_context.get(), bytes);
 }
 
+void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream,
+                    const KeepWaiting &keep_waiting) {
+    if (stream.is_default())
+        return copy_to_device(to, from, bytes, keep_waiting);
+    synchronize(stream, keep_waiting); // where a wait can be interrupted
+    copy_to_device_async(to, from, bytes, stream);
+    synchronize(stream);
+}
+
+void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream,
+                  const KeepWaiting &keep_waiting) {
+    if (stream.is_default())
+        return copy_to_host(to, from, bytes, keep_waiting);
+    synchronize(stream, keep_waiting);
+    copy_to_host_async(to, from, bytes, stream);
+    synchronize(stream);
+}
+
 void copy_to_device_async(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream) {
     driver().cuMemcpyHtoDAsync(to, from, bytes, stream.get());
 }

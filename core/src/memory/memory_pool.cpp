@@ -100,6 +100,7 @@ class BlockPool {
     CUdeviceptr allocate(std::size_t bytes);
     void give_back(CUdeviceptr address, std::size_t bytes) noexcept;
     void free_held() noexcept;
+    void move_held_to(BlockPool &heir) noexcept;
     void stop_holding() noexcept;
 
     PoolStatistics statistics() const noexcept {
@@ -236,6 +237,16 @@ void BlockPool::free_held() noexcept {
             free_block(address, pool_block_size(bin));
 }
 
+void BlockPool::move_held_to(BlockPool &heir) noexcept {
+    for (unsigned bin = 0; bin < bin_count; ++bin)
+        while (CUdeviceptr address = take(bin)) {
+            managed_bytes_ -= pool_block_size(bin);
+            heir.managed_bytes_ += pool_block_size(bin);
+            if (!heir.put(bin, address))
+                heir.free_block(address, pool_block_size(bin));
+        }
+}
+
 void BlockPool::stop_holding() noexcept {
     holding_ = false;
     free_held();
@@ -294,6 +305,8 @@ PoolStatistics MemoryPool::statistics() const noexcept { return pool_->statistic
 const Context &MemoryPool::context() const noexcept { return pool_->context(); }
 
 void MemoryPool::free_held() { pool_->free_held(); }
+
+void MemoryPool::move_held_to(MemoryPool &heir) { pool_->move_held_to(*heir.pool_); }
 
 void MemoryPool::stop_holding() { pool_->stop_holding(); }
 

@@ -132,21 +132,40 @@ CUdevice device_of(CUcontext handle) {
 
 } // namespace
 
-void detail::StreamSet::add(CUstream stream) {
+void detail::StreamSet::add(CUstream stream, bool owned) {
     std::lock_guard lock(mutex_);
-    streams_.push_back(stream);
+    streams_.push_back({stream, owned, {}});
+}
+
+bool detail::StreamSet::before_end(CUstream stream, std::function<void()> action) {
+    std::lock_guard lock(mutex_);
+    for (Entry &entry : streams_)
+        if (entry.stream == stream && entry.owned) {
+            entry.last_actions.push_back(std::move(action));
+            return true;
+        }
+    return false;
 }
 
 void detail::StreamSet::remove(CUstream stream) noexcept {
-    std::lock_guard lock(mutex_);
-    if (auto found = std::ranges::find(streams_, stream); found != streams_.end())
+    std::vector<std::function<void()>> actions;
+    {
+        std::lock_guard lock(mutex_);
+        auto found = std::ranges::find(streams_, stream, &Entry::stream);
+        if (found == streams_.end())
+            return;
+        actions.swap(found->last_actions);
         streams_.erase(found);
+    }
+    for (const std::function<void()> &action : actions)
+        action();
 }
 
 std::vector<Event> detail::StreamSet::mark_busy(const Context &context) const {
     std::vector<Event> marks;
     std::lock_guard lock(mutex_);
-    for (CUstream stream : streams_) {
+    for (const Entry &entry : streams_) {
+        const CUstream stream = entry.stream;
         CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
         const CUresult asked = driver().cuStreamIsCapturing.status(stream, &capture);
         if (asked == CUDA_SUCCESS && capture != CU_STREAM_CAPTURE_STATUS_NONE)
@@ -261,6 +280,13 @@ std::optional<Context> Context::get_default() {
 
 CUcontext Context::get() const noexcept { return owner_ ? owner_->handle : nullptr; }
 
+std::uint64_t Context::serial() const noexcept { return owner_ ? owner_->serial : 0; }
+
+std::uint64_t detail::ContextOwner::next_serial() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
+
 detail::StreamSet *Context::streams() const noexcept { return owner_ ? &owner_->streams : nullptr; }
 
 bool Context::usable() const noexcept { return owner_ && !owner_->gone; }
@@ -318,6 +344,10 @@ void Context::detach() {
     name->gone = true;
     owner_ = std::move(name);
     skip_retired();
+}
+
+bool Context::before_stream_ends(CUstream stream, std::function<void()> action) const {
+    return usable() && owner_->streams.before_end(stream, std::move(action));
 }
 
 bool Context::before_release(std::function<void()> action) const {

@@ -8,6 +8,8 @@
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
 
+#include <utility>
+
 namespace pycuda {
 
 CUresult detail::destroy_stream(CUstream stream) { return driver().cuStreamDestroy.status(stream); }
@@ -38,7 +40,7 @@ Stream::Stream(const Context &context, unsigned flags, int priority)
 
 Stream::Stream(Owner handle) : handle_(std::move(handle)) {
     if (detail::StreamSet *streams = context().streams(); streams && get())
-        streams->add(get());
+        streams->add(get(), handle_.owned());
 }
 
 Stream &Stream::operator=(Stream &&other) noexcept {
@@ -101,6 +103,16 @@ unsigned Stream::flags() const {
     unsigned flags = 0;
     driver().cuStreamGetFlags(require(), &flags);
     return flags;
+}
+
+namespace {
+thread_local StreamRef stream_of_thread;
+}
+
+StreamRef current_stream() noexcept { return stream_of_thread; }
+
+StreamRef exchange_current_stream(StreamRef stream) noexcept {
+    return std::exchange(stream_of_thread, stream);
 }
 
 void synchronize(StreamRef stream, const KeepWaiting &keep_waiting) {

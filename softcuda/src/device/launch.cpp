@@ -394,7 +394,7 @@ void launch_child(Stream &stream, Function &function, std::shared_ptr<const void
     auto kernel = std::make_shared<KernelLaunch>(stream, function, std::move(keep),
                                                  function.compiled(shape_of(function, request)),
                                                  request, ticket);
-    std::memcpy(kernel->parameters(), parameters.data(), parameters.size());
+    std::ranges::copy(parameters, kernel->parameters());
     if (System::get().timeline().append(stream, kernel))
         kernel->start();
 }

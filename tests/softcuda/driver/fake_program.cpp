@@ -16,10 +16,10 @@
 extern "C" const char __start_fake_kernels[];
 extern "C" const char __stop_fake_kernels[];
 
-// Generated code is not instrumented either.
-#define FAKE_KERNEL                                                                                \
-    [[gnu::section("fake_kernels"), gnu::noinline,                                                 \
-      gnu::no_sanitize("address", "undefined", "thread")]] static void
+// Generated code is not instrumented either, nor what is inlined into it: the marks of a variable's
+// life that GCC leaves in there would poison the kernel's stack.
+#define NOT_INSTRUMENTED gnu::no_sanitize("address", "undefined", "thread")
+#define FAKE_KERNEL [[gnu::section("fake_kernels"), gnu::noinline, NOT_INSTRUMENTED]] static void
 
 namespace {
 
@@ -37,7 +37,8 @@ using softcuda::rt::WorkerState;
 
 /// The parameter at `offset`. Inlined into kernels: no code of its own.
 template <class T>
-[[gnu::always_inline]] inline T param(const LaunchFrame *frame, std::size_t offset) {
+[[gnu::always_inline, NOT_INSTRUMENTED]] inline T param(const LaunchFrame *frame,
+                                                        std::size_t offset) {
     return *reinterpret_cast<const T *>(frame->params + offset);
 }
 
@@ -215,8 +216,8 @@ FAKE_KERNEL read_variable(const LaunchFrame *f, WorkerState *, std::uint64_t, st
 
 /// Calls the CUDA runtime as lane 0. Inlined into kernels: no code of its own.
 template <class... Words>
-[[gnu::always_inline]] inline std::uint64_t runtime(WorkerState *w, const LaunchFrame *f,
-                                                    softcuda::DeviceCall call, Words... words) {
+[[gnu::always_inline, NOT_INSTRUMENTED]] inline std::uint64_t
+runtime(WorkerState *w, const LaunchFrame *f, softcuda::DeviceCall call, Words... words) {
     const std::uint64_t list[] = {static_cast<std::uint64_t>(words)..., 0};
     std::uint64_t arguments[32] = {}, results[32] = {};
     arguments[0] = reinterpret_cast<std::uint64_t>(&list[0]);
@@ -226,9 +227,9 @@ template <class... Words>
 }
 
 /// kernel<<<1, 1, 0, stream>>>(list, value)
-[[gnu::always_inline]] inline std::uint64_t launch_one(WorkerState *w, const LaunchFrame *f,
-                                                       std::uint64_t kernel, std::uint64_t list,
-                                                       int value, std::uint64_t stream) {
+[[gnu::always_inline, NOT_INSTRUMENTED]] inline std::uint64_t
+launch_one(WorkerState *w, const LaunchFrame *f, std::uint64_t kernel, std::uint64_t list,
+           int value, std::uint64_t stream) {
     using softcuda::DeviceCall;
     const std::uint64_t buffer =
         runtime(w, f, DeviceCall::GetParameterBufferV2, kernel, 1, 1, 1, 1, 1, 1, 0);

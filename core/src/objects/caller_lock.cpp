@@ -1,0 +1,19 @@
+// caller_lock.cpp -- letting go of the lock of who calls the library.
+#include <pycuda/caller_lock.h>
+
+namespace pycuda {
+namespace {
+CallerLock caller_lock;
+}
+
+void set_caller_lock(const CallerLock &lock) noexcept { caller_lock = lock; }
+
+CallerUnlocked::CallerUnlocked() noexcept
+    : released_(caller_lock.release == nullptr ? nullptr : caller_lock.release()) {}
+
+CallerUnlocked::~CallerUnlocked() {
+    if (released_ != nullptr)
+        caller_lock.acquire(released_);
+}
+
+} // namespace pycuda

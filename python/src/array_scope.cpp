@@ -1,0 +1,107 @@
+// array_scope.cpp -- the stream and the allocator that a thread's array operations use for a while.
+#include "array_scope.h"
+
+#include "array_allocation.h"
+#include "array_object.h"
+#include "device_pointer.h"
+
+#include <pycuda/driver.h>
+
+#include <utility>
+
+namespace pycuda::python {
+namespace {
+
+thread_local PyObject *allocator_of_thread = nullptr; // which the scope keeps alive
+
+/// _Using(stream, allocator): what `stream=` and `allocator=` of a function mean for all that it
+/// does.
+class Using {
+  public:
+    Using(nb::object stream, nb::object allocator)
+        : stream_(std::move(stream)), allocator_(std::move(allocator)) {}
+
+    void enter() {
+        if (!stream_.is_none())
+            stream_scope_.emplace(stream_ref(stream_));
+        allocator_scope_.emplace(allocator_);
+    }
+    void exit() {
+        allocator_scope_.reset();
+        stream_scope_.reset();
+    }
+
+  private:
+    nb::object stream_, allocator_;
+    std::optional<StreamScope> stream_scope_;
+    std::optional<PythonAllocatorScope> allocator_scope_;
+};
+
+} // namespace
+
+std::shared_ptr<void> keep_alive(nb::object object) {
+    return {object.release().ptr(), [](void *kept) {
+                if (driver_for_cleanup() == nullptr)
+                    return;
+                nb::gil_scoped_acquire acquire;
+                Py_DECREF(static_cast<PyObject *>(kept));
+            }};
+}
+
+PyObject *allocator_of_scope() noexcept {
+    return allocator_of_thread == nullptr || is_default_allocator(allocator_of_thread)
+               ? nullptr
+               : allocator_of_thread;
+}
+
+PythonAllocatorScope::PythonAllocatorScope(nb::handle allocator) {
+    if (!allocator.is_valid() || allocator.is_none()) [[likely]]
+        return;
+    if (!PyCallable_Check(allocator.ptr()))
+        throw nb::type_error("allocator must be a function that takes a number of bytes");
+    allocator_ = nb::borrow(allocator);
+    outer_ = std::exchange(allocator_of_thread, allocator.ptr());
+    scope_.emplace(is_default_allocator(allocator) ? nullptr : static_cast<ArrayAllocator *>(this));
+}
+
+PythonAllocatorScope::~PythonAllocatorScope() {
+    if (scope_)
+        allocator_of_thread = outer_;
+}
+
+nb::handle PythonAllocatorScope::inherited(std::span<const nb::handle> objects) noexcept {
+    if (allocator_of_thread != nullptr)
+        return {};
+    for (nb::handle object : objects)
+        if (is_array(object) && array_object(object).allocator != nullptr)
+            return array_object(object).allocator;
+    return {};
+}
+
+/// The memory's owner knows of no streams, so its home is the default one. The allocator itself may
+/// make arrays: not from itself.
+std::shared_ptr<ArrayMemory>
+PythonAllocatorScope::allocate(const std::shared_ptr<ArrayContext> &context, std::size_t bytes,
+                               StreamRef) {
+    const AllocatorScope pools(nullptr);
+    PyObject *const mine = std::exchange(allocator_of_thread, nullptr);
+    struct Restore {
+        PyObject *allocator;
+        ~Restore() { allocator_of_thread = allocator; }
+    } restore{mine};
+    nb::object owner = allocator_(bytes);
+    const CUdeviceptr address = device_address(owner, "what the allocator returns");
+    return ArrayMemory::borrow(context, address, bytes, keep_alive(std::move(owner)));
+}
+
+void bind_array_scope(nb::module_ &module) {
+    nb::class_<Using>(module, "_Using",
+                      "with _Using(stream, allocator): array operations of this thread use the "
+                      "stream, and new arrays memory of the allocator. None leaves it as it is.")
+        .def(nb::init<nb::object, nb::object>(), nb::arg("stream").none(),
+             nb::arg("allocator").none() = nb::none())
+        .def("__enter__", &Using::enter)
+        .def("__exit__", [](Using &self, nb::args) { self.exit(); });
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,35 @@
+// truth.h -- parameters that take any truth value, as Python's own functions do.
+#pragma once
+
+#include "bindings.h"
+
+namespace pycuda::python {
+
+/// True or false of anything that has a truth value: bool, 1, None, numpy.bool_.
+struct Truth {
+    bool value = false;
+    operator bool() const noexcept { return value; } // NOLINT: stands for a bool everywhere
+};
+
+} // namespace pycuda::python
+
+namespace nanobind::detail {
+
+template <> struct has_arg_defaults<pycuda::python::Truth> : std::true_type {}; // None is false
+
+template <> struct type_caster<pycuda::python::Truth> {
+    NB_TYPE_CASTER(pycuda::python::Truth, const_name("bool"))
+
+    bool from_python(handle source, std::uint8_t, cleanup_list *) noexcept {
+        const int truth = PyObject_IsTrue(source.ptr());
+        if (truth < 0)
+            PyErr_Clear(); // an array of several elements: no truth value
+        value.value = truth > 0;
+        return truth >= 0;
+    }
+    static handle from_cpp(pycuda::python::Truth truth, rv_policy, cleanup_list *) noexcept {
+        return PyBool_FromLong(truth.value);
+    }
+};
+
+} // namespace nanobind::detail

@@ -1,0 +1,110 @@
+"""The first use of an operation compiles without the GIL and without locks that others need."""
+
+FROZEN = """
+    import sys, threading, time
+    import numpy as np
+    import pycuda.autoinit
+    import pycuda
+    import pycuda.driver as cuda
+    from pycuda import gpuarray
+    from pycuda.elementwise import ElementwiseKernel
+
+    x = gpuarray.to_gpu(np.arange(1000, dtype=np.float32))
+    known = x + x
+    stop, gaps = threading.Event(), []
+
+    def tick():
+        last = time.perf_counter()
+        while not stop.is_set():
+            time.sleep(0.001)
+            now = time.perf_counter()
+            gaps.append(now - last)
+            last = now
+
+    def first_use():
+        if sys.argv[1] == "operation":
+            gpuarray.hypot(x.astype(np.int16), np.float16(2))
+        elif sys.argv[1] == "sort":
+            gpuarray.sort(x.astype(np.int16))
+        elif sys.argv[1] == "fuse":
+            pycuda.fuse(lambda a: np.arctan2(a, a + 3))(x)
+        else:
+            ElementwiseKernel("float *x", "x[i] = erff(x[i]) + 12345")(x)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    time.sleep(0.05)
+    gaps.clear()
+    start = time.perf_counter()
+    first_use()
+    taken = time.perf_counter() - start
+    stop.set()
+    thread.join()
+    print(taken, max(gaps))
+"""
+
+
+def check(result):
+    assert result.returncode == 0, result.stderr
+    taken, longest = map(float, result.stdout.split())
+    # With the GIL held all the time, nothing would be left.
+    assert longest < 0.85 * taken, (
+        f"another thread stood still for {longest} of {taken} s"
+    )
+
+
+def test_other_threads_run_while_an_operation_compiles(run_program):
+    check(run_program(FROZEN, "operation", PYCUDA_KERNEL_PACK="none"))
+
+
+def test_other_threads_run_while_a_sort_compiles(run_program):
+    check(run_program(FROZEN, "sort", PYCUDA_KERNEL_PACK="none"))
+
+
+def test_other_threads_run_while_a_fused_function_compiles(run_program):
+    check(run_program(FROZEN, "fuse", PYCUDA_KERNEL_PACK="none"))
+
+
+def test_other_threads_run_while_an_elementwise_kernel_compiles(run_program):
+    check(run_program(FROZEN, "elementwise", PYCUDA_KERNEL_PACK="none"))
+
+
+TOGETHER = """
+    import sys, threading
+    import numpy as np
+    import pycuda.autoinit
+    from pycuda import gpuarray
+    from pycuda.driver import Context
+
+    context = Context.get_current()
+    x = gpuarray.to_gpu(np.arange(1, 1001, dtype=np.float32))
+    start = threading.Barrier(4)
+    results = {}
+
+    def use(name, function):
+        context.push()
+        start.wait()
+        results[name] = function(x).get()
+        Context.pop()
+
+    same = lambda y: gpuarray.arctan2(y, np.float32(3))
+    threads = [
+        threading.Thread(target=use, args=one)
+        for one in [("a", same), ("b", same), ("c", same), ("d", np.cbrt)]
+    ]
+    sys.stderr.write("start\\n")
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (results["a"] == results["b"]).all() and (results["a"] == results["c"]).all()
+    np.testing.assert_allclose(results["d"], np.cbrt(x.get()), rtol=1e-6)
+"""
+
+
+def test_threads_that_want_one_operation_compile_it_once(run_program):
+    result = run_program(TOGETHER, PYCUDA_KERNEL_PACK="none", PYCUDA_TRACE="1")
+    assert result.returncode == 0, result.stderr
+    after = result.stderr.split("start\n")[1]
+    loads = [line for line in after.splitlines() if "cuModuleLoadData" in line]
+    assert len(loads) == 2, "\n".join(loads)  # arctan2 and cbrt

@@ -22,7 +22,7 @@ PACKAGE = Path("python/pycuda")
 PAGES = Path("docs/reference")
 MODULES = (
     "driver compiler gpuarray fft linalg cumath elementwise reduction scan random curandom tools gl "
-    "gl.autoinit autoinit autoprimaryctx characterize debug fusion ipython mpi"
+    "gl.autoinit autoinit autoprimaryctx characterize debug fusion ipython mpi nccl dask"
 ).split()
 # What `from pycuda._driver import *` makes names of pycuda.driver, beside its own.
 STAR = {"driver": "_driver"}

@@ -105,6 +105,8 @@ class Sources:
         source = (node.module or "").removeprefix("pycuda").lstrip(".")
         if not (node.module or "").startswith("pycuda") or self.tree(source) is None:
             return {}
+        if source == module:  # a package's own submodules
+            return {}
         exports_all = module.endswith(("autoinit", "autoprimaryctx"))
         wanted = {
             alias.name

@@ -103,7 +103,8 @@ void receive(NcclCommunicator &comm, nb::handle to, std::size_t count, int type,
 } // namespace
 
 void bind_nccl(nb::module_ &module) {
-    nb::exception<NcclFailure>(module, "NcclError", PyExc_RuntimeError);
+    nb::exception<NcclFailure>(module, "NcclError", PyExc_RuntimeError).attr("__doc__") =
+        "NCCL reported a failure, or there is no NCCL.";
     module.def("_nccl_version", nccl_version);
     module.def("_nccl_unique_id", [] {
         const NcclId id = make_nccl_id();

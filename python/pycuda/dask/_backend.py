@@ -74,6 +74,7 @@ class PyCUDABackendEntrypoint(ArrayBackendEntrypoint):
 
     @classmethod
     def to_backend_dispatch(cls):
+        """The function that moves a chunk to the device."""
         return to_pycuda_dispatch
 
     @classmethod
@@ -85,29 +86,36 @@ class PyCUDABackendEntrypoint(ArrayBackendEntrypoint):
 
     @property
     def RandomState(self):
+        """The class of states of random numbers, as Dask asks for it."""
         return RandomState
 
     @property
     def default_bit_generator(self):
+        """The class of seeds of random numbers, as Dask asks for it."""
         return Philox
 
     @staticmethod
     def ones(*args, **kwargs):
+        """Dask's array of ones, with chunks on the device."""
         return _made("ones", *args, **kwargs)
 
     @staticmethod
     def zeros(*args, **kwargs):
+        """Dask's array of zeros, with chunks on the device."""
         return _made("zeros", *args, **kwargs)
 
     @staticmethod
     def empty(*args, **kwargs):
+        """Dask's array of elements that are not set, with chunks on the device."""
         return _made("empty", *args, **kwargs)
 
     @staticmethod
     def full(*args, **kwargs):
+        """Dask's array of one value, with chunks on the device."""
         return _made("full", *args, **kwargs)
 
     @staticmethod
     def arange(*args, like=None, **kwargs):
+        """Dask's array of evenly spaced numbers, with chunks on the device."""
         with config.set({"array.backend": "numpy"}):
             return da.arange(*args, like=_meta() if like is None else like, **kwargs)

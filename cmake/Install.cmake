@@ -21,4 +21,6 @@ if(TARGET pycuda_core)
 endif()
 if(TARGET softcuda)
   install(TARGETS softcuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+  install(TARGETS softcuda_nccl
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development NAMELINK_SKIP)
 endif()

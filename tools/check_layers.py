@@ -77,6 +77,7 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/compiler",
         "softcuda/src/device",
     },
+    "softcuda/nccl": {"abi"},
     "python/src": {"abi", "core"},
     "python/pycuda/_device": set(),
     "tests": {"abi", "core", "softcuda"},
@@ -135,6 +136,8 @@ TOP_FOLDERS = (
 
 # What the package may import beside itself and the standard library.
 PYTHON_FOREIGN = {"numpy"}
+# What parts of it that only a program with these packages imports may import as well.
+PYTHON_OPTIONAL = {"python/pycuda/dask": {"dask", "distributed"}}
 
 
 @dataclass
@@ -266,12 +269,19 @@ def check_python(root: Path, path: Path, report: Report) -> list[Path]:
         report.add(path, 1, "a module needs a docstring that says what it is")
     parts = path.relative_to("python").with_suffix("").parts
     package = ".".join(parts[:-1])
+    foreign = PYTHON_FOREIGN.union(
+        *(
+            names
+            for folder, names in PYTHON_OPTIONAL.items()
+            if is_within(path, {folder})
+        )
+    )
     for line, name in imported_names(tree, package):
         top = name.split(".")[0]
         if (
             top != "pycuda"
             and top not in sys.stdlib_module_names
-            and top not in PYTHON_FOREIGN
+            and top not in foreign
         ):
             report.add(path, line, f"pycuda may not import {top}")
     at_import = ast.Module(

@@ -22,7 +22,7 @@ PACKAGE = Path("python/pycuda")
 PAGES = Path("docs/reference")
 MODULES = (
     "driver compiler gpuarray fft linalg cumath elementwise reduction scan random curandom tools gl "
-    "gl.autoinit autoinit autoprimaryctx characterize debug fusion ipython mpi"
+    "gl.autoinit autoinit autoprimaryctx characterize debug fusion ipython mpi nccl dask"
 ).split()
 # What `from pycuda._driver import *` makes names of pycuda.driver, beside its own.
 STAR = {"driver": "_driver"}
@@ -104,6 +104,8 @@ class Sources:
         """What ``from pycuda.x import y as y`` brings; of autoinit and its like, any name."""
         source = (node.module or "").removeprefix("pycuda").lstrip(".")
         if not (node.module or "").startswith("pycuda") or self.tree(source) is None:
+            return {}
+        if source == module:  # a package's own submodules
             return {}
         exports_all = module.endswith(("autoinit", "autoprimaryctx"))
         wanted = {

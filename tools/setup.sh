@@ -112,10 +112,12 @@ llvm_packages() {
     have ld.lld || echo lld # LLVM's libraries take another linker a minute
 }
 
+mpi_packages() { have mpirun || echo openmpi-bin; }
+
 test_packages() {
     [[ -e /usr/include/gtest/gtest.h ]] || echo libgtest-dev
     [[ -e /usr/include/gmock/gmock.h ]] || echo libgmock-dev
-    have mpirun || echo openmpi-bin
+    mpi_packages
     # For tools/free_threaded_python:
     have curl || echo curl
     have make || echo make

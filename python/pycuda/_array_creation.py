@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from pycuda import _driver
+from pycuda._array_device import on_own_device
 from pycuda._driver import ArrayBase, _Using
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
@@ -43,8 +44,36 @@ def to_gpu_async(ary, allocator=None, stream=None) -> GPUArray:
 
 
 def as_array(value) -> GPUArray:
-    """Arrays on the device as they are; numbers, lists and numpy arrays are copied there."""
-    return value if isinstance(value, ArrayBase) else to_gpu(np.asarray(value))
+    """Arrays on the device as they are; numbers, lists and numpy arrays are copied there.
+
+    A list may hold arrays of the device: they are stacked, as numpy does with arrays of its own.
+    """
+    if isinstance(value, ArrayBase):
+        return value
+    if holds_arrays(value):
+        return _stacked([as_array(part) for part in value])
+    return to_gpu(np.asarray(value))
+
+
+def holds_arrays(value) -> bool:
+    """Whether a list or tuple has arrays of the device in it, at any depth."""
+    return isinstance(value, (list, tuple)) and any(
+        isinstance(one, ArrayBase) or holds_arrays(one) for one in value
+    )
+
+
+def _stacked(parts: list):
+    """The parts as rows of one array, of the type that holds all of them."""
+    shape = parts[0].shape
+    if any(part.shape != shape for part in parts):
+        raise ValueError(
+            "arrays in a list must have one shape, not "
+            + " and ".join(sorted({str(part.shape) for part in parts}))
+        )
+    result = empty((len(parts), *shape), np.result_type(*(p.dtype for p in parts)))
+    for place, part in enumerate(parts):
+        _driver._array_assign(result[place], part)
+    return result
 
 
 def arange_of(count: int, dtype=np.int64) -> GPUArray:
@@ -78,6 +107,7 @@ def ones(shape, dtype=np.float64, allocator=None, order: str = "C", stream=None)
         return empty(shape, dtype, allocator, order).fill(1)
 
 
+@on_own_device
 def empty_as(other, order: str = "K", dtype=None, cls=None, shape=None) -> GPUArray:
     """An array like ``other``; "K" keeps the order of its axes in memory."""
     dtype = other.dtype if dtype is None else np.dtype(dtype)

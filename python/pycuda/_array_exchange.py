@@ -90,13 +90,59 @@ def check_device(device) -> None:
         )
 
 
+def device_number(device) -> int:
+    """The number of a device: of ``1``, ``"cuda:1"`` or a :class:`pycuda.driver.Device`.
+
+    Raises ValueError for anything else, and for a number that no device has.
+    """
+    number = device
+    if isinstance(device, _driver.Device):
+        number = device.handle
+    elif isinstance(device, str) and device.startswith("cuda:"):
+        number = int(device[5:]) if device[5:].isdecimal() else device
+    count = _driver.Device.count()
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise ValueError(
+            'device must be a number, "cuda:0", "cpu" or a pycuda.driver.Device, '
+            f"not {device!r}"
+        )
+    if not 0 <= number < count:
+        raise ValueError(
+            f"there is no device {int(number)}; there are {count}, numbered from 0"
+        )
+    return int(number)
+
+
 def to_device(self, device, /, *, stream=None):
-    """The array itself for its own device; for "cpu" a numpy array."""
-    if device == self.device:
-        return self
-    if device == "cpu":
+    """The array itself for its own device, a copy on another device, a numpy array for "cpu".
+
+    ``device`` is a number, "cuda:1" or a :class:`pycuda.driver.Device`. A copy between devices goes
+    by peer access where the devices have it. It waits for all work on the array's device, and is
+    done on return. The copy is C-contiguous or, of a Fortran-ordered array, Fortran-ordered.
+    """
+    if isinstance(device, str) and device == "cpu":
         return self.get(stream=stream)
-    raise ValueError(f'device must be {self.device!r} or "cpu", not {device!r}')
+    number = device_number(device)
+    if number == _driver._array_device(self):
+        return self
+    source = self
+    if not (self._c_contiguous or self._f_contiguous):
+        source = self.copy("C")
+    here = _driver.Device(_driver._array_device(source)).retain_primary_context()
+    there = _driver.Device(number).retain_primary_context()
+    order = "C" if source._c_contiguous else "F"
+    with _driver._InContext(there):
+        result = _driver._array_empty(
+            source.shape, source.dtype, None, order, type(source)
+        )
+    if source.size:
+        if stream is not None:
+            stream.synchronize()
+        here.synchronize()  # work on the array may be in any stream of its device
+        with _driver._InContext(here):
+            _driver.memcpy_peer(result.ptr, source.ptr, source.nbytes, there, here)
+        there.synchronize()
+    return result
 
 
 class ExchangeMethods:

@@ -31,6 +31,7 @@ from pycuda import (
 from pycuda import _array_creation as _creation
 from pycuda import fft as _fft
 from pycuda import linalg as _linalg
+from pycuda._array_device import on_own_device
 
 MODULES = (
     _array_shapes,
@@ -117,7 +118,8 @@ def _arange(start, stop=None, step=None, dtype=None, *, device=None):
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
     """An array on the device: a copy, or with ``copy=None`` the array itself if it fits."""
-    if dtype is not None and not hasattr(object, "dtype"):
+    on_host = not hasattr(object, "dtype") and not _creation.holds_arrays(object)
+    if dtype is not None and on_host:
         # Numbers become this type at once: by way of another, large ones would be rounded.
         object = np.asarray(object, dtype)
     result = _creation.as_array(object)
@@ -240,4 +242,9 @@ def array_function(self, func, types, args, kwargs):
             f"{name}() has no version for GPUArray; call it with get() of the array, on the "
             "host (docs/numpy_functions.md lists what there is)"
         )
+    return _on_device_of(self, ours, args, kwargs)
+
+
+@on_own_device
+def _on_device_of(array, ours, args, kwargs):
     return ours(*args, **kwargs)

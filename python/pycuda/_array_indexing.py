@@ -10,6 +10,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._array_creation import empty, to_gpu
+from pycuda._array_device import on_own_device
 from pycuda._driver import ArrayBase
 
 
@@ -209,6 +210,11 @@ def get_item(ary, index):
     items = _as_tuple(index)
     if all(_is_basic(item) for item in items):
         return basic_view(ary, items)
+    return _select(ary, items)
+
+
+@on_own_device
+def _select(ary, items):
     if len(items) == 1 and ary.ndim and _is_mask_of(items[0], ary):
         mask = items[0]
         mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
@@ -223,6 +229,11 @@ def set_item(ary, index, value) -> None:
     items = _as_tuple(index)
     if all(_is_basic(item) for item in items):
         return basic_view(ary, items)._assign(value)
+    return _assign_selected(ary, items, value)
+
+
+@on_own_device
+def _assign_selected(ary, items, value) -> None:
     if len(items) == 1 and _is_mask_of(items[0], ary) and _is_single(value):
         return _assign_where(ary, items[0], value)
     return _AdvancedIndex(ary, items).put(value)

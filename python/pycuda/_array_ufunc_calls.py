@@ -8,6 +8,7 @@ from pycuda import _array_linalg as _linalg
 from pycuda import _array_scans as _scans
 from pycuda import _array_segments as _segments
 from pycuda import _driver
+from pycuda._array_device import on_own_device
 from pycuda._array_ufuncs import TWO_RESULTS, UFUNCS
 
 
@@ -17,6 +18,11 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     All keywords but ``order``, ``subok`` and ``signature``; the methods reduce, accumulate, outer, at and
     reduceat.
     """
+    return _on_device(self, ufunc, method, inputs, kwargs)
+
+
+@on_own_device
+def _on_device(array, ufunc, method, inputs, kwargs):
     name = ufunc.__name__
     kwargs.pop("subok", None)
     if kwargs.pop("order", "K") not in ("K", "A"):

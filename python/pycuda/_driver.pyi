@@ -969,6 +969,18 @@ class Context:
         """
 
     @staticmethod
+    def set_default(context: Context | None) -> None:
+        """
+        Name the context of threads that have none; None: such threads get an error.
+
+        The context becomes current in such a thread when the thread first needs one. pycuda.autoinit and pycuda.autoprimaryctx name theirs. LogicError for a context that was detached.
+        """
+
+    @staticmethod
+    def get_default() -> Context | None:
+        """The context of threads that have none, or None."""
+
+    @staticmethod
     def from_handle(handle: int) -> Context:
         """A CUcontext of other code, which keeps it alive."""
 
@@ -2267,7 +2279,7 @@ class Linker:
         self,
         message_handler: object | None = None,
         options: object | None = None,
-        log_verbose: bool = False,
+        log_verbose: bool | None = False,
     ) -> None:
         """
         `options` are pairs of jit_option and int; `message_handler(success, info, error)` is called with the linker's words.
@@ -2427,7 +2439,9 @@ class PhysicalMemory:
     >>> memory = PhysicalMemory(mem_get_allocation_granularity(device), device)
     """
 
-    def __init__(self, size: int, device: Device, shareable: bool = False) -> None: ...
+    def __init__(
+        self, size: int, device: Device, shareable: bool | None = False
+    ) -> None: ...
     @staticmethod
     def import_fd(fd: int, size: int) -> PhysicalMemory:
         """Memory that another process exported; the file descriptor stays yours."""
@@ -2454,7 +2468,9 @@ class PhysicalMemory:
     def __enter__(self) -> PhysicalMemory: ...
     def __exit__(self, *args) -> None: ...
 
-def mem_get_allocation_granularity(device: Device, recommended: bool = False) -> int:
+def mem_get_allocation_granularity(
+    device: Device, recommended: bool | None = False
+) -> int:
     """
     What sizes of PhysicalMemory and VirtualMemory are multiples of, in bytes.
     """
@@ -2619,7 +2635,7 @@ class TextureReference:
         """Read this Array."""
 
     def set_address(
-        self, devptr: object, bytes: int, allow_offset: bool = False
+        self, devptr: object, bytes: int, allow_offset: bool | None = False
     ) -> int:
         """
         Read memory of the device with tex1Dfetch. Returns the offset in bytes that the kernel has to add.
@@ -2688,9 +2704,9 @@ class TextureObject:
         *,
         address_mode: object = 1,
         filter_mode: int = 0,
-        normalized_coordinates: bool = False,
-        normalized_float: bool = False,
-        srgb: bool = False,
+        normalized_coordinates: bool | None = False,
+        normalized_float: bool | None = False,
+        srgb: bool | None = False,
         max_anisotropy: int = 0,
         size: int = 0,
         format: int = 32,
@@ -2773,8 +2789,8 @@ def compile_source(
     source: str,
     nvcc: str,
     options: Sequence[str],
-    keep: bool,
-    no_extern_c: bool,
+    keep: bool | None,
+    no_extern_c: bool | None,
     arch: str,
     code: str,
     cache_dir: object | None,
@@ -2805,7 +2821,7 @@ class ElementwiseKernel:
         loop_prep: str,
         after_loop: str,
         options: Sequence[str],
-        keep: bool,
+        keep: bool | None,
     ) -> None: ...
     def __call__(
         self,
@@ -3017,7 +3033,7 @@ class ReductionKernel:
         name: str,
         preamble: str,
         options: Sequence[str],
-        keep: bool,
+        keep: bool | None,
     ) -> None: ...
     def __call__(
         self,
@@ -3041,10 +3057,13 @@ class ScanKernel:
         size: int,
         scan_expr: str,
         neutral: str,
-        exclusive: bool,
+        exclusive: bool | None,
         name: str,
         preamble: str,
         options: Sequence[str],
     ) -> None: ...
     def source(self) -> str:
         """The CUDA C++ for arrays whose elements lie one after the other."""
+
+class NcclError(RuntimeError):
+    """NCCL reported a failure, or there is no NCCL."""

@@ -2,6 +2,9 @@
 
 It is the device's primary context, shared with other libraries of the process. Which device:
 ``$CUDA_DEVICE``, or the number in ``~/.cuda_device``, or else the first that works.
+
+Other threads use the same context unless they make another one current: it is the default of threads
+that have none (``Context.set_default()``).
 """
 
 from pycuda import driver
@@ -20,5 +23,7 @@ driver.init()
 
 context: driver.Context = make_default_context(_push_primary_context)
 device: driver.Device = context.get_device()
+
+driver.Context.set_default(context)
 
 finish_at_exit(context)

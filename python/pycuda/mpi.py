@@ -6,8 +6,8 @@
 >>> comm.Allreduce(x, y, op=MPI.SUM)
 
 An MPI that knows CUDA gets the device's memory itself. For another one the array is staged: copied to
-the host before the call, and back after it. ``PYCUDA_MPI`` decides: "device", "staged", or "auto"
-(the default), which asks the MPI.
+pinned memory of the host before the call, and back after it. ``PYCUDA_MPI`` decides: "device", "staged",
+or "auto" (the default), which asks the MPI.
 """
 
 from __future__ import annotations
@@ -15,28 +15,24 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
+import inspect
 import os
 
-from pycuda._driver import ArrayBase, _array_is_dense
-from pycuda.driver import Context
+import numpy as np
 
-# Where the buffers stand among a method's arguments: those that are read, and those written.
-_READ_FIRST = "Send Ssend Bsend Rsend Isend Issend Ibsend Irsend".split()
-_WRITE_FIRST = "Recv Irecv Bcast Ibcast Sendrecv_replace".split()
-_BOTH = """
-    Reduce Allreduce Scan Exscan Gather Gatherv Allgather Allgatherv Scatter Scatterv Alltoall
-    Alltoallv Reduce_scatter Reduce_scatter_block Ireduce Iallreduce Iscan Iexscan Igather Igatherv
-    Iallgather Iallgatherv Iscatter Iscatterv Ialltoall Ialltoallv Ireduce_scatter
-    Ireduce_scatter_block
-""".split()
-_NAMES = {
-    **dict.fromkeys(_READ_FIRST, ("buf",)),
-    **dict.fromkeys(_WRITE_FIRST, ("buf",)),
-    **dict.fromkeys(_BOTH, ("sendbuf", "recvbuf")),
-    "Sendrecv": ("sendbuf", None, None, "recvbuf"),
-    "Isendrecv": ("sendbuf", None, None, "recvbuf"),
-}
-_READ_ONLY = {"sendbuf"}
+from pycuda import _driver
+from pycuda._mpi_staging import PINNED, Staging, require_dense, split, wait_for_work
+from pycuda._mpi_staging import Request as Request
+from pycuda._mpi_staging import startall as startall
+from pycuda._mpi_staging import testall as testall
+from pycuda._mpi_staging import waitall as waitall
+from pycuda._mpi_staging import waitany as waitany
+from pycuda._mpi_windows import Win as Win
+from pycuda.driver import Event, Stream
+
+# What mpi4py calls the buffers among its methods' parameters.
+_BUFFERS = ("buf", "sendbuf", "recvbuf")
+_PIECE = 4 << 20  # bytes that Send_pipelined() sends at a time
 
 
 @functools.cache
@@ -57,119 +53,145 @@ def is_device_aware() -> bool:
         return False
 
 
-def _split(buffer):
-    """The array of a buffer as mpi4py takes it, and what stands beside it: [x, count, MPI.FLOAT]."""
-    if isinstance(buffer, ArrayBase):
-        return buffer, None
-    if (
-        isinstance(buffer, (list, tuple))
-        and buffer
-        and isinstance(buffer[0], ArrayBase)
-    ):
-        return buffer[0], list(buffer[1:])
-    return None, None
-
-
-class _Staging:
-    """The host arrays of one call, and where they go back to."""
-
-    def __init__(self) -> None:
-        self.returning: list = []
-
-    def stage(self, name: str, buffer, written: bool):
-        """What the MPI gets for ``buffer``."""
-        array, rest = _split(buffer)
-        if array is None:
-            return buffer
-        if not _array_is_dense(array):
-            raise ValueError(
-                f"{name} must lie in memory without gaps, not with the strides "
-                f"{array.strides}; send a copy()"
-            )
-        host = array.get()
-        if written:
-            self.returning.append((array, host))
-        return host if rest is None else [host, *rest]
-
-    def finish(self) -> None:
-        """Copies what was received to the device."""
-        for array, host in self.returning:
-            array.set(host)
-        self.returning = []
-
-
-class Request:
-    """A request of mpi4py whose received arrays come to the device when it is done."""
-
-    def __init__(self, request, staging: _Staging) -> None:
-        self._request, self._staging = request, staging
-
-    def Wait(self, status=None) -> bool:
-        """Wait until it is done and the arrays are on the device."""
-        done = self._request.Wait(status)
-        self._staging.finish()
-        return done
-
-    def Test(self, status=None) -> bool:
-        """Whether it is done; the arrays are then on the device."""
-        done = self._request.Test(status)
-        if done:
-            self._staging.finish()
-        return done
-
-    wait, test = Wait, Test
-
-    def __getattr__(self, name: str):
-        return getattr(self._request, name)
-
-
-def waitall(requests) -> None:
-    """Wait for all of several requests, ours and mpi4py's."""
-    for request in requests:
-        request.Wait()
+def _is_written(method: str, buffer: str) -> bool:
+    """Whether a method changes a buffer: mpi4py's names tell."""
+    if buffer == "buf":
+        reads = "send" in method.lower() and not method.endswith("_replace")
+        return not reads
+    return buffer == "recvbuf"
 
 
 class Comm:
     """A communicator of mpi4py whose methods take arrays of the device, alone or as
     ``[x, count, datatype]``.
 
-    All of its methods are there; those with capital letters take arrays of the device as well.
-    ``staged`` says how (None: what :func:`is_device_aware` finds).
+    All of its methods are there; those with buffers take arrays of the device as well: blocking,
+    nonblocking and persistent, with counts (``Allgatherv`` ...) and among neighbours
+    (``Neighbor_alltoall`` ...). What makes a communicator of a communicator (``Split``,
+    ``Create_cart`` ...) gives one of this class.
+
+    ``staged`` says how (None: what :func:`is_device_aware` finds). ``stream``: a call waits for the work
+    in this stream before it reads arrays; None: for all work of the context. Raises ValueError for
+    arrays with gaps.
     """
 
-    def __init__(self, comm, staged: bool | None = None) -> None:
+    def __init__(self, comm, staged: bool | None = None, stream=None) -> None:
         self.comm = comm
         self.staged = not is_device_aware() if staged is None else staged
+        self.stream = stream
 
     def __getattr__(self, name: str):
         method = getattr(self.comm, name)
-        if name not in _NAMES:
+        if not callable(method) or not name[:1].isupper():
             return method
-        return functools.partial(self._call, name, method)
+        try:
+            names = list(inspect.signature(method).parameters)
+        except (TypeError, ValueError):  # not a function of mpi4py
+            return method
+        if any(one in _BUFFERS for one in names):
+            return functools.partial(self._call, name, method, names)
+        return functools.partial(self._wrap_result, method)
 
-    def _call(self, name: str, method, *args, **kwargs):
-        args = list(args)
-        places = [*enumerate(args), *kwargs.items()]
-        if not any(_split(value)[0] is not None for _, value in places):
+    def _wrap_result(self, method, *args, **kwargs):
+        result = method(*args, **kwargs)
+        if hasattr(result, "Get_rank") and hasattr(result, "Sendrecv"):
+            return type(self)(result, self.staged, self.stream)
+        return result
+
+    def _call(self, name: str, method, names: list[str], *args, **kwargs):
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        if not any(split(given.get(one))[0] is not None for one in _BUFFERS):
             return method(*args, **kwargs)
         if not self.staged:
-            Context.synchronize()  # an MPI does not know in which stream the array is made
+            for one in _BUFFERS:
+                array, _ = split(given.get(one))
+                if array is not None:
+                    require_dense(array, f"{one} of {name}()")
+            wait_for_work(self.stream)  # an MPI knows nothing of streams
             return method(*args, **kwargs)
-        staging, names = _Staging(), _NAMES[name]
-        for place, value in places:
-            key = place
-            if isinstance(place, int):
-                key = names[place] if place < len(names) else None
-            if key not in names or key is None:
-                continue
-            written = key not in _READ_ONLY and name not in _READ_FIRST
-            staged = staging.stage(f"{key} of {name}()", value, written)
-            if isinstance(place, int):
-                args[place] = staged
-            else:
-                kwargs[place] = staged
-        result = method(*args, **kwargs)
-        if name.startswith("I"):
-            return Request(result, staging)
+        staging = Staging(self.stream)
+        for one in _BUFFERS:
+            if one in given:
+                written = _is_written(name, one)
+                given[one] = staging.stage(f"{one} of {name}()", given[one], written)
+        persistent = name.endswith("_init")
+        if not persistent:
+            staging.fill()
+        result = method(**given)
+        if persistent or name.startswith("I"):
+            return Request(result, staging, persistent)
         staging.finish()
         return result
+
+    def Send_pipelined(self, array, dest: int, tag: int = 0) -> None:
+        """Send a large array in pieces: one is copied to pinned memory while those before are sent.
+
+        The receiver must call :meth:`Recv_pipelined` with an array of the same size. Without staging,
+        it is one message.
+        """
+        require_dense(array, "array of Send_pipelined()")
+        wait_for_work(self.stream)
+        if not self.staged:
+            return self.comm.Send(array, dest, tag)
+        pieces, requests = _Pieces(array), []
+        for index in range(pieces.count):
+            pieces.copy_out(index)
+        for index in range(pieces.count):
+            requests.append(self.comm.Isend(pieces.ready(index), dest, tag))
+        waitall(requests)
+        pieces.finish()
+
+    def Recv_pipelined(self, array, source: int, tag: int = 0) -> None:
+        """Receive what :meth:`Send_pipelined` sends: a piece goes to the device while others come."""
+        require_dense(array, "array of Recv_pipelined()")
+        wait_for_work(self.stream)
+        if not self.staged:
+            return self.comm.Recv(array, source, tag)
+        pieces = _Pieces(array)
+        requests = [
+            self.comm.Irecv(pieces.host(index), source, tag)
+            for index in range(pieces.count)
+        ]
+        for index, request in enumerate(requests):
+            request.Wait()
+            pieces.copy_in(index)
+        pieces.finish()
+
+
+class _Pieces:
+    """An array's bytes in pieces of pinned memory, with a stream for their copies."""
+
+    def __init__(self, array) -> None:
+        self._flat = array._view(0, (array.nbytes,), (1,), np.dtype(np.uint8))
+        self.count = -(-array.nbytes // _PIECE)
+        self._whole, self._pinned = PINNED.like(self._flat)
+        self._stream = Stream()
+        self._done: list[Event] = []
+
+    def _range(self, index: int) -> slice:
+        return slice(index * _PIECE, min((index + 1) * _PIECE, self._flat.nbytes))
+
+    def host(self, index: int) -> np.ndarray:
+        """A piece of pinned memory."""
+        return self._whole[self._range(index)]
+
+    def copy_out(self, index: int) -> None:
+        """Start the copy of a piece to the host."""
+        where = self._range(index)
+        _driver._array_get_bytes(self._flat[where], self.host(index), self._stream)
+        self._done.append(Event().record(self._stream))
+
+    def ready(self, index: int) -> np.ndarray:
+        """The piece, when its copy is done."""
+        self._done[index].synchronize()
+        return self.host(index)
+
+    def copy_in(self, index: int) -> None:
+        """Start the copy of a piece to the device."""
+        where = self._range(index)
+        _driver._array_set_bytes(self._flat[where], self.host(index), self._stream)
+
+    def finish(self) -> None:
+        """Wait for the copies and give the pinned memory back."""
+        self._stream.synchronize()
+        PINNED.give_back(self._pinned)

@@ -212,5 +212,10 @@ class Generator:
 
 
 def default_rng(seed: int | None = None) -> Generator:
-    """A :class:`Generator`, by numpy's name for it."""
+    """A :class:`Generator`, by numpy's name for it.
+
+    An object with a method ``generator()``, such as a bit generator of :mod:`pycuda.dask`, gives its own.
+    """
+    if hasattr(seed, "generator"):
+        return seed.generator()
     return Generator(seed)

@@ -4,6 +4,7 @@
 #include "array_value.h"
 #include "bindings.h"
 #include "device_pointer.h"
+#include "device_scope.h"
 #include "errors.h"
 #include "python_object.h"
 
@@ -199,8 +200,9 @@ class FusedCalls {
             std::array<nb::handle, most_arrays> objects;
             for (std::size_t i = 0; i < count; ++i)
                 objects[i] = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
-            const PythonAllocatorScope scope(
-                PythonAllocatorScope::inherited(std::span(objects).first(count)));
+            const std::span<const nb::handle> given(objects.data(), count);
+            const DeviceScope device(given);
+            const PythonAllocatorScope scope(PythonAllocatorScope::inherited(given));
             return wrap_array(std::move(program->run({arrays.data(), count}).front()),
                               Py_TYPE(NB_TUPLE_GET_ITEM(arguments.ptr(), 0)));
         }
@@ -246,6 +248,7 @@ nb::object fusion_run(const Fusion &self, nb::sequence arrays, nb::handle stream
         type = type == nullptr ? Py_TYPE(array.ptr()) : type;
     }
     const std::vector<nb::handle> handles(objects.begin(), objects.end());
+    const DeviceScope device{std::span<const nb::handle>(handles)};
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(handles));
     std::vector<Array> results = self.run(inputs, stream_ref(stream));
     if (results.size() == 1)
@@ -278,27 +281,29 @@ void bind_array_algorithms(nb::module_ &module) {
         .def(nb::init<>())
         .def("_remember", &FusedCalls::remember, nb::arg("arrays"), nb::arg("fusion"))
         .def("__call__", &FusedCalls::call);
-    module.def("_array_scan", array_scan, nb::arg("name"), nb::arg("array"), nb::arg("axis"),
-               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
+    module.def("_array_scan", on_device_of_arrays(array_scan), nb::arg("name"), nb::arg("array"),
+               nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
                nb::arg("packed") = false, nb::arg("out") = nb::none());
-    module.def("_array_sort", array_sort, nb::arg("array"), nb::arg("axis"),
+    module.def("_array_sort", on_device_of_arrays(array_sort), nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false, nb::arg("stream") = nb::none(),
                nb::arg("way") = "chosen", nb::arg("items") = 0, nb::arg("threads") = 0,
                nb::arg("ranking") = "chosen");
-    module.def("_array_argsort", array_argsort, nb::arg("array"), nb::arg("axis"),
-               nb::arg("descending") = false, nb::arg("order") = nb::none(),
+    module.def("_array_argsort", on_device_of_arrays(array_argsort), nb::arg("array"),
+               nb::arg("axis"), nb::arg("descending") = false, nb::arg("order") = nb::none(),
                nb::arg("stream") = nb::none(), nb::arg("way") = "chosen", nb::arg("items") = 0,
                nb::arg("threads") = 0, nb::arg("ranking") = "chosen");
-    module.def("_array_select", array_select, nb::arg("array"), nb::arg("axis"), nb::arg("ranks"),
-               nb::arg("stream") = nb::none(), nb::arg("way") = "chosen");
-    module.def("_array_partition", array_partition, nb::arg("array"), nb::arg("axis"),
-               nb::arg("rank"), nb::arg("places") = false, nb::arg("descending") = false,
-               nb::arg("stream") = nb::none(), nb::arg("way") = "chosen");
-    module.def("_array_product", array_product, nb::arg("a"), nb::arg("b"),
+    module.def("_array_select", on_device_of_arrays(array_select), nb::arg("array"),
+               nb::arg("axis"), nb::arg("ranks"), nb::arg("stream") = nb::none(),
+               nb::arg("way") = "chosen");
+    module.def("_array_partition", on_device_of_arrays(array_partition), nb::arg("array"),
+               nb::arg("axis"), nb::arg("rank"), nb::arg("places") = false,
+               nb::arg("descending") = false, nb::arg("stream") = nb::none(),
+               nb::arg("way") = "chosen");
+    module.def("_array_product", on_device_of_arrays(array_product), nb::arg("a"), nb::arg("b"),
                nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
                nb::arg("own") = false);
-    module.def("_array_search", array_search, nb::arg("sorted"), nb::arg("values"),
-               nb::arg("right") = false, nb::arg("stream") = nb::none());
+    module.def("_array_search", on_device_of_arrays(array_search), nb::arg("sorted"),
+               nb::arg("values"), nb::arg("right") = false, nb::arg("stream") = nb::none());
 }
 
 } // namespace pycuda::python

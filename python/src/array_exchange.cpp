@@ -1,13 +1,17 @@
 // array_exchange.cpp -- arrays lent to other libraries, and theirs borrowed, through DLPack.
 #include "array_object.h"
 
+#include "device_scope.h"
 #include "dlpack.h"
 #include "python_object.h"
 
 #include <pycuda/device.h>
 #include <pycuda/driver.h>
 
+#include <nanobind/stl/optional.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -150,6 +154,14 @@ int array_device(nb::handle self) {
     return context->context().device().get();
 }
 
+/// Where Python's part of a function is to run: the array's context, unless it is current.
+std::optional<Context> array_context(nb::handle self) {
+    const Array &array = require_array(self, "self");
+    if (!array.memory() || array.context()->context().is_current())
+        return std::nullopt;
+    return array.context()->context();
+}
+
 // Borrowing
 
 Layout layout_of(const dlpack::Tensor &tensor, std::size_t item_size) {
@@ -215,9 +227,11 @@ nb::object array_from_dlpack(nb::handle capsule) {
 } // namespace
 
 void bind_array_exchange(nb::module_ &module) {
-    module.def("_array_to_dlpack", array_to_dlpack, nb::arg("self"), nb::arg("stream").none(),
-               nb::arg("versioned"), nb::arg("copied"));
+    module.def("_array_to_dlpack", on_device_of_arrays(array_to_dlpack), nb::arg("self"),
+               nb::arg("stream").none(), nb::arg("versioned"), nb::arg("copied"));
     module.def("_array_from_dlpack", array_from_dlpack, nb::arg("capsule"));
+    module.def("_array_context", array_context, nb::arg("self"),
+               "The context of the array where it is not current in this thread, else None.");
     module.def("_array_device", array_device, nb::arg("self"),
                "The number of the device that the array is on.");
 }

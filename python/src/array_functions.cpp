@@ -3,6 +3,7 @@
 
 #include "allocate.h"
 #include "device_pointer.h"
+#include "device_scope.h"
 #include "host_buffer.h"
 #include "interruptible.h"
 #include "numpy_types.h"
@@ -276,10 +277,10 @@ void bind_array_functions(nb::module_ &module) {
     module.def("_array_try_reshape", array_try_reshape);
     module.def("_array_to_gpu", array_to_gpu, nb::arg("ary"), nb::arg("allocator").none(),
                nb::arg("stream").none(), nb::arg("type").none());
-    module.def("_array_set_bytes", array_set_bytes, nb::arg("self"), nb::arg("host"),
-               nb::arg("stream").none());
-    module.def("_array_get_bytes", array_get_bytes, nb::arg("self"), nb::arg("host"),
-               nb::arg("stream").none());
+    module.def("_array_set_bytes", on_device_of_arrays(array_set_bytes), nb::arg("self"),
+               nb::arg("host"), nb::arg("stream").none());
+    module.def("_array_get_bytes", on_device_of_arrays(array_get_bytes), nb::arg("self"),
+               nb::arg("host"), nb::arg("stream").none());
 }
 
 } // namespace pycuda::python

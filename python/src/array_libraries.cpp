@@ -7,6 +7,7 @@
 #include "array_object.h"
 #include "bindings.h"
 #include "device_pointer.h"
+#include "device_scope.h"
 #include "errors.h"
 #include "interruptible.h"
 #include "python_object.h"
@@ -254,36 +255,41 @@ void bind_array_libraries(nb::module_ &module) {
     module.def("_array_host_has_arrays", host_has_arrays);
     module.def("_array_wait_for_host", wait_for_host, nb::arg("stream") = nb::none());
     module.def("_small_largest", largest_small, nb::arg("dtype"));
-    module.def("_small_solve", small_solve, nb::arg("a"), nb::arg("b"), nb::arg("failed"),
+    module.def("_small_solve", on_device_of_arrays(small_solve), nb::arg("a"), nb::arg("b"),
+               nb::arg("failed"), nb::arg("stream") = nb::none());
+    module.def("_small_invert", on_device_of_arrays(small_invert), nb::arg("a"), nb::arg("failed"),
                nb::arg("stream") = nb::none());
-    module.def("_small_invert", small_invert, nb::arg("a"), nb::arg("failed"),
+    module.def("_small_determine", on_device_of_arrays(small_determine), nb::arg("a"),
                nb::arg("stream") = nb::none());
-    module.def("_small_determine", small_determine, nb::arg("a"), nb::arg("stream") = nb::none());
-    module.def("_small_determine_logarithm", small_determine_logarithm, nb::arg("a"),
+    module.def("_small_determine_logarithm", on_device_of_arrays(small_determine_logarithm),
+               nb::arg("a"), nb::arg("stream") = nb::none());
+    module.def("_small_cholesky", on_device_of_arrays(small_cholesky), nb::arg("a"),
+               nb::arg("upper"), nb::arg("failed"), nb::arg("stream") = nb::none());
+    module.def("_library_lu", on_device_of_arrays(lu), nb::arg("a"), nb::arg("pivots"),
+               nb::arg("info"), nb::arg("stream") = nb::none());
+    module.def("_library_lu_solve", on_device_of_arrays(lu_solve), nb::arg("factors"),
+               nb::arg("pivots"), nb::arg("b"), nb::arg("transposed"), nb::arg("info"),
                nb::arg("stream") = nb::none());
-    module.def("_small_cholesky", small_cholesky, nb::arg("a"), nb::arg("upper"), nb::arg("failed"),
+    module.def("_library_lu_stack", on_device_of_arrays(lu_stack), nb::arg("a"), nb::arg("pivots"),
+               nb::arg("info"), nb::arg("stream") = nb::none());
+    module.def("_library_lu_solve_stack", on_device_of_arrays(lu_solve_stack), nb::arg("factors"),
+               nb::arg("pivots"), nb::arg("b"), nb::arg("transposed"),
                nb::arg("stream") = nb::none());
-    module.def("_library_lu", lu, nb::arg("a"), nb::arg("pivots"), nb::arg("info"),
+    module.def("_library_cholesky", on_device_of_arrays(cholesky), nb::arg("a"), nb::arg("upper"),
+               nb::arg("info"), nb::arg("stream") = nb::none());
+    module.def("_library_qr", on_device_of_arrays(qr), nb::arg("a"), nb::arg("tau"),
+               nb::arg("info"), nb::arg("stream") = nb::none());
+    module.def("_library_q", on_device_of_arrays(q), nb::arg("a"), nb::arg("tau"), nb::arg("info"),
                nb::arg("stream") = nb::none());
-    module.def("_library_lu_solve", lu_solve, nb::arg("factors"), nb::arg("pivots"), nb::arg("b"),
-               nb::arg("transposed"), nb::arg("info"), nb::arg("stream") = nb::none());
-    module.def("_library_lu_stack", lu_stack, nb::arg("a"), nb::arg("pivots"), nb::arg("info"),
+    module.def("_library_eigh", on_device_of_arrays(eigh), nb::arg("a"), nb::arg("values"),
+               nb::arg("vectors"), nb::arg("upper"), nb::arg("info"),
                nb::arg("stream") = nb::none());
-    module.def("_library_lu_solve_stack", lu_solve_stack, nb::arg("factors"), nb::arg("pivots"),
-               nb::arg("b"), nb::arg("transposed"), nb::arg("stream") = nb::none());
-    module.def("_library_cholesky", cholesky, nb::arg("a"), nb::arg("upper"), nb::arg("info"),
+    module.def("_library_svd", on_device_of_arrays(svd), nb::arg("a"), nb::arg("s"),
+               nb::arg("u").none(), nb::arg("v").none(), nb::arg("jacobi"), nb::arg("info"),
                nb::arg("stream") = nb::none());
-    module.def("_library_qr", qr, nb::arg("a"), nb::arg("tau"), nb::arg("info"),
+    module.def("_library_fourier", on_device_of_arrays(fourier), nb::arg("input"),
+               nb::arg("output"), nb::arg("first"), nb::arg("rank"), nb::arg("inverse"),
                nb::arg("stream") = nb::none());
-    module.def("_library_q", q, nb::arg("a"), nb::arg("tau"), nb::arg("info"),
-               nb::arg("stream") = nb::none());
-    module.def("_library_eigh", eigh, nb::arg("a"), nb::arg("values"), nb::arg("vectors"),
-               nb::arg("upper"), nb::arg("info"), nb::arg("stream") = nb::none());
-    module.def("_library_svd", svd, nb::arg("a"), nb::arg("s"), nb::arg("u").none(),
-               nb::arg("v").none(), nb::arg("jacobi"), nb::arg("info"),
-               nb::arg("stream") = nb::none());
-    module.def("_library_fourier", fourier, nb::arg("input"), nb::arg("output"), nb::arg("first"),
-               nb::arg("rank"), nb::arg("inverse"), nb::arg("stream") = nb::none());
 }
 
 } // namespace pycuda::python

@@ -3,6 +3,7 @@
 
 #include "array_object.h"
 #include "array_value.h"
+#include "device_scope.h"
 #include "errors.h"
 
 #include <array>
@@ -26,6 +27,7 @@ template <Operation operation> PyObject *in_place(PyObject *self, PyObject *othe
         if (!b)
             return Py_NewRef(Py_NotImplemented);
         const Array &array = array_of(self);
+        const DeviceScope scope(std::array<nb::handle, 2>{self, other});
         apply(operation, std::array{Operand(array), *b}, {.out = &array});
         return Py_NewRef(self);
     });

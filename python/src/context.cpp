@@ -153,6 +153,14 @@ void bind_context(nb::module_ &module) {
     bind_either_methods(type);
     type.def_static("get_current", &Context::current,
                     "The context that is current in this thread, whoever made it so, or None.")
+        .def_static(
+            "set_default", &Context::set_default, nb::arg("context").none(),
+            "Name the context of threads that have none; None: such threads get an error.\n\n"
+            "The context becomes current in such a thread when the thread first needs one. "
+            "pycuda.autoinit and pycuda.autoprimaryctx name theirs. LogicError for a context "
+            "that was detached.")
+        .def_static("get_default", &Context::get_default,
+                    "The context of threads that have none, or None.")
         .def_static("from_handle", from_handle, nb::arg("handle"),
                     "A CUcontext of other code, which keeps it alive.")
         .def_static(

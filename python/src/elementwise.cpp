@@ -2,6 +2,7 @@
 #include "bindings.h"
 
 #include "device_pointer.h"
+#include "device_scope.h"
 #include "python_object.h"
 #include "truth.h"
 #include "user_kernel.h"
@@ -87,6 +88,9 @@ class BoundElementwise {
 
     void call(const nb::args &args, const nb::kwargs &keywords) {
         const CallKeywords read = read_keywords(keywords);
+        DeviceScope device;
+        device.add(args);
+        device.enter();
         StagedArguments staged(stream_ref(read.stream));
         const CallArrays arrays(kernel_.text().name, kernel_.arguments(), args, staged.use());
         const ElementwiseKernel::Call call = kernel_.prepare(

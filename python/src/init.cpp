@@ -60,10 +60,8 @@ void bind_init(nb::module_ &module) {
         },
         nb::arg("config_file"), nb::arg("output_file"), nb::arg("output_mode"),
         "Always an error: CUDA has no configurable profiler any more.");
-    module.def(
-        "start_profiler", [] { driver().cuProfilerStart(); }, "Start collecting profiles.");
-    module.def(
-        "stop_profiler", [] { driver().cuProfilerStop(); }, "Stop collecting profiles.");
+    module.def("start_profiler", [] { driver().cuProfilerStart(); }, "Start collecting profiles.");
+    module.def("stop_profiler", [] { driver().cuProfilerStop(); }, "Stop collecting profiles.");
 
     set_caller_lock({release_gil, acquire_gil}); // while a kernel compiles at its first use
     handle_signals_in_driver();

@@ -44,6 +44,8 @@ NB_MODULE(_driver, module) {
     bind_array_libraries(module);
     bind_reduction(module);
     bind_scan(module);
+    bind_nccl(module);
+    bind_device_scope(module);
     bind_array_scope(module);
     describe_call_errors(module);
 }

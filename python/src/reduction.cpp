@@ -3,6 +3,7 @@
 
 #include "array_object.h"
 #include "device_pointer.h"
+#include "device_scope.h"
 #include "python_object.h"
 #include "truth.h"
 #include "user_kernel.h"
@@ -49,6 +50,9 @@ class BoundReduction {
 
     nb::object call(const nb::args &args, const nb::kwargs &keywords) {
         const CallKeywords read = read_keywords(keywords);
+        DeviceScope device;
+        device.add(args);
+        device.enter();
         StagedArguments staged(stream_ref(read.stream));
         const StreamRef stream = staged.queue();
         const CallArrays arrays(kernel_.text().name, kernel_.arguments(), args, staged.use());

@@ -3,6 +3,7 @@
 
 #include "array_operand.h"
 #include "device_pointer.h"
+#include "device_scope.h"
 #include "truth.h"
 #include "user_kernel.h"
 
@@ -19,6 +20,7 @@ class BoundScan {
     explicit BoundScan(ScanText text) : kernel_(std::move(text)) {}
 
     void run(nb::handle out, nb::handle in, nb::handle stream) {
+        const DeviceScope device(std::array{out, in});
         StreamUse use(stream_ref(stream));
         ArrayReader reader(use);
         const ArrayOperand to = reader.read(out, kernel_.text().name, "output_ary");

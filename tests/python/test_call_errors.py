@@ -83,7 +83,10 @@ def test_no_raw_signature_for_a_wrong_keyword(device, name):
             "stream must be a pycuda.driver.Stream or None",
         ),
         (lambda: cuda.Stream().wait_for_event(3), "Event"),
-        (lambda: cuda.Context.set_limit("a", 1), "wants an int as 'limit', not 'a' (str)"),
+        (
+            lambda: cuda.Context.set_limit("a", 1),
+            "wants an int as 'limit', not 'a' (str)",
+        ),
     ],
 )
 def test_the_message_names_the_argument(device, call, message):

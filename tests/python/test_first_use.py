@@ -48,7 +48,9 @@ def check(result):
     assert result.returncode == 0, result.stderr
     taken, longest = map(float, result.stdout.split())
     # With the GIL held all the time, nothing would be left.
-    assert longest < 0.85 * taken, f"another thread stood still for {longest} of {taken} s"
+    assert longest < 0.85 * taken, (
+        f"another thread stood still for {longest} of {taken} s"
+    )
 
 
 def test_other_threads_run_while_an_operation_compiles(run_program):

@@ -65,27 +65,174 @@ MPI_PROGRAM = """
 """
 
 
-def test_two_processes(device, tmp_path, monkeypatch):
+BUFFER_PROGRAM = """
+    import numpy as np
+    import pycuda.autoprimaryctx
+    import pycuda.driver as cuda
+    from mpi4py import MPI
+    from pycuda import gpuarray, mpi
+
+    comm = mpi.Comm(MPI.COMM_WORLD)
+    rank, size = comm.Get_rank(), comm.Get_size()
+    assert size == 3
+    after, before = (rank + 1) % size, (rank - 1) % size
+
+    def gpu(*values, dtype="f8"):
+        return gpuarray.to_gpu(np.array(values, dtype))
+
+    # Persistent requests send what the array holds when they are started.
+    x, y = gpu(0, 0), gpu(0, 0)
+    requests = [comm.Send_init(x, after, 5), comm.Recv_init(y, before, 5)]
+    for step in range(3):
+        x.fill(10 * step + rank)
+        y.fill(-1)
+        mpi.startall(requests)
+        mpi.waitall(requests)
+        assert y.get().tolist() == [10 * step + before] * 2, y
+    for request in requests:
+        request.Free()
+    total = gpu(0, 0)
+    if hasattr(comm, "Allreduce_init") and MPI.Get_version() >= (4, 0):
+        summing = comm.Allreduce_init(x, total)
+        for step in range(2):
+            x.fill(step + rank)
+            summing.Start()
+            summing.Wait()
+            assert total.get().tolist() == [3 * step + 3] * 2
+        summing.Free()
+
+    # Collectives with counts.
+    counts = np.arange(1, size + 1)
+    starts = np.cumsum(counts) - counts
+    mine = gpuarray.to_gpu(np.full(counts[rank], rank, "f4"))
+    whole = gpuarray.zeros(int(counts.sum()), np.float32)
+    comm.Allgatherv(mine, [whole, counts, starts, MPI.FLOAT])
+    assert whole.get().tolist() == [0, 1, 1, 2, 2, 2]
+    part = gpuarray.zeros(int(counts[rank]), np.float32)
+    comm.Scatterv([whole, counts, starts, MPI.FLOAT] if rank == 1 else None, part, root=1)
+    assert part.get().tolist() == [rank] * counts[rank]
+    request = comm.Igatherv(mine, [whole, counts, starts, MPI.FLOAT] if rank == 0 else None)
+    request.Wait()
+    sent = gpuarray.to_gpu(np.arange(6, dtype="f4") + 10 * rank)
+    got = gpuarray.zeros(3 * int(counts[rank]), np.float32)
+    comm.Alltoallv([sent, counts, starts, MPI.FLOAT],
+                   [got, [counts[rank]] * 3, [counts[rank] * i for i in range(3)], MPI.FLOAT])
+    expected = [10 * other + starts[rank] + k for other in range(3) for k in range(counts[rank])]
+    assert got.get().tolist() == expected
+    sums = gpuarray.zeros(1, np.float32)
+    comm.Reduce_scatter_block(gpuarray.to_gpu(np.arange(3, dtype="f4")), sums)
+    assert sums.get().tolist() == [3 * rank]
+
+    # Neighbours: a ring, and its halves.
+    ring = comm.Create_cart([size], periods=[True])
+    assert isinstance(ring, mpi.Comm)
+    left, right = ring.Shift(0, 1)
+    sides = gpu(rank, rank + 100)
+    halo = gpu(0, 0)
+    ring.Neighbor_alltoall(sides, halo)
+    assert halo.get().tolist() == [left + 100, right]
+    request = ring.Ineighbor_allgather(gpu(rank), halo)
+    request.Wait()
+    assert halo.get().tolist() == [left, right]
+    halves = comm.Split(rank % 2, rank)
+    assert halves.allreduce(1) == (2 if rank % 2 == 0 else 1)
+
+    # Windows: written, read and added to by others; what this rank changes is there as well.
+    memory = gpu(*[rank] * 4)
+    win = mpi.Win.Create(memory, comm=comm)
+    win.Fence()
+    win.Put(gpu(50 + rank), after, [1, 1, MPI.DOUBLE])
+    fetched = gpu(0)
+    win.Get(fetched, after, [0, 1, MPI.DOUBLE])
+    win.Fence()
+    assert memory.get().tolist() == [rank, 50 + before, rank, rank]
+    assert fetched.get().tolist() == [after]
+    memory[3:4].fill(rank + 7)
+    win.Fence()
+    win.Accumulate(gpu(1, 1), 0, [2, 2, MPI.DOUBLE], op=MPI.SUM)
+    win.Fence()
+    if rank == 0:
+        assert memory.get().tolist() == [0, 52, 3, 10]
+    win.Lock(after)
+    win.Get(fetched, after, [3, 1, MPI.DOUBLE])
+    win.Unlock(after)
+    assert fetched.get().tolist() == [10 if after == 0 else after + 7]
+    comm.Barrier()
+    win.Free()
+
+    # Large messages in pieces, received into part of an array; behind work in a stream.
+    stream = cuda.Stream()
+    big = gpuarray.zeros(3_000_000, np.float32)
+    quick = mpi.Comm(MPI.COMM_WORLD, stream=stream)
+    if rank == 0:
+        with stream:
+            big += 3
+            big *= 2
+        quick.Send_pipelined(big, 1)
+        quick.Send(big, 2)
+    elif rank == 1:
+        comm.Recv_pipelined(big, 0)
+        assert (big.get() == 6).all()
+    else:
+        comm.Recv(big, 0)
+        assert (big.get() == 6).all()
+    print("rank", rank, "done", flush=True)
+"""
+
+
+def run_mpi(program, count, tmp_path, monkeypatch, choice="staged"):
     pytest.importorskip("mpi4py")
     mpirun = shutil.which("mpirun")
     if mpirun is None:
         pytest.skip("there is no mpirun")
-    program = tmp_path / "program.py"
-    program.write_text(textwrap.dedent(MPI_PROGRAM))
-    monkeypatch.setenv("PYCUDA_MPI", "staged")
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(program))
+    monkeypatch.setenv("PYCUDA_MPI", choice)
     for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
         monkeypatch.setenv(name, "1")
     done = subprocess.run(
-        [mpirun, "-n", "2", "--oversubscribe", sys.executable, program],
+        [mpirun, "-n", str(count), "--oversubscribe", sys.executable, path],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=180,
         # Without what an MPI in this process has put into the environment behind Python's back.
         env=dict(os.environ),
     )
-    assert done.returncode == 0, done.stderr
-    # mpirun passes on what comes from both in any order, also within a line.
-    assert done.stdout.count("done") == 2, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+    # mpirun passes on what comes from all in any order, also within a line.
+    assert done.stdout.count("done") == count, done.stdout
+
+
+def test_two_processes(device, tmp_path, monkeypatch):
+    run_mpi(MPI_PROGRAM, 2, tmp_path, monkeypatch)
+
+
+def test_all_buffers(device, tmp_path, monkeypatch):
+    run_mpi(BUFFER_PROGRAM, 3, tmp_path, monkeypatch)
+
+
+NCCL_PROGRAM = """
+    import os
+    import numpy as np
+    import pycuda.driver as cuda
+    from mpi4py import MPI
+    from pycuda import gpuarray, nccl
+
+    cuda.init()
+    comm = nccl.Communicator.from_mpi(MPI.COMM_WORLD)
+    assert comm.device.handle == comm.rank % cuda.Device.count()
+    with comm.device, comm:
+        x = gpuarray.to_gpu(np.full((3, 2), comm.rank + 1.0))
+        comm.all_reduce(x)
+        assert (x.get() == 6).all()
+        comm.synchronize()
+    print("rank", comm.rank, "done", flush=True)
+"""
+
+
+def test_nccl_from_mpi(device, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTCUDA_DEVICES", "3")
+    run_mpi(NCCL_PROGRAM, 3, tmp_path, monkeypatch)
 
 
 class Recorder:

@@ -18,7 +18,8 @@ std::int64_t largest_small_matrix(ScalarType type) noexcept;
 // as it is. Throws std::invalid_argument for operands that do not fit each other.
 
 /// x with a x = b; `b`: (count, n, columns). By LU factors with partial pivoting.
-Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef stream = current_stream());
+Array solve_small(const Array &a, const Array &b, const Array &failed,
+                  StreamRef stream = current_stream());
 
 /// By Gauss's and Jordan's elimination with partial pivoting.
 Array invert_small(const Array &a, const Array &failed, StreamRef stream = current_stream());
@@ -33,6 +34,7 @@ SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream = cu
 
 /// L with L L^H = a of Hermitian matrices, of which the lower triangle is read. Or with `upper`
 /// L^H, and the upper triangle.
-Array cholesky_small(const Array &a, bool upper, const Array &failed, StreamRef stream = current_stream());
+Array cholesky_small(const Array &a, bool upper, const Array &failed,
+                     StreamRef stream = current_stream());
 
 } // namespace pycuda

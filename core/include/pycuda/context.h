@@ -36,8 +36,14 @@ class Context {
 
     /// The one that is current in this thread, whoever made it so.
     static std::optional<Context> current();
-    /// The same; throws Error (invalid context) where there is none.
+    /// The same; where there is none, the default one is made current in this thread. Throws Error
+    /// (invalid context) where there is no default either.
     static Context require_current();
+
+    /// Names the context of threads that have none, so that pools of threads need no set-up. None
+    /// at first. The default is kept until it is replaced or detached. Any thread may call.
+    static void set_default(std::optional<Context> context);
+    static std::optional<Context> get_default();
 
     CUcontext get() const noexcept;
     /// Tells this context from all others of the process, those with the same handle included that

@@ -68,7 +68,7 @@ const std::shared_ptr<ArrayContext> &ArrayContext::current() {
     driver().cuCtxGetCurrent(&handle);
     if (!last || last->context().get() != handle || is_dead(last)) {
         if (handle == nullptr)
-            Context::require_current(); // throws what says so
+            handle = Context::require_current().get(); // the default, or throws what says so
         last = find_or_make(handle);
     }
     return last;

@@ -27,12 +27,23 @@ std::optional<std::string> find_in(const std::string &folder, std::span<const ch
     return {};
 }
 
+/// A library that a driver brings itself, in its own folder: softcuda has NCCL.
+std::optional<std::string> find_beside_driver(const LibraryDescription &description) {
+    std::error_code failed;
+    const std::filesystem::path driver_path = std::filesystem::canonical(driver().path(), failed);
+    if (failed)
+        return {};
+    return find_in(driver_path.parent_path(), description.files);
+}
+
 std::optional<std::string> find_library(const LibraryDescription &description) {
     const LibraryChoice &choice = LibraryChoice::get();
     if (choice.kind == LibraryChoice::Kind::Folder)
         return find_in(choice.folder, description.files);
-    if (choice.kind == LibraryChoice::Kind::None || driver().image_kind() == ImageKind::Ptx)
+    if (choice.kind == LibraryChoice::Kind::None)
         return {};
+    if (driver().image_kind() == ImageKind::Ptx)
+        return find_beside_driver(description);
     return compile_detail::find_toolkit_library(description.files);
 }
 

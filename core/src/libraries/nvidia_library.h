@@ -48,8 +48,9 @@ struct LibraryChoice {
 /// An opened library. It is never closed: handles live as long as the process.
 class NvidiaLibrary {
   public:
-    /// Null where the library is not found, cannot be opened, or LibraryChoice excludes it. A
-    /// library that the search finds is not opened for a driver that takes PTX, which has no GPU.
+    /// Null where the library is not found, cannot be opened, or LibraryChoice excludes it. For a
+    /// driver that takes PTX, which has no GPU, only a library in the driver's own folder is
+    /// opened.
     static std::unique_ptr<NvidiaLibrary> open(const LibraryDescription &description);
 
     /// The function's address; null where this version has none.

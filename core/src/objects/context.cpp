@@ -71,6 +71,18 @@ std::shared_ptr<ContextOwner> make_owner(CUcontext handle, CUdevice device,
     return owner;
 }
 
+/// The context of threads that have none.
+struct DefaultContext {
+    std::mutex mutex;
+    std::optional<Context> context;
+};
+
+/// Never destroyed: threads may live until the very end.
+DefaultContext &default_context() {
+    static DefaultContext *chosen = new DefaultContext();
+    return *chosen;
+}
+
 CUcontext current_handle() {
     CUcontext handle = nullptr;
     driver().cuCtxGetCurrent(&handle);
@@ -242,8 +254,28 @@ std::optional<Context> Context::current() {
 Context Context::require_current() {
     if (auto context = current())
         return *std::move(context);
+    if (std::optional<Context> chosen = get_default()) {
+        chosen->make_current();
+        return *std::move(chosen);
+    }
     throw Error("explicit_context_dependent", CUDA_ERROR_INVALID_CONTEXT,
                 "no currently active context?");
+}
+
+void Context::set_default(std::optional<Context> context) {
+    if (context && !context->usable())
+        throw Error("context::set_default", CUDA_ERROR_INVALID_CONTEXT, "the context was detached");
+    DefaultContext &chosen = default_context();
+    std::lock_guard lock(chosen.mutex);
+    chosen.context.swap(context); // the old one ends without the lock
+}
+
+std::optional<Context> Context::get_default() {
+    DefaultContext &chosen = default_context();
+    std::lock_guard lock(chosen.mutex);
+    if (chosen.context && !chosen.context->usable())
+        return std::nullopt;
+    return chosen.context;
 }
 
 CUcontext Context::get() const noexcept { return owner_ ? owner_->handle : nullptr; }
@@ -297,6 +329,8 @@ void Context::detach() {
     if (!owner_ || !owner_->attached.exchange(false))
         throw Error("context::detach", CUDA_ERROR_INVALID_CONTEXT,
                     "cannot detach from invalid context");
+    if (get_default() == *this)
+        set_default(std::nullopt);
     if (is_current()) {
         CUcontext popped = nullptr;
         driver().cuCtxPopCurrent(&popped);

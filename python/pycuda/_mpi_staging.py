@@ -1,0 +1,192 @@
+"""Host copies of arrays for an MPI that does not know the device, and the requests that need them.
+
+A staged array is copied to pinned memory before the call, and what was received is copied back when
+the call is done. The copies of one call are started together and waited for once.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._driver import ArrayBase, _array_is_dense
+from pycuda.driver import Context, pagelocked_empty
+
+
+def split(buffer):
+    """The array of a buffer as mpi4py takes it, and what stands beside it: [x, count, MPI.FLOAT]."""
+    if isinstance(buffer, ArrayBase):
+        return buffer, None
+    if (
+        isinstance(buffer, (list, tuple))
+        and buffer
+        and isinstance(buffer[0], ArrayBase)
+    ):
+        return buffer[0], list(buffer[1:])
+    return None, None
+
+
+def require_dense(array, name: str) -> None:
+    """ValueError for an array whose elements do not lie side by side."""
+    if not _array_is_dense(array):
+        raise ValueError(
+            f"{name} must lie in memory without gaps, not with the strides "
+            f"{array.strides}; send a copy()"
+        )
+
+
+class PinnedMemory:
+    """Pinned buffers, kept for the next calls: to make one costs more than to send a small array."""
+
+    MOST_KEPT = 256 << 20  # bytes
+
+    def __init__(self) -> None:
+        self._free: dict[int, list] = {}
+        self._kept = 0
+        self._lock = threading.Lock()
+
+    def like(self, array):
+        """A host array as ``array`` lies in memory, and the buffer to give back."""
+        size = 1 << max(int(array.nbytes - 1).bit_length(), 12) if array.nbytes else 0
+        with self._lock:
+            buffers = self._free.get(size)
+            buffer = buffers.pop() if buffers else None
+            self._kept -= 0 if buffer is None else size
+        if buffer is None:
+            buffer = pagelocked_empty(size, np.uint8) if size else np.empty(0, np.uint8)
+        host = np.ndarray(array.shape, array.dtype, buffer.data, strides=array.strides)
+        return host, buffer
+
+    def give_back(self, buffer) -> None:
+        """Keep a buffer for the next call, or let it go where there are enough."""
+        with self._lock:
+            if buffer.nbytes and self._kept + buffer.nbytes <= self.MOST_KEPT:
+                self._free.setdefault(buffer.nbytes, []).append(buffer)
+                self._kept += buffer.nbytes
+
+
+PINNED = PinnedMemory()
+
+
+def wait_for_work(stream) -> None:
+    """Wait for ``stream``, or for all work of the context: what MPI reads must have been written."""
+    if stream is None:
+        Context.synchronize()
+    else:
+        stream.synchronize()
+
+
+class Staging:
+    """The host copies of one call, and where they go back to."""
+
+    def __init__(self, stream=None) -> None:
+        self.stream = stream
+        self._staged: list = []
+
+    def stage(self, name: str, buffer, written: bool):
+        """What the MPI gets for ``buffer``; its elements are there after :meth:`fill`."""
+        array, rest = split(buffer)
+        if array is None:
+            return buffer
+        require_dense(array, name)
+        host, pinned = PINNED.like(array)
+        self._staged.append((array, host, pinned, written))
+        return host if rest is None else [host, *rest]
+
+    def fill(self) -> None:
+        """Copy the arrays to the host. A message may be shorter than its array: what is received
+        into is copied, too, so that the rest stays as it was."""
+        wait_for_work(self.stream)
+        for array, host, _, _ in self._staged:
+            if array.size:
+                _driver._array_get_bytes(array, host, None)
+
+    def return_received(self) -> None:
+        """Copy what was received to the device."""
+        for array, host, _, written in self._staged:
+            if written and array.size:
+                _driver._array_set_bytes(array, host, None)
+
+    def finish(self) -> None:
+        """:meth:`return_received`, and give the pinned memory back."""
+        self.return_received()
+        staged, self._staged = self._staged, []
+        for _, _, pinned, _ in staged:
+            PINNED.give_back(pinned)
+
+
+class Request:
+    """A request of mpi4py whose received arrays come to the device when it is done.
+
+    A persistent one (``Send_init`` ...) copies what it sends at each :meth:`Start`.
+    """
+
+    def __init__(self, request, staging: Staging, persistent: bool = False) -> None:
+        self._request, self._staging = request, staging
+        self._persistent, self._active = persistent, not persistent
+
+    def Start(self) -> None:
+        """Start a persistent request with what its arrays hold now."""
+        self._staging.fill()
+        self._active = True
+        self._request.Start()
+
+    def Wait(self, status=None) -> bool:
+        """Wait until it is done and the arrays are on the device."""
+        done = self._request.Wait(status)
+        self._done()
+        return done
+
+    def Test(self, status=None) -> bool:
+        """Whether it is done; the arrays are then on the device."""
+        done = self._request.Test(status)
+        if done:
+            self._done()
+        return done
+
+    def Free(self) -> None:
+        """Give a persistent request back."""
+        self._request.Free()
+        self._staging.finish()
+
+    wait, test = Wait, Test
+
+    def _done(self) -> None:
+        if self._active and self._persistent:
+            self._staging.return_received()
+        elif self._active:
+            self._staging.finish()
+        self._active = False
+
+    def __getattr__(self, name: str):
+        return getattr(self._request, name)
+
+
+def startall(requests) -> None:
+    """Start several persistent requests, ours and mpi4py's."""
+    for request in requests:
+        request.Start()
+
+
+def waitall(requests) -> None:
+    """Wait for all of several requests, ours and mpi4py's."""
+    for request in requests:
+        request.Wait()
+
+
+def testall(requests) -> bool:
+    """Whether all of several requests are done; those that are, are finished."""
+    return all([request.Test() for request in requests])
+
+
+def waitany(requests) -> int:
+    """The index of a request that is done, and waited for: ours or mpi4py's."""
+    requests = list(requests)
+    if not requests:
+        raise ValueError("waitany() needs at least one request")
+    while True:
+        for index, request in enumerate(requests):
+            if request.Test():
+                return index

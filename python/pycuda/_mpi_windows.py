@@ -1,0 +1,154 @@
+"""MPI's windows over arrays of the device: memory that other ranks read and write.
+
+Without an MPI that knows the device, the window is a copy of the array on the host. The array and the
+copy are what MPI calls the private and the public copy of a window's memory, and are brought
+together where MPI does so: in the calls that begin or end an epoch. Elements that another rank has
+changed win over the array's.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._mpi_staging import Request, Staging, require_dense, split, wait_for_work
+
+_BUFFERS = ("origin", "result", "compare")
+_WRITTEN = {"Get": {"origin"}, "Rget": {"origin"}}
+# Calls that begin an epoch show other ranks what the array holds; those that end one show this rank
+# what others have done.
+_BEGIN = {"Fence", "Start", "Post", "Lock", "Lock_all", "Sync"}
+_END = {"Fence", "Wait", "Complete", "Unlock", "Unlock_all", "Flush", "Flush_all"}
+_END |= {"Flush_local", "Flush_local_all", "Sync", "Test"}
+
+
+class Win:
+    """A window of mpi4py over an array of the device; all of its methods take such arrays.
+
+    >>> win = mpi.Win.Create(x, comm=comm)
+    >>> win.Fence()
+    >>> win.Put(y, target_rank=1)
+    >>> win.Fence()                 # now x of rank 1 holds y of this rank
+
+    In one epoch, an element is changed by this rank or by others, not by both, as MPI wants it.
+    """
+
+    def __init__(self, win, array=None, window=None, staged: bool = True) -> None:
+        self.win, self.array, self.staged = win, array, staged
+        self._window = window
+        self._seen = None if window is None else window.copy()
+        self._pending: list[Staging] = []
+
+    @classmethod
+    def Create(
+        cls, memory, disp_unit: int | None = None, info=None, comm=None, staged=None
+    ) -> Win:
+        """A window over ``memory``, an array of the device without gaps, or None for no memory.
+
+        ``disp_unit``: bytes by which ranks count displacements; None: those of an element. ``comm``: a
+        communicator, ours or mpi4py's; None: of this process alone. ``staged`` as of :class:`Comm`.
+        """
+        mpi = importlib.import_module("mpi4py.MPI")
+        if staged is None:
+            staged = getattr(comm, "staged", None)
+        if staged is None:
+            staged = not importlib.import_module("pycuda.mpi").is_device_aware()
+        communicator = getattr(comm, "comm", comm) or mpi.COMM_SELF
+        info = mpi.INFO_NULL if info is None else info
+        array, _ = split(memory)
+        if disp_unit is None:
+            disp_unit = 1 if memory is None else memory.dtype.itemsize
+        if array is None:
+            made = mpi.Win.Create(memory, disp_unit, info, communicator)
+            return cls(made, staged=staged)
+        require_dense(array, "memory of a window")
+        if not staged:
+            wait_for_work(None)
+            made = mpi.Win.Create(array, disp_unit, info, communicator)
+            return cls(made, array, staged=False)
+        window = array.get()
+        made = mpi.Win.Create(window, disp_unit, info, communicator)
+        return cls(made, array, window)
+
+    def __getattr__(self, name: str):
+        method = getattr(self.win, name)
+        if name in _BEGIN or name in _END:
+            return functools.partial(self._synchronize, name, method)
+        if name in ("Attach", "Detach"):
+            return functools.partial(self._attach, name, method)
+        if not callable(method) or not name[0].isupper():
+            return method
+        try:
+            names = list(inspect.signature(method).parameters)
+        except (TypeError, ValueError):
+            return method
+        if not any(one in _BUFFERS for one in names):
+            return method
+        return functools.partial(self._access, name, method, names)
+
+    def Free(self) -> None:
+        """Give the window back, with all ranks; the array then holds what others have written."""
+        self.win.Free()
+        self._bring_together()
+
+    def _attach(self, name: str, method, memory):
+        if split(memory)[0] is not None and self.staged:
+            raise TypeError(
+                f"{name}() of an array of the device needs an MPI that knows the device "
+                "(PYCUDA_MPI=device); use Win.Create()"
+            )
+        return method(memory)
+
+    def _synchronize(self, name: str, method, *args, **kwargs):
+        wait_for_work(None)
+        if name in _BEGIN:
+            self._bring_together()
+        result = method(*args, **kwargs)
+        if name in _END and result is not False:  # of Test()
+            pending, self._pending = self._pending, []
+            for staging in pending:
+                staging.finish()
+            self._bring_together()
+        return result
+
+    def _bring_together(self) -> None:
+        """What others have changed goes to the array; what this rank has changed, to the window."""
+        if self._window is None:
+            return
+        own = self.array.get()
+        flat, seen = _bytes(self._window), _bytes(self._seen)
+        item = self.array.dtype.itemsize
+        changed = (flat != seen).reshape(-1, item).any(axis=1)
+        if changed.any():
+            _bytes(own).reshape(-1, item)[changed] = flat.reshape(-1, item)[changed]
+            _driver._array_set_bytes(self.array, own, None)
+        flat[:] = _bytes(own)
+        seen[:] = flat
+
+    def _access(self, name: str, method, names, *args, **kwargs):
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        if not any(split(given.get(one))[0] is not None for one in _BUFFERS):
+            return method(*args, **kwargs)
+        if not self.staged:
+            wait_for_work(None)
+            return method(*args, **kwargs)
+        staging = Staging()
+        for one in _BUFFERS:
+            if one in given:
+                written = one == "result" or one in _WRITTEN.get(name, ())
+                given[one] = staging.stage(f"{one} of {name}()", given[one], written)
+        staging.fill()
+        result = method(**given)
+        if name.startswith("R") and result is not None:
+            return Request(result, staging)
+        self._pending.append(staging)
+        return result
+
+
+def _bytes(host: np.ndarray) -> np.ndarray:
+    """A view of all bytes in the order of memory."""
+    return host.ravel(order="K").view(np.uint8)

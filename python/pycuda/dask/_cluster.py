@@ -1,0 +1,127 @@
+"""A Dask cluster of this machine with one worker process for each device."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+from dask.utils import parse_bytes
+from distributed import Nanny, Scheduler
+from distributed.deploy.spec import SpecCluster
+
+from pycuda import driver
+from pycuda._array_exchange import device_number
+from pycuda.dask._spilling import DeviceHostStore
+
+
+class LocalPyCUDACluster(SpecCluster):
+    """A scheduler in this process, and one worker process for each device.
+
+    ``devices``: numbers, "cuda:1" or :class:`pycuda.driver.Device`; by default all devices. A device
+    may stand there several times. ``threads_per_worker``: tasks that a worker runs at once, each in
+    the device's primary context. ``device_memory_limit``: from where results are copied to the host:
+    bytes, "4 GB" or a fraction of the device's memory. ``memory_limit``: host memory of a worker in
+    bytes or as a text, from 60 % of which results go to files; by default an equal part of the
+    machine's; None: no limit. ``protocol``: "tcp://", or "ucx://" where distributed-ucxx is installed,
+    by which arrays go from device to device. ``worker_options`` are passed to ``distributed.Nanny``.
+
+    A worker that ends is started anew, and Dask computes again what was lost with it.
+
+    >>> with LocalPyCUDACluster() as cluster, Client(cluster) as client:
+    ...     x.sum().compute()
+
+    Raises ValueError for devices that do not exist and for limits of no meaning.
+    """
+
+    def __init__(
+        self,
+        devices=None,
+        threads_per_worker: int = 1,
+        device_memory_limit=0.8,
+        memory_limit="auto",
+        protocol: str = "tcp://",
+        host: str = "127.0.0.1",
+        scheduler_port: int = 0,
+        dashboard_address: str | None = None,
+        local_directory: str | None = None,
+        name: str | None = None,
+        asynchronous: bool = False,
+        silence_logs: bool | int = logging.WARNING,
+        **worker_options,
+    ) -> None:
+        driver.init()
+        if devices is None:
+            devices = range(driver.Device.count())
+        numbers = [device_number(device) for device in devices]
+        if not numbers:
+            raise ValueError("devices must name at least one device")
+        if memory_limit == "auto":
+            total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+            memory_limit = total // len(numbers)
+        elif isinstance(memory_limit, str):
+            memory_limit = parse_bytes(memory_limit)
+        spill_from = None if memory_limit is None else max(int(0.6 * memory_limit), 1)
+        environment = worker_options.pop("env", {})
+        common = {
+            "host": host,
+            "protocol": protocol,
+            "nthreads": threads_per_worker,
+            "memory_limit": memory_limit or 0,
+            "local_directory": local_directory,
+            "silence_logs": silence_logs,
+            "preload": ["pycuda.dask.preload", *worker_options.pop("preload", [])],
+            **worker_options,
+        }
+        limits = {
+            "device_memory_limit": device_memory_limit,
+            "memory_limit": spill_from,
+        }
+        workers = {
+            place: {
+                "cls": Nanny,
+                "options": {
+                    **common,
+                    "env": {**environment, "CUDA_DEVICE": str(number)},
+                    "data": (WorkerStore, {"device": number, **limits}),
+                    "resources": {"GPU": 1},
+                },
+            }
+            for place, number in enumerate(numbers)
+        }
+        scheduler = {
+            "cls": Scheduler,
+            "options": {
+                "host": host,
+                "port": scheduler_port,
+                "protocol": protocol,
+                "dashboard": dashboard_address is not None,
+                "dashboard_address": dashboard_address,
+            },
+        }
+        self.devices = tuple(numbers)
+        super().__init__(
+            scheduler=scheduler, workers=workers, name=name,
+            asynchronous=asynchronous, silence_logs=silence_logs,
+        )  # fmt: skip
+
+    def new_worker_spec(self):
+        raise RuntimeError(
+            "a LocalPyCUDACluster has one worker for each device, and no more can be added; "
+            "name the devices when the cluster is made"
+        )
+
+
+class WorkerStore(DeviceHostStore):
+    """The store of a worker, which names the worker's device before any task runs.
+
+    ``$CUDA_DEVICE`` alone comes too late: a worker process imports the program's main module, and
+    with it perhaps :mod:`pycuda.dask`, before Dask sets the environment.
+    """
+
+    def __init__(self, worker_local_directory: str, device: int, **limits) -> None:
+        driver.init()
+        context = driver.Device(device).retain_primary_context()
+        driver.Context.set_default(context)
+        if driver.Context.get_current() not in (None, context):
+            context.set_current()
+        super().__init__(worker_local_directory, **limits)

@@ -1,0 +1,87 @@
+// communicator.h -- a rank's part of a communicator: its queue of work and the thread that does it.
+//
+// Work is ordered by the program's streams. A stream tells the communicator that its turn has come,
+// and then waits until a word in memory has reached the number of the work:
+//
+//     stream    [kernel] --> [arrive] --> [wait for word >= 7] --> [kernel]
+//                               |                 ^
+//     thread of the communicator: work 5, 6, [work 7: messages], word = 7
+//
+// Work is done in the order in which the program asked for it, whatever the streams, as all ranks
+// ask in the same order. Host functions of streams do not wait for other ranks: one thread calls
+// those of all streams of a process.
+#pragma once
+
+#include "collective.h"
+#include "failure.h"
+#include "segment.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cuda.h>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace softnccl {
+
+class Communicator {
+  public:
+    /// Joins the others in the current context. Throws Failure.
+    Communicator(const ncclUniqueId &id, int ranks, int rank);
+    /// Waits for queued work.
+    ~Communicator();
+    Communicator(const Communicator &) = delete;
+    Communicator &operator=(const Communicator &) = delete;
+
+    /// Returns when all ranks have joined. Throws Failure where that will not be.
+    void wait_for_others();
+
+    /// Puts calls into streams, to be done together. Throws Failure.
+    void enqueue(std::vector<Request> requests, const std::vector<CUstream> &streams);
+
+    /// Throws Failure for an argument that cannot be right.
+    void check(const Request &request) const;
+
+    /// Ends what is queued with an error, on all ranks.
+    void abort();
+
+    [[nodiscard]] int ranks() const noexcept { return segment_->ranks(); }
+    [[nodiscard]] int rank() const noexcept { return segment_->rank(); }
+    [[nodiscard]] CUdevice device() const noexcept { return device_; }
+    /// What went wrong in queued work; success while nothing did.
+    [[nodiscard]] ncclResult_t result() const;
+    [[nodiscard]] std::string message() const;
+
+  private:
+    struct Work {
+        Communicator *communicator;
+        std::vector<Request> requests;
+        std::uint32_t number;
+        std::atomic<std::size_t> streams_to_come;
+    };
+    static void CUDA_CB arrive(void *work);
+    void loop();
+    void run(const Work &work);
+    void note(const Failure &failure);
+    void check_memory(const void *address, std::size_t bytes, const char *what) const;
+
+    std::unique_ptr<Segment> segment_;
+    CUcontext context_ = nullptr;
+    CUdevice device_ = 0;
+    std::atomic<std::uint32_t> *done_ = nullptr; ///< in pinned memory
+    CUdeviceptr done_on_device_ = 0;
+    std::uint64_t collectives_ = 0; ///< of the thread
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::uint32_t enqueued_ = 0, finished_ = 0;
+    bool stopping_ = false, stopped_ = false;
+    std::vector<std::unique_ptr<Work>> queue_;
+    ncclResult_t result_ = ncclSuccess;
+    std::string message_;
+};
+
+} // namespace softnccl

@@ -1,0 +1,201 @@
+"""An array carries its device: threads without a context, several devices, copies between them."""
+
+import textwrap
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+from pycuda import gpuarray
+
+SEVERAL = """
+    import threading
+    import numpy as np
+    import pycuda.driver as cuda
+    from pycuda import gpuarray, elementwise, fuse
+    cuda.init()
+    devices = [cuda.Device(i) for i in range(cuda.Device.count())]
+    assert len(devices) >= 2, devices
+
+    def on(i, host):
+        with devices[i]:
+            return gpuarray.to_gpu(host)
+
+    def in_thread(function):
+        result = []
+        def run():
+            try:
+                result.append(function())
+            except BaseException as error:
+                result.append(error)
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        if isinstance(result[0], BaseException):
+            raise result[0]
+        return result[0]
+
+    def raises(kind, text, function):
+        try:
+            function()
+        except kind as error:
+            assert text in str(error), str(error)
+            return
+        raise AssertionError(f"nothing was raised, wanted {text!r}")
+    host = np.arange(12, dtype=np.float32)
+"""
+
+
+def run_several(run_program, body):
+    """The program on four devices of softcuda, or on those of a machine with several GPUs."""
+    done = run_program(
+        textwrap.dedent(SEVERAL) + textwrap.dedent(body), SOFTCUDA_DEVICES="4"
+    )
+    if "AssertionError: [<pycuda.driver.Device 0" in done.stderr:
+        pytest.skip("this machine has one GPU")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_operations_run_on_the_device_of_their_arrays(run_program):
+    run_several(
+        run_program,
+        """
+        x, y = on(1, host), on(1, host + 1)
+        # No context is current, in the main thread nor in another one.
+        assert cuda.Context.get_current() is None
+        for call in (lambda f: f(), in_thread):
+            z = call(lambda: (x + y) * 2 - 1)
+            assert z.device == "cuda:1"
+            np.testing.assert_array_equal(call(z.get), (host + host + 1) * 2 - 1)
+            assert float(call(lambda: x.sum()).get()) == host.sum()
+            assert call(lambda: np.sort(x[::-1])).get().tolist() == host.tolist()
+            assert call(lambda: np.concatenate([x, y])).device == "cuda:1"
+            assert call(lambda: np.convolve(x, y)).device == "cuda:1"
+            np.testing.assert_allclose(call(lambda: np.std(x)).get(), host.std(), rtol=1e-6)
+            assert call(lambda: x[np.array([1, 3])]).get().tolist() == [1, 3]
+            assert call(lambda: x[x > 3]).size == 8
+            assert call(lambda: np.linalg.norm(x)).device == "cuda:1"
+            call(lambda: x.set(host))
+        assert cuda.Context.get_current() is None
+
+        # Another context is current, and stays so.
+        with devices[0]:
+            before = cuda.Context.get_current()
+            z = x * y
+            assert z.device == "cuda:1" and cuda.Context.get_current() == before
+            assert np.concatenate([x, y]).device == "cuda:1"
+            kernel = elementwise.ElementwiseKernel("float *x", "x[i] += 1", "add_one")
+            kernel(x)
+            assert cuda.Context.get_current() == before
+            assert gpuarray.zeros(3).device == "cuda:0"
+        assert x.get().tolist() == (host + 1).tolist()
+
+        doubled = fuse(lambda a, b: a * b + 1)
+        for device in (0, 1, 2):
+            a = on(device, host)
+            assert doubled(a, a).device == f"cuda:{device}"
+            np.testing.assert_array_equal(doubled(a, a).get(), host * host + 1)
+        """,
+    )
+
+
+def test_arrays_of_two_devices_are_refused_by_name(run_program):
+    run_several(
+        run_program,
+        """
+        x, y = on(0, host), on(1, host)
+        message = "must be on one device, not on cuda:0 and cuda:1; copy one of them with to_device()"
+        raises(ValueError, message, lambda: x + y)
+        raises(ValueError, message, lambda: np.hypot(x, y))
+        raises(ValueError, message, lambda: x @ y)
+        raises(ValueError, message, lambda: x.__iadd__(y))
+        raises(ValueError, message, lambda: np.where(x > 1, x, y))
+        raises(ValueError, message, lambda: fuse(lambda a, b: a + b)(x, y))
+        kernel = elementwise.ElementwiseKernel("float *x, float *y", "x[i] += y[i]", "add")
+        raises(ValueError, message, lambda: kernel(x, y))
+        raises(ValueError, "on cuda:1 and cuda:0", lambda: np.searchsorted(y, x))
+        """,
+    )
+
+
+def test_threads_without_a_context_use_the_default_one(run_program):
+    run_several(
+        run_program,
+        """
+        raises(cuda.LogicError, "no currently active context", lambda: in_thread(lambda: gpuarray.zeros(3)))
+        context = devices[2].retain_primary_context()
+        cuda.Context.set_default(context)
+        assert cuda.Context.get_default() == context
+        assert in_thread(lambda: gpuarray.zeros(3).device) == "cuda:2"
+        assert in_thread(lambda: cuda.mem_get_info()[1]) == devices[2].total_memory()
+        # A context of the thread's own comes first.
+        def own():
+            with devices[1]:
+                return gpuarray.zeros(3).device
+        assert in_thread(own) == "cuda:1"
+        cuda.Context.set_default(None)
+        assert cuda.Context.get_default() is None
+        raises(cuda.LogicError, "no currently active context", lambda: in_thread(lambda: gpuarray.zeros(3)))
+        # One that is given up is no default any more.
+        cuda.Context.set_default(context)
+        context.detach()
+        assert cuda.Context.get_default() is None
+        raises(cuda.LogicError, "was detached", lambda: cuda.Context.set_default(context))
+        """,
+    )
+
+
+def test_autoinit_serves_every_thread(run_program):
+    done = run_program(
+        """
+        import threading
+        import numpy as np
+        import pycuda.autoinit
+        from concurrent.futures import ThreadPoolExecutor
+        from pycuda import gpuarray
+        from pycuda.elementwise import ElementwiseKernel
+
+        kernel = ElementwiseKernel("double *x", "x[i] *= 2", "twice")
+        def work(n):
+            x = gpuarray.arange(n, dtype=np.float64)
+            kernel(x)
+            return float((x + 1).sum().get())
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(work, range(1, 40))) == [n * (n - 1) + n for n in range(1, 40)]
+        print("done")
+        """
+    )
+    assert done.returncode == 0 and "done" in done.stdout, done.stderr
+
+
+def test_copies_to_other_devices(run_program):
+    run_several(
+        run_program,
+        """
+        x = on(0, host.reshape(3, 4))
+        for target in (1, "cuda:1", devices[1], np.int64(1)):
+            y = x.to_device(target)
+            assert y.device == "cuda:1" and y.dtype == x.dtype
+            np.testing.assert_array_equal(y.get(), host.reshape(3, 4))
+        assert x.to_device(0) is x and x.to_device("cuda:0") is x
+        np.testing.assert_array_equal(x.to_device("cpu"), host.reshape(3, 4))
+        # Views with gaps, in Fortran's order, and of nothing; work before the copy is waited for.
+        np.testing.assert_array_equal(x[::2, 1:].to_device(3).get(), host.reshape(3, 4)[::2, 1:])
+        assert x.T.to_device(2).strides == x.T.strides
+        np.testing.assert_array_equal((x * 2 + 1).to_device(2).get(), host.reshape(3, 4) * 2 + 1)
+        assert x[:0].to_device(1).shape == (0, 4)
+        raises(ValueError, "there is no device 4; there are 4", lambda: x.to_device(4))
+        for wrong in ("gpu", "cuda:x", 1.0, True, None):
+            raises(ValueError, "device must be", lambda: x.to_device(wrong))
+        """,
+    )
+
+
+def test_scope_of_an_array_whose_context_is_gone(device):
+    context = cuda.Device(0).make_context()
+    x = gpuarray.zeros(3, np.float32)
+    cuda.Context.pop()
+    context.detach()
+    with pytest.raises(cuda.Error):
+        (x + 1).get()

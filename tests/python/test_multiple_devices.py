@@ -1,0 +1,76 @@
+"""The programs and pictures of docs/multiple_devices.md, and the benchmark, on devices of softcuda."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "multi_device"
+
+
+def run(*command, timeout=200, **environment):
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True, text=True, timeout=timeout,
+        env={**os.environ, "SOFTCUDA_THREADS": "1", **environment},
+    )  # fmt: skip
+    if "there is no libnccl" in done.stderr or "there is no device" in done.stderr:
+        pytest.skip(done.stderr.splitlines()[-1])
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    return done.stdout
+
+
+def test_mpi_stencil():
+    pytest.importorskip("mpi4py")
+    if shutil.which("mpirun") is None:
+        pytest.skip("there is no mpirun")
+    out = run(
+        *("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3", sys.executable),
+        *(EXAMPLES / "mpi_stencil.py", "--size", "100", "--steps", "20"),
+        SOFTCUDA_DEVICES="3", PYCUDA_MPI="staged",
+    )  # fmt: skip
+    assert re.search(r"3 processes on devices \[.*\]: 20 steps, .* as NumPy", out), out
+
+
+def test_nccl_fit():
+    out = run(sys.executable, EXAMPLES / "nccl_fit.py", "--samples", "4000")
+    assert re.search(r"\d devices, NCCL .*: 60 steps, largest error of a weight", out)
+
+
+def test_dask_out_of_core():
+    pytest.importorskip("distributed")
+    out = run(
+        sys.executable, EXAMPLES / "dask_out_of_core.py",
+        *("--gigabytes", "0.02", "--device-limit", "4MB", "--chunk", "1MB"),
+    )  # fmt: skip
+    found = re.search(
+        r"2 devices, 0.02 GB in (\d+) chunks, (\d+) moved to the host", out
+    )
+    assert found and int(found[2]) > 0, out
+
+
+def test_benchmark():
+    out = run(
+        sys.executable, ROOT / "benchmarks/multi_gpu.py",
+        *("--small", "--devices", "2", "--only", "nccl,stencil,overlap"), SOFTCUDA_DEVICES="2",
+    )  # fmt: skip
+    assert out.count("| all_reduce |") == 3 and out.count("| ring |") == 3
+    assert "## Stencil" in out and "## Copies beside kernels" in out
+
+
+def test_pictures_are_current(tmp_path):
+    pytest.importorskip("matplotlib")
+    run(sys.executable, ROOT / "docs/pictures/draw_devices.py", tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == sorted(path.name for path in (ROOT / "docs/pictures").glob("*.svg"))
+    for name in names:
+        assert (tmp_path / name).read_text() == (
+            ROOT / "docs/pictures" / name
+        ).read_text()
+    guide = (ROOT / "docs/multiple_devices.md").read_text()
+    assert sorted(re.findall(r"pictures/(\w+\.svg)", guide)) == names

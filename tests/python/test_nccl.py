@@ -1,0 +1,293 @@
+"""NCCL's calls on arrays: several devices in one process, several processes, and what goes wrong."""
+
+import textwrap
+
+import pytest
+
+ONE_PROCESS = """
+    import threading
+    import ml_dtypes
+    import numpy as np
+    import pycuda.driver as cuda
+    from pycuda import gpuarray, nccl
+    cuda.init()
+    count = cuda.Device.count()
+    comms = nccl.all_devices()
+    assert [c.rank for c in comms] == list(range(count)) and comms[0].ranks == count
+    def on(rank, host):
+        with cuda.Device(rank):
+            return gpuarray.to_gpu(np.ascontiguousarray(host))
+    def raises(kind, text, function):
+        try:
+            function()
+        except kind as error:
+            assert text in str(error), str(error)
+            return
+        raise AssertionError(f"nothing was raised, wanted {text!r}")
+"""
+
+
+@pytest.fixture
+def run_devices(run_program):
+    """Run a program on so many devices; skipped on a machine with fewer GPUs."""
+
+    def run(body, count=4, timeout=200, **environment):
+        done = run_program(
+            textwrap.dedent(ONE_PROCESS) + textwrap.dedent(body),
+            timeout=timeout, SOFTCUDA_DEVICES=str(count), SOFTCUDA_THREADS="1", **environment,
+        )  # fmt: skip
+        if "there is no libnccl" in done.stderr:
+            pytest.skip("there is no NCCL")
+        assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+        return done
+
+    return run
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_collectives_of_one_process(run_devices, count):
+    run_devices(
+        """
+        assert nccl.version() >= (2, 13, 0)
+        rng = np.random.default_rng(1)
+        types = "int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128".split()
+        for name in [*types, ml_dtypes.bfloat16]:
+            dtype = np.dtype(name)
+            # 1.5 million elements go in several pieces.
+            for size in (0, 1, 7, 1000) + ((1_500_000,) if dtype == np.float32 else ()):
+                hosts = [rng.integers(0, 5, size).astype(dtype) for _ in range(count)]
+                for op, join in [("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum)]:
+                    if dtype.kind == "c" and op != "sum":
+                        raises(TypeError, "complex numbers have no", lambda: comms[0].all_reduce(on(0, hosts[0]), op=op))
+                        continue
+                    parts = [on(rank, host) for rank, host in enumerate(hosts)]
+                    wanted = hosts[0]
+                    for host in hosts[1:]:
+                        wanted = join(wanted, host).astype(dtype)
+                    with nccl.group():
+                        results = [c.all_reduce(x, gpuarray.GPUArray.copy(x), op=op) for c, x in zip(comms, parts)]
+                    for result in results:
+                        np.testing.assert_array_equal(result.get(), wanted)
+                    with nccl.group():  # in place, on the last rank alone
+                        for c, x in zip(comms, parts):
+                            c.reduce(x, op=op, root=count - 1)
+                    np.testing.assert_array_equal(parts[-1].get(), wanted)
+                    for x, host in list(zip(parts, hosts))[:-1]:
+                        np.testing.assert_array_equal(x.get(), host)
+
+        hosts = [rng.standard_normal((count, 3, 5)) for _ in range(count)]
+        parts = [on(rank, host) for rank, host in enumerate(hosts)]
+        with nccl.group():
+            means = [c.all_reduce(x, gpuarray.GPUArray.copy(x), op="avg") for c, x in zip(comms, parts)]
+            rows = [c.reduce_scatter(x) for c, x in zip(comms, parts)]
+            whole = [c.all_gather(x) for c, x in zip(comms, parts)]
+        for rank in range(count):
+            np.testing.assert_allclose(means[rank].get(), np.mean(hosts, axis=0), rtol=1e-12)
+            np.testing.assert_allclose(rows[rank].get(), np.sum(hosts, axis=0)[rank], rtol=1e-12)
+            np.testing.assert_array_equal(whole[rank].get(), np.stack(hosts))
+            np.testing.assert_array_equal(means[rank].get(), means[0].get())  # the same bits
+        with nccl.group():
+            for c, x in zip(comms, parts):
+                c.broadcast(x, root=count - 1)
+        for x in parts:
+            np.testing.assert_array_equal(x.get(), hosts[-1])
+
+        structs = np.array([(1, 2.5), (3, 4.5)], [("a", "i4"), ("b", "f8")])
+        parts = [on(rank, structs if rank == 0 else np.zeros_like(structs)) for rank in range(count)]
+        with nccl.group():
+            for c, x in zip(comms, parts):
+                c.broadcast(x)
+        assert all(x.get().tolist() == structs.tolist() for x in parts)
+        raises(TypeError, "all_reduce() takes arrays of", lambda: comms[0].all_reduce(parts[0]))
+        for c in comms:
+            c.destroy()
+        raises(nccl.NcclError, "was destroyed", comms[0].check)
+        """,
+        count,
+    )
+
+
+def test_messages_streams_and_groups(run_devices):
+    run_devices(
+        """
+        # A ring of messages, longer than any buffer between the ranks, and both ways at once.
+        hosts = [np.full(300_000, rank, "f4") for rank in range(count)]
+        parts = [on(rank, host) for rank, host in enumerate(hosts)]
+        left = [on(rank, host * 0) for rank, host in enumerate(hosts)]
+        right = [on(rank, host * 0) for rank, host in enumerate(hosts)]
+        streams = []
+        for device in range(count):
+            with cuda.Device(device):
+                streams.append(cuda.Stream())
+        for _ in range(3):
+            with nccl.group():
+                for rank, c in enumerate(comms):
+                    after, before = (rank + 1) % count, (rank - 1) % count
+                    c.send(parts[rank], after, streams[rank])
+                    c.recv(left[rank], before, streams[rank])
+                    c.sendrecv(parts[rank], before, right[rank], after, streams[rank])
+        for rank, c in enumerate(comms):
+            c.synchronize(streams[rank])
+            assert (left[rank].get() == (rank - 1) % count).all()
+            assert (right[rank].get() == (rank + 1) % count).all()
+
+        # Work is ordered by streams: what is computed before is sent, what comes after sees the result.
+        for step in range(20):
+            with nccl.group():
+                for rank, c in enumerate(comms):
+                    parts[rank].fill(step + rank)
+                    c.all_reduce(parts[rank])
+            for x in parts:
+                x += 1
+        for x in parts:
+            assert (x.get() == count * 19 + sum(range(count)) + 1).all()
+
+        # From a thread for each rank, no group is needed.
+        def work(rank):
+            with cuda.Device(rank):
+                x = gpuarray.to_gpu(np.full(1000, rank + 1.0))
+                for _ in range(10):
+                    comms[rank].all_reduce(x, op="max")
+                    x += rank
+                results[rank] = x.get()
+        results = {}
+        threads = [threading.Thread(target=work, args=(rank,)) for rank in range(count)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        assert all((results[rank] == count + 9 * (count - 1) + rank).all() for rank in range(count))
+
+        # An exception in a group leaves its calls unmade.
+        try:
+            with nccl.group():
+                comms[0].all_reduce(parts[0])
+                raise KeyError("mine")
+        except KeyError:
+            pass
+        before = parts[0].get()
+        with nccl.group():
+            for c, x in zip(comms, parts):
+                c.all_reduce(x, op="max")
+        np.testing.assert_array_equal(parts[0].get(), before)
+        """
+    )
+
+
+def test_wrong_arguments(run_devices):
+    run_devices(
+        """
+        x, y = on(0, np.zeros(4)), on(1, np.zeros(4))
+        c = comms[0]
+        raises(ValueError, "on cuda:1 was passed to a communicator on cuda:0", lambda: c.all_reduce(y))
+        raises(TypeError, "must be a GPUArray, not ndarray", lambda: c.send(np.zeros(3), 1))
+        raises(ValueError, "without gaps", lambda: c.send(x[::2], 1))
+        raises(ValueError, "op must be one of", lambda: c.all_reduce(x, op="mean"))
+        raises(ValueError, "peer must be from 0 to 1, not 2", lambda: c.send(x, 2))
+        raises(ValueError, "root must be from 0 to 1, not -1", lambda: c.broadcast(x, -1))
+        raises(TypeError, "must have one dtype", lambda: c.all_reduce(x, x.astype("f4")))
+        raises(ValueError, "cannot take 4 elements to 3", lambda: c.all_reduce(x, on(0, np.zeros(3))))
+        raises(ValueError, "first axis of 2", lambda: c.reduce_scatter(on(0, np.zeros((3, 2)))))
+        raises(ValueError, "rank must be from 0 to 1, not 2", lambda: nccl.Communicator(2, 2, bytes(128)))
+        raises(ValueError, "a unique id has 128 bytes, not 3", lambda: nccl.Communicator(1, 0, b"abc", 0))
+        raises(ValueError, "there is no device 9", lambda: nccl.all_devices([0, 9]))
+        # Nothing of this has harmed the communicators.
+        with nccl.group():
+            comms[0].all_reduce(x), comms[1].all_reduce(y)
+        assert x.get().tolist() == [0] * 4
+        """,
+        2,
+    )
+
+
+def test_calls_that_do_not_match_are_errors(run_devices):
+    done = run_devices(
+        """
+        x, y = on(0, np.zeros(4)), on(1, np.zeros(4))
+        with nccl.group():
+            comms[0].all_reduce(x)
+            comms[1].all_reduce(y, op="max")
+        for c in comms:
+            raises(nccl.NcclError, "all-reduce number 1 of 4 float64 with", c.synchronize)
+        raises(nccl.NcclError, "rank", lambda: comms[0].broadcast(x))
+
+        fresh = nccl.all_devices()
+        with nccl.group():
+            fresh[0].send(x, 1)
+            fresh[1].recv(on(1, np.zeros(5)), 0)
+        raises(nccl.NcclError, "rank 1 calls send and receive of 5 float64, rank 0 calls send and receive of 4",
+               fresh[1].synchronize)
+
+        late = nccl.all_devices()
+        late[0].all_reduce(x)  # and the other rank never
+        raises(nccl.NcclError, "rank 1 did nothing for 2 s (SOFTCUDA_NCCL_TIMEOUT)", late[0].synchronize)
+
+        gone = nccl.all_devices()
+        gone[1].destroy()
+        gone[0].all_reduce(x)
+        raises(nccl.NcclError, "rank 1 has destroyed its communicator", gone[0].synchronize)
+
+        own = nccl.all_devices()
+        own[0].send(x, 0)
+        raises(nccl.NcclError, "sends to itself", own[0].synchronize)
+        raises(nccl.NcclError, "only 1 of 2 ranks joined within 2 s", lambda: nccl.Communicator(2, 0, nccl.unique_id(), 0))
+
+        common = nccl.unique_id()
+        nccl.Communicator(1, 0, common, 0)
+        """,
+        2,
+        SOFTCUDA_NCCL_TIMEOUT="2",
+    )
+    assert "softcuda: NCCL, rank" in done.stderr
+
+
+PROCESSES = """
+    import os, signal, subprocess, sys, time
+    import numpy as np
+    import pycuda.driver as cuda
+    from pycuda import gpuarray, nccl
+    cuda.init()
+    ranks, mode = 3, sys.argv[1]
+    if len(sys.argv) == 2:
+        common = nccl.unique_id()
+        processes = [
+            subprocess.Popen([sys.executable, __file__, mode, str(rank), common.hex()])
+            for rank in range(ranks)
+        ]
+        codes = [process.wait(timeout=100) for process in processes]
+        print("codes", codes)
+        left = [name for name in os.listdir("/dev/shm") if common[16:60].split(b"\\0")[0].decode() in name]
+        assert not left, left
+        sys.exit()
+    rank = int(sys.argv[2])
+    with cuda.Device(rank % cuda.Device.count()):
+        comm = nccl.Communicator(ranks, rank, bytes.fromhex(sys.argv[3]))
+        x = gpuarray.to_gpu(np.arange(100_000, dtype="f4") + rank)
+        for _ in range(5):
+            y = comm.all_reduce(x, gpuarray.empty_like(x))
+        assert (y.get() == 3 * np.arange(100_000, dtype="f4") + 3).all()
+        if mode == "well":
+            comm.destroy()
+            sys.exit()
+        if rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        start = time.monotonic()
+        try:
+            comm.all_reduce(x)
+            comm.synchronize()
+        except nccl.NcclError as error:
+            assert "rank 1" in str(error) and "has ended" in str(error), error
+            assert time.monotonic() - start < 20
+            comm.abort()
+            sys.exit(7)
+"""
+
+
+@pytest.mark.parametrize("mode, codes", [("well", "[0, 0, 0]"), ("kill", "[7, -9, 7]")])
+def test_processes(run_program, mode, codes):
+    done = run_program(
+        PROCESSES, mode, SOFTCUDA_DEVICES="3", SOFTCUDA_THREADS="1", timeout=200
+    )
+    if "there is no libnccl" in done.stderr:
+        pytest.skip("there is no NCCL")
+    assert done.returncode == 0 and f"codes {codes}" in done.stdout, (
+        done.stdout + done.stderr[-3000:]
+    )

@@ -1,0 +1,44 @@
+"""A stand-in for CuPy in Dask's own tests: CuPy's names for our arrays and NumPy's functions of them.
+
+Tests of Dask that are written for CuPy import this module in CuPy's place. It adds nothing to
+pycuda.dask but names.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+
+from pycuda import linalg  # noqa: F401  (a name that CuPy has)
+from pycuda._array_functions import named_functions
+from pycuda.gpuarray import GPUArray as ndarray  # noqa: F401
+
+__version__ = "14.0.0"  # the newest whose behaviour the tests ask for
+
+_FUNCTIONS = named_functions()
+
+
+def asnumpy(array, **kwargs):
+    """The array on the host."""
+    return array.get(**kwargs)
+
+
+class random:  # noqa: N801  (a module of CuPy)
+    """CuPy's module of that name. Dask imports CuPy when it is imported itself, so pycuda.dask waits."""
+
+    @staticmethod
+    def default_rng(seed=None):
+        return importlib.import_module("pycuda.dask").default_rng(seed)
+
+    RandomState = None  # set by the plugin, which Dask has been imported before
+
+
+def __getattr__(name: str):
+    """NumPy's function on the device, or what NumPy has that is no function of arrays: types, nan."""
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    value = getattr(np, name)
+    if isinstance(value, np.ufunc) or not callable(value) or isinstance(value, type):
+        return value
+    raise AttributeError(f"there is no {name}() for arrays of the device")

@@ -1,0 +1,29 @@
+"""A pytest plugin: Dask takes our arrays for CuPy's, so that its tests of CuPy run with them."""
+
+import cupy
+import dask.array.backends
+import dask.utils
+from dask.array.backends import array_creation_dispatch
+
+import pycuda.dask
+from pycuda.gpuarray import GPUArray
+
+
+def is_cupy_type(x) -> bool:
+    """What Dask's helpers of its tests ask before they copy to the host."""
+    return isinstance(x, GPUArray) or x is GPUArray
+
+
+for _module in ("creation", "routines", "utils"):
+    _imported = __import__(f"dask.array.{_module}", fromlist=["is_cupy_type"])
+    _imported.is_cupy_type = is_cupy_type
+dask.utils.is_cupy_type = is_cupy_type
+# What Dask registers for CuPy is registered already, by pycuda.dask itself.
+dask.array.backends.register_cupy = pycuda.dask._dispatch.register
+cupy.random.RandomState = pycuda.dask.RandomState
+array_creation_dispatch.register_backend("cupy", pycuda.dask.PyCUDABackendEntrypoint())
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "gpu: needs a device")
+    config.addinivalue_line("markers", "flaky: run again where it fails")

@@ -184,6 +184,10 @@ packages_message() {
 # ---------------------------------------------------------------------------------------------
 # Python
 
+# has_list LIST: whether the packages of tools/requirements/LIST.txt are in .venv. The copy there is
+# made after the installation: it says what is in the environment.
+has_list() { cmp -s "$root/tools/requirements/$1.txt" "$root/.venv/$1.txt"; }
+
 # ensure_python LIST...: a virtual environment with the packages of tools/requirements/LIST.txt.
 ensure_python() {
     local list
@@ -202,12 +206,46 @@ ensure_python() {
         logged "$(find_python)" -m venv "$root/.venv"
     fi
     for list in "$@"; do
-        # The copy is made after the installation: it says what is in the environment.
-        cmp -s "$root/tools/requirements/$list.txt" "$root/.venv/$list.txt" && continue
+        ! has_list "$list" || continue
         say "installing Python packages into .venv (tools/requirements/$list.txt)"
         logged "$python" -m pip install --disable-pip-version-check -r "$root/tools/requirements/$list.txt"
         cp "$root/tools/requirements/$list.txt" "$root/.venv/$list.txt"
     done
+}
+
+# ---------------------------------------------------------------------------------------------
+# What a program needs that ./run starts
+
+# program_list FILE: the list of Python packages for an example; it has the name of its folder.
+program_list() {
+    local folder=
+    [[ $1 == *.py ]] && folder=$(dirname "$(readlink -f "$1")")
+    [[ $folder == "$root"/examples/* && -e $root/tools/requirements/${folder##*/}.txt ]] || return 0
+    echo "${folder##*/}"
+}
+
+program_packages() {
+    case $program in mpirun | mpiexec) have "$program" || echo openmpi-bin ;; esac
+}
+
+# ensure_program PROGRAM: install what it needs beside the build.
+ensure_program() {
+    local program=$1 list
+    if [[ -n $(program_packages) ]]; then
+        (
+            flock 9
+            prepare_log
+            ensure_packages program_packages
+        ) 9>"$root/build/.lock"
+    fi
+    list=$(program_list "$program")
+    if [[ -n $list && -z ${PYCUDA_VENV:-} ]] && ! has_list "$list"; then
+        (
+            flock 9
+            prepare_log
+            ensure_python "$list"
+        ) 9>"$root/build/.lock"
+    fi
 }
 
 # ---------------------------------------------------------------------------------------------

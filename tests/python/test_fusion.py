@@ -165,3 +165,14 @@ def test_what_cannot_be_fused():
         pycuda.fuse(lambda x: x << 2)(x)
     with pytest.raises(ValueError, match="broadcast"):
         pycuda.fuse(lambda x, y: x + y)(x, other)
+
+
+def test_many_strided_arrays(device):
+    """Eight arrays with gaps and their result once overran a table of eight layouts."""
+    parts = [np.arange(64, dtype=np.float32).reshape(8, 8) + k for k in range(12)]
+    for count in (7, 8, 12):
+        names = ", ".join(f"a{k}" for k in range(count))
+        total = pycuda.fuse(eval(f"lambda {names}: {names.replace(',', ' +')}"))
+        arrays = [gpuarray.to_gpu(part)[1:-1, 1:-1] for part in parts[:count]]
+        wanted = sum(part[1:-1, 1:-1] for part in parts[:count])
+        assert (total(*arrays).get() == wanted).all()

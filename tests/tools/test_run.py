@@ -86,3 +86,30 @@ def test_python_that_is_not_there_is_named(tmp_path):
     done = run("-c", "pass", env=environment)
     assert done.returncode == 1
     assert f"'{tmp_path}/bin/python' is not there" in done.stderr
+
+
+def setup(commands):
+    """What bash prints for commands of tools/setup.sh."""
+    done = subprocess.run(
+        ["/bin/bash", "-c", f"root={ROOT}; source {ROOT}/tools/setup.sh; {commands}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_an_example_brings_the_list_of_its_folder(tmp_path):
+    assert setup(f"program_list {ROOT}/examples/gallery/life.py") == "gallery"
+    assert setup(f"cd {ROOT}/examples; program_list gallery/life.py") == "gallery"
+    assert setup(f"program_list {ROOT}/examples/tutorials/doublify.py") == ""
+    (tmp_path / "examples/gallery").mkdir(parents=True)
+    assert setup(f"program_list {tmp_path}/examples/gallery/life.py") == ""
+
+
+def test_mpirun_is_installed_where_it_is_missing(tmp_path):
+    assert setup("PATH=/nowhere; program=mpirun; program_packages") == "openmpi-bin"
+    assert setup("PATH=/nowhere; program=python; program_packages") == ""
+    (tmp_path / "mpirun").write_text("#!/bin/sh\n")
+    (tmp_path / "mpirun").chmod(0o755)
+    assert setup(f"PATH={tmp_path}; program=mpirun; program_packages") == ""

@@ -1,6 +1,7 @@
 // layout.cpp -- contiguity, views and the merging of axes.
 #include <pycuda/layout.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace pycuda {
@@ -208,24 +209,31 @@ Layout broadcast_shapes(const Layout &a, const Layout &b) {
 
 void coalesce(std::span<Layout> layouts) noexcept {
     const Layout first = layouts[0];
-    std::array<Layout, 8> merged;
-    const std::size_t count = layouts.size();
+    std::array<bool, Layout::max_dimensions> joins{}; // the axis before it, in every layout
+    int previous = -1;
     for (int axis = 0; axis < first.dimensions(); ++axis) {
-        const std::int64_t extent = first.extent(axis);
-        if (extent == 1)
+        if (first.extent(axis) == 1)
             continue;
-        const int last = merged[0].dimensions() - 1;
-        bool joins = last >= 0;
-        for (std::size_t i = 0; i < count && joins; ++i)
-            joins = merged[i].stride(last) == extent * layouts[i].stride(axis);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (joins)
-                merged[i].set(last, merged[i].extent(last) * extent, layouts[i].stride(axis));
-            else
-                merged[i].append(extent, layouts[i].stride(axis));
-        }
+        joins[static_cast<std::size_t>(axis)] =
+            previous >= 0 && std::ranges::all_of(layouts, [&](const Layout &layout) {
+                return layout.stride(previous) == first.extent(axis) * layout.stride(axis);
+            });
+        previous = axis;
     }
-    std::copy_n(merged.begin(), count, layouts.begin());
+    for (Layout &layout : layouts) {
+        Layout merged;
+        for (int axis = 0; axis < first.dimensions(); ++axis) {
+            const std::int64_t extent = first.extent(axis);
+            const int last = merged.dimensions() - 1;
+            if (extent == 1)
+                continue;
+            if (joins[static_cast<std::size_t>(axis)])
+                merged.set(last, merged.extent(last) * extent, layout.stride(axis));
+            else
+                merged.append(extent, layout.stride(axis));
+        }
+        layout = merged;
+    }
 }
 
 void sort_axes(std::span<Layout> layouts, std::span<std::int64_t> offsets) noexcept {

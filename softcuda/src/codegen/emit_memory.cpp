@@ -455,17 +455,12 @@ Values access_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Addr
     return either(w, suspect, slowly, [&] { return access(placed); }, Likely::No);
 }
 
-bool is_prefetched(const Placed &placed) {
-    return placed.how == How::Contiguous || placed.how == How::Windowed;
-}
-
-Values load_all_lanes(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan,
-                      const Address &address, const Element &element) {
+Values load_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
+                      const Element &element) {
     return access_all_lanes(
         w, plan, address, rt::Access::Load,
         [&](const Placed &placed) {
-            if (is_prefetched(placed))
-                emit_prefetch(w, i, placed.accessed);
+            emit_prefetch(w, placed.plan.prefetch, placed.accessed);
             return load_placed(w, placed, element);
         },
         [&] { return load_slowly(w, address, element); });
@@ -491,13 +486,12 @@ void store_uniform(WarpEmitter &w, const ir::Instruction &i, const Address &addr
     }
 }
 
-void store_all_lanes(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan,
-                     const Address &address, const Element &element, const Values &values) {
+void store_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
+                     const Element &element, const Values &values) {
     access_all_lanes(
         w, plan, address, rt::Access::Store,
         [&](const Placed &placed) {
-            if (is_prefetched(placed))
-                emit_prefetch(w, i, placed.accessed);
+            emit_prefetch(w, placed.plan.prefetch, placed.accessed);
             return store_placed(w, placed, element, values);
         },
         [&] { return store_slowly(w, address, element, values); });
@@ -525,7 +519,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
         check_address(w, address, static_cast<unsigned>(rt::Access::Load));
         values = load_scalar(w, group_pointer(w, address, 0), element, i.attributes.invariant);
     } else {
-        values = load_all_lanes(w, i, plan, address, element);
+        values = load_all_lanes(w, plan, address, element);
     }
     for (unsigned e = 0; e < element.count; ++e) {
         const ir::Value *result = i.result(e);
@@ -548,7 +542,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
     if (plan.full == How::Uniform) {
         check_address(w, address, static_cast<unsigned>(rt::Access::Store));
         store_uniform(w, i, address, element);
-        emit_prefetch_at_cursor(w, i, address);
+        emit_prefetch(w, plan.prefetch, address);
     } else {
         Values values;
         for (unsigned e = 0; e < element.count; ++e) {
@@ -556,7 +550,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
             values.push_back(
                 to_memory(w, with_hardware_nan(w.b, *operand, w.full(operand)), element));
         }
-        store_all_lanes(w, i, plan, address, element, values);
+        store_all_lanes(w, plan, address, element, values);
     }
     if (is_ordered(i))
         compiler_barrier(w);

@@ -200,7 +200,7 @@ constexpr AnalysisPass kAnalyses[] = {
     {"lockstep", Optional, "analysis/lockstep.cpp",
      "Finds whether all warps of a block come to the same barriers in the same order.",
      warp::find_lockstep, warp::print_lockstep},
-    {"access-plans", Required, "warp/access_plan.cpp",
+    {"access-plans", Required, "warp/access_plan.cpp warp/plan_prefetch.cpp",
      "Decides how each access to memory is made, and what is checked before it.",
      warp::plan_accesses, warp::print_access_plans},
 };

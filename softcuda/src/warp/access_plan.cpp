@@ -106,6 +106,7 @@ class Planner {
         if (!is_atomic(i) && made.check == Check::Range && made.shape.divergent())
             made.indexed = indexed_address(i, made.lane_bytes());
         choose(i, made);
+        made.prefetch = plan_prefetch(kernel_, i, made);
         return made;
     }
 
@@ -407,7 +408,9 @@ std::string to_text(const AccessPlan &plan) {
         out += ", check alignment " + std::to_string(plan.alignment);
     if (plan.check == Check::Range)
         out += ", check range";
-    return out + (plan.may_wrap ? ", check wrap" : "");
+    out += plan.may_wrap ? ", check wrap" : "";
+    const std::string prefetch = to_text(plan.prefetch);
+    return prefetch.empty() ? out : out + ", prefetch " + prefetch;
 }
 
 } // namespace softcuda::warp

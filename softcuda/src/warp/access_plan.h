@@ -15,6 +15,7 @@
 #include "analysis/shape.h"
 #include "analysis/thread_values.h"
 #include "ir/ir.h"
+#include "warp/plan_prefetch.h"
 
 #include <array>
 #include <cstdint>
@@ -94,6 +95,7 @@ struct AccessPlan {
     /// Of shared memory: the first lanes' offsets, if they follow from the thread's index in a
     /// line.
     std::optional<WarpLine> line;
+    PrefetchPlan prefetch;
 
     [[nodiscard]] How how(bool mask_is_full) const { return mask_is_full ? full : masked; }
     [[nodiscard]] unsigned lane_bytes() const { return bytes * count; }

@@ -16,6 +16,14 @@ and ``dask worker --preload pycuda.dask.preload`` does it elsewhere.
 
 from __future__ import annotations
 
+try:
+    import dask.array as _dask_array  # noqa: F401
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"pycuda.dask wants {missing.name}, which is not installed: pip install 'dask[array]'",
+        name=missing.name,
+    ) from missing
+
 from dask.array import register_chunk_type as _register_chunk_type
 from dask.array.backends import array_creation_dispatch as _array_creation_dispatch
 

@@ -1,25 +1,30 @@
 #!/usr/bin/env python3
-"""Make docs/reference: one page for each module, of the signatures and docstrings in the sources.
+"""Make the reference: a page for each module, of the signatures and docstrings in the sources.
 
-    tools/reference.py           write the pages
-    tools/reference.py --check   exit with 1 where a page is not current, or a name has no docstring
+    ./run tools/reference.py FOLDER    write the pages, in reStructuredText; ./test docs does it
+    ./run tools/reference.py --check   exit with 1 where a name has no docstring
 
-Only texts are read, nothing is imported: the modules of python/pycuda, and of the compiled module
-its stub. A name that a module takes over from another (``from x import y as y``) is described where
-a program finds it.
+Signatures are read from the texts: the modules of python/pycuda, and of the compiled module its stub. A
+name that a module takes over from another (``from x import y as y``) is described where a program finds
+it. Functions that a module makes when it is imported (``gpuarray.exp``) are asked for at run time.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
+import re
 import sys
 import textwrap
+import types
 from dataclasses import dataclass
 from pathlib import Path
 
+from pycuda._array_ufuncs import UniversalFunction
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("python/pycuda")
-PAGES = Path("docs/reference")
 MODULES = (
     "driver compiler gpuarray fft linalg cumath elementwise reduction scan random curandom tools gl "
     "gl.autoinit autoinit autoprimaryctx characterize debug fusion ipython mpi nccl dask"
@@ -30,6 +35,7 @@ ENUM = "pycuda._enum.DriverEnum"
 PYTHONS_OWN = (
     "Call self as a function."  # of types made in C; the class says what it means
 )
+Functions = dict[str, tuple[str, str]]
 Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
@@ -47,6 +53,7 @@ class Sources:
     def __init__(self, root: Path):
         self.package = root / PACKAGE
         self.trees: dict[str, ast.Module] = {}
+        self.found: dict[str, dict[str, list[Definition]]] = {}
 
     def tree(self, module: str) -> ast.Module | None:
         """The parsed module, by its name below pycuda; None for what is not of the package."""
@@ -64,6 +71,11 @@ class Sources:
 
     def definitions(self, module: str) -> dict[str, list[Definition]]:
         """All that a module defines or takes over, by name."""
+        if module not in self.found:
+            self.found[module] = self.find_definitions(module)
+        return self.found[module]
+
+    def find_definitions(self, module: str) -> dict[str, list[Definition]]:
         found: dict[str, list[Definition]] = {}
         tree = self.tree(module)
         for node in tree.body if tree else []:
@@ -121,8 +133,8 @@ class Sources:
 
     def public(self, module: str) -> list[Name]:
         """The public names of a module, in the order of their sources."""
-        found = self.definitions(STAR[module]) if module in STAR else {}
-        found.update(self.definitions(module))
+        taken = self.definitions(STAR[module]) if module in STAR else {}
+        found = {**taken, **self.definitions(module)}
         names = [
             Name(name, nodes)
             for name, nodes in found.items()
@@ -162,7 +174,8 @@ def docstring(nodes: list[Definition]) -> str:
             else None
         )
         if text:
-            return without_signature(node.name, text)
+            text = without_signature(node.name, text)
+            return "\n\n".join(parameter_list(block) for block in text.split("\n\n"))
     return ""
 
 
@@ -193,23 +206,39 @@ def constructor(node: ast.ClassDef) -> list[str]:
     ]
 
 
-def code(lines: list[str]) -> str:
-    return "```python\n" + "\n".join(lines) + "\n```\n"
+PARAMETER = re.compile(r"([a-z_]\w*(?:, [a-z_]\w*)*): +(\S.*)")
 
 
-def body(text: str) -> str:
-    """A docstring as Markdown: its examples become code."""
-    parts: list[str] = []
-    for block in text.split("\n\n"):
-        lines = block.splitlines()
-        start = next((i for i, s in enumerate(lines) if s.startswith(">>>")), None)
-        if start is None:
-            parts.append(block.replace("``", "`"))
-            continue
-        if start:
-            parts.append("\n".join(lines[:start]).replace("``", "`"))
-        parts.append("```pycon\n" + "\n".join(lines[start:]) + "\n```")
-    return "\n\n".join(parts) + "\n"
+def parameter_list(block: str) -> str:
+    """A paragraph of lines ``name: meaning``, indented where they go on, as a list; others as they are."""
+    lines = block.split("\n")
+    heads = [PARAMETER.fullmatch(line) for line in lines if not line.startswith(" ")]
+    if len(lines) < 2 or not heads or not all(heads):
+        return block
+    return "\n".join(
+        f"- **{found[1]}**: {found[2]}"
+        if (found := PARAMETER.fullmatch(line))
+        else f"  {line.strip()}"
+        for line in lines
+    )
+
+
+def full_names(head: str) -> str:
+    """A signature whose types Sphinx finds; it shows their short names."""
+    head = re.sub(r"(?<![\w.])_?driver\.", "pycuda.driver.", head)
+    return re.sub(
+        r"(?<![\w.])(?:gpuarray\.)?GPUArray\b", "pycuda.gpuarray.GPUArray", head
+    )
+
+
+def directive(kind: str, heads: list[str], text: str, options: str = "") -> str:
+    """One entry of the reference; several heads are the overloads of a function."""
+    first = f".. py:{kind}:: "
+    heads, options = [full_names(head) for head in heads], full_names(options)
+    lines = [first + heads[0]] + [" " * len(first) + head for head in heads[1:]]
+    if options:
+        lines += [f"   {options}"]
+    return "\n".join(lines) + "\n\n" + textwrap.indent(text, "   ") + "\n"
 
 
 def members(node: ast.ClassDef) -> dict[str, list[Definition]]:
@@ -223,26 +252,26 @@ def members(node: ast.ClassDef) -> dict[str, list[Definition]]:
     return found
 
 
-def describe_member(owner: str, nodes: list[Definition]) -> str:
+def describe_member(nodes: list[Definition]) -> str:
     first = nodes[0]
     assert isinstance(first, ast.FunctionDef)
     text = docstring(nodes)
     if text == PYTHONS_OWN:
         text = ""
     if is_property(first):
-        kind = f": {ast.unparse(first.returns)}" if first.returns else ""
-        head = [f"{owner}.{first.name}{kind}"]
-    elif first.name == "__call__":
-        head = [signature(n).replace("__call__", owner.lower(), 1) for n in nodes]
-    else:
-        head = [signature(n, f"{owner}.") for n in nodes]
-    return code(head) + ("\n" + body(text) if text else "")
+        kind = f":type: {ast.unparse(first.returns)}" if first.returns else ""
+        return directive("property", [first.name], text, kind)
+    heads = [signature(n) for n in nodes if isinstance(n, ast.FunctionDef)]
+    marks = {ast.unparse(mark) for mark in first.decorator_list}
+    options = next(
+        (f":{m}:" for m in ("staticmethod", "classmethod") if m in marks), ""
+    )
+    return directive("method", heads, text, options)
 
 
 def describe(name: Name) -> str:
-    """The section of a name."""
+    """The entry of a name."""
     first = name.nodes[0]
-    text = f"## {name.name}\n\n"
     if is_enum(first):
         assert isinstance(first, ast.ClassDef)
         listed = [
@@ -252,52 +281,90 @@ def describe(name: Name) -> str:
             and isinstance(item.target, ast.Name)
             and item.target.id not in ("names", "values")
         ]
-        words = textwrap.fill("Constants: " + ", ".join(listed), 110)
-        return text + words + "\n"
+        words = "Constants: " + ", ".join(f"``{word}``" for word in listed)
+        return directive("class", [name.name], textwrap.fill(words, 110))
     if isinstance(first, ast.FunctionDef):
         heads = [signature(n) for n in name.nodes if isinstance(n, ast.FunctionDef)]
-        return text + code(heads) + "\n" + body(docstring(name.nodes))
+        return directive("function", heads, docstring(name.nodes))
     if isinstance(first, ast.ClassDef):
-        if made := constructor(first):
-            text += code(made) + "\n"
-        text += body(docstring(name.nodes))
+        text = docstring(name.nodes) + "\n"
         for nodes in members(first).values():
-            text += "\n" + describe_member(name.name, nodes)
-        return text
-    value = f" = {ast.unparse(first.value)}" if first.value else ""
+            text += "\n" + describe_member(nodes)
+        return directive("class", constructor(first) or [name.name], text)
     kind = (
-        f": {ast.unparse(first.annotation)}" if isinstance(first, ast.AnnAssign) else ""
+        f":type: {ast.unparse(first.annotation)}"
+        if isinstance(first, ast.AnnAssign)
+        else ""
     )
-    return text + code([f"{name.name}{kind}{value if len(value) < 80 else ''}"])
+    return directive("data", [name.name], "", kind)
 
 
-def page(sources: Sources, module: str) -> str:
+def page(sources: Sources, module: str, functions: Functions | None = None) -> str:
+    """A page of reStructuredText. ``functions`` has what the module makes when it is imported."""
     tree = sources.tree(module)
     assert tree is not None, f"there is no module pycuda.{module}"
+    title = f"pycuda.{module}"
     about = ast.get_docstring(tree) or ""
-    text = f"# pycuda.{module}\n\n{body(about)}"
+    made = functions or {}
+    text = f"{title}\n{'=' * len(title)}\n\n.. py:module:: {title}\n\n{about}\n"
     for name in sources.public(module):
-        text += "\n" + describe(name)
+        if name.name not in made:
+            text += "\n" + describe(name)
+    for name, (head, doc) in made.items():
+        text += "\n" + directive("function", [name + head], doc)
     return text
 
 
+def made_functions(module: str) -> Functions:
+    """(signature, docstring) of the public functions that a module makes in a loop or by a call."""
+    found: Functions = {}
+    for name, value in vars(importlib.import_module(f"pycuda.{module}")).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(value, UniversalFunction):
+            inputs = (
+                "x"
+                if value.nin == 1
+                else ", ".join(f"x{i + 1}" for i in range(value.nin))
+            )
+            keywords = (
+                "out=None, where=True, dtype=None, casting='same_kind', stream=None"
+            )
+            text = (
+                f"``numpy.{value.__name__}`` of each element, with numpy's types and broadcasting.\n\n"
+                + (inspect.getdoc(UniversalFunction) or "")
+                .partition("\n\n")[2]
+                .partition(">>>")[0]
+            )
+            found[name] = (
+                f"({inputs}, /, *, {keywords}, allocator=None) -> GPUArray",
+                text,
+            )
+        elif (
+            isinstance(value, types.FunctionType)
+            and value.__code__.co_name == "function"
+        ):
+            head = str(inspect.signature(value)).replace("'", "")
+            found[name] = head, inspect.getdoc(value) or ""
+    return found
+
+
 def index(sources: Sources) -> str:
-    text = (
-        "# Reference\n\n`tools/reference.py` makes these pages of the signatures and docstrings in the "
-        "sources; a test checks\nthat they are current.\n\n"
-    )
+    text = "Reference\n=========\n\nMade of the signatures and docstrings in the sources.\n\n"
+    text += ".. toctree::\n   :maxdepth: 1\n\n"
+    text += "".join(f"   {module}\n" for module in MODULES) + "\n"
     for module in MODULES:
-        about = (
-            ast.get_docstring(sources.tree(module) or ast.Module([], [])) or ""
-        ).split("\n")[0]
-        text += f"- [pycuda.{module}]({module}.md): {about}\n"
+        tree = sources.tree(module) or ast.Module([], [])
+        about = (ast.get_docstring(tree) or "").split("\n")[0]
+        text += f"- :doc:`pycuda.{module} <{module}>`: {about}\n"
     return text
 
 
 def pages(root: Path) -> dict[str, str]:
     """The text of each page by its file's name."""
-    made = {f"{module}.md": page(Sources(root), module) for module in MODULES}
-    return {"README.md": index(Sources(root)), **made}
+    sources = Sources(root)
+    made = {f"{m}.rst": page(sources, m, made_functions(m)) for m in MODULES}
+    return {"index.rst": index(Sources(root)), **made}
 
 
 def undocumented(root: Path) -> list[str]:
@@ -320,22 +387,17 @@ def undocumented(root: Path) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    made = pages(ROOT)
-    folder = ROOT / PAGES
     if arguments == ["--check"]:
-        stale = [
-            name
-            for name, text in made.items()
-            if not (folder / name).exists() or (folder / name).read_text() != text
-        ]
         missing = undocumented(ROOT)
-        for name in stale:
-            print(f"{PAGES / name} is not current: run tools/reference.py")
         for name in missing:
             print(f"{name} has no docstring")
-        return 1 if stale or missing else 0
-    folder.mkdir(exist_ok=True)
-    for name, text in made.items():
+        return 1 if missing else 0
+    if len(arguments) != 1:
+        print(__doc__)
+        return 2
+    folder = Path(arguments[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages(ROOT).items():
         (folder / name).write_text(text)
     return 0
 

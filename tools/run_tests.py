@@ -8,7 +8,8 @@
     ./test PYTEST ARGUMENTS...  pytest alone:  ./test tests/python/test_x.py -k name
     ./test fix                  format all sources; tests nothing
 
-Parts: layers format types ctest pytest freethreaded asan tsan install wheel
+Parts: layers format types ctest pytest freethreaded asan tsan install wheel docs
+       coverage runs only if it is named: the Python tests again, with the lines that they reach
 
 Each part's full output goes to build/test-logs/PART.log as well.
 """
@@ -365,6 +366,24 @@ def wheel(part: Part) -> Outcome:
     return outcome
 
 
+def docs(part: Part) -> Outcome:
+    """Make the site; a browser, where there is one, opens its pages."""
+    outcome = part.check(ROOT / "run", "tools/docs_site.py", PYCUDA_DRIVER="softcuda")
+    if outcome.failed:
+        return outcome
+    return outcome + part.check(sys.executable, "tools/check_site.py", *part.options)
+
+
+def coverage(part: Part) -> Outcome:
+    """The Python tests under coverage.py; the log ends with the lines that no test runs."""
+    data = {"COVERAGE_FILE": str(BUILD / "coverage")}
+    command = ["-m", "coverage", "run", "--source=pycuda", "-m", "pytest", "-q"]
+    options = part.options or ["-m", "not slow"]
+    outcome = part.check(ROOT / "run", *command, *options, **data)
+    report = ["-m", "coverage", "report", "--skip-covered", "--show-missing"]
+    return outcome + part.check(ROOT / "run", *report, **data)
+
+
 PARTS: dict[str, Callable[[Part], Outcome]] = {
     "layers": layers,
     "format": format_sources,
@@ -376,14 +395,17 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "tsan": tsan,
     "install": install,
     "wheel": wheel,
+    "docs": docs,
+    "coverage": coverage,
 }
+ON_REQUEST = ("coverage",)
 FAST = ("layers", "format", "types", "ctest", "pytest")
 
 
 def choose(arguments: list[str]) -> tuple[list[str], list[str], bool]:
     """The parts to run, the options for them, and whether slow tests are left out."""
     if not arguments:
-        return list(PARTS), [], False
+        return [name for name in PARTS if name not in ON_REQUEST], [], False
     if arguments[0] == "fast":
         return list(FAST), arguments[1:], True
     count = next(

@@ -1992,7 +1992,7 @@ class Function:
     """
     A kernel.
 
-    func(*args, block, grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False) runs it.
+    ``func(*args, block, grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False)`` runs it.
     """
 
     def __repr__(self, /):
@@ -2676,7 +2676,7 @@ class TextureReference:
         """(array_format, channels)"""
 
     def get_flags(self) -> int:
-        """The TRSF_ flags that are set."""
+        """The flags that are set, as a sum of ``TRSF_`` constants."""
 
     @property
     def handle(self) -> int:

@@ -1,5 +1,7 @@
 """An IPython magic that compiles a cell of CUDA C++.
 
+Load the extension, then write kernels in a cell::
+
     %load_ext pycuda.ipython
 
     %%cuda -std=c++17

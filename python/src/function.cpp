@@ -262,8 +262,8 @@ template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void 
 PyTypeObject *make_type() {
     PyType_Slot slots[] = {
         {Py_tp_doc,
-         const_cast<char *>("A kernel.\n\nfunc(*args, block, grid=(1, 1), stream=None, shared=0, "
-                            "texrefs=[], time_kernel=False) runs it.")},
+         const_cast<char *>("A kernel.\n\n``func(*args, block, grid=(1, 1), stream=None, shared=0, "
+                            "texrefs=[], time_kernel=False)`` runs it.")},
         {Py_tp_dealloc, slot(deallocate)},
         {Py_tp_traverse, slot(traverse)},
         {Py_tp_clear, slot(clear)},

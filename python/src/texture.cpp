@@ -383,7 +383,7 @@ void bind_references(nb::module_ &module) {
         .def("get_filter_mode", &TextureReference::filter_mode, nb::lock_self(), "The filter_mode.")
         .def("get_format", &TextureReference::format, nb::lock_self(), "(array_format, channels)")
         .def("get_flags", &TextureReference::flags, nb::lock_self(),
-             "The TRSF_ flags that are set.")
+             "The flags that are set, as a sum of ``TRSF_`` constants.")
         .def_prop_ro("handle", &TextureReference::handle, "The texture object; 0 while unbound.");
 
     nb::class_<SurfaceReference>(module, "SurfaceReference", nb::dynamic_attr(),

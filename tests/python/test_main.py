@@ -1,11 +1,13 @@
 """python -m pycuda, and the IPython magic."""
 
+from pathlib import Path
+
 import numpy as np
 from conftest import is_softcuda
 
 import pycuda.driver as cuda
 from pycuda import __main__ as command
-from pycuda import ipython
+from pycuda import docs, ipython
 
 
 def test_shows_what_there_is(run_program, tmp_path):
@@ -69,3 +71,24 @@ def test_magic(device, capsys):
     a = np.ones(4, np.float32)
     shell.names["twice"](cuda.InOut(a), block=(4, 1, 1))
     assert a.tolist() == [2] * 4
+
+
+def test_docs_say_where_they_are(tmp_path, monkeypatch, capsys):
+    page = tmp_path / "index.html"
+    monkeypatch.setattr(docs, "site", lambda: page)
+    opened = []
+    monkeypatch.setattr(docs.webbrowser, "open", opened.append)
+    assert docs.main([]) == 1
+    assert "./test docs makes it" in capsys.readouterr().err
+    page.write_text("")
+    assert docs.main([]) == 0 and opened == [page.as_uri()]
+    assert docs.main(["--path"]) == 0 and len(opened) == 1
+    assert capsys.readouterr().out.splitlines() == [str(page)] * 2
+    monkeypatch.setattr(docs, "site", lambda: None)
+    assert docs.main([]) == 1
+    assert "not in an installed package" in capsys.readouterr().err
+
+
+def test_docs_of_a_repository_are_in_its_build_folder():
+    root = Path(__file__).parents[2]
+    assert docs.site() == root / "build/docs/html/index.html"

@@ -1,9 +1,13 @@
-"""The programs of docs/tutorial.md and README.md run, and print what their comments say."""
+"""The programs of the docs run, and print what their comments say; test_guide.py has the guide's."""
 
 import re
 from pathlib import Path
 
+import numpy
 from conftest import is_softcuda
+
+from pycuda import gpuarray
+from pycuda.compiler import SourceModule
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -43,3 +47,38 @@ def test_the_readmes_programs(run_program):
         done = run_program(program)
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines() == promised(program)
+
+
+# Pages whose programs another test runs.
+RUN_ELSEWHERE = {"tutorial.md": "test_tutorial", "user_guide.md": "test_guide"}
+
+
+def test_programs_of_other_pages(device):
+    """Each is short, and named here with what the text around it takes for granted."""
+    rest = {
+        p.name: programs(p) for p in DOCS.glob("*.md") if p.name not in RUN_ELSEWHERE
+    }
+    names = {}
+    exec(
+        "import numpy\nfrom pycuda import gpuarray\nimport pycuda.driver as cuda", names
+    )
+    x = numpy.float32([[1, 2, 3], [3, 3, 3]])
+    names["x"] = gpuarray.to_gpu(x)
+
+    (softmax,) = rest.pop("array_api.md")
+    exec(softmax, names)
+    expected = numpy.exp(x) / numpy.exp(x).sum(axis=1, keepdims=True)
+    numpy.testing.assert_allclose(
+        names["softmax"](names["x"]).get(), expected, rtol=1e-6
+    )
+
+    (launch,) = rest.pop("life_of_a_launch.md")
+    source = (
+        "__global__ void f(int *a, int b) { a[blockIdx.x * 256 + threadIdx.x] = b; }"
+    )
+    names["func"] = SourceModule(source).get_function("f")
+    names["a_gpu"] = a_gpu = gpuarray.zeros(64 * 256, numpy.int32)
+    exec(launch, names)
+    assert (a_gpu.get() == 7).all()
+
+    assert {page: found for page, found in rest.items() if found} == {}

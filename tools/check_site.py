@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Check the site in build/docs/html: its links, its markup, and its pages in a browser.
+
+    tools/check_site.py [FOLDER]    with a FOLDER, screenshots of some pages are written there
+
+Each link to a page, a picture or a place in a page of the site must lead somewhere. No text may show the
+markup of a docstring. With a Chromium on this machine, a browser opens the main pages: a
+page must load without an error of its scripts, its pictures must show, and the search must find a function.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import unquote, urlsplit
+
+from playwright.sync_api import TimeoutError, sync_playwright
+
+HTML = Path(__file__).resolve().parent.parent / "build/docs/html"
+SHOWN = (
+    "index",
+    "tutorial",
+    "gallery",
+    "benchmarks",
+    "reference/cumath",
+    "reference/gpuarray",
+)
+RAW_MARKUP = re.compile(r":(?:py:)?(?:class|meth|func|mod|data|attr|exc):`")
+
+
+class Page(HTMLParser):
+    """The links, the places that links may name, and the text of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.places: set[str] = set()
+        self.text: list[str] = []
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "id" and value:
+                self.places.add(value)
+            if value and (name, tag) in (("href", "a"), ("src", "img")):
+                self.links.append(value)
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder without a line for each request."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def check_pages(folder: Path) -> list[str]:
+    """What is wrong with the links and texts of a folder of pages."""
+    pages = {path: Page(path) for path in sorted(folder.rglob("*.html"))}
+    wrong = []
+    for path, page in pages.items():
+        name = path.relative_to(folder)
+        if found := RAW_MARKUP.search("".join(page.text)):
+            wrong.append(f"{name}: raw markup: {found[0]}")
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (
+                (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            )
+            if not target.is_file():
+                wrong.append(f"{name}: no file for the link {link}")
+            elif parts.fragment and target in pages:
+                if unquote(parts.fragment) not in pages[target].places:
+                    wrong.append(f"{name}: no place for the link {link}")
+    return wrong
+
+
+def browse(folder: Path, chromium: str, shots: Path | None) -> list[str]:
+    """What goes wrong in a browser; writes screenshots if wanted."""
+    wrong: list[str] = []
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(Quiet, directory=str(folder))
+    )
+    Thread(target=server.serve_forever, daemon=True).start()
+    site = f"http://127.0.0.1:{server.server_port}"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
+        for name in SHOWN:
+            page.goto(f"{site}/{name}.html")
+            empty = "[...document.images].filter(i => !i.naturalWidth).map(i => i.src)"
+            wrong += [
+                f"{name}: the picture {src} does not show"
+                for src in page.evaluate(empty)
+            ]
+            if shots:
+                page.screenshot(path=shots / f"{name.replace('/', '_')}.png")
+        page.goto(f"{site}/search.html?q=hypot")
+        try:
+            page.wait_for_selector("#search-results li a", timeout=20_000)
+        except TimeoutError:
+            wrong.append("the search finds no hypot")
+        if shots:
+            page.screenshot(path=shots / "search.png")
+        browser.close()
+    server.shutdown()
+    return wrong
+
+
+def main(arguments: list[str]) -> int:
+    shots = Path(arguments[0]) if arguments else None
+    if shots:
+        shots.mkdir(parents=True, exist_ok=True)
+    wrong = check_pages(HTML)
+    if chromium := shutil.which("chromium") or shutil.which("chromium-browser"):
+        wrong += browse(HTML, chromium, shots)
+    else:
+        print("no chromium here: the pages were not opened in a browser")
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "build/release/tests/softcuda/softcuda_passes"
-ROUNDS = 5  # of compilations and of runs
+ROUNDS = 3  # of compilations and of runs
 SECONDS = 0.02  # the least time that one measurement of a run takes
 
 Times = dict[str, dict[str, float]]  # by setting, by kernel

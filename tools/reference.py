@@ -125,6 +125,8 @@ class Sources:
             for alias in node.names
             if alias.asname == alias.name or exports_all
         }
+        if not wanted:
+            return {}
         return {
             name: nodes
             for name, nodes in self.definitions(source).items()

@@ -268,7 +268,8 @@ def asan(part: Part) -> Outcome:
     """softcuda's tests under AddressSanitizer and UndefinedBehaviorSanitizer."""
     if not part.build("asan", "-DPYCUDA_TESTS=ON", "--", "tests/softcuda/all"):
         return Outcome(failed=1)
-    return run_ctest(part, "asan/tests/softcuda")
+    # What repeats the same tests without a pass finds no more there, and takes ten times as long.
+    return run_ctest(part, "asan/tests/softcuda", "-LE", "slow")
 
 
 def tsan(part: Part) -> Outcome:

@@ -46,15 +46,20 @@ def _definition(name: str, value) -> str:
     return f"#define {name} {value}\n"
 
 
-def load(name: str, includes: str = "", **definitions) -> SourceModule:
+def load(name: str, **definitions) -> SourceModule:
     """The module of ``_device/name.cuh`` for the current context.
 
     ``definitions`` stand before the text, by their names there: a dtype becomes a type, bool and int become
-    constants, text becomes a macro. ``includes`` are headers in angle brackets that the types need.
+    constants, text becomes a macro.
 
     A kernel that a macro declares takes numbers of NumPy's types, whose sizes are checked. The parameters
     of others are read from the text.
     """
-    lines = [f"#include <{header}>\n" for header in includes.split()]
+    types = [value for value in definitions.values() if isinstance(value, np.dtype)]
+    lines = []
+    if any(dtype.kind == "c" for dtype in types):
+        lines.append("#include <pycuda-complex.hpp>\n")
+    if any(dtype == np.float16 for dtype in types):
+        lines.append("#include <cuda_fp16.h>\n")
     lines += [_definition(key, value) for key, value in definitions.items()]
     return SourceModule("".join(lines) + _text(f"{name}.cuh"), no_extern_c=True)

@@ -40,7 +40,6 @@ def _kernel(distribution: str, dtype: np.dtype, ahead: int) -> _driver.Function:
         parameter = np.dtype(np.uint64)
     module = _device_code.load(
         "fill",
-        includes="cuda_fp16.h" if dtype == np.float16 else "",
         T=dtype,
         P=parameter,
         MAKE=distribution.capitalize(),

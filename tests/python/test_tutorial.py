@@ -50,7 +50,11 @@ def test_the_readmes_programs(run_program):
 
 
 # Pages whose programs another test runs.
-RUN_ELSEWHERE = {"tutorial.md": "test_tutorial", "user_guide.md": "test_guide"}
+RUN_ELSEWHERE = {
+    "tutorial.md": "test_tutorial",
+    "user_guide.md": "test_guide",
+    "multiple_devices.md": "test_multiple_devices",
+}
 
 
 def test_programs_of_other_pages(device):

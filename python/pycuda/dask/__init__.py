@@ -1,5 +1,6 @@
 """Arrays of the device as the chunks of Dask's arrays.
 
+>>> import dask
 >>> import dask.array as da
 >>> import pycuda.dask
 >>> x = da.from_array(host, chunks=(4096, 4096)).map_blocks(pycuda.dask.to_gpu)

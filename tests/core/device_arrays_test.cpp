@@ -340,9 +340,7 @@ TEST_F(DeviceArrays, PackedAndRolledFusionsComputeTheSame) {
 
 TEST_F(DeviceArrays, SayWhatDoesNotFit) {
     const Array x = ramp({2, 3}), y = ramp({4}), bytes = array<std::int8_t>({1}, {1});
-    EXPECT_THAT(message_of<std::invalid_argument>([&] {
-                    apply_to(Operation::Add, {x, y});
-                }),
+    EXPECT_THAT(message_of<std::invalid_argument>([&] { apply_to(Operation::Add, {x, y}); }),
                 HasSubstr("(2, 3)"));
     EXPECT_THROW(apply_to(Operation::BitwiseAnd, {x, x}), UnsupportedTypes);
     EXPECT_THROW(apply_to(Operation::Add, {bytes, Scalar::weak(std::int64_t{1000})}),

@@ -75,9 +75,12 @@ def test_no_context_is_a_logic_error():
 
     cuda.init()
     errors = []
+    default = cuda.Context.get_default()  # of another test's autoinit, perhaps
+    cuda.Context.set_default(None)
     thread = threading.Thread(target=allocate, args=(errors,))
     thread.start()
     thread.join()
+    cuda.Context.set_default(default)
     assert "invalid device context" in errors[0]
 
 

@@ -44,44 +44,48 @@ class CallOfArrays {
     StreamUse use_;
 };
 
-void all_reduce(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
-                int operation, nb::handle stream) {
+/// Calls `work` with both addresses and the stream.
+template <class Work>
+void exchange(nb::handle from, nb::handle to, nb::handle stream, const Work &work) {
     CallOfArrays call({from, to}, stream);
     const CUdeviceptr in = call.address(from), out = call.address(to);
     nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
-    comm.all_reduce(in, out, count, type, operation, call.stream());
+    work(in, out, call.stream());
+}
+
+void all_reduce(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
+                int operation, nb::handle stream) {
+    exchange(from, to, stream, [&](CUdeviceptr in, CUdeviceptr out, CUstream queue) {
+        comm.all_reduce(in, out, count, type, operation, queue);
+    });
 }
 
 void reduce(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
             int operation, int root, nb::handle stream) {
-    CallOfArrays call({from, to}, stream);
-    const CUdeviceptr in = call.address(from), out = call.address(to);
-    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
-    comm.reduce(in, out, count, type, operation, root, call.stream());
+    exchange(from, to, stream, [&](CUdeviceptr in, CUdeviceptr out, CUstream queue) {
+        comm.reduce(in, out, count, type, operation, root, queue);
+    });
 }
 
 void broadcast(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
                int root, nb::handle stream) {
-    CallOfArrays call({from, to}, stream);
-    const CUdeviceptr in = call.address(from), out = call.address(to);
-    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
-    comm.broadcast(in, out, count, type, root, call.stream());
+    exchange(from, to, stream, [&](CUdeviceptr in, CUdeviceptr out, CUstream queue) {
+        comm.broadcast(in, out, count, type, root, queue);
+    });
 }
 
 void all_gather(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
                 nb::handle stream) {
-    CallOfArrays call({from, to}, stream);
-    const CUdeviceptr in = call.address(from), out = call.address(to);
-    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
-    comm.all_gather(in, out, count, type, call.stream());
+    exchange(from, to, stream, [&](CUdeviceptr in, CUdeviceptr out, CUstream queue) {
+        comm.all_gather(in, out, count, type, queue);
+    });
 }
 
 void reduce_scatter(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count,
                     int type, int operation, nb::handle stream) {
-    CallOfArrays call({from, to}, stream);
-    const CUdeviceptr in = call.address(from), out = call.address(to);
-    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
-    comm.reduce_scatter(in, out, count, type, operation, call.stream());
+    exchange(from, to, stream, [&](CUdeviceptr in, CUdeviceptr out, CUstream queue) {
+        comm.reduce_scatter(in, out, count, type, operation, queue);
+    });
 }
 
 void send(NcclCommunicator &comm, nb::handle from, std::size_t count, int type, int peer,

@@ -12,6 +12,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <dlfcn.h>
+
 namespace pycuda::python {
 namespace {
 
@@ -25,16 +27,19 @@ void init_without_gil(unsigned flags) {
     init(flags);
 }
 
-/// Null where this thread does not hold it.
-void *release_gil() {
-#ifdef Py_LIMITED_API
-    const bool held =
-        PyGILState_GetThisThreadState() != nullptr; // array operations come from Python
-#else
-    const bool held = PyGILState_Check() != 0;
-#endif
-    return held ? PyEval_SaveThread() : nullptr;
+/// Whether this thread holds the GIL. The stable ABI's headers lack PyGILState_Check(), which every
+/// Python since 3.4 exports.
+int (*holds_gil)() = nullptr;
+
+void find_holds_gil() {
+    void *function = ::dlsym(RTLD_DEFAULT, "PyGILState_Check");
+    if (function == nullptr)
+        throw nb::import_error("pycuda needs a Python that exports PyGILState_Check()");
+    holds_gil = reinterpret_cast<int (*)()>(function);
 }
+
+/// Null where this thread does not hold it.
+void *release_gil() { return holds_gil() != 0 ? PyEval_SaveThread() : nullptr; }
 
 void acquire_gil(void *state) { PyEval_RestoreThread(static_cast<PyThreadState *>(state)); }
 
@@ -63,7 +68,8 @@ void bind_init(nb::module_ &module) {
     module.def("start_profiler", [] { driver().cuProfilerStart(); }, "Start collecting profiles.");
     module.def("stop_profiler", [] { driver().cuProfilerStop(); }, "Stop collecting profiles.");
 
-    set_caller_lock({release_gil, acquire_gil}); // while a kernel compiles at its first use
+    find_holds_gil();
+    set_caller_lock({release_gil, acquire_gil});
     handle_signals_in_driver();
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(set_finalizing));
 }

@@ -1,6 +1,7 @@
 """`with stream:` holds for arrays, and their memory is safe whichever streams use it."""
 
 import gc
+import threading
 import time
 
 import numpy as np
@@ -178,6 +179,25 @@ def test_an_operation_follows_another_of_the_stream(stream, name):
         assert result == expected
     else:
         np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_waits_without_the_gil(stream, name):
+    """The stream waits for a host function, which needs the GIL that the waiting thread has."""
+    operation = OPERATIONS[name]
+    x = gpuarray.to_gpu(numbers())
+    operation(x)
+    context = cuda.Context.get_current()
+    finished = threading.Event()
+
+    def run():
+        with context, stream:
+            delay(stream)
+            host(operation(x))
+            finished.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    assert finished.wait(30)
 
 
 def test_get_and_set_use_the_current_stream(stream):

@@ -11,8 +11,10 @@ struct CallerLock {
     void (*acquire)(void *released) = nullptr;
 };
 
-/// From now on, calls that take long and need nothing of their caller, such as compiling a kernel
-/// at its first use, let go of this lock meanwhile. To be set once, before other threads call.
+/// From now on, calls that take long and need nothing of their caller let go of this lock
+/// meanwhile: waits for the device, copies that may wait for it, and compiling a kernel at its
+/// first use. The device may itself wait for who has the lock: a host function of a stream does.
+/// To be set once, before other threads call.
 void set_caller_lock(const CallerLock &lock) noexcept;
 
 /// Lets go of the caller's lock for a scope. No lock of C++ may be held where this ends: the

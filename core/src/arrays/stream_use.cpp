@@ -26,7 +26,7 @@ void StreamUse::note_away(const std::shared_ptr<ArrayMemory> &memory) {
     if (!memory->is_fresh_.exchange(false, std::memory_order_relaxed))
         return;
     if (is_recording(driver(), stream_)) // which cannot wait for what is not recorded
-        driver().cuStreamSynchronize(memory->home().get());
+        synchronize(memory->home());
     else
         memory->context()->order(memory->home(), stream_);
 }

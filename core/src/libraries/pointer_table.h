@@ -4,7 +4,7 @@
 #include "libraries/library_handles.h"
 
 #include <pycuda/array.h>
-#include <pycuda/driver.h>
+#include <pycuda/copy.h>
 
 #include <cstdint>
 #include <vector>
@@ -26,8 +26,8 @@ class PointerTable {
         for (std::int64_t i = 0; i < count; ++i)
             addresses.push_back(first + static_cast<CUdeviceptr>(i * step));
         // Pageable memory: the driver has read it when the call returns.
-        driver().cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(memory_.get()), addresses.data(),
-                                   addresses.size() * sizeof(CUdeviceptr), use.stream().get());
+        copy_to_device_async(reinterpret_cast<CUdeviceptr>(memory_.get()), addresses.data(),
+                             addresses.size() * sizeof(CUdeviceptr), use.stream());
     }
 
     void **get() const noexcept { return static_cast<void **>(memory_.get()); }

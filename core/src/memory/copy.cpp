@@ -4,11 +4,15 @@
 #include "memory/freed.h"
 #include "memory/pageable_copy.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/pending_work.h>
 
 namespace pycuda {
 namespace {
+
+// A copy that reaches pageable memory waits inside the driver for what comes before it in its
+// stream. A host function of that stream may need the caller's lock, so it is let go of here.
 
 /// A copy on the default stream would wait inside the driver for the kernels before it, where
 /// nobody can interrupt it; so wait for them first.
@@ -26,6 +30,7 @@ void wait_for_default_stream(const KeepWaiting &keep_waiting) {
 
 void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes,
                     const KeepWaiting &keep_waiting) {
+    const CallerUnlocked unlocked;
     wait_for_default_stream(keep_waiting);
     if (bytes < detail::least_copy_to_device ||
         !detail::try_pageable_copy_to_device(to, from, bytes))
@@ -33,12 +38,14 @@ void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes,
 }
 
 void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const KeepWaiting &keep_waiting) {
+    const CallerUnlocked unlocked;
     wait_for_default_stream(keep_waiting);
     if (bytes < detail::least_copy_to_host || !detail::try_pageable_copy_to_host(to, from, bytes))
         driver().cuMemcpyDtoH(to, from, bytes);
 }
 
 void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+    const CallerUnlocked unlocked;
     driver().cuMemcpyDtoD(to, from, bytes);
 }
 
@@ -66,10 +73,12 @@ void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, StreamRef strea
 }
 
 void copy_to_device_async(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream) {
+    const CallerUnlocked unlocked;
     driver().cuMemcpyHtoDAsync(to, from, bytes, stream.get());
 }
 
 void copy_to_host_async(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream) {
+    const CallerUnlocked unlocked;
     driver().cuMemcpyDtoHAsync(to, from, bytes, stream.get());
 }
 
@@ -83,6 +92,7 @@ void copy_to_peer_async(CUdeviceptr to, const Context &to_context, CUdeviceptr f
 }
 
 void copy_2d(const CUDA_MEMCPY2D &what, RowAlignment alignment) {
+    const CallerUnlocked unlocked;
     if (alignment == RowAlignment::Aligned)
         driver().cuMemcpy2D(&what);
     else
@@ -90,12 +100,17 @@ void copy_2d(const CUDA_MEMCPY2D &what, RowAlignment alignment) {
 }
 
 void copy_2d_async(const CUDA_MEMCPY2D &what, StreamRef stream) {
+    const CallerUnlocked unlocked;
     driver().cuMemcpy2DAsync(&what, stream.get());
 }
 
-void copy_3d(const CUDA_MEMCPY3D &what) { driver().cuMemcpy3D(&what); }
+void copy_3d(const CUDA_MEMCPY3D &what) {
+    const CallerUnlocked unlocked;
+    driver().cuMemcpy3D(&what);
+}
 
 void copy_3d_async(const CUDA_MEMCPY3D &what, StreamRef stream) {
+    const CallerUnlocked unlocked;
     driver().cuMemcpy3DAsync(&what, stream.get());
 }
 

@@ -3,6 +3,7 @@
 
 #include "memory/freed.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/handle.h>
 
@@ -12,6 +13,7 @@ namespace pycuda {
 namespace {
 
 CUresult free_address(void *address) {
+    const CallerUnlocked unlocked; // the driver waits for all work of the device
     return driver().cuMemFree.status(*static_cast<CUdeviceptr *>(address));
 }
 
@@ -96,7 +98,7 @@ void DeviceMemory::free() {
     if (!owned_ || !context_.usable())
         return; // its context took the memory with it
     ScopedContext scope(context_);
-    driver().cuMemFree(freed_address_);
+    check(free_address(&freed_address_), "cuMemFree");
 }
 
 CUdeviceptr DeviceMemory::release() {

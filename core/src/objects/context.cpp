@@ -14,6 +14,7 @@
 #include "objects/stream_question.h"
 #include "objects/wait_loop.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 
 #include <algorithm>
@@ -358,6 +359,7 @@ bool Context::before_release(std::function<void()> action) const {
 }
 
 void Context::synchronize(const KeepWaiting &keep_waiting) const {
+    const CallerUnlocked unlocked;
     ScopedContext scope(*this);
     if (keep_waiting) {
         // What the default stream waits for, then streams that it does not wait for. Only streams

@@ -3,6 +3,7 @@
 
 #include "objects/wait_loop.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 
 namespace pycuda {
@@ -63,6 +64,7 @@ void Event::throw_closed() {
 void Event::record(StreamRef stream) const { driver().cuEventRecord(require(), stream.get()); }
 
 void Event::synchronize(const KeepWaiting &keep_waiting) const {
+    const CallerUnlocked unlocked;
     if (keep_waiting)
         detail::wait_loop("cuEventSynchronize", keep_waiting,
                           [&] { return driver().cuEventQuery.status(require()); });

@@ -1,6 +1,7 @@
 // launch.cpp -- why a launch failed. Nothing here runs when it does not.
 #include <pycuda/launch.h>
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/device.h>
 #include <pycuda/kernel_signature.h>
 
@@ -106,6 +107,7 @@ void detail::wait_after_launch(const Function &function, StreamRef stream) {
     if (driver().cuStreamIsCapturing.status(stream.get(), &capture) == CUDA_SUCCESS &&
         capture != CU_STREAM_CAPTURE_STATUS_NONE)
         return; // the launch was recorded, not made
+    const CallerUnlocked unlocked;
     check(driver().cuStreamSynchronize.status(stream.get()), "cuLaunchKernel",
           [&] { return "kernel '" + readable_name(function.name()) + "'"; });
 }

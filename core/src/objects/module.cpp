@@ -3,6 +3,7 @@
 
 #include "objects/module_state.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/kernel_signature.h>
 
@@ -15,7 +16,10 @@
 
 namespace pycuda {
 
-CUresult detail::unload_module(CUmodule module) { return driver().cuModuleUnload.status(module); }
+CUresult detail::unload_module(CUmodule module) {
+    const CallerUnlocked unlocked; // the driver waits for the kernels of the context
+    return driver().cuModuleUnload.status(module);
+}
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include "objects/stream_question.h"
 #include "objects/wait_loop.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
 
@@ -116,6 +117,7 @@ StreamRef exchange_current_stream(StreamRef stream) noexcept {
 }
 
 void synchronize(StreamRef stream, const KeepWaiting &keep_waiting) {
+    const CallerUnlocked unlocked;
     if (keep_waiting)
         detail::wait_loop("cuStreamSynchronize", keep_waiting,
                           detail::StreamQuestion(stream.get()));

@@ -108,10 +108,13 @@ def _module_of(result: _driver.CompileResult) -> _driver.Module:
 
 
 def _raise_compile_error(
-    error: driver.Error, command_line: list[str], log: str = ""
+    error: driver.Error,
+    command_line: list[str],
+    log: str = "",
+    refusals: tuple[str, ...] = ("CUDA_ERROR_INVALID_PTX",),
 ) -> NoReturn:
     """Raises a CompileError for a driver's refusal of PTX, and any other error as it is."""
-    if error.name != "CUDA_ERROR_INVALID_PTX":
+    if error.name not in refusals:
         raise error
     message = "the driver cannot compile the PTX of kernel.cu"
     raise driver.CompileError(message, command_line, "", log or str(error)) from error
@@ -415,12 +418,21 @@ class DynamicModule(CudaModule):
         return self.add_file(path, driver.jit_input_type.LIBRARY)
 
     def link(self) -> DynamicModule:
-        """Link what was added and load it. CompileError for PTX that the driver refuses."""
+        """Link what was added and load it. CompileError for what the driver's linker refuses."""
         try:
             self.module = self.linker.link_module()
         except driver.LogicError as error:
-            _raise_compile_error(error, self._command_line)
+            _raise_compile_error(error, self._command_line, refusals=_LINKER_REFUSALS)
         return self
+
+
+# What a driver's linker says of a fault in what was added: "device kernel image is invalid" is
+# the text of both of the last.
+_LINKER_REFUSALS = (
+    "CUDA_ERROR_INVALID_PTX",
+    "CUDA_ERROR_INVALID_IMAGE",
+    "CUDA_ERROR_INVALID_SOURCE",
+)
 
 
 def _find_cuda_library(libname: str, first: str | None) -> str:

@@ -90,3 +90,10 @@ def run_program(tmp_path):
 
 def is_softcuda():
     return "softcuda" in cuda.get_driver_path()
+
+
+def require_devices(count):
+    """Skips the test on a machine with fewer GPUs. softcuda has as many as SOFTCUDA_DEVICES says."""
+    cuda.init()
+    if not is_softcuda() and cuda.Device.count() < count:
+        pytest.skip(f"needs {count} GPUs")

@@ -332,17 +332,21 @@ def test_streams_do_not_wait_for_each_other(stream):
     """Arrays come and go in one stream while another one is busy."""
     second = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
     x = gpuarray.zeros(SIZE, np.float32)
-    with second:
-        assert ((x + 1) * 2).get()[0] == 2
-    with stream:
-        assert ((x + 1) * 2).get()[0] == 2
-        delay(stream)
-        busy = ((x + 1) * 2) - 1
-        del busy
-    with second:
-        for _ in range(5):
-            assert ((x + 1) * 2).get()[0] == 2
-    assert not stream.is_done()
+    gate = threading.Event()
+    for one in (stream, second):
+        with one:
+            assert (((x + 1) * 2) - 1).get()[0] == 1
+    try:
+        cuda.launch_host_func(lambda: gate.wait(30), stream)
+        with stream:
+            busy = ((x + 1) * 2) - 1
+            del busy
+        with second:
+            for _ in range(5):
+                assert ((x + 1) * 2).get()[0] == 2
+        assert not stream.is_done()
+    finally:
+        gate.set()
 
 
 def test_a_stream_of_other_code(stream):

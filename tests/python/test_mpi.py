@@ -8,6 +8,7 @@ import textwrap
 
 import numpy as np
 import pytest
+from conftest import require_devices
 
 from pycuda import gpuarray, mpi
 
@@ -137,7 +138,47 @@ BUFFER_PROGRAM = """
     halves = comm.Split(rank % 2, rank)
     assert halves.allreduce(1) == (2 if rank % 2 == 0 else 1)
 
-    # Windows: written, read and added to by others; what this rank changes is there as well.
+    # Large messages in pieces, received into part of an array; behind work in a stream.
+    stream = cuda.Stream()
+    big = gpuarray.zeros(3_000_000, np.float32)
+    quick = mpi.Comm(MPI.COMM_WORLD, stream=stream)
+    if rank == 0:
+        with stream:
+            big += 3
+            big *= 2
+        quick.Send_pipelined(big, 1)
+        quick.Send(big, 2)
+    elif rank == 1:
+        comm.Recv_pipelined(big, 0)
+        assert (big.get() == 6).all()
+    else:
+        comm.Recv(big, 0)
+        assert (big.get() == 6).all()
+    print("rank", rank, "done", flush=True)
+"""
+
+
+WINDOW_PROGRAM = """
+    import sys
+    import numpy as np
+    import pycuda.autoprimaryctx
+    from mpi4py import MPI
+    from pycuda import gpuarray, mpi
+
+    comm = mpi.Comm(MPI.COMM_WORLD)
+    rank, size = comm.Get_rank(), comm.Get_size()
+    assert size == 3
+    after, before = (rank + 1) % size, (rank - 1) % size
+    try:
+        MPI.Win.Create(np.zeros(4), comm=MPI.COMM_WORLD).Free()
+    except MPI.Exception as error:
+        print("no windows of host memory:", error, "done", flush=True)
+        sys.exit()
+
+    def gpu(*values, dtype="f8"):
+        return gpuarray.to_gpu(np.array(values, dtype))
+
+    # Written, read and added to by others; what this rank changes is there as well.
     memory = gpu(*[rank] * 4)
     win = mpi.Win.Create(memory, comm=comm)
     win.Fence()
@@ -159,23 +200,6 @@ BUFFER_PROGRAM = """
     assert fetched.get().tolist() == [10 if after == 0 else after + 7]
     comm.Barrier()
     win.Free()
-
-    # Large messages in pieces, received into part of an array; behind work in a stream.
-    stream = cuda.Stream()
-    big = gpuarray.zeros(3_000_000, np.float32)
-    quick = mpi.Comm(MPI.COMM_WORLD, stream=stream)
-    if rank == 0:
-        with stream:
-            big += 3
-            big *= 2
-        quick.Send_pipelined(big, 1)
-        quick.Send(big, 2)
-    elif rank == 1:
-        comm.Recv_pipelined(big, 0)
-        assert (big.get() == 6).all()
-    else:
-        comm.Recv(big, 0)
-        assert (big.get() == 6).all()
     print("rank", rank, "done", flush=True)
 """
 
@@ -201,6 +225,7 @@ def run_mpi(program, count, tmp_path, monkeypatch, choice="staged"):
     assert done.returncode == 0, done.stdout + done.stderr
     # mpirun passes on what comes from all in any order, also within a line.
     assert done.stdout.count("done") == count, done.stdout
+    return done.stdout
 
 
 def test_two_processes(device, tmp_path, monkeypatch):
@@ -209,6 +234,12 @@ def test_two_processes(device, tmp_path, monkeypatch):
 
 def test_all_buffers(device, tmp_path, monkeypatch):
     run_mpi(BUFFER_PROGRAM, 3, tmp_path, monkeypatch)
+
+
+def test_windows(device, tmp_path, monkeypatch):
+    said = run_mpi(WINDOW_PROGRAM, 3, tmp_path, monkeypatch)
+    if "no windows" in said:
+        pytest.skip(f"this MPI makes {said.splitlines()[0].removesuffix(' done')}")
 
 
 NCCL_PROGRAM = """
@@ -231,6 +262,7 @@ NCCL_PROGRAM = """
 
 
 def test_nccl_from_mpi(device, tmp_path, monkeypatch):
+    require_devices(3)
     monkeypatch.setenv("SOFTCUDA_DEVICES", "3")
     run_mpi(NCCL_PROGRAM, 3, tmp_path, monkeypatch)
 

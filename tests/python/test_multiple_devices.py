@@ -93,7 +93,11 @@ def test_programs_of_the_page():
 
 
 def test_pictures_are_current(tmp_path):
-    pytest.importorskip("matplotlib")
+    matplotlib = pytest.importorskip("matplotlib")
+    if matplotlib.__version__ != "3.10.8":
+        pytest.skip(
+            "other versions than 3.10.8 draw the same pictures with other bytes"
+        )
     run(sys.executable, ROOT / "docs/pictures/draw_devices.py", tmp_path)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == sorted(path.name for path in (ROOT / "docs/pictures").glob("*.svg"))

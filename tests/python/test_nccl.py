@@ -3,6 +3,7 @@
 import textwrap
 
 import pytest
+from conftest import require_devices
 
 ONE_PROCESS = """
     import threading
@@ -32,6 +33,7 @@ def run_devices(run_program):
     """Run a program on so many devices; skipped on a machine with fewer GPUs."""
 
     def run(body, count=4, timeout=200, **environment):
+        require_devices(count)
         done = run_program(
             textwrap.dedent(ONE_PROCESS) + textwrap.dedent(body),
             timeout=timeout, SOFTCUDA_DEVICES=str(count), SOFTCUDA_THREADS="1", **environment,
@@ -283,6 +285,7 @@ PROCESSES = """
 
 @pytest.mark.parametrize("mode, codes", [("well", "[0, 0, 0]"), ("kill", "[7, -9, 7]")])
 def test_processes(run_program, mode, codes):
+    require_devices(3)
     done = run_program(
         PROCESSES, mode, SOFTCUDA_DEVICES="3", SOFTCUDA_THREADS="1", timeout=200
     )

@@ -268,8 +268,9 @@ def asan(part: Part) -> Outcome:
     """softcuda's tests under AddressSanitizer and UndefinedBehaviorSanitizer."""
     if not part.build("asan", "-DPYCUDA_TESTS=ON", "--", "tests/softcuda/all"):
         return Outcome(failed=1)
-    # What repeats the same tests without a pass finds no more there, and takes ten times as long.
-    return run_ctest(part, "asan/tests/softcuda", "-LE", "slow")
+    # Left out, because generated code has no sanitizer: the same tests again without a pass, and
+    # many values for instructions that other tests compile.
+    return run_ctest(part, "asan/tests/softcuda", "-LE", "slow|values")
 
 
 def tsan(part: Part) -> Outcome:

@@ -11,15 +11,13 @@ FROZEN = """
 
     x = gpuarray.to_gpu(np.arange(1000, dtype=np.float32))
     known = x + x
-    stop, gaps = threading.Event(), []
+    stop, steps = threading.Event(), 0
 
-    def tick():
-        last = time.perf_counter()
+    def step():
+        global steps
         while not stop.is_set():
             time.sleep(0.001)
-            now = time.perf_counter()
-            gaps.append(now - last)
-            last = now
+            steps += 1
 
     def first_use():
         if sys.argv[1] == "operation":
@@ -31,26 +29,21 @@ FROZEN = """
         else:
             ElementwiseKernel("float *x", "x[i] = erff(x[i]) + 12345")(x)
 
-    thread = threading.Thread(target=tick)
+    sys.setswitchinterval(60)  # it runs only where this thread lets go of the GIL
+    thread = threading.Thread(target=step)
     thread.start()
-    time.sleep(0.05)
-    gaps.clear()
-    start = time.perf_counter()
+    before = steps
     first_use()
-    taken = time.perf_counter() - start
+    print(steps - before)
     stop.set()
     thread.join()
-    print(taken, max(gaps))
 """
 
 
 def check(result):
     assert result.returncode == 0, result.stderr
-    taken, longest = map(float, result.stdout.split())
-    # With the GIL held all the time, nothing would be left.
-    assert longest < 0.85 * taken, (
-        f"another thread stood still for {longest} of {taken} s"
-    )
+    # Compiling takes some 50 ms; without it, a first use lets go of the GIL a few times.
+    assert int(result.stdout) >= 10, "another thread stood still"
 
 
 def test_other_threads_run_while_an_operation_compiles(run_program):

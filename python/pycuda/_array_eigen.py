@@ -103,6 +103,22 @@ def _joined(real, imaginary, kind):
     return result
 
 
+def _eigvals_on_host(a):
+    return _real_if_all_are(a, np.linalg.eigvals(a))[0]
+
+
+def _eig_on_host(a):
+    return _real_if_all_are(a, *np.linalg.eig(a))
+
+
+def _real_if_all_are(a, values, *vectors):
+    """Results for NumPy before 2.5, which were real where all eigenvalues are; later ones never are."""
+    results = (values, *vectors)
+    if a.dtype.kind == "c" or (values.dtype.kind == "c" and values.imag.any()):
+        return results
+    return tuple(np.ascontiguousarray(result.real) for result in results)
+
+
 def eigvals(a):
     """The eigenvalues of square matrices: complex, unless the matrices are real and all of the eigenvalues
     are. In no order.
@@ -112,7 +128,7 @@ def eigvals(a):
     a = as_array(a)
     check_square(a)
     inexact(a)
-    result = _host.call(np.linalg.eigvals, a)
+    result = _host.call(_eigvals_on_host, a)
     if result is not None:
         return result
     form, _, scale = _schur(a, vectors=False)
@@ -131,7 +147,7 @@ def eig(a):
     a = as_array(a)
     check_square(a)
     inexact(a)
-    result = _host.call(np.linalg.eig, a)
+    result = _host.call(_eig_on_host, a)
     if result is not None:
         return EigResult(*result)
     form, basis, scale = _schur(a, vectors=True)

@@ -125,6 +125,14 @@ def _require(array, name: str, call: str):
     return array
 
 
+def _id_or_error() -> bytes | str:
+    """A unique id; or what went wrong, so that ranks that wait for the id hear of it."""
+    try:
+        return unique_id()
+    except NcclError as error:
+        return str(error)
+
+
 class Communicator:
     """A rank's part of a communicator: what reaches the same calls of the other ranks.
 
@@ -179,10 +187,11 @@ class Communicator:
         """A communicator of all ranks of mpi4py's ``comm``, with the same numbers.
 
         Without ``device``, ranks of one machine take its devices in turn, where no context is
-        current; else the current context's device.
+        current; else the current context's device. Where rank 0 has no NCCL, all raise its NcclError.
         """
-        from_root = unique_id() if comm.Get_rank() == 0 else None
-        id_of_all = comm.bcast(from_root, root=0)
+        id_of_all = comm.bcast(_id_or_error() if comm.Get_rank() == 0 else None, root=0)
+        if isinstance(id_of_all, str):
+            raise NcclError(id_of_all)
         if device is None and driver.Context.get_current() is None:
             local = comm.Split_type(_shared_memory(), key=comm.Get_rank())
             device = local.Get_rank() % driver.Device.count()

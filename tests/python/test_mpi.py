@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from conftest import require_devices
 
-from pycuda import gpuarray, mpi
+from pycuda import gpuarray, mpi, nccl
 
 MPI_PROGRAM = """
     import numpy as np
@@ -261,10 +261,35 @@ NCCL_PROGRAM = """
 """
 
 
+def test_no_rank_waits_for_a_root_without_nccl(device, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYCUDA_LIBRARIES", "none")
+    program = """
+        import pycuda.driver as cuda
+        from mpi4py import MPI
+        from pycuda import nccl
+        cuda.init()
+        try:
+            nccl.Communicator.from_mpi(MPI.COMM_WORLD)
+        except nccl.NcclError as error:
+            assert "there is no libnccl.so.2" in str(error)
+            print("done", flush=True)
+    """
+    run_mpi(program, 2, tmp_path, monkeypatch)
+
+
 def test_nccl_from_mpi(device, tmp_path, monkeypatch):
     require_devices(3)
+    if not has_nccl():
+        pytest.skip("there is no NCCL")
     monkeypatch.setenv("SOFTCUDA_DEVICES", "3")
     run_mpi(NCCL_PROGRAM, 3, tmp_path, monkeypatch)
+
+
+def has_nccl():
+    try:
+        return nccl.version() > (0,)
+    except nccl.NcclError:
+        return False
 
 
 class Recorder:

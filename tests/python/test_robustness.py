@@ -54,9 +54,18 @@ BEGINNING = """
 def run_limited(run_program, tmp_path):
     def run(source, *args):
         program = textwrap.dedent(BEGINNING) + textwrap.dedent(source)
-        return run_program(program, *args, SOFTCUDA_CACHE_DIR=str(tmp_path / "objects"))
+        return run_program(program, *args, **few_threads(tmp_path))
 
     return run
+
+
+def few_threads(tmp_path):
+    """Memory is limited for a process of few threads: each takes some."""
+    return {
+        "SOFTCUDA_CACHE_DIR": str(tmp_path / "objects"),
+        "SOFTCUDA_THREADS": "2",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
 
 
 def clean(done):
@@ -207,7 +216,7 @@ def test_windows_of_memory(run_program, tmp_path, gigabytes):
     program = (
         limit + textwrap.dedent(BEGINNING) + "check()\n" + textwrap.dedent(WINDOWS)
     )
-    done = run_program(program, SOFTCUDA_CACHE_DIR=str(tmp_path / "objects"))
+    done = run_program(program, **few_threads(tmp_path))
     assert "illegal address writing" in done.stderr, done.stderr
     assert "LaunchError" in done.stderr or "LogicError" in done.stderr, done.stderr
     assert done.returncode == 1
@@ -262,11 +271,7 @@ NARROW = """
 def test_narrow_windows(run_program, tmp_path, tier):
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (3 << 30,) * 2)\n"
     program = limit + textwrap.dedent(BEGINNING) + "check()\n" + textwrap.dedent(NARROW)
-    clean(
-        run_program(
-            program, SOFTCUDA_CACHE_DIR=str(tmp_path / "objects"), SOFTCUDA_TIER=tier
-        )
-    )
+    clean(run_program(program, SOFTCUDA_TIER=tier, **few_threads(tmp_path)))
 
 
 WILD = """
@@ -386,7 +391,8 @@ def test_malformed_ptx_and_then_a_good_one(run_limited):
 def test_a_child_of_fork_does_not_hang(run_limited):
     done = run_limited(
         """
-        import os
+        import os, warnings
+        warnings.simplefilter("ignore")  # Python 3.12's, of fork() beside threads
         check()
         child = os.fork()
         if child == 0:

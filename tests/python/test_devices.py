@@ -21,6 +21,8 @@ SEVERAL = """
         with devices[i]:
             return gpuarray.to_gpu(host)
 
+    last = len(devices) - 1
+
     def in_thread(function):
         result = []
         def run():
@@ -92,7 +94,7 @@ def test_operations_run_on_the_device_of_their_arrays(run_program):
         assert x.get().tolist() == (host + 1).tolist()
 
         doubled = fuse(lambda a, b: a * b + 1)
-        for device in (0, 1, 2):
+        for device in {0, 1, last}:
             a = on(device, host)
             assert doubled(a, a).device == f"cuda:{device}"
             np.testing.assert_array_equal(doubled(a, a).get(), host * host + 1)
@@ -124,11 +126,11 @@ def test_threads_without_a_context_use_the_default_one(run_program):
         run_program,
         """
         raises(cuda.LogicError, "no currently active context", lambda: in_thread(lambda: gpuarray.zeros(3)))
-        context = devices[2].retain_primary_context()
+        context = devices[last].retain_primary_context()
         cuda.Context.set_default(context)
         assert cuda.Context.get_default() == context
-        assert in_thread(lambda: gpuarray.zeros(3).device) == "cuda:2"
-        assert in_thread(lambda: cuda.mem_get_info()[1]) == devices[2].total_memory()
+        assert in_thread(lambda: gpuarray.zeros(3).device) == f"cuda:{last}"
+        assert in_thread(lambda: cuda.mem_get_info()[1]) == devices[last].total_memory()
         # A context of the thread's own comes first.
         def own():
             with devices[1]:
@@ -181,11 +183,12 @@ def test_copies_to_other_devices(run_program):
         assert x.to_device(0) is x and x.to_device("cuda:0") is x
         np.testing.assert_array_equal(x.to_device("cpu"), host.reshape(3, 4))
         # Views with gaps, in Fortran's order, and of nothing; work before the copy is waited for.
-        np.testing.assert_array_equal(x[::2, 1:].to_device(3).get(), host.reshape(3, 4)[::2, 1:])
-        assert x.T.to_device(2).strides == x.T.strides
-        np.testing.assert_array_equal((x * 2 + 1).to_device(2).get(), host.reshape(3, 4) * 2 + 1)
+        np.testing.assert_array_equal(x[::2, 1:].to_device(last).get(), host.reshape(3, 4)[::2, 1:])
+        assert x.T.to_device(last).strides == x.T.strides
+        np.testing.assert_array_equal((x * 2 + 1).to_device(last).get(), host.reshape(3, 4) * 2 + 1)
         assert x[:0].to_device(1).shape == (0, 4)
-        raises(ValueError, "there is no device 4; there are 4", lambda: x.to_device(4))
+        count = last + 1
+        raises(ValueError, f"there is no device {count}; there are {count}", lambda: x.to_device(count))
         for wrong in ("gpu", "cuda:x", 1.0, True, None):
             raises(ValueError, "device must be", lambda: x.to_device(wrong))
         """,

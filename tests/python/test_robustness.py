@@ -274,6 +274,48 @@ def test_narrow_windows(run_program, tmp_path, tier):
     clean(run_program(program, SOFTCUDA_TIER=tier, **few_threads(tmp_path)))
 
 
+WAITING = """
+    from pycuda.compiler import SourceModule
+
+    wait = SourceModule('''
+        __global__ void wait(volatile int *flag, int *count, long long clocks) {
+            __shared__ int one[256];
+            one[threadIdx.x] = 1;
+            __syncthreads();
+            if (blockIdx.x == 0) {
+                if (threadIdx.x == 0) {
+                    for (long long begin = clock64(); clock64() - begin < clocks;)
+                        __nanosleep(1000);
+                    *flag = 1;
+                }
+            } else
+                while (*flag == 0)
+                    ;
+            __syncthreads();
+            atomicAdd(count, one[255 - threadIdx.x]);
+        }
+    ''').get_function("wait")
+    flag, count = cuda.mem_alloc(4), cuda.mem_alloc(4)
+    cuda.memset_d32(flag, 0, 1)
+    cuda.memset_d32(count, 0, 1)
+    result = np.zeros(1, np.int32)
+    wait(flag, count, np.int64(2_000_000_000), block=(256, 1, 1), grid=(3000, 1))
+    del wait  # whose module waits for the kernel, and must not swallow what it meets
+    cuda.memcpy_dtoh(result, count)
+    assert result[0] == 3000 * 256, result
+"""
+
+
+@pytest.mark.parametrize("gigabytes", [None, 1100])
+def test_thousands_of_waiting_blocks(run_program, tmp_path, gigabytes):
+    """Those that are begun beside them find room while there is some, and else begin later."""
+    limit = "import resource\n"
+    if gigabytes:
+        limit += f"resource.setrlimit(resource.RLIMIT_AS, ({gigabytes} << 30,) * 2)\n"
+    program = limit + textwrap.dedent(BEGINNING) + textwrap.dedent(WAITING)
+    clean(run_program(program, **few_threads(tmp_path)))
+
+
 WILD = """
     HEAD = b".version 7.0 .target sm_75 .address_size 64 .visible .entry k(.param .u64 a) {"
     HEAD += b".reg .b64 %p; .reg .b32 %a, %b, %c, %d; ld.param.u64 %p, [a]; mov.u32 %a, 0;"

@@ -20,8 +20,9 @@ void wait_for_default_stream(const KeepWaiting &keep_waiting) {
     if (!keep_waiting || !detail::kernels_may_run.load(std::memory_order_relaxed))
         return;
     detail::kernels_may_run.store(false, std::memory_order_relaxed); // a launch sets it again
-    if (driver().cuStreamQuery.status(nullptr) != CUDA_ERROR_NOT_READY)
-        return;
+    const CUresult result = driver().cuStreamQuery.status(nullptr);
+    if (result != CUDA_ERROR_NOT_READY)
+        return check(result, "cuStreamQuery"); // of a kernel; it may be told only once
     detail::kernels_may_run.store(true, std::memory_order_relaxed); // until a wait succeeds
     synchronize(StreamRef(), keep_waiting);
 }

@@ -36,6 +36,8 @@ bool is_pageable(std::uint64_t address) { return !System::get().memory().find(ad
 void put(Stream &stream, const std::shared_ptr<Transfer> &transfer, Wait wait) {
     System &system = System::get();
     system.pool().start();
+    if (wait == Wait::UntilDone)
+        transfer->will_be_waited_for();
     if (system.timeline().append(stream, transfer)) {
         if (transfer->is_small())
             transfer->run_here();
@@ -84,17 +86,23 @@ void Transfer::run_here() noexcept {
     const rt::Guard::Exit exit =
         guard.run([&] { grid_.work().entry(&frame_, nullptr, 0, grid_.work().blocks); });
     if (exit != rt::Guard::Exit::Returned)
-        result_ = CUDA_ERROR_INVALID_VALUE;
+        fail(CUDA_ERROR_INVALID_VALUE);
     System::get().timeline().finish(*this);
+}
+
+void Transfer::fail(CUresult result) noexcept {
+    result_ = result;
+    if (!is_waited_for_)
+        context().set_passing_error(result);
 }
 
 void Transfer::help() { System::get().pool().help(grid_); }
 
 void Transfer::complete() noexcept {
     if (grid_.outcome() == rt::Grid::Outcome::OutOfMemory)
-        result_ = CUDA_ERROR_OUT_OF_MEMORY;
+        fail(CUDA_ERROR_OUT_OF_MEMORY);
     else if (grid_.outcome() != rt::Grid::Outcome::Done)
-        result_ = CUDA_ERROR_INVALID_VALUE; // an address that nobody may access
+        fail(CUDA_ERROR_INVALID_VALUE); // an address that nobody may access
     System::get().timeline().finish(*this);
 }
 

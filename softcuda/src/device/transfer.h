@@ -25,6 +25,8 @@ class Transfer final : public Command {
     void run_here() noexcept;
     [[nodiscard]] bool is_small() const noexcept { return grid_.work().blocks <= 1; }
 
+    /// That the caller will ask for the result. Else a failure becomes the context's error.
+    void will_be_waited_for() noexcept { is_waited_for_ = true; }
     /// CUDA_SUCCESS, or what came of memory that could not be accessed; after it is done.
     [[nodiscard]] CUresult result() const noexcept { return result_; }
 
@@ -37,11 +39,13 @@ class Transfer final : public Command {
 
     void prepare(rt::KernelEntry entry, std::uint64_t pieces);
     void complete() noexcept;
+    void fail(CUresult result) noexcept;
     void help() override;
 
     std::variant<Copy, Fill> what_;
     rt::LaunchFrame frame_{};
     Pieces grid_{*this};
+    bool is_waited_for_ = false;
     CUresult result_ = CUDA_SUCCESS;
 };
 

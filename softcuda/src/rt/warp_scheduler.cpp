@@ -1,6 +1,7 @@
 // warp_scheduler.cpp -- who runs next.
 #include "rt/warp_scheduler.h"
 
+#include "rt/grid.h"
 #include "rt/guard.h"
 #include "rt/resident_limit.h"
 
@@ -20,6 +21,8 @@ namespace {
 constexpr unsigned kSpinRounds = 32;
 /// So many blocks may always be resident; those that wait for more are likely to wait for all.
 constexpr std::size_t kFew = 16;
+/// Nanoseconds for which blocks may wait for one that there is no memory for.
+constexpr std::uint64_t kPatience = 5'000'000'000;
 
 WarpScheduler &scheduler_of(WorkerState *worker) { return ResidentBlock::of(worker).scheduler(); }
 
@@ -31,14 +34,21 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
     thread_.adopt_thread();
     gave_way_ = 0;
     most_resident_ = 0;
+    starved_since_ = 0;
     for (bool more = true;;) {
         Guard::poll_interrupt();
         retire();
         const std::uint64_t wanted = more ? blocks_wanted(worker) : 0;
         std::uint64_t index = 0, begun = 0;
-        while (begun < wanted && (more = source.next(index))) {
-            if (!begin_block(worker, index))
-                return End::OutOfMemory;
+        while (begun < wanted) {
+            if (!find_room()) { // those that are resident may end
+                if (resident_.empty() || starves())
+                    return End::OutOfMemory;
+                break;
+            }
+            if (!(more = source.next(index)))
+                break;
+            begin_block(worker, index);
             begun++;
         }
         if (resident_.empty())
@@ -87,7 +97,8 @@ std::uint64_t WarpScheduler::blocks_wanted(const WorkerState &worker) {
     return std::min(room, 1 + resident_.size() / kShare);
 }
 
-bool WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) {
+/// Makes the last of the free blocks ready to begin. False where there is no memory for it.
+bool WarpScheduler::find_room() noexcept {
     try {
         if (free_.empty())
             free_.push_back(std::make_unique<ResidentBlock>(*this));
@@ -95,8 +106,19 @@ bool WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) 
     } catch (const std::bad_alloc &) {
         return false;
     }
-    if (!free_.back()->prepare(job_.memory, job_.warps))
-        return false;
+    return free_.back()->prepare(job_.memory, job_.warps);
+}
+
+/// Whether there has been no room for long, and nothing has ended that would make some.
+bool WarpScheduler::starves() noexcept {
+    const std::uint64_t now = monotonic_nanoseconds();
+    if (starved_since_ == 0)
+        starved_since_ = now;
+    return now - starved_since_ > kPatience;
+}
+
+void WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) {
+    starved_since_ = 0;
     resident_.push_back(std::move(free_.back()));
     free_.pop_back();
     resident_.back()->begin(worker, index, run_warp, ready_);
@@ -105,12 +127,12 @@ bool WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) 
     // Each warp has had its turn by then, and nothing else has happened.
     const bool soon = job_.cooperative || resident_.size() > kFew;
     patience_ = (soon ? 1 : 16) * resident_.size() * job_.warps;
-    return true;
 }
 
 void WarpScheduler::retire() {
     if (!finished_)
         return;
+    starved_since_ = 0;
     const auto place = std::find_if(resident_.begin(), resident_.end(),
                                     [&](const auto &block) { return block.get() == finished_; });
     free_.push_back(std::move(*place));

@@ -62,7 +62,9 @@ class WarpScheduler {
   private:
     static void run_warp(void *fiber);
     [[noreturn]] void end_warp(WarpFiber &warp);
-    [[nodiscard]] bool begin_block(const WorkerState &worker, std::uint64_t index);
+    [[nodiscard]] bool find_room() noexcept;
+    [[nodiscard]] bool starves() noexcept;
+    void begin_block(const WorkerState &worker, std::uint64_t index);
     [[nodiscard]] std::uint64_t blocks_wanted(const WorkerState &worker);
     void set_current(WarpFiber &warp);
     void go_on_with(WarpFiber &next);
@@ -83,6 +85,7 @@ class WarpScheduler {
     std::uint64_t patience_ = 0;        ///< how many until it is said that all wait
     std::uint64_t most_resident_ = 0;   ///< blocks; 0: not asked for yet
     unsigned idle_rounds_ = 0;
+    std::uint64_t starved_since_ = 0; ///< when there was first no room for a block; 0: there was
     const WarpFiber *last_ = nullptr;
 };
 

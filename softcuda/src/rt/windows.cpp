@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <mutex>
@@ -108,6 +109,17 @@ bool addresses_are_few() noexcept {
     return few;
 }
 
+/// How many blocks may have ranges of their own, which take half of the addresses at most: stacks,
+/// and everything else of the process, need some.
+std::int64_t most_own_ranges() noexcept {
+    constexpr std::uint64_t kBytesOfBlock = 2 * (kBelow + kAbove + kSlack), kMost = 2048;
+    static const std::uint64_t most = std::min(kMost, addresses_left() / 2 / kBytesOfBlock);
+    return static_cast<std::int64_t>(most);
+}
+
+/// Of the whole process.
+std::atomic<std::int64_t> own_ranges{0};
+
 /// How many bytes lie before and behind a window's begin that nothing else can have, where a narrow
 /// one has `narrow` bytes at most.
 std::uint64_t space_below() noexcept { return windows_are_narrow() ? kNarrowReach : kBelow; }
@@ -150,13 +162,27 @@ std::byte *OwnWindow::begin() const noexcept {
 }
 
 Windows::~Windows() {
+    if (has_own_ranges_)
+        own_ranges--;
     if (slot_bytes_ > 0)
         CommonRange::get()->give_back(slot_, slot_bytes_);
 }
 
+bool Windows::may_have_own_ranges() noexcept {
+    if (has_own_ranges_ || windows_are_narrow())
+        return true;
+    if (addresses_are_few() || slot_bytes_ > 0)
+        return false;
+    if (own_ranges++ >= most_own_ranges()) {
+        own_ranges--;
+        return false;
+    }
+    return has_own_ranges_ = true;
+}
+
 bool Windows::provide(std::uint64_t shared_bytes, std::uint64_t local_bytes) noexcept {
-    if ((!addresses_are_few() || windows_are_narrow()) && slot_bytes_ == 0 &&
-        shared_.provide(shared_bytes) && local_.provide(local_bytes))
+    if (slot_bytes_ == 0 && may_have_own_ranges() && shared_.provide(shared_bytes) &&
+        local_.provide(local_bytes))
         return true;
     if (windows_are_narrow())
         return false;

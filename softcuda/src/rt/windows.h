@@ -5,8 +5,9 @@
 //
 //     | 2 GB |begin: open|          4 GB          |
 //
-// Where the process has too few addresses for two such ranges for each block (`ulimit -v`), all
-// blocks share one. A wild offset may then hit another block's memory, but nothing else:
+// Where the process has too few addresses for two such ranges for each block (`ulimit -v`, or
+// thousands of blocks that wait for each other), blocks share one. A wild offset may then hit
+// another block's memory, but nothing else:
 //
 //     | 2 GB |local of 0|of 1|of 2 ...  |shared of 0|of 1|of 2 ...  4 GB  |
 //            <-------- 4 GB, so that isspacep can tell ---->
@@ -71,6 +72,9 @@ class Windows {
                                              std::uint64_t address) noexcept;
 
   private:
+    [[nodiscard]] bool may_have_own_ranges() noexcept;
+
+    bool has_own_ranges_ = false; ///< and is counted among those that do
     OwnWindow shared_{kNarrowWindow}, local_{kNarrowLocal};
     std::uint64_t slot_ = 0, slot_bytes_ = 0; ///< in the common range; no bytes: not there
 };

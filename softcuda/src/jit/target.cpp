@@ -25,7 +25,7 @@ namespace {
 void set_option(llvm::StringRef name, llvm::StringRef value) {
     const auto found = llvm::cl::getRegisteredOptions().find(name);
     if (found != llvm::cl::getRegisteredOptions().end())
-        found->second->addOccurrence(0, name, value);
+        found->second->addOccurrence(1, name, value); // at 0 it would count as not given
 }
 
 void initialize_llvm() {
@@ -39,6 +39,13 @@ void initialize_llvm() {
         set_option("grow-region-complexity-budget", "500");
         // Addresses of whole warps hardly gain from it, and it takes a twelfth of the compile time.
         set_option("disable-lsr", "true");
+        // After register allocation, processors that reorder by themselves gain nothing from it,
+        // and it takes time with the square of a block's length: 15 s for one of 30 000
+        // instructions.
+        set_option("post-RA-scheduler", "false");
+        // How many accesses to memory the scheduler may move another one across (1000): each is an
+        // edge of its graph, also where thousands of accesses lie in one block.
+        set_option("dag-maps-huge-region", "200");
     });
 }
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda.driver as cuda
 from pycuda import _driver, gpuarray
@@ -51,6 +52,8 @@ def test_sort_and_argsort(dtype, length):
 @pytest.mark.parametrize("dtype", "bHfq")
 @pytest.mark.parametrize("shape", [(7, 20), (2, 700), (1, 2048), (3, 2049), (2, 9000)])
 def test_both_ways(way, dtype, shape):
+    if way == "blocks" and dtype in "Hf" and is_softcuda():
+        pytest.skip("a GPU's way takes 10 s to compile for a CPU; two types will do")
     x = keys(shape, dtype)
     on_device = gpuarray.to_gpu(x)
     same_values(_driver._array_sort(on_device, 1, way=way), np.sort(x))

@@ -9,7 +9,9 @@
     ./test fix                  format all sources; tests nothing
 
 Parts: layers format types ctest pytest freethreaded asan tsan install wheel docs
-       coverage runs only if it is named: the Python tests again, with the lines that they reach
+       These run only if they are named:
+       coverage, the Python tests again, with the lines that they reach;
+       sdist, what pip builds from the source distribution: all of it once more
 
 Each part's full output goes to build/test-logs/PART.log as well.
 """
@@ -325,43 +327,30 @@ def same_compiler() -> dict[str, str]:
 
 
 def wheel(part: Part) -> Outcome:
-    """Build the wheel, install it into an empty environment, run a tutorial from there."""
-    folder, environment = BUILD / "wheel-test", BUILD / "wheel-test/venv"
+    """The wheel of this Python for old systems too: built, checked, installed, tried."""
+    return part.check(ROOT / "run", "tools/wheel", *part.options)
+
+
+def sdist(part: Part) -> Outcome:
+    """pip builds the source distribution in an empty environment; a tutorial runs from there."""
+    folder = BUILD / "sdist-test"
     shutil.rmtree(folder, ignore_errors=True)
-    python = environment / "bin/python"
-    constraints = ROOT / "tools/requirements/run.txt"
-    steps = (
-        [
-            *(
-                sys.executable,
-                "-m",
-                "pip",
-                "wheel",
-                "-v",
-                "--no-deps",
-                "--no-build-isolation",
-            ),
-            *("-w", folder, ROOT),
-        ],
-        [sys.executable, "-m", "venv", environment],
-        [
-            python,
-            "-m",
-            "pip",
-            "install",
-            "-q",
-            "-c",
-            constraints,
-            "--find-links",
-            folder,
-            "pycuda",
-        ],
-        [python, ROOT / "examples/tutorials/calculate_pi.py"],
+    folder.mkdir(parents=True)
+    make = (
+        f"from scikit_build_core.build import build_sdist; build_sdist({str(folder)!r})"
     )
+    if part.run(sys.executable, "-c", make) != 0:
+        return Outcome(failed=1)
+    (archive,) = folder.glob("pycuda-*.tar.gz")
+    python = folder / "venv/bin/python"
     settings = {"PYTHONPATH": "", "PYCUDA_CACHE_DIR": str(folder / "cache")}
     settings |= same_compiler()
-    outcome = Outcome()
-    for step in steps:
+    outcome = Outcome(passed=1)
+    for step in (
+        [sys.executable, "-m", "venv", folder / "venv"],
+        [python, "-m", "pip", "install", "-v", archive],
+        [python, ROOT / "examples/tutorials/calculate_pi.py"],
+    ):
         if part.run(*step, **settings) != 0:
             return outcome + Outcome(failed=1)
         outcome.passed += 1
@@ -397,10 +386,11 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "tsan": tsan,
     "install": install,
     "wheel": wheel,
+    "sdist": sdist,
     "docs": docs,
     "coverage": coverage,
 }
-ON_REQUEST = ("coverage",)
+ON_REQUEST = ("coverage", "sdist")
 FAST = ("layers", "format", "types", "ctest", "pytest")
 
 

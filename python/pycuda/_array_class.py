@@ -170,14 +170,16 @@ class GPUArray(
     # Between host and device
 
     def set(self, ary, async_: bool = False, stream=None, **kwargs) -> None:
-        """Copy the host array ``ary``, of the same size and type, to this array.
+        """Copy ``ary``, a host array or a device array of the same size and type, to this array.
 
-        ``async_`` returns before the copy is done; the host array is kept alive until then.
+        ``async_`` returns before the copy is done; a host array is kept alive until then.
         """
         async_ = kwargs.pop("async", async_)
         if kwargs:
             raise TypeError(f"set() got an unexpected keyword {next(iter(kwargs))!r}")
-        ary = np.asarray(ary)
+        on_device = isinstance(ary, ArrayBase)
+        if not on_device:
+            ary = np.asarray(ary)
         if ary.size != self.size:
             raise ValueError(
                 f"ary and self must be the same size: {ary.size} and {self.size}"
@@ -191,9 +193,9 @@ class GPUArray(
             ary = ary.reshape(self.shape)
         if self.size == 0:
             return
-        if not _driver._array_is_dense(self):
+        if on_device or not _driver._array_is_dense(self):
             with _Using(stream):
-                _driver._array_assign(self, to_gpu_async(ary))
+                _driver._array_assign(self, ary if on_device else to_gpu_async(ary))
             return
         if ary.strides != self.strides:
             ordered = np.ndarray(self.shape, self.dtype, strides=self.strides)

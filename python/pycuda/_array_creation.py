@@ -34,13 +34,29 @@ def splay(n: int, dev=None) -> tuple[tuple[int, int], tuple[int, int, int]]:
 
 
 def to_gpu(ary, allocator=None) -> GPUArray:
-    """A copy of the numpy array ``ary`` on the device; the order of its axes is kept."""
+    """A copy of ``ary``, of numpy or of the device, on the device; the order of its axes is kept."""
+    if isinstance(ary, ArrayBase):
+        return _copy_of_device_array(ary, allocator, None)
     return _driver._array_to_gpu(ary, allocator, None, None)
 
 
 def to_gpu_async(ary, allocator=None, stream=None) -> GPUArray:
     """:func:`to_gpu` that returns before the copy is done; ``ary`` is kept alive until then."""
+    if isinstance(ary, ArrayBase):
+        return _copy_of_device_array(ary, allocator, stream)
     return _driver._array_to_gpu(ary, allocator, stream, None)
+
+
+def _copy_of_device_array(ary: ArrayBase, allocator, stream) -> GPUArray:
+    """A GPUArray with the elements of ``ary``, in memory from ``allocator``."""
+    with _driver._Using(stream):
+        result = (
+            empty_like(ary)
+            if allocator is None
+            else empty(ary.shape, ary.dtype, allocator)
+        )
+        _driver._array_assign(result, ary)
+    return result
 
 
 def as_array(value) -> GPUArray:

@@ -16,6 +16,14 @@ from pycuda.compiler import DEFAULT_NVCC_FLAGS
 from pycuda.gpuarray import GPUArray
 
 
+def _same_bits(dtype: object, wanted: np.dtype) -> bool:
+    """True for one type, and for integers of one size: the sum of uint32 has int32's bits."""
+    if dtype == wanted:
+        return True
+    kinds = getattr(dtype, "kind", "?") + wanted.kind  # torch's types have no kind
+    return set(kinds) <= set("iu") and dtype.itemsize == wanted.itemsize
+
+
 class _ScanKernel(_driver.ScanKernel):
     """What both scans have in common."""
 
@@ -55,7 +63,8 @@ class _ScanKernel(_driver.ScanKernel):
 
         Both have one axis, of any stride, or lie in C order without gaps. Without ``output_ary``
         the input is overwritten; ``"new"`` is a new array, with memory from ``allocator``. Raises
-        ValueError where shapes differ, TypeError where elements have another dtype.
+        ValueError where shapes differ, TypeError where elements have another dtype. Integers of
+        the same size may differ in their sign: the kernel reads the bits as its own type.
         """
         if output_ary is None:
             output_ary = input_ary
@@ -69,7 +78,7 @@ class _ScanKernel(_driver.ScanKernel):
                 output_ary = GPUArray(input_ary.shape, self.dtype, allocator)
         for array in (input_ary, output_ary):
             dtype = getattr(array, "dtype", self.dtype)
-            if dtype != self.dtype:
+            if not _same_bits(dtype, self.dtype):
                 raise TypeError(
                     f"the scan is one of {self.dtype}, the array of {dtype}"
                 )

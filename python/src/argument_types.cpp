@@ -9,6 +9,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cstring>
 #include <stdexcept>
 
 namespace pycuda::python {
@@ -40,9 +41,28 @@ void pack_none(const ArgumentType &, PyObject *, Packing &packing) {
     packing.block.push_pointer(0);
 }
 
+bool is_integer(ValueKind kind) { return kind == ValueKind::Signed || kind == ValueKind::Unsigned; }
+
+/// A narrow integer of numpy has its value in a wider parameter, as in C++: programs give
+/// numpy.uint32 for a size_t.
+bool try_widen(const NumpyScalar &scalar, PyObject *value, Packing &packing) {
+    const Parameter *wanted = packing.block.next_parameter();
+    if (!wanted || wanted->size <= scalar.size || !is_integer(wanted->kind) ||
+        !is_integer(scalar.kind))
+        return false;
+    std::uint64_t bits = 0; // little-endian: the low bytes come first
+    std::memcpy(&bits, scalar.value(value), scalar.size);
+    if (scalar.kind == ValueKind::Unsigned)
+        return packing.block.try_push_integer(bits);
+    const unsigned unused = 64 - 8 * scalar.size;
+    return packing.block.try_push_integer(static_cast<std::int64_t>(bits << unused) >> unused);
+}
+
 void pack_numpy_scalar(const ArgumentType &type, PyObject *value, Packing &packing) {
     const NumpyScalar &scalar = type.scalar;
     if (packing.block.try_push(scalar.value(value), scalar.size, scalar.kind)) [[likely]]
+        return;
+    if (try_widen(scalar, value, packing))
         return;
     packing.block.reject("a " + name_of_type(value) + " (" + std::to_string(scalar.size) +
                          " bytes)");

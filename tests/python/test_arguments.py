@@ -377,6 +377,22 @@ def test_out_refuses_a_read_only_array(device, kernels):
 
 
 @pytest.mark.parametrize(
+    "value", [np.uint32(2**32 - 1), np.int32(7), np.uint8(255), np.int16(300)]
+)
+def test_a_wider_parameter_takes_the_value_of_a_narrow_integer(device, kernels, value):
+    stored = store(kernels, "unsigned long long", np.uint64, value)
+    assert stored == int(value)
+    assert store(kernels, "long long", np.int64, value) == int(value)
+
+
+def test_a_wider_parameter_keeps_the_sign(device, kernels):
+    for value in (np.int8(-3), np.int16(-300), np.int32(-(2**31))):
+        assert store(kernels, "long long", np.int64, value) == int(value)
+        with pytest.raises(cuda.ArgumentError, match="got a numpy.int"):
+            store(kernels, "unsigned long long", np.uint64, value)
+
+
+@pytest.mark.parametrize(
     "value, words",
     [
         (2**31, "the Python int 2147483648"),

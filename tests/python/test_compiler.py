@@ -273,6 +273,8 @@ WITHOUT_INCLUDES = {
     "INT_MAX / 2 + CHAR_BIT": 1073741831,
     "std::abs(-2.5f) + std::sqrt(4.0f) + std::isnan(1.0f)": 4.5,
     "pow(2, 10) + std::pow(3, 2) + pow(2.0f, 2)": 1037,
+    "sqrt(4) + fabs(-2) + exp(0u) + floor(3ll) + trunc(char(3)) + sqrt(9.0)": 14,
+    "hypot(3, 4) + fmod(7, 4u) + fmin(1, 2) + fmax(short(1), 6ll) + fmin(2.5, 3.0)": 17.5,
     "strlen(text) + RAND_MAX / RAND_MAX": 6,
     "offsetof(Pair, b) + sizeof(std::size_t)": 16,
 }

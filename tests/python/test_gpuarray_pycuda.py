@@ -240,3 +240,23 @@ def test_mul_add_tells_its_time(x):
     result = x.mul_add(2, x, 3, add_timer=lambda *args: told.append(args))
     assert (result.get() == 5 * A).all()
     assert told[0][0] == 3 * x.nbytes and 0 <= told[0][1] < 10
+
+
+def test_to_gpu_and_set_take_device_arrays(device):
+    host = np.arange(12, dtype=np.float32).reshape(3, 4)
+    first = gpuarray.to_gpu(host)
+    for copy in (
+        gpuarray.to_gpu(first),
+        gpuarray.to_gpu_async(first),
+        gpuarray.to_gpu(first.T, allocator=cuda.mem_alloc).T,
+    ):
+        first.fill(0)
+        np.testing.assert_array_equal(copy.get(), host)
+        first.set(copy)
+        np.testing.assert_array_equal(first.get(), host)
+    first[:, ::2].set(first[:, 1::2])
+    np.testing.assert_array_equal(first.get()[:, ::2], host[:, 1::2])
+    with pytest.raises(ValueError, match="must have the same dtype: int32 and float32"):
+        first.set(gpuarray.zeros((3, 4), np.int32))
+    with pytest.raises(ValueError, match="must be the same size: 3 and 12"):
+        first.set(gpuarray.zeros(3, np.float32))

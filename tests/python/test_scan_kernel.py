@@ -5,6 +5,7 @@ import pytest
 from foreign_array import ForeignArray
 
 import pycuda.driver as cuda
+from pycuda import gpuarray
 from pycuda.gpuarray import GPUArray
 from pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
 from pycuda.tools import get_or_register_dtype
@@ -149,6 +150,18 @@ def test_attributes_and_source():
     kernel = ExclusiveScanKernel(np.float64, "max(a, b)", "-1e300", name_prefix="best")
     assert kernel.dtype == np.float64 and kernel.neutral == "-1e300"
     assert "void __launch_bounds__(256) best(" in kernel.source()
+
+
+@pytest.mark.parametrize("output", [None, "new"])
+def test_integers_of_the_other_sign_are_scanned_as_bits(device, output):
+    values = np.array([5, 2**31, 2**31 + 7, 2**32 - 1, 3], np.uint32)
+    running_sum = InclusiveScanKernel(np.int32, "a + b")
+    found = running_sum(gpuarray.to_gpu(values), output).get()
+    np.testing.assert_array_equal(found.view(np.uint32), values.cumsum(dtype=np.uint32))
+    with pytest.raises(
+        TypeError, match="the scan is one of int32, the array of uint64"
+    ):
+        running_sum(gpuarray.to_gpu(values.astype(np.uint64)))
 
 
 def test_what_is_refused(device):

@@ -9,22 +9,32 @@ namespace {
 
 /// A declaration of its own for each, or the stand-in for the header that has it.
 struct Row {
-    std::string_view declaration;
+    std::string declaration;
     std::string_view header;
 };
 
 using Table = std::map<std::string_view, Row>;
 
-/// nvcc has it by way of <cmath>, for all pairs of integers.
-constexpr std::string_view pow_of_integers = R"(
-namespace pycuda_implicit {
-template <bool> struct when {};
-template <> struct when<true> { typedef double type; };
+/// nvcc has it by way of <cmath>: a function of double for integers of all types. The namespace is
+/// the function's own, since several may be declared.
+std::string function_of_integer(const std::string &name) {
+    const std::string scope = "pycuda_implicit_" + name;
+    return "namespace " + scope + " { template <bool> struct when {}; " +
+           "template <> struct when<true> { typedef double type; }; }\n" +
+           "template <class A> __device__ inline typename " + scope +
+           "::when<A(1) / A(2) == A(0)>::type " + name + "(A a) { return " + name +
+           "(double(a)); }\n";
 }
-template <class A, class B>
-__device__ inline typename pycuda_implicit::when<A(1) / A(2) == A(0) && B(1) / B(2) == B(0)>::type
-pow(A a, B b) { return pow(double(a), double(b)); }
-)";
+
+/// The same for all pairs of integers.
+std::string function_of_integers(const std::string &name) {
+    const std::string scope = "pycuda_implicit_" + name;
+    return "namespace " + scope + " { template <bool> struct when {}; " +
+           "template <> struct when<true> { typedef double type; }; }\n" +
+           "template <class A, class B> __device__ inline typename " + scope +
+           "::when<A(1) / A(2) == A(0) && B(1) / B(2) == B(0)>::type " + name +
+           "(A a, B b) { return " + name + "(double(a), double(b)); }\n";
+}
 
 constexpr std::string_view string_length = R"(
 __device__ inline size_t strlen(const char *text) {
@@ -69,9 +79,17 @@ Table make_table() {
         {"off_t", {"typedef long off_t;", {}}},
         {"quad_t", {"typedef long quad_t;", {}}},
         {"RAND_MAX", {"#define RAND_MAX 2147483647", {}}},
-        {"strlen", {string_length, {}}},
-        {"pow", {pow_of_integers, {}}},
+        {"strlen", {std::string(string_length), {}}},
     };
+    for (const char *name :
+         {"acos",  "acosh",  "asin", "asinh", "atan",  "atanh", "cbrt",      "ceil",
+          "cos",   "cosh",   "erf",  "erfc",  "exp",   "exp2",  "expm1",     "fabs",
+          "floor", "lgamma", "log",  "log10", "log1p", "log2",  "nearbyint", "rint",
+          "round", "sin",    "sinh", "sqrt",  "tan",   "tanh",  "tgamma",    "trunc"})
+        table[name] = {function_of_integer(name), {}};
+    for (const char *name : {"atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot",
+                             "nextafter", "pow", "remainder"})
+        table[name] = {function_of_integers(name), {}};
     add(table, "math.h",
         "M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 "
         "M_SQRT1_2 INFINITY NAN HUGE_VAL HUGE_VALF");

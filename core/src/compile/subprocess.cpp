@@ -51,13 +51,24 @@ struct FileActions {
     posix_spawn_file_actions_t actions;
 };
 
-pid_t start(const std::vector<std::string> &words, const std::string &directory, Pipe &output,
+/// The words that make a shell start `words` in `directory`: posix_spawn() can change the directory
+/// since glibc 2.29 only. What "$0" and "$@" stand for is taken as it is, whatever is in it.
+std::vector<std::string> in_directory(const std::vector<std::string> &words,
+                                      const std::string &directory) {
+    std::vector<std::string> all{"/bin/sh", "-c", R"(cd -- "$0" && exec "$@")", directory};
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+}
+
+pid_t start(const std::vector<std::string> &program, const std::string &directory, Pipe &output,
             Pipe &error) {
+    if (::access(program[0].c_str(), X_OK) != 0)
+        throw_errno(errno, "cannot start '" + program[0] + "'");
+    const std::vector<std::string> words = in_directory(program, directory);
     FileActions files;
     ::posix_spawn_file_actions_addopen(&files.actions, 0, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&files.actions, output.ends[1], 1);
     ::posix_spawn_file_actions_adddup2(&files.actions, error.ends[1], 2);
-    ::posix_spawn_file_actions_addchdir_np(&files.actions, directory.c_str());
 
     std::vector<char *> arguments;
     for (const std::string &word : words)
@@ -67,7 +78,7 @@ pid_t start(const std::vector<std::string> &words, const std::string &directory,
     int failed =
         ::posix_spawn(&child, words[0].c_str(), &files.actions, nullptr, arguments.data(), environ);
     if (failed)
-        throw_errno(failed, "cannot start '" + words[0] + "'");
+        throw_errno(failed, "cannot start '" + program[0] + "'");
     output.close_end(1);
     error.close_end(1);
     return child;

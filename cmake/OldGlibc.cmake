@@ -1,0 +1,34 @@
+# OldGlibc.cmake -- libraries that run with an older glibc than this machine's, for wheels.
+#
+#   PYCUDA_GLIBC                the oldest version that wheels must run with
+#   link_for_old_glibc(TARGET)  links a shared library so
+#
+# The objects are the ones of every build. What is different is the link: against stubs that have
+# no more than the older glibc (make_stubs.py), with the functions that are missing there
+# (newer_functions.cpp) and libstdc++ inside.
+
+set(PYCUDA_GLIBC 2.27 CACHE STRING "Oldest glibc that wheels must run with")
+
+set(_folder ${CMAKE_CURRENT_LIST_DIR}/old_glibc)
+set(_stubs ${CMAKE_BINARY_DIR}/glibc-${PYCUDA_GLIBC})
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
+add_custom_command(OUTPUT ${_stubs}/libc.so
+  COMMAND ${Python_EXECUTABLE} ${_folder}/make_stubs.py ${PYCUDA_GLIBC} ${_stubs}
+  DEPENDS ${_folder}/make_stubs.py
+  COMMENT "Making stubs of glibc ${PYCUDA_GLIBC}" VERBATIM)
+add_custom_target(glibc_stubs DEPENDS ${_stubs}/libc.so)
+
+add_library(newer_functions STATIC EXCLUDE_FROM_ALL ${_folder}/newer_functions.cpp)
+target_link_libraries(newer_functions PRIVATE pycuda_warnings)
+
+function(link_for_old_glibc target)
+  add_dependencies(${target} glibc_stubs)
+  target_link_libraries(${target} PRIVATE newer_functions)
+  target_link_options(${target} PRIVATE
+    -L${CMAKE_BINARY_DIR}/glibc-${PYCUDA_GLIBC} -static-libstdc++ -s
+    -Wl,--gc-sections -Wl,--exclude-libs,ALL # what is inside is this library's own affair
+    # libstdc++ itself refers to it weakly, for which an archive is not searched.
+    -Wl,--undefined=__cxa_pure_virtual
+    # Before glibc 2.34 these were libraries of their own.
+    -Wl,--push-state,--no-as-needed -lpthread -ldl -lrt -Wl,--pop-state)
+endfunction()

@@ -1,0 +1,140 @@
+// newer_functions.cpp -- functions of newer glibcs, for libraries that must run with an older one.
+//
+// Part of a library that is linked for an older glibc (OldGlibc.cmake). This machine's headers,
+// its libstdc++.a and LLVM's archives call functions that the older glibc lacks. Each function
+// here does the same by means that are in all versions, so that one library runs with all of them.
+// None is exported.
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+extern "C" {
+
+// What stat() and its like called before 2.33; the first argument is the structure's version.
+int __xstat(int version, const char *path, struct stat *result);
+int __lxstat(int version, const char *path, struct stat *result);
+int __fxstat(int version, int descriptor, struct stat *result);
+int __fxstatat(int version, int folder, const char *path, struct stat *result, int flags);
+
+// ---- 2.30
+
+using ClockWait = int (*)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const timespec *);
+
+static std::int64_t nanoseconds(const timespec &time) {
+    return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
+}
+
+static timespec now(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return time;
+}
+
+/// Without the real function, waits by the clock of the wall, which a person may set meanwhile:
+/// so in pieces of at most a second. The end of a piece before the deadline is a spurious wake-up,
+/// which each caller of such a function must expect.
+int wait_for_a_piece(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+                     const timespec *deadline) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::int64_t left = nanoseconds(*deadline) - nanoseconds(now(clock));
+    if (left <= 0)
+        return ETIMEDOUT;
+    const std::int64_t end = nanoseconds(now(CLOCK_REALTIME)) + std::min(left, second);
+    const timespec wall{static_cast<time_t>(end / second), static_cast<long>(end % second)};
+    const int status = pthread_cond_timedwait(condition, mutex, &wall);
+    if (status != ETIMEDOUT)
+        return status;
+    return nanoseconds(now(clock)) >= nanoseconds(*deadline) ? ETIMEDOUT : 0;
+}
+
+int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+                           const timespec *deadline) {
+    static const auto real =
+        reinterpret_cast<ClockWait>(dlsym(RTLD_DEFAULT, "pthread_cond_clockwait"));
+    return real ? real(condition, mutex, clock, deadline)
+                : wait_for_a_piece(condition, mutex, clock, deadline);
+}
+
+pid_t gettid() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
+// ---- 2.32
+
+/// A hint to leave out atomic instructions. False is right for every process.
+char __libc_single_threaded = 0;
+
+// ---- 2.33
+
+static constexpr int stat_version = 1; // of x86-64, the only one there has ever been
+
+int stat(const char *path, struct stat *result) { return __xstat(stat_version, path, result); }
+int lstat(const char *path, struct stat *result) { return __lxstat(stat_version, path, result); }
+int fstat(int descriptor, struct stat *result) {
+    return __fxstat(stat_version, descriptor, result);
+}
+int fstatat(int folder, const char *path, struct stat *result, int flags) {
+    return __fxstatat(stat_version, folder, path, result, flags);
+}
+int stat64(const char *path, struct stat64 *result) {
+    return __xstat(stat_version, path, reinterpret_cast<struct stat *>(result));
+}
+int lstat64(const char *path, struct stat64 *result) {
+    return __lxstat(stat_version, path, reinterpret_cast<struct stat *>(result));
+}
+int fstat64(int descriptor, struct stat64 *result) {
+    return __fxstat(stat_version, descriptor, reinterpret_cast<struct stat *>(result));
+}
+static_assert(sizeof(struct stat) == sizeof(struct stat64));
+
+struct mallinfo old_mallinfo() __asm__("mallinfo"); // the header warns of its own name
+
+/// LLVM's statistics ask for it. The older function counts in int.
+struct mallinfo2 mallinfo2() {
+    const struct mallinfo old = old_mallinfo();
+    const auto wide = [](int count) {
+        return static_cast<std::size_t>(static_cast<unsigned>(count));
+    };
+    return {wide(old.arena),    wide(old.ordblks), wide(old.smblks),  wide(old.hblks),
+            wide(old.hblkhd),   wide(old.usmblks), wide(old.fsmblks), wide(old.uordblks),
+            wide(old.fordblks), wide(old.keepcost)};
+}
+
+// ---- 2.36
+
+std::uint32_t arc4random() {
+    std::uint32_t value = 0;
+    if (getentropy(&value, sizeof value) != 0)
+        std::abort(); // as glibc's own does: there is no random number to give
+    return value;
+}
+
+// ---- 2.38: the same functions; what the newer ones add is "0b" before binary numbers
+
+long old_strtol(const char *, char **, int) __asm__("strtol");
+unsigned long old_strtoul(const char *, char **, int) __asm__("strtoul");
+long long old_strtoll(const char *, char **, int) __asm__("strtoll");
+unsigned long long old_strtoull(const char *, char **, int) __asm__("strtoull");
+
+long __isoc23_strtol(const char *text, char **end, int base) { return old_strtol(text, end, base); }
+unsigned long __isoc23_strtoul(const char *text, char **end, int base) {
+    return old_strtoul(text, end, base);
+}
+long long __isoc23_strtoll(const char *text, char **end, int base) {
+    return old_strtoll(text, end, base);
+}
+unsigned long long __isoc23_strtoull(const char *text, char **end, int base) {
+    return old_strtoull(text, end, base);
+}
+
+} // extern "C"

@@ -131,6 +131,7 @@ void WarpEmitter::emit_lane_block(const ir::Block *block) {
             receive_exchange(*i);
         else
             emit_instruction(*i);
+        emit_preemption_point(*this, *i);
     }
     fetch_from_here();
     leave_lanes(block);

@@ -66,6 +66,7 @@ void WarpEmitter::emit_block(const ir::Block *block) {
             break;
         fetch_from_here();
         emit_instruction(*i);
+        emit_preemption_point(*this, *i);
     }
     fetch_from_here();
     leave(block);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 namespace softcuda::warp {
 
@@ -202,7 +203,14 @@ std::string print_waits(const KernelPlan &plan) {
         out += "loop " + plan.loops.loops()[loop].header->name +
                (plan.waits.loops[loop] ? ": waits" : ": ends by itself") + "\n";
     out += "waits for another thread: " + instruction_or_none(plan.waits.cause) + "\n";
-    return out + "waits for another lane: " + instruction_or_none(plan.waits.lane_cause) + "\n";
+    out += "waits for another lane: " + instruction_or_none(plan.waits.lane_cause) + "\n";
+    std::map<std::uint32_t, const Instruction *> points;
+    for (const auto &[instruction, number] : plan.waits.preemption_points)
+        points.emplace(number, instruction);
+    for (const auto &[number, instruction] : points)
+        out += "preemption point " + std::to_string(number) + ": behind " +
+               instruction_or_none(instruction) + "\n";
+    return out;
 }
 
 std::string print_coordinates(const KernelPlan &plan) {

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 def differences(folder, seeds, tier):
     cuda.init()
     if "softcuda" not in cuda.get_driver_path():
-        tier = "nvidia"
+        tier = "gpu"
     outcome = Workshop(folder).compare([Program(seed) for seed in seeds], [tier])
     assert not outcome.bad, [(p.seed, why) for p, why in outcome.bad]
     assert outcome.compared == len(seeds)

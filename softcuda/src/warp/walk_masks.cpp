@@ -24,7 +24,7 @@ using ir::Instruction;
 using ir::Opcode;
 using ir::Value;
 
-constexpr std::uint32_t kMostSteps = 4096; ///< a warp may stay in a loop for long
+constexpr std::size_t kMostInstructions = 1 << 15; ///< a warp may stay in a loop for long
 constexpr std::uint32_t kUndefined = ~std::uint32_t{0};
 
 template <typename Body> void for_lanes(std::uint32_t lanes, Body body) {
@@ -51,7 +51,9 @@ class Walk {
     std::string run() {
         const Block *at = plan_.function.entry();
         while (at && wrong_.empty()) {
-            if (++step_ > kMostSteps)
+            ++step_;
+            ran_ += at->instructions.size();
+            if (ran_ > kMostInstructions)
                 return {};
             at = visit(at);
         }
@@ -189,6 +191,7 @@ class Walk {
     const KernelPlan &plan_;
     std::mt19937 random_;
     std::uint32_t warp_, active_ = 0, step_ = 0;
+    std::size_t ran_ = 0;                           ///< instructions
     std::vector<std::uint32_t> masks_, arrivals_;   ///< by Block::id
     std::array<const Block *, kLanes> stands_at_{}; ///< the block that each lane runs next
     std::vector<std::array<std::uint32_t, kLanes>> held_, wanted_; ///< by Value::id

@@ -4,6 +4,7 @@
 """
 
 import pathlib
+import re
 import shutil
 import sys
 
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 def differences(folder, seeds, tier):
     cuda.init()
     if "softcuda" not in cuda.get_driver_path():
-        tier = "nvidia"
+        tier = "gpu"
     outcome = Workshop(folder).compare([Program(seed) for seed in seeds], [tier])
     assert not outcome.bad, [(p.seed, why) for p, why in outcome.bad]
     assert outcome.compared == len(seeds)
@@ -47,6 +48,13 @@ def test_many_random_programs(tmp_path, tier):
 def test_same_seed_makes_the_same_program():
     assert Program(5).text() == Program(5).text()
     assert Program(5).text() != Program(6).text()
+
+
+@pytest.mark.parametrize("seed", [267, 349])
+def test_loops_that_wait_by_weak_loads_have_a_fence(seed):
+    loops = re.findall(r"while \(.*__ldcv.*", Program(seed).text())
+    assert loops
+    assert all("__threadfence();" in loop for loop in loops), loops
 
 
 def test_host_refuses_what_depends_on_the_order_of_threads(tmp_path):

@@ -30,6 +30,21 @@ PATIENCE = 10
 MOST_WAITING = 20
 
 
+#: Where a program may run: softcuda's tiers, its choice of one, and a GPU.
+TIERS = ("regions", "fibers", "lanes", "default", "gpu")
+
+
+@dataclass(frozen=True)
+class Drivers:
+    """The values of ``PYCUDA_DRIVER`` for softcuda's tiers and for the tier ``gpu``."""
+
+    softcuda: str = "softcuda"
+    gpu: str = "nvidia"
+
+    def of(self, tier: str) -> str:
+        return self.gpu if tier == "gpu" else self.softcuda
+
+
 class BadProgramError(Exception):
     """The generator made a program that is not legal, or that a compiler refuses."""
 
@@ -66,8 +81,14 @@ def input_words() -> np.ndarray:
 class Workshop:
     """A folder in which batches are compiled and run."""
 
-    def __init__(self, folder: pathlib.Path, threads: pathlib.Path | None = None):
+    def __init__(
+        self,
+        folder: pathlib.Path,
+        threads: pathlib.Path | None = None,
+        drivers: Drivers | None = None,
+    ):
         self.folder = folder
+        self.drivers = drivers or Drivers()
         folder.mkdir(parents=True, exist_ok=True)
         input_words().tofile(folder / "input")
         self.threads = threads or compile_threads(folder)
@@ -148,15 +169,16 @@ class Workshop:
 
     # ---- the device ------------------------------------------------------------------------
 
-    def device_compile(self, programs: list[Program]) -> pathlib.Path:
-        """PTX, or a cubin for a GPU."""
+    def device_compile(self, programs: list[Program], driver: str) -> pathlib.Path:
+        """PTX for softcuda, a cubin for a GPU."""
         start = time.monotonic()
-        source, image = self.folder / "device.cu", self.folder / "image"
+        source = self.folder / "device.cu"
+        image = self.folder / f"image_{pathlib.Path(driver).name}"
         language = (HERE / "language.h").read_text()
         source.write_text(language + "".join(program.text() for program in programs))
         command = [sys.executable, HERE / "run_on_device.py", "compile", source, image]
         made = subprocess.run(
-            command, capture_output=True, text=True, env=environment()
+            command, capture_output=True, text=True, env=environment(driver)
         )
         self.seconds["device compiler"] += time.monotonic() - start
         if made.returncode != 0:
@@ -219,7 +241,10 @@ class Workshop:
         ]
         log = open(self.folder / f"stderr_{tier}", "w+")
         child = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=log, env=environment(tier)
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=environment(self.drivers.of(tier), tier),
         )
         symptom, done = None, first
         pending = b""
@@ -287,7 +312,10 @@ class Workshop:
 
     def _compare_legal(self, programs, expected, tiers, patience, outcome) -> None:
         try:
-            image = self.device_compile(programs)
+            images = {
+                driver: self.device_compile(programs, driver)
+                for driver in {self.drivers.of(tier) for tier in tiers}
+            }
         except BadProgramError as error:
             if len(programs) == 1:
                 outcome.bad.append((programs[0], str(error)))
@@ -296,6 +324,7 @@ class Workshop:
                 self._compare_legal([program], [words], tiers, patience, outcome)
             return
         for tier in tiers:
+            image = images[self.drivers.of(tier)]
             results = self.results_by_tier(programs, image, tier, patience)
             for program, wanted, result in zip(
                 programs, expected, results, strict=True
@@ -314,10 +343,15 @@ def compile_threads(folder: pathlib.Path) -> pathlib.Path:
     return made
 
 
-def environment(tier: str | None = None) -> dict[str, str]:
-    """For a child process: a tier of softcuda, no caches on disk."""
+def environment(driver: str, tier: str | None = None) -> dict[str, str]:
+    """For a child process: its driver, a tier of softcuda, no caches on disk.
+
+    Two threads run kernels, unless ``SOFTCUDA_THREADS`` is set: many processes share the machine.
+    """
     settings = {
+        "SOFTCUDA_THREADS": "2",
         **os.environ,
+        "PYCUDA_DRIVER": driver,
         "SOFTCUDA_DISABLE_CACHE": "1",
         "PYCUDA_DISABLE_CACHE": "1",
         "PYCUDA_QUIET": "1",

@@ -13,6 +13,9 @@ LOADS = [
     "load_acquire(&{0})",
     "{0}",
 ]
+#: Loads that are neither volatile nor atomic. A compiler may take them out of a loop, or remove a loop
+#: that does nothing else: ptxas removes `while (__ldcv(p) != n);`. A fence in the loop forbids that.
+WEAK_LOADS = ("__ldcv(&{0})", "{0}")
 STORES = [
     "atomicExch(&{0}, {1});",
     "*(volatile u32 *)&{0} = {1};",
@@ -37,7 +40,7 @@ class Waits:
                 "__threadfence(); SPIN();",
             ]
         )
-        if load == "{0}":
+        if load in WEAK_LOADS:
             body = "__threadfence(); SPIN();"
         return f"while (({kept} = {load.format(place)}) == 0u) {{ {body} }}"
 
@@ -130,11 +133,13 @@ class Waits:
         ):
             return None
         draw, base = self.draw, self.flags(2)
-        load = draw.choice(LOADS[:5]).format(f"flags[{base}]")
+        load = draw.choice(LOADS[:5])
+        body = "__threadfence(); SPIN();" if load in WEAK_LOADS else "SPIN();"
+        load = load.format(f"flags[{base}]")
         stored = draw.choice(STORES[:4]).format(f"flags[{base}]", "(u32)gid + 1u")
         return Node(
             [
-                f"while ({load} != (u32)gid) {{ SPIN(); }}\n__threadfence();\n"
+                f"while ({load} != (u32)gid) {{ {body} }}\n__threadfence();\n"
                 f"*(volatile u32 *)&flags[{base + 1}] = *(volatile u32 *)&flags[{base + 1}] * 31u + ",
                 self.expressions.of("u32", scope, LANE, 2),
                 f";\n__threadfence();\n{stored}",

@@ -80,11 +80,10 @@ class Walk {
             }
             return false;
         };
-        if (is_left(behind, true) || kernel_.plan.schedule.of(behind).mask_owner == behind)
+        if (is_left(behind, true) || kernel_.plan.masks.keeps_mask(behind))
             return true;
         for (const ir::Block *block : path_)
-            if (is_left(block, false) ||
-                (block != kernel_.plan.function.entry() && live[kernel_.plan.mask_id(block)]))
+            if (is_left(block, false) || live[kernel_.plan.mask_id(block)])
                 return true;
         return false;
     }
@@ -97,34 +96,15 @@ class Walk {
 
 } // namespace
 
-bool is_access_of_own(KernelEmitter &kernel, const ir::Instruction &i) {
-    if ((!i.is(Opcode::Load) && !i.is(Opcode::Store)) || i.attributes.space != ir::Space::Shared ||
-        i.attributes.order != ir::Order::Weak)
-        return false;
-    const analysis::PerThread *places = kernel.plan.thread_values.of(i.operand(0));
-    if (!places)
-        return false;
-    const std::int64_t bytes = std::int64_t{std::max(ir::bits(i.attributes.type), 8u) / 8} *
-                               std::max<unsigned>(i.attributes.vector, 1);
-    const auto size = static_cast<std::int64_t>(kernel.plan.function.static_shared_bytes);
-    return std::ranges::all_of(*places, [&](std::uint64_t place) {
-        const std::int64_t at =
-            std::int64_t{static_cast<std::int32_t>(place)} + i.attributes.offset;
-        return at >= 0 && at + bytes <= size;
-    });
-}
-
 bool does_nothing_that_fails(KernelEmitter &kernel, unsigned region) {
-    llvm::Value *none = nullptr;
-    const std::vector<bool> blocks =
-        WarpEmitter(kernel, region, none, none, nullptr).blocks_of_region();
+    const std::vector<bool> blocks = kernel.plan.blocks_of_region(region);
     for (const ir::Block *block : kernel.plan.function.blocks)
         for (const ir::Instruction *i : block->instructions) {
             if (!blocks[block->id])
                 break;
             const ir::OpcodeInfo &facts = ir::info(i->opcode);
             if (!facts.pure && !facts.terminator && !i->is(Opcode::Barrier) &&
-                !i->is(Opcode::LoadParam) && !is_access_of_own(kernel, *i))
+                !i->is(Opcode::LoadParam) && !warp::is_in_static_memory(kernel.plan, *i))
                 return false;
         }
     return true;

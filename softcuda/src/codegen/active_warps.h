@@ -22,7 +22,4 @@ namespace softcuda::codegen {
 /// which order the warps do it.
 [[nodiscard]] bool does_nothing_that_fails(KernelEmitter &kernel, unsigned region);
 
-/// True for a plain access that stays in the kernel's own shared variables.
-[[nodiscard]] bool is_access_of_own(KernelEmitter &kernel, const ir::Instruction &i);
-
 } // namespace softcuda::codegen

@@ -107,6 +107,16 @@ void emit_yield(WarpEmitter &w) {
     w.b.CreateCall(yield, {w.kernel.invariants.worker});
 }
 
+void emit_preemption_point(WarpEmitter &w, const ir::Instruction &i) {
+    const auto &points = w.kernel.plan.waits.preemption_points;
+    const auto point = points.find(&i);
+    if (point == points.end() || !w.kernel.has_fibers())
+        return;
+    llvm::FunctionCallee preempt = w.kernel.runtime_function("scu_preempt", w.b.getVoidTy(),
+                                                             {w.b.getPtrTy(), w.b.getInt32Ty()});
+    w.b.CreateCall(preempt, {w.kernel.invariants.worker, w.i32(point->second)});
+}
+
 llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *total =
         w.b.CreateLoad(w.b.getInt32Ty(), member(w, offsetof(rt::WorkerState, barrier_result)));

@@ -131,6 +131,7 @@ void WarpEmitter::emit_lane_block(const ir::Block *block) {
             receive_exchange(*i);
         else
             emit_instruction(*i);
+        emit_preemption_point(*this, *i);
     }
     fetch_from_here();
     leave_lanes(block);
@@ -167,25 +168,15 @@ void WarpEmitter::drop_lanes(llvm::Value *bits) {
 
 void WarpEmitter::leave_lanes(const ir::Block *block) {
     const ir::Instruction &end = *block->terminator();
-    std::span<ir::Block *const> targets = block->successors();
-    llvm::Value *condition = targets.size() > 1 ? full(end.operand(0)) : nullptr;
-    llvm::Value *rest = mask_;
+    const warp::BlockFlow &flow = kernel.plan.masks.of(block);
     if (end.is(Opcode::Return))
         emit_results(*this, end);
     if (end.is(Opcode::Exit) && !kernel.plan.function.kernel)
         emit_end(*this, mask_bits());
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-        llvm::Value *edge = rest; // the last way takes who is left
-        if (i + 1 < targets.size()) {
-            llvm::Value *taken =
-                end.is(Opcode::Branch)
-                    ? condition
-                    : b.CreateICmpEQ(condition, llvm::ConstantInt::get(condition->getType(), i));
-            edge = b.CreateAnd(rest, taken, "edge");
-            rest = b.CreateAnd(rest, b.CreateNot(taken));
-        }
-        pass_edge(block, targets[i], edge);
-        go_to_place(place_of_block_.at(targets[i]), edge);
+    const auto masks = flow.parts ? edge_masks(block) : llvm::SmallVector<llvm::Value *, 4>{mask_};
+    for (std::size_t i = 0; i < flow.edges.size(); ++i) {
+        pass_edge(flow.edges[i], masks[i]);
+        go_to_place(place_of_block_.at(flow.edges[i].to), masks[i]);
     }
     b.CreateBr(dispatch_);
 }

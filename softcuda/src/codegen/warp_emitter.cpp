@@ -1,8 +1,7 @@
-// warp_emitter.cpp -- blocks, edges and masks: the plan of schedule.h turned into branches.
+// warp_emitter.cpp -- blocks, edges and masks: the plan of mask_plan.h turned into branches.
 
 #include "codegen/warp_emitter.h"
 
-#include "codegen/harmless.h"
 #include "codegen/warp_families.h"
 
 #include <utility>
@@ -66,65 +65,63 @@ void WarpEmitter::emit_block(const ir::Block *block) {
             break;
         fetch_from_here();
         emit_instruction(*i);
+        emit_preemption_point(*this, *i);
     }
     fetch_from_here();
     leave(block);
 }
 
-// Takes over the lanes that came here, and goes on to the next pending block if there are none.
+// Takes over the lanes that came here, and goes on elsewhere if there are none.
 void WarpEmitter::arrive(const ir::Block *block) {
-    const transform::BlockPlan &plan = kernel.plan.schedule.of(block);
-    if (plan.mask_owner != block) {
-        mask_ = owner_mask(plan.mask_owner);
-        return;
+    const warp::BlockMask &plan = kernel.plan.masks.of(block).mask;
+    if (plan.from == warp::BlockMask::From::Arrivals) {
+        llvm::AllocaInst *arrivals = arrival_slot(block);
+        mask_ = b.CreateLoad(arrivals->getAllocatedType(), arrivals, "mask");
+        if (llvm::Constant *lanes = lanes_here(plan.lanes))
+            mask_ = b.CreateAnd(active_, lanes);
+        b.CreateStore(mask_, mask_slot(block));
+        if (plan.clears)
+            b.CreateStore(llvm::Constant::getNullValue(mask_->getType()), arrivals);
+    } else {
+        mask_ = mask_of(block);
     }
-    if (block == kernel.plan.function.entry()) {
-        mask_ = active_;
-        return;
-    }
-    mask_ = b.CreateLoad(arrival_slot(block)->getAllocatedType(), arrival_slot(block), "mask");
-    if (const auto known = known_arrivals_.find(block); known != known_arrivals_.end())
-        mask_ = known->second;
-    b.CreateStore(mask_, mask_slot(block));
-    if (plan.waited)
-        b.CreateStore(llvm::Constant::getNullValue(mask_->getType()), arrival_slot(block));
-    if (!plan.guarded || (kernel.has_regions() && is_harmless(kernel, block)))
+    if (!plan.guarded)
         return;
     llvm::BasicBlock *body = new_block(block->name + ".body");
-    llvm::BasicBlock *skip = plan.pending.empty() ? done_ : block_for(plan.pending.front());
-    b.CreateCondBr(any(mask_), body, skip);
+    b.CreateCondBr(any(mask_), body, plan.skip_to ? block_for(plan.skip_to) : done_);
     b.SetInsertPoint(body);
 }
 
 void WarpEmitter::leave(const ir::Block *block) {
-    const transform::BlockPlan &plan = kernel.plan.schedule.of(block);
-    const ir::Instruction &end = *block->terminator();
-    std::span<ir::Block *const> targets = block->successors();
+    const warp::BlockFlow &flow = kernel.plan.masks.of(block);
     if (kernel.has_fibers() && kernel.plan.yields_behind(block))
         emit_yield(*this);
-    if (targets.empty()) {
-        if (end.is(Opcode::Return))
-            emit_results(*this, end);
-        go_to(plan.next.front());
-        return;
-    }
     if (kernel.is_barrier_end(block)) {
-        pass_edge(block, targets[0], mask_);
-        end_region(targets[0]);
-        return;
+        pass_edge(flow.edges[0], mask_);
+        end_region(flow.edges[0].to);
+    } else if (flow.parts || flow.edges.empty()) {
+        if (block->terminator()->is(Opcode::Return))
+            emit_results(*this, *block->terminator());
+        const auto masks = edge_masks(block);
+        for (std::size_t i = 0; i < masks.size(); ++i)
+            pass_edge(flow.edges[i], masks[i]);
+        go_to(flow.next);
+    } else {
+        leave_uniform(block);
     }
-    if (kernel.plan.divergence.divergent_branch[block->id]) {
-        leave_divergent(block);
-        return;
-    }
-    if (targets.size() == 1) {
-        pass_edge(block, targets[0], mask_);
-        go_to(plan.next[0]);
+}
+
+void WarpEmitter::leave_uniform(const ir::Block *block) {
+    const ir::Instruction &end = *block->terminator();
+    const std::vector<warp::Edge> &edges = kernel.plan.masks.of(block).edges;
+    if (edges.size() == 1) {
+        pass_edge(edges[0], mask_);
+        go_to(edges[0].next);
         return;
     }
     llvm::Value *condition = scalar(end.operand(0));
     std::vector<llvm::BasicBlock *> ways;
-    for (std::size_t i = 0; i < targets.size(); ++i)
+    for (std::size_t i = 0; i < edges.size(); ++i)
         ways.push_back(new_block(block->name + ".way"));
     if (end.is(Opcode::Branch)) {
         b.CreateCondBr(condition, ways[0], ways[1]);
@@ -136,114 +133,76 @@ void WarpEmitter::leave(const ir::Block *block) {
                 llvm::cast<llvm::ConstantInt>(llvm::ConstantInt::get(condition->getType(), i)),
                 ways[i]);
     }
-    for (std::size_t i = 0; i < targets.size(); ++i) {
+    for (std::size_t i = 0; i < edges.size(); ++i) {
         b.SetInsertPoint(ways[i]);
-        pass_edge(block, targets[i], mask_);
-        go_to(plan.next[i]);
+        pass_edge(edges[i], mask_);
+        go_to(edges[i].next);
     }
 }
 
-void WarpEmitter::leave_divergent(const ir::Block *block) {
+// The lanes that take each edge of a block whose lanes may part.
+llvm::SmallVector<llvm::Value *, 4> WarpEmitter::edge_masks(const ir::Block *block) {
     const ir::Instruction &end = *block->terminator();
-    std::span<ir::Block *const> targets = block->successors();
+    const std::vector<warp::Edge> &edges = kernel.plan.masks.of(block).edges;
+    llvm::SmallVector<llvm::Value *, 4> masks(edges.size(), nullptr);
+    if (edges.empty())
+        return masks;
     llvm::Value *condition = full(end.operand(0));
     llvm::Value *rest = mask_;
-    // The entries of a switch may share targets, each of which gets its lanes at once.
-    llvm::SmallVector<std::pair<const ir::Block *, llvm::Value *>, 4> edges;
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-        llvm::Value *taken;
+    for (unsigned i = 0; i < block->successors().size(); ++i) {
+        llvm::Value *taken = rest;
         if (end.is(Opcode::Branch))
             taken = i == 0 ? condition : b.CreateNot(condition);
-        else if (i + 1 < targets.size())
+        else if (i + 1 < block->successors().size())
             taken = b.CreateICmpEQ(condition, llvm::ConstantInt::get(condition->getType(), i));
-        else
-            taken = rest;
-        llvm::Value *edge = b.CreateAnd(mask_, taken, "edge");
+        llvm::Value *lanes = b.CreateAnd(mask_, taken, "edge");
         if (end.is(Opcode::Switch))
             rest = b.CreateAnd(rest, b.CreateNot(taken));
-        if (transform::only_exits(targets[i]))
-            continue;
-        auto known = llvm::find_if(edges, [&](auto &each) { return each.first == targets[i]; });
-        if (known == edges.end())
-            edges.emplace_back(targets[i], edge);
-        else
-            known->second = b.CreateOr(known->second, edge);
+        for (std::size_t k = 0; k < edges.size(); ++k)
+            if (llvm::is_contained(edges[k].successors, i))
+                masks[k] = masks[k] ? b.CreateOr(masks[k], lanes) : lanes;
     }
-    for (auto &[target, edge] : edges)
-        pass_edge(block, target, edge);
-    go_to(kernel.plan.schedule.of(block).next[0]);
+    return masks;
 }
 
 void WarpEmitter::go_to(const ir::Block *next) { b.CreateBr(next ? block_for(next) : done_); }
 
 // Hands the lanes in `edge_mask` and what the target's phis take from here to the target.
-void WarpEmitter::pass_edge(const ir::Block *from, const ir::Block *to, llvm::Value *edge_mask) {
-    const transform::BlockPlan &plan = kernel.plan.schedule.of(to);
-    // However often lanes come by the only way there is, they are the same ones; but a warp may
-    // look at the block without having come by it.
-    if (auto *known = llvm::dyn_cast<llvm::Constant>(edge_mask);
-        known && kernel.has_regions() && to->predecessors.size() == 1 &&
-        kernel.plan.schedule.always_visits(from, to))
-        known_arrivals_[to] = known;
-    bool blend = kernel.has_lanes() || (plan.waited && !kernel.plan.loops.back_edge(from, to));
-    std::vector<std::pair<const ir::Value *, Lanes>> copies;
-    for (const ir::Instruction *phi : to->instructions) {
-        if (!phi->is(Opcode::Phi))
-            break;
-        for (std::size_t i = 0; i < phi->blocks.size(); ++i)
-            if (phi->blocks[i] == from) {
-                // What is not defined is not written: other lanes' values may be there already,
-                // in a scalar that the analysis has shared between them (divergence.cpp).
-                if (is_undefined(phi->operands[i]))
-                    clear_first(phi->result());
-                else
-                    copies.emplace_back(phi->result(), lanes(phi->operands[i]));
-                break;
-            }
-    }
-    for (auto &[result, incoming] : copies) {
-        const analysis::Shape &wanted = shape(result);
-        Lanes value{.base = wanted.checked ? refined_bases(b, incoming, wanted.groups)
-                                           : first_lanes(b, incoming, wanted.groups),
-                    .shape = wanted};
-        if (wanted.checked) {
-            value.wrapped = incoming.wrapped ? incoming.wrapped : b.getFalse();
-            value.correction = incoming.correction
-                                   ? incoming.correction
-                                   : llvm::Constant::getNullValue(type(result->type, kLanes));
-        }
-        if (blend && wanted.divergent()) {
-            Slot &at = slot(result);
+void WarpEmitter::pass_edge(const warp::Edge &edge, llvm::Value *edge_mask) {
+    std::vector<std::pair<const warp::Join *, Lanes>> copies; // all are read before any is written
+    for (const warp::Join &join : edge.joins)
+        if (join.how != warp::Join::How::Keep)
+            copies.emplace_back(&join, lanes(join.value));
+    for (auto &[join, incoming] : copies) {
+        Lanes value = at_phi(join->phi, incoming);
+        if (join->how == warp::Join::How::Blend) {
+            Slot &at = slot(join->phi);
             llvm::Value *old = b.CreateLoad(at.base->getAllocatedType(), at.base);
             value.base = b.CreateSelect(edge_mask, value.base, old);
         }
-        store(result, value);
+        store(join->phi, value);
     }
-    if (plan.mask_owner != to || kernel.has_lanes())
+    if (edge.arrive == warp::Edge::Arrive::Nothing)
         return;
-    llvm::AllocaInst *arrivals = arrival_slot(to);
-    if (plan.waited)
+    llvm::AllocaInst *arrivals = arrival_slot(edge.to);
+    if (edge.arrive == warp::Edge::Arrive::Add)
         edge_mask = b.CreateOr(edge_mask, b.CreateLoad(arrivals->getAllocatedType(), arrivals));
     b.CreateStore(edge_mask, arrivals);
 }
 
-// So that a value which no side has defined yet is some number: LLVM may do anything with none.
-void WarpEmitter::clear_first(const ir::Value *value) {
-    if (!cleared_.insert(value->id).second)
-        return;
-    Slot &at = slot(value);
-    llvm::IRBuilder<>::InsertPointGuard guard(b);
-    if (prologue_)
-        b.SetInsertPoint(prologue_);
-    else
-        b.SetInsertPoint(lane_prologue_);
-    auto clear = [&](llvm::AllocaInst *place) {
-        if (place)
-            b.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);
-    };
-    clear(at.base);
-    clear(at.wrapped);
-    clear(at.correction);
+/// A value in the shape that a phi has.
+Lanes WarpEmitter::at_phi(const ir::Value *phi, const Lanes &incoming) {
+    const analysis::Shape &wanted = shape(phi);
+    Lanes value{.base = wanted.checked ? refined_bases(b, incoming, wanted.groups)
+                                       : first_lanes(b, incoming, wanted.groups),
+                .shape = wanted};
+    if (wanted.checked) {
+        value.wrapped = incoming.wrapped ? incoming.wrapped : b.getFalse();
+        value.correction = incoming.correction
+                               ? incoming.correction
+                               : llvm::Constant::getNullValue(type(phi->type, kLanes));
+    }
+    return value;
 }
 
 // Saves what is needed behind the barrier and leaves the region.
@@ -259,11 +218,11 @@ void WarpEmitter::end_region(const ir::Block *behind) {
                 if (!carried_in_[value->id]) // else it is there already
                     keep(value);
             }
-        if (live[kernel.plan.mask_id(block)] && block != kernel.plan.function.entry())
-            scratch_store(kernel.scratch_mask_id(block), owner_mask(block));
+        if (live[kernel.plan.mask_id(block)])
+            scratch_store(kernel.scratch_mask_id(block), mask_of(block));
     }
     // The block behind takes its lanes from here: its own arrivals, or an owner's mask saved above.
-    if (kernel.plan.schedule.of(behind).mask_owner == behind)
+    if (kernel.plan.masks.keeps_mask(behind))
         scratch_store(kernel.scratch_mask_id(behind),
                       b.CreateLoad(arrival_slot(behind)->getAllocatedType(), arrival_slot(behind)));
     (*at_barrier_)(region);
@@ -271,7 +230,7 @@ void WarpEmitter::end_region(const ir::Block *behind) {
 
 void WarpEmitter::enter_region(const ir::Block *first) {
     const std::vector<bool> &live = kernel.live_into(region_);
-    const std::vector<bool> redefined = blocks_of_region();
+    const std::vector<bool> redefined = kernel.plan.blocks_of_region(region_);
     const ir::Instruction *barrier = kernel.region_barrier(region_);
     llvm::Type *mask_type = active_->getType();
     for (const ir::Block *block : kernel.plan.function.blocks) {
@@ -284,37 +243,14 @@ void WarpEmitter::enter_region(const ir::Block *first) {
                 else
                     carried_in_[value->id] = true;
             }
-        if (live[kernel.plan.mask_id(block)] && block != kernel.plan.function.entry())
+        if (live[kernel.plan.mask_id(block)])
             b.CreateStore(scratch_load(kernel.scratch_mask_id(block), mask_type), mask_slot(block));
     }
-    if (kernel.plan.schedule.of(first).mask_owner == first)
+    if (kernel.plan.masks.keeps_mask(first))
         b.CreateStore(scratch_load(kernel.scratch_mask_id(first), mask_type), arrival_slot(first));
     if (barrier->is(Opcode::BarrierReduce))
         store(barrier->result(),
               {.base = emit_barrier_result(*this, *barrier), .shape = shape(barrier->result())});
-}
-
-std::vector<bool> WarpEmitter::blocks_of_region() const {
-    std::vector<bool> found(kernel.plan.function.blocks.size(), false);
-    std::vector<const ir::Block *> left;
-    auto reach = [&](const ir::Block *block) {
-        if (block && !found[block->id]) {
-            found[block->id] = true;
-            left.push_back(block);
-        }
-    };
-    reach(kernel.region_entry(region_));
-    while (!left.empty()) {
-        const ir::Block *block = left.back();
-        left.pop_back();
-        const transform::BlockPlan &plan = kernel.plan.schedule.of(block);
-        if (plan.guarded && !plan.pending.empty())
-            reach(plan.pending.front());
-        if (!kernel.is_barrier_end(block))
-            for (const ir::Block *next : plan.next)
-                reach(next);
-    }
-    return found;
 }
 
 void WarpEmitter::keep(const ir::Value *value) {
@@ -398,11 +334,30 @@ llvm::AllocaInst *WarpEmitter::arrival_slot(const ir::Block *owner) {
     return at;
 }
 
-llvm::Value *WarpEmitter::owner_mask(const ir::Block *owner) {
-    if (owner == kernel.plan.function.entry())
+// The lanes of a block that the warp has visited.
+llvm::Value *WarpEmitter::mask_of(const ir::Block *block) {
+    const warp::BlockMask &plan = kernel.plan.masks.of(block).mask;
+    if (plan.from == warp::BlockMask::From::Active)
         return active_;
-    llvm::AllocaInst *at = mask_slot(owner);
+    if (llvm::Constant *lanes = lanes_here(plan.lanes))
+        return b.CreateAnd(active_, lanes);
+    if (plan.from == warp::BlockMask::From::Owner)
+        return mask_of(plan.owner);
+    llvm::AllocaInst *at = mask_slot(block);
     return b.CreateLoad(at->getAllocatedType(), at);
+}
+
+// Null where it is not known now.
+llvm::Constant *WarpEmitter::lanes_here(const warp::LanesByWarp &lanes) {
+    std::optional<std::uint32_t> known = warp::in_all_warps(lanes);
+    if (auto *number = llvm::dyn_cast<llvm::ConstantInt>(warp); number && !lanes.empty())
+        known = lanes[number->getZExtValue()];
+    if (!known)
+        return nullptr;
+    llvm::SmallVector<llvm::Constant *, kLanes> bits;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        bits.push_back(b.getInt1((*known >> lane & 1) != 0));
+    return llvm::ConstantVector::get(bits);
 }
 
 } // namespace softcuda::codegen

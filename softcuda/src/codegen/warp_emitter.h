@@ -10,7 +10,6 @@
 #include "rt/kernel_abi.h"
 
 #include <map>
-#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -63,9 +62,9 @@ class WarpEmitter {
     /// The rt::LaneState of the warp, in the lane tier.
     [[nodiscard]] llvm::Value *lane_state() const { return lane_state_; }
 
-    /// By Block::id: what a warp may run in this region.
-    [[nodiscard]] std::vector<bool> blocks_of_region() const;
-    [[nodiscard]] const Tally *tally() const { return kernel.tally(region_, blocks_of_region()); }
+    [[nodiscard]] const Tally *tally() const {
+        return kernel.tally(region_, kernel.plan.blocks_of_region(region_));
+    }
 
     // Small tools.
     llvm::BasicBlock *new_block(const llvm::Twine &name);
@@ -88,13 +87,13 @@ class WarpEmitter {
     void arrive(const ir::Block *block);
     void emit_instruction(const ir::Instruction &i);
     void emit_elementwise_lanes(const ir::Instruction &i);
-    [[nodiscard]] llvm::Constant *known_comparison(const ir::Instruction &i) const;
     void carry_check(const ir::Instruction &i, Lanes &result);
     void check_widening(const ir::Instruction &i, Lanes &result);
     void leave(const ir::Block *block);
-    void leave_divergent(const ir::Block *block);
-    void pass_edge(const ir::Block *from, const ir::Block *to, llvm::Value *edge_mask);
-    void clear_first(const ir::Value *value);
+    void leave_uniform(const ir::Block *block);
+    [[nodiscard]] llvm::SmallVector<llvm::Value *, 4> edge_masks(const ir::Block *block);
+    void pass_edge(const warp::Edge &edge, llvm::Value *edge_mask);
+    [[nodiscard]] Lanes at_phi(const ir::Value *phi, const Lanes &incoming);
     void go_to(const ir::Block *next);
     void end_region(const ir::Block *behind);
     void enter_region(const ir::Block *block);
@@ -116,11 +115,13 @@ class WarpEmitter {
 
     llvm::BasicBlock *block_for(const ir::Block *block);
     Slot &slot(const ir::Value *value);
+    void clear(const Slot &at);
     void store(const ir::Value *value, const Lanes &lanes);
     Lanes load(const ir::Value *value);
     llvm::AllocaInst *mask_slot(const ir::Block *owner);
     llvm::AllocaInst *arrival_slot(const ir::Block *owner);
-    llvm::Value *owner_mask(const ir::Block *block);
+    llvm::Value *mask_of(const ir::Block *block);
+    [[nodiscard]] llvm::Constant *lanes_here(const warp::LanesByWarp &lanes);
     Lanes rematerialize(const ir::Value *value);
     void fetch_from_here();
     /// Keeps a value for the regions behind a barrier, and finds it there again.
@@ -143,7 +144,6 @@ class WarpEmitter {
     std::unordered_map<std::uint32_t, Lanes> here_; ///< values of the present block
     std::unordered_map<std::uint32_t, Slot> slots_;
     std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
-    std::map<const ir::Block *, llvm::Constant *> known_arrivals_; ///< masks, where known now
     std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
     std::vector<const ir::Block *> work_;
     // In the lane tier, by place:
@@ -154,13 +154,10 @@ class WarpEmitter {
     llvm::Value *lane_state_ = nullptr, *waiting_ = nullptr;
     llvm::BasicBlock *dispatch_ = nullptr;
     llvm::Instruction *lane_prologue_ = nullptr; ///< where slots are initialised, in the lane tier
-    std::vector<bool> carried_in_;    ///< values from behind a barrier that this region only reads
-    std::set<std::uint32_t> cleared_; ///< values whose slots start with zeros
-    bool recomputing_ = false;        ///< what is emitted is there already, for other regions
+    std::vector<bool> carried_in_; ///< values from behind a barrier that this region only reads
+    bool recomputing_ = false;     ///< what is emitted is there already, for other regions
 };
 
-/// True for a register that nobody set.
-[[nodiscard]] bool is_undefined(const ir::Value *value);
 /// True for values that are made again where they are needed instead of being kept: constants of
 /// the launch, of the block and of the warp.
 [[nodiscard]] bool is_rematerialized(const ir::Value *value);

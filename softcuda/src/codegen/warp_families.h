@@ -28,6 +28,9 @@ void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i); // emit_bar
 llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i);
 /// Gives way to other warps: for what waits for memory to change. Only where has_fibers().
 void emit_yield(WarpEmitter &w);
+/// Lets the scheduler interrupt the warp behind a preemption point (transform/find_waits.h);
+/// nothing where the instruction is none.
+void emit_preemption_point(WarpEmitter &w, const ir::Instruction &i);
 void emit_printf(WarpEmitter &w, const ir::Instruction &i); // emit_call.cpp
 void emit_assertfail(WarpEmitter &w, const ir::Instruction &i);
 /// In a function: lanes that end there, as bits.

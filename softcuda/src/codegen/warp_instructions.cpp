@@ -113,87 +113,14 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     }
 }
 
-namespace {
-
-// Whether `value` is `other` but for some low bits that `other` has clear in each first lane: then
-// what they are set to.
-std::optional<std::uint64_t> low_bits_set(const ir::Value *value, const ir::Value *other,
-                                          const analysis::Shape &shape) {
-    if (value == other)
-        return 0;
-    const ir::Instruction *from = value->definition;
-    if (!from || !(from->is(Opcode::Xor) || from->is(Opcode::Or)) || from->operand(0) != other ||
-        !from->operand(1)->constant)
-        return std::nullopt;
-    const std::uint64_t bits = from->operand(1)->bits;
-    if (shape.align < 63 && bits >> shape.align != 0)
-        return std::nullopt;
-    return bits;
-}
-
-bool holds(ir::Compare compare, std::int64_t a, std::int64_t b) {
-    switch (compare) {
-    case ir::Compare::Eq:
-        return a == b;
-    case ir::Compare::Ne:
-        return a != b;
-    case ir::Compare::Lt:
-        return a < b;
-    case ir::Compare::Le:
-        return a <= b;
-    case ir::Compare::Gt:
-        return a > b;
-    default:
-        return a >= b;
-    }
-}
-
-bool is_low_bits(const analysis::Shape &shape) {
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        if (shape.offset(lane) < 0 || (shape.align < 63 && shape.offset(lane) >> shape.align != 0))
-            return false;
-    return true;
-}
-
-} // namespace
-
-// `(tid ^ 4) > tid`: numbers that differ in bits below those of the base compare in each warp
-// alike.
-llvm::Constant *WarpEmitter::known_comparison(const ir::Instruction &i) const {
-    if (!i.is(Opcode::Compare) || ir::is_floating(i.attributes.type) ||
-        i.attributes.compare > ir::Compare::Ge)
-        return nullptr;
-    const ir::Value *values[2] = {i.operand(0), i.operand(1)};
-    if (values[0]->constant || values[1]->constant)
-        return nullptr;
-    for (const ir::Value *root : values) {
-        const analysis::Shape &low = shape(root);
-        if (low.groups != 1 || !low.offsets || low.checked || !is_low_bits(low))
-            continue;
-        std::optional<std::uint64_t> set[2];
-        for (unsigned k = 0; k < 2; ++k)
-            if (shape(values[k]).groups == 1 && !shape(values[k]).checked)
-                set[k] = low_bits_set(values[k], root, low);
-        if (!set[0] || !set[1])
-            continue;
-        llvm::SmallVector<llvm::Constant *, kLanes> lanes;
-        for (unsigned lane = 0; lane < kLanes; ++lane) {
-            auto low_bits = [&](unsigned k) {
-                return static_cast<std::int64_t>(*set[k]) + shape(values[k]).offset(lane);
-            };
-            lanes.push_back(b.getInt1(holds(i.attributes.compare, low_bits(0), low_bits(1))));
-        }
-        return llvm::ConstantVector::get(lanes);
-    }
-    return nullptr;
-}
-
 // The bases of the result are the operation applied to the bases of the operands (shape_rules.cpp).
 void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
-    if (llvm::Constant *known = known_comparison(i)) {
-        define_full(i.result(), known);
-        return;
-    }
+    const auto known = kernel.plan.masks.known.find(i.result(0));
+    if (known != kernel.plan.masks.known.end())
+        if (llvm::Constant *lanes = lanes_here(known->second)) {
+            define_full(i.result(), lanes);
+            return;
+        }
     unsigned groups = 1;
     for (const ir::Value *result : i.results)
         groups = std::max<unsigned>(groups, shape(result).groups);

@@ -23,10 +23,6 @@ bool is_rematerialized(const ir::Value *value) {
     }
 }
 
-bool is_undefined(const ir::Value *value) {
-    return value->definition && value->definition->is(Opcode::Undef);
-}
-
 const analysis::Shape &WarpEmitter::shape(const ir::Value *value) const {
     static constexpr analysis::Shape kUniform{.groups = 1};
     return value->constant ? kUniform : kernel.plan.divergence.of(value);
@@ -79,7 +75,7 @@ void WarpEmitter::define(const ir::Value *value, const Lanes &result) {
     if (recomputing_ || !kernel.plan.outlives_block[value->id])
         return;
     Lanes kept = result;
-    if (kernel.has_lanes() && result.shape.divergent())
+    if (kernel.plan.masks.independent_lanes && result.shape.divergent())
         kept.base = b.CreateSelect(mask_, result.base, load(value).base);
     store(value, kept);
 }
@@ -133,8 +129,22 @@ WarpEmitter::Slot &WarpEmitter::slot(const ir::Value *value) {
             at.wrapped = kernel.stack_slot(b.getInt1Ty());
             at.correction = kernel.stack_slot(type(value->type, kLanes));
         }
+        if (kernel.plan.masks.starts_zero[value->id])
+            clear(at);
     }
     return at;
+}
+
+// A value that no side of a join has defined yet is some number: LLVM may do anything with none.
+void WarpEmitter::clear(const Slot &at) {
+    llvm::IRBuilder<>::InsertPointGuard guard(b);
+    if (prologue_)
+        b.SetInsertPoint(prologue_);
+    else
+        b.SetInsertPoint(lane_prologue_);
+    for (llvm::AllocaInst *place : {at.base, at.wrapped, at.correction})
+        if (place)
+            b.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);
 }
 
 void WarpEmitter::store(const ir::Value *value, const Lanes &lanes) {

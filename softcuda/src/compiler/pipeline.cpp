@@ -52,6 +52,8 @@ struct AnalysisPass {
     std::string_view source, what;
     void (*run)(KernelPlan &plan);
     std::string (*print)(const KernelPlan &plan);
+    /// What is wrong with what was found; null: nothing can be checked.
+    std::vector<std::string> (*check)(const KernelPlan &plan) = nullptr;
 };
 
 struct LlvmStep {
@@ -194,6 +196,9 @@ constexpr AnalysisPass kAnalyses[] = {
     {"regions", Required, "warp/kernel_plan.cpp",
      "Cuts the kernel into the regions between its barriers.",
      warp::find_regions, warp::print_regions},
+    {"masks", Required, "warp/mask_plan.cpp warp/verify_masks.cpp warp/walk_masks.cpp",
+     "Decides which lanes run each basic block, and what becomes of values where ways join.",
+     warp::plan_masks, warp::print_masks, warp::verify_masks},
     {"liveness", Required, "analysis/liveness.cpp",
      "Finds the values and masks that a warp needs behind each barrier.",
      warp::find_liveness, warp::print_liveness},
@@ -266,6 +271,12 @@ void print(std::string_view title, const std::string &text) {
 
 // ---- running the passes -------------------------------------------------------------------------
 
+void require_none(std::string_view pass, const char *what, const std::vector<std::string> &wrong) {
+    if (!wrong.empty())
+        throw std::logic_error(std::string(what) + " is not valid after the pass " +
+                               std::string(pass) + ": " + wrong.front());
+}
+
 class Runner {
   public:
     Runner(const PassOptions &options, const ir::Module *module, analysis::LaunchShape launch = {})
@@ -308,6 +319,8 @@ class Runner {
         for (const AnalysisPass &pass : kAnalyses) {
             if (pass.run && !options_.skips(pass.name))
                 pass.run(plan);
+            if (pass.check && options_.verify)
+                require_none(pass.name, "what was found", pass.check(plan));
             if (options_.dumps(pass.name))
                 print(std::string(pass.name) + ": " + plan.function.name, pass.print(plan));
         }
@@ -315,10 +328,7 @@ class Runner {
 
   private:
     void verify(const IrPass &pass, const ir::Function &function) const {
-        const std::vector<std::string> wrong = ir::verify(function, module_);
-        if (!wrong.empty())
-            throw std::logic_error("the IR is not valid after the pass " + std::string(pass.name) +
-                                   ": " + wrong.front());
+        require_none(pass.name, "the IR", ir::verify(function, module_));
     }
 
     const PassOptions &options_;
@@ -554,6 +564,8 @@ std::optional<std::string> print_analysis(std::string_view name, ir::Function &f
     for (const AnalysisPass &pass : kAnalyses) {
         if (pass.run)
             pass.run(plan);
+        if (pass.check)
+            require_none(pass.name, "what was found", pass.check(plan));
         if (pass.name == name)
             return pass.print(plan);
     }

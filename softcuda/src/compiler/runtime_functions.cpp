@@ -33,6 +33,7 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_next_place", reinterpret_cast<void *>(&scu_next_place)},
         {"scu_lane_barrier", reinterpret_cast<void *>(&scu_lane_barrier)},
         {"scu_yield", reinterpret_cast<void *>(&scu_yield)},
+        {"scu_preempt", reinterpret_cast<void *>(&scu_preempt)},
         {"scu_texture", reinterpret_cast<void *>(&scu_texture)},
         {"scu_globaltimer", reinterpret_cast<void *>(&scu_globaltimer)},
         {"scu_nanosleep", reinterpret_cast<void *>(&scu_nanosleep)},

@@ -234,6 +234,9 @@ void scu_barrier_arrive(softcuda::rt::WorkerState *, std::uint32_t number, std::
 /// Lets the others go on: called by whoever waits for something in memory to change.
 void scu_yield(softcuda::rt::WorkerState *);
 
+/// A preemption point: lets the others go on if warps are interrupted at this one at the moment.
+void scu_preempt(softcuda::rt::WorkerState *, std::uint32_t point);
+
 /// Chooses where the warp goes on, and with which lanes (LaneState::mask). LaneState::places: all
 /// lanes have ended.
 std::uint32_t scu_next_place(softcuda::rt::WorkerState *, softcuda::rt::LaneState *);

@@ -19,6 +19,8 @@ namespace {
 
 /// Rounds in which nothing happened after which the processor is left to other threads.
 constexpr unsigned kSpinRounds = 32;
+/// Iterations after which a warp gives way that does not come to the preemption point.
+constexpr unsigned kMostIterations = 16;
 /// So many blocks may always be resident; those that wait for more are likely to wait for all.
 constexpr std::size_t kFew = 16;
 /// Nanoseconds for which blocks may wait for one that there is no memory for.
@@ -35,9 +37,13 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
     gave_way_ = 0;
     most_resident_ = 0;
     starved_since_ = 0;
+    preempted_at_ = 0;
+    last_point_ = 0;
     for (bool more = true;;) {
         Guard::poll_interrupt();
         retire();
+        if (stuck())
+            move_preemption();
         const std::uint64_t wanted = more ? blocks_wanted(worker) : 0;
         std::uint64_t index = 0, begun = 0;
         while (begun < wanted) {
@@ -219,6 +225,24 @@ void WarpScheduler::arrive(std::uint32_t number, std::uint32_t threads, const ch
 }
 
 void WarpScheduler::yield() {
+    if (preempted_at_ == 0 || ++iterations_ >= kMostIterations)
+        give_way();
+}
+
+void WarpScheduler::preempt(std::uint32_t point) {
+    last_point_ = std::max(last_point_, point);
+    if (point == preempted_at_)
+        give_way();
+}
+
+// Where no warp comes to a preemption point, they give way at the end of an iteration.
+void WarpScheduler::move_preemption() {
+    preempted_at_ = preempted_at_ < last_point_ ? preempted_at_ + 1 : 0;
+    last_point_ = 0;
+}
+
+void WarpScheduler::give_way() {
+    iterations_ = 0;
     gave_way_++;
     WarpFiber &self = *current_;
     if (!stuck() && ready_.empty())
@@ -245,3 +269,7 @@ void scu_barrier_arrive(WorkerState *worker, std::uint32_t number, std::uint32_t
 }
 
 void scu_yield(WorkerState *worker) { softcuda::rt::scheduler_of(worker).yield(); }
+
+void scu_preempt(WorkerState *worker, std::uint32_t point) {
+    softcuda::rt::scheduler_of(worker).preempt(point);
+}

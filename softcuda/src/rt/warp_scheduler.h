@@ -10,6 +10,16 @@
 // Where all warps only give way to each other, they wait for something that another block has to
 // do: then the thread begins one more block beside those that are resident already. So blocks that
 // wait for each other, in any order, come to an end; a cooperative grid needs nothing else.
+//
+// Warps may also keep each other waiting by where they give way. Of a lock that warps take by
+// adding one, and take back where it was not 0, each holds one at the end of an iteration:
+//
+//     warp 0   sub add |                 | sub add |              lock before each add: 1, never 0
+//     warp 1           | sub add         |         | sub add
+//
+// So, whenever all only give way, they do it elsewhere from then on: at one preemption point of the
+// loop after the other, and at the end of an iteration again. Behind the sub no warp holds
+// anything.
 #pragma once
 
 #include "rt/resident_block.h"
@@ -58,6 +68,7 @@ class WarpScheduler {
                        const char *place);
     void arrive(std::uint32_t number, std::uint32_t threads, const char *place);
     void yield();
+    void preempt(std::uint32_t point);
 
   private:
     static void run_warp(void *fiber);
@@ -72,6 +83,8 @@ class WarpScheduler {
     void back_to_thread(WarpFiber &self);
     void retire();
     void relax();
+    void give_way();
+    void move_preemption();
     [[nodiscard]] bool stuck() const noexcept { return gave_way_ > patience_; }
 
     Job job_;
@@ -86,6 +99,10 @@ class WarpScheduler {
     std::uint64_t most_resident_ = 0;   ///< blocks; 0: not asked for yet
     unsigned idle_rounds_ = 0;
     std::uint64_t starved_since_ = 0; ///< when there was first no room for a block; 0: there was
+    /// Where warps give way: 0: at the end of each iteration; else behind this preemption point.
+    std::uint32_t preempted_at_ = 0;
+    std::uint32_t last_point_ = 0; ///< the highest that a warp has come to since that last changed
+    unsigned iterations_ = 0;      ///< ends of iterations since a warp gave way
     const WarpFiber *last_ = nullptr;
 };
 

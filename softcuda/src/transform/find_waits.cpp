@@ -360,6 +360,19 @@ bool could_signal(const ir::Function &function, std::vector<const Block *> waiti
     return may_reach(function, std::move(waiting), writes_source, gathers_warp);
 }
 
+void add_preemption_points(const Loop &loop, Waits &waits) {
+    std::vector<const Instruction *> writes;
+    for (const Block *block : loop.blocks)
+        for (const Instruction *i : block->instructions)
+            if (is_shared_write(*i))
+                writes.push_back(i);
+    if (writes.size() < 2) // the end of an iteration is behind the only one
+        return;
+    for (const Instruction *i : writes)
+        waits.preemption_points.try_emplace(
+            i, static_cast<std::uint32_t>(waits.preemption_points.size() + 1));
+}
+
 } // namespace
 
 Waits find_waits(const ir::Function &function, const analysis::Divergence &divergence,
@@ -372,6 +385,7 @@ Waits find_waits(const ir::Function &function, const analysis::Divergence &diver
         if (!source)
             continue;
         waits.loops[loop] = true;
+        add_preemption_points(loops.loops()[loop], waits);
         if (!waits.cause)
             waits.cause = source;
         // Lanes that stand still while others go round: those that were sent elsewhere, and, where

@@ -23,6 +23,15 @@
 // Shared memory is no signal where all threads of the block meet at a barrier in each iteration:
 // whoever writes it gets on.
 //
+// A loop that waits and writes memory twice in an iteration may keep others waiting by where it
+// gives way, however often it does:
+//
+//     while (atomicAdd(lock, 1) != 0)          where each warp gives way here, behind the addition,
+//         atomicSub(lock, 1);                  none ever finds the lock at 0
+//
+// So each of these writes is a *preemption point*: warps that seem to wait for each other are also
+// interrupted behind it (rt/warp_scheduler.h).
+//
 // After ElTantawy and Aamodt, "MIMD Synchronization on SIMT Architectures" (MICRO 2016).
 #pragma once
 
@@ -30,6 +39,8 @@
 #include "ir/ir.h"
 #include "transform/schedule.h"
 
+#include <cstdint>
+#include <map>
 #include <vector>
 
 namespace softcuda::transform {
@@ -40,6 +51,8 @@ struct Waits {
     const ir::Instruction *cause = nullptr;
     /// The same of a loop that may wait for another lane of the same warp.
     const ir::Instruction *lane_cause = nullptr;
+    /// Writes behind which a warp may be interrupted, each with the number of its point, from 1 on.
+    std::map<const ir::Instruction *, std::uint32_t> preemption_points;
 };
 
 /// Looks at each loop of a prepared function.

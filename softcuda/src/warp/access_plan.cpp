@@ -373,6 +373,23 @@ bool stays_near(const Shape &shape) {
     return !shape.checked;
 }
 
+bool is_in_static_memory(const KernelPlan &kernel, const Instruction &i) {
+    if ((!i.is(Opcode::Load) && !i.is(Opcode::Store)) || i.attributes.space != Space::Shared ||
+        i.attributes.order != ir::Order::Weak)
+        return false;
+    const analysis::PerThread *places = kernel.thread_values.of(i.operand(0));
+    if (!places)
+        return false;
+    const std::int64_t bytes = std::int64_t{std::max(ir::bits(i.attributes.type), 8u) / 8} *
+                               std::max<unsigned>(i.attributes.vector, 1);
+    const auto size = static_cast<std::int64_t>(kernel.function.static_shared_bytes);
+    return std::ranges::all_of(*places, [&](std::uint64_t place) {
+        const std::int64_t at =
+            std::int64_t{static_cast<std::int32_t>(place)} + i.attributes.offset;
+        return at >= 0 && at + bytes <= size;
+    });
+}
+
 void plan_accesses(KernelPlan &plan) {
     plan.accesses.clear();
     for (const ir::Block *block : plan.function.blocks)

@@ -105,6 +105,9 @@ struct AccessPlan {
 /// at the end of a narrow window (rt/windows.h) is right for all of them.
 [[nodiscard]] bool stays_near(const analysis::Shape &shape);
 
+/// True for an access, in every thread of the block, to static shared memory that exists for sure.
+[[nodiscard]] bool is_in_static_memory(const KernelPlan &kernel, const ir::Instruction &access);
+
 using AccessPlans = std::map<const ir::Instruction *, AccessPlan>;
 
 /// Plans every load, store and atomic of the function. All other analyses have run.

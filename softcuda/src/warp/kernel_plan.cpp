@@ -73,6 +73,30 @@ bool KernelPlan::yields_behind(const ir::Block *block) const {
     });
 }
 
+std::vector<bool> KernelPlan::blocks_of_region(unsigned region) const {
+    std::vector<bool> found(function.blocks.size(), false);
+    std::vector<const ir::Block *> left;
+    auto reach = [&](const ir::Block *block) {
+        if (block && !found[block->id]) {
+            found[block->id] = true;
+            left.push_back(block);
+        }
+    };
+    reach(regions[region]);
+    while (!left.empty()) {
+        const ir::Block *block = left.back();
+        left.pop_back();
+        const BlockFlow &flow = masks.of(block);
+        reach(flow.mask.skip_to);
+        if (regions.size() > 1 && barrier_at_end(block))
+            continue;
+        reach(flow.next);
+        for (const Edge &edge : flow.edges)
+            reach(edge.next);
+    }
+    return found;
+}
+
 std::uint32_t KernelPlan::mask_id(const ir::Block *owner) const {
     return function.value_count() + owner->id;
 }
@@ -166,11 +190,11 @@ void find_liveness(KernelPlan &plan) {
                                   .definitions = {},
                                   .uses = {}};
     for (const ir::Block *block : plan.function.blocks) {
-        const ir::Block *owner = plan.schedule.of(block).mask_owner;
-        if (owner == block)
+        const BlockMask &mask = plan.masks.of(block).mask;
+        if (mask.from == BlockMask::From::Arrivals)
             masks.definitions.push_back({block, plan.mask_id(block)});
-        else
-            masks.uses.push_back({block, plan.mask_id(owner)});
+        else if (mask.from == BlockMask::From::Owner)
+            masks.uses.push_back({block, plan.mask_id(mask.owner)});
     }
     plan.live_in = analysis::find_live_in(plan.function, masks);
 }

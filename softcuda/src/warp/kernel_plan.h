@@ -12,6 +12,7 @@
 #include "transform/schedule.h"
 #include "warp/access_plan.h"
 #include "warp/choose_tier.h"
+#include "warp/mask_plan.h"
 
 #include <optional>
 #include <span>
@@ -69,12 +70,15 @@ struct KernelPlan {
     /// one region.
     std::vector<std::vector<bool>> live_in;
     analysis::Lockstep lockstep; ///< if it holds, all warps are in the same region
-    AccessPlans accesses;        ///< of every load, store and atomic
+    MaskPlan masks;
+    AccessPlans accesses; ///< of every load, store and atomic
 
     /// `file:line` of an instruction.
     [[nodiscard]] std::string place(const ir::Instruction &instruction) const;
     /// True for the source of a back edge on which a warp of the fiber tier gives way to others.
     [[nodiscard]] bool yields_behind(const ir::Block *block) const;
+    /// By Block::id: what a warp may run from the region's entry to the next barriers.
+    [[nodiscard]] std::vector<bool> blocks_of_region(unsigned region) const;
     /// Index into live_in of the mask that `owner` owns.
     [[nodiscard]] std::uint32_t mask_id(const ir::Block *owner) const;
 };

@@ -4,7 +4,10 @@
 #include "ir/print.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <functional>
+#include <map>
 
 namespace softcuda::warp {
 
@@ -202,7 +205,14 @@ std::string print_waits(const KernelPlan &plan) {
         out += "loop " + plan.loops.loops()[loop].header->name +
                (plan.waits.loops[loop] ? ": waits" : ": ends by itself") + "\n";
     out += "waits for another thread: " + instruction_or_none(plan.waits.cause) + "\n";
-    return out + "waits for another lane: " + instruction_or_none(plan.waits.lane_cause) + "\n";
+    out += "waits for another lane: " + instruction_or_none(plan.waits.lane_cause) + "\n";
+    std::map<std::uint32_t, const Instruction *> points;
+    for (const auto &[instruction, number] : plan.waits.preemption_points)
+        points.emplace(number, instruction);
+    for (const auto &[number, instruction] : points)
+        out += "preemption point " + std::to_string(number) + ": behind " +
+               instruction_or_none(instruction) + "\n";
+    return out;
 }
 
 std::string print_coordinates(const KernelPlan &plan) {
@@ -241,6 +251,90 @@ std::string print_regions(const KernelPlan &plan) {
     std::string out;
     for (std::size_t region = 0; region < plan.regions.size(); ++region)
         out += "region " + std::to_string(region) + ": " + plan.regions[region]->name + "\n";
+    return out;
+}
+
+namespace {
+
+std::string hexadecimal(std::uint32_t bits) {
+    std::array<char, 16> digits{};
+    std::snprintf(digits.data(), digits.size(), "0x%08x", bits);
+    return digits.data();
+}
+
+std::string to_text(const LanesByWarp &lanes) {
+    if (const auto equal = in_all_warps(lanes))
+        return "lanes " + hexadecimal(*equal);
+    std::string out = "lanes by warp";
+    for (std::uint32_t bits : lanes)
+        out += ' ' + hexadecimal(bits);
+    return out;
+}
+
+} // namespace
+
+std::string to_text(const BlockMask &mask) {
+    std::string out;
+    switch (mask.from) {
+    case BlockMask::From::Active:
+        out = "active";
+        break;
+    case BlockMask::From::Known:
+        out = to_text(mask.lanes);
+        break;
+    case BlockMask::From::Owner:
+        out = "mask of " + name_or_none(mask.owner);
+        break;
+    case BlockMask::From::Arrivals:
+        out = mask.lanes.empty() ? "arrivals" : "arrivals, " + to_text(mask.lanes);
+        break;
+    }
+    out += mask.clears ? ", clears" : "";
+    return mask.guarded ? out + ", skip to " + (mask.skip_to ? mask.skip_to->name : "the end")
+                        : out;
+}
+
+namespace {
+
+std::string edge_text(const BlockFlow &flow, const Edge &edge) {
+    std::string out = "  edge " + edge.to->name;
+    if (flow.parts) {
+        out += " of ways";
+        for (unsigned i : edge.successors)
+            out += ' ' + std::to_string(i);
+    }
+    constexpr std::array<const char *, 3> kArrive = {"", ", set", ", add"};
+    out += kArrive.at(static_cast<std::size_t>(edge.arrive));
+    if (edge.next)
+        out += ", next " + edge.next->name;
+    constexpr std::array<const char *, 3> kJoin = {"set", "blend", "keep"};
+    for (const Join &join : edge.joins) {
+        out += "\n    " + ir::to_text(*join.phi) + ": ";
+        out += kJoin.at(static_cast<std::size_t>(join.how));
+        if (join.how != Join::How::Keep)
+            out += ' ' + ir::to_text(*join.value);
+    }
+    return out + "\n";
+}
+
+} // namespace
+
+std::string print_masks(const KernelPlan &plan) {
+    std::string out = plan.masks.independent_lanes ? "independent lanes\n" : "";
+    for (const auto *block : plan.schedule.order)
+        for (const Instruction *i : block->instructions) {
+            if (i->results.size() != 1 || !plan.masks.known.contains(i->result()))
+                continue;
+            out +=
+                ir::to_text(*i->result()) + ": " + to_text(plan.masks.known.at(i->result())) + "\n";
+        }
+    for (const Block *block : plan.schedule.order) {
+        const BlockFlow &flow = plan.masks.of(block);
+        out += block->name + ": " + to_text(flow.mask) +
+               (flow.next ? ", next " + flow.next->name : "") + "\n";
+        for (const Edge &edge : flow.edges)
+            out += edge_text(flow, edge);
+    }
     return out;
 }
 

@@ -1,0 +1,224 @@
+// mask_plan.cpp -- from the schedule and the shapes to masks, edges and joins.
+#include "warp/mask_plan.h"
+
+#include "warp/access_plan.h"
+#include "warp/kernel_plan.h"
+
+#include <algorithm>
+
+namespace softcuda::warp {
+
+namespace {
+
+using analysis::kLanes;
+using ir::Block;
+using ir::Instruction;
+using ir::Opcode;
+using ir::Value;
+
+constexpr std::uint32_t kAllLanes = ~std::uint32_t{0};
+constexpr std::size_t kMostStores = 4;
+
+bool is_undefined(const Value *value) {
+    return value->definition && value->definition->is(Opcode::Undef);
+}
+
+/// A condition of each thread as bits by lane. Lanes without a thread have what the first warp has.
+LanesByWarp lanes_of(const analysis::PerThread &threads) {
+    LanesByWarp lanes((threads.size() + kLanes - 1) / kLanes, 0);
+    for (std::size_t place = 0; place < lanes.size() * kLanes; ++place) {
+        const std::size_t thread = place < threads.size() ? place : place % kLanes;
+        if (thread < threads.size() && (threads[thread] & 1) != 0)
+            lanes[place / kLanes] |= std::uint32_t{1} << place % kLanes;
+    }
+    return lanes;
+}
+
+/// Whether the condition compares what only the run shows: then it is true for some lane of most
+/// warps, where an index may be out of range for whole ones.
+bool depends_on_data(const KernelPlan &plan, const Value *condition) {
+    const Instruction *i = condition->definition;
+    if (condition->constant || !i)
+        return false;
+    if (i->is(Opcode::And) || i->is(Opcode::Or) || i->is(Opcode::Xor) || i->is(Opcode::Not))
+        return std::ranges::any_of(
+            i->operands, [&](const Value *operand) { return depends_on_data(plan, operand); });
+    return i->is(Opcode::Compare) && std::ranges::any_of(i->operands, [&](const Value *operand) {
+               return !operand->constant && plan.divergence.of(operand).divergent();
+           });
+}
+
+/// True if running this basic block with an empty mask is cheaper than testing whether any lane is
+/// active: loaded values decide that, and all it does is a few stores to places in shared memory
+/// that are known to be there.
+///
+///     if (a > b) { cells[i] = b; cells[j] = a; }
+bool is_cheaper_unguarded(const KernelPlan &plan, const Block *block) {
+    if (plan.regions.size() == 1 || block->predecessors.size() != 1 ||
+        block->successors().size() != 1 || block->instructions.size() > kMostStores + 1 ||
+        block->successors().front()->instructions.front()->is(Opcode::Phi))
+        return false;
+    // With no lane of its own the warp would go on where this block leads to, too.
+    const transform::BlockPlan &here = plan.schedule.of(block);
+    if (block->instructions.size() == 1 || here.pending.empty() ||
+        here.pending.front() != here.next.front())
+        return false;
+    const Instruction &branch = *block->predecessors.front()->terminator();
+    if (!branch.is(Opcode::Branch) || !depends_on_data(plan, branch.operand(0)))
+        return false;
+    return std::ranges::all_of(block->instructions, [&](const Instruction *i) {
+        return i == block->terminator() || (i->is(Opcode::Store) && is_in_static_memory(plan, *i) &&
+                                            !plan.divergence.of(i->operand(0)).uniform());
+    });
+}
+
+class Planner {
+  public:
+    explicit Planner(KernelPlan &plan) : plan_(plan), masks_(plan.masks) {}
+
+    void run() {
+        masks_ = {};
+        masks_.blocks.resize(plan_.function.blocks.size());
+        masks_.starts_zero.assign(plan_.function.value_count(), false);
+        masks_.independent_lanes = plan_.tier.tier == rt::Tier::Lanes;
+        find_known_conditions();
+        // Owners and predecessors that are no latches come before those that take lanes from them.
+        for (const Block *block : plan_.schedule.order)
+            flow(block).mask = mask(block);
+        for (const Block *block : plan_.function.blocks)
+            plan_edges(block);
+    }
+
+  private:
+    BlockFlow &flow(const Block *block) { return masks_.blocks[block->id]; }
+
+    void find_known_conditions() {
+        for (const Block *block : plan_.function.blocks)
+            for (const Instruction *i : block->instructions) {
+                if (i->results.size() != 1 || ir::bits(i->result()->type) != 1 ||
+                    !plan_.coordinate_functions[i->result()->id])
+                    continue;
+                const analysis::PerThread *threads = plan_.thread_values.of(i->result());
+                if (threads)
+                    masks_.known.emplace(i->result(), lanes_of(*threads));
+            }
+    }
+
+    BlockMask mask(const Block *block) {
+        BlockMask made;
+        if (masks_.independent_lanes)
+            return made;
+        const transform::BlockPlan &here = plan_.schedule.of(block);
+        made.guarded = here.guarded && !is_cheaper_unguarded(plan_, block);
+        if (made.guarded)
+            made.skip_to = here.pending.empty() ? nullptr : here.pending.front();
+        made.lanes = here.mask_owner == block ? own_lanes(block) : flow(here.mask_owner).mask.lanes;
+        if (const auto lanes = in_all_warps(made.lanes)) {
+            made.from = *lanes == kAllLanes ? BlockMask::From::Active : BlockMask::From::Known;
+        } else if (here.mask_owner != block) {
+            made.from = BlockMask::From::Owner;
+            made.owner = here.mask_owner;
+        } else {
+            made.clears = here.waited;
+        }
+        return made;
+    }
+
+    // However often lanes come by the only way there is, they are the same ones; but a warp may
+    // look at the block without having come by it.
+    LanesByWarp own_lanes(const Block *block) {
+        if (block == plan_.function.entry())
+            return LanesByWarp(plan_.launch.warps(), kAllLanes);
+        if (block->predecessors.size() != 1)
+            return {};
+        const Block *before = block->predecessors.front();
+        LanesByWarp lanes = flow(before).mask.lanes;
+        if (!plan_.schedule.always_visits(before, block))
+            return {};
+        const Instruction &end = *before->terminator();
+        if (end.is(Opcode::Jump))
+            return lanes;
+        if (!end.is(Opcode::Branch) || !plan_.divergence.divergent_branch[before->id] ||
+            end.blocks[0] == end.blocks[1])
+            return {};
+        const auto known = masks_.known.find(end.operand(0));
+        if (known == masks_.known.end())
+            return {};
+        for (std::size_t warp = 0; warp < lanes.size(); ++warp)
+            lanes[warp] &= end.blocks[0] == block ? known->second[warp] : ~known->second[warp];
+        return lanes;
+    }
+
+    void plan_edges(const Block *block) {
+        const std::span<Block *const> targets = block->successors();
+        const std::vector<const Block *> &next = plan_.schedule.of(block).next;
+        if (next.empty() && !masks_.independent_lanes)
+            return; // no warp comes here
+        BlockFlow &here = flow(block);
+        here.parts = masks_.independent_lanes ? targets.size() > 1
+                                              : plan_.divergence.divergent_branch[block->id];
+        for (unsigned i = 0; i < targets.size(); ++i) {
+            // Nothing is left to do for lanes that end.
+            if (here.parts && !masks_.independent_lanes && transform::only_exits(targets[i]))
+                continue;
+            const auto known = std::ranges::find(here.edges, targets[i], &Edge::to);
+            if (here.parts && known != here.edges.end()) {
+                known->successors.push_back(i);
+                continue;
+            }
+            here.edges.push_back(
+                {.to = targets[i],
+                 .successors = {i},
+                 .arrive = arrive(targets[i]),
+                 .joins = joins(block, targets[i]),
+                 .next = here.parts || masks_.independent_lanes ? nullptr : next[i]});
+        }
+        if ((here.parts || targets.empty()) && !masks_.independent_lanes)
+            here.next = next.front();
+    }
+
+    Edge::Arrive arrive(const Block *to) {
+        const BlockMask &mask = flow(to).mask;
+        if (mask.from != BlockMask::From::Arrivals || masks_.independent_lanes)
+            return Edge::Arrive::Nothing;
+        return mask.clears ? Edge::Arrive::Add : Edge::Arrive::Set;
+    }
+
+    std::vector<Join> joins(const Block *from, const Block *to) {
+        const bool others_are_there =
+            masks_.independent_lanes ||
+            (plan_.schedule.of(to).waited && !plan_.loops.back_edge(from, to));
+        std::vector<Join> made;
+        for (const Instruction *phi : to->instructions) {
+            if (!phi->is(Opcode::Phi))
+                break;
+            const auto at = std::ranges::find(phi->blocks, from) - phi->blocks.begin();
+            Join join{.phi = phi->result(), .value = phi->operands[static_cast<std::size_t>(at)]};
+            // Other lanes' values may be there already, in a scalar that the analysis has shared
+            // between them (divergence.cpp).
+            if (is_undefined(join.value)) {
+                join.how = Join::How::Keep;
+                masks_.starts_zero[join.phi->id] = true;
+            } else if (others_are_there && plan_.divergence.of(join.phi).divergent()) {
+                join.how = Join::How::Blend;
+            }
+            made.push_back(join);
+        }
+        return made;
+    }
+
+    KernelPlan &plan_;
+    MaskPlan &masks_;
+};
+
+} // namespace
+
+std::optional<std::uint32_t> in_all_warps(const LanesByWarp &lanes) {
+    if (lanes.empty() || std::ranges::any_of(lanes, [&](auto l) { return l != lanes[0]; }))
+        return std::nullopt;
+    return lanes[0];
+}
+
+void plan_masks(KernelPlan &plan) { Planner(plan).run(); }
+
+} // namespace softcuda::warp

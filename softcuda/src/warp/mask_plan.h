@@ -1,0 +1,118 @@
+// mask_plan.h -- which lanes run each basic block, and what values become where ways join.
+//
+// A warp goes through the basic blocks in the order of transform/schedule.h. This plan says what
+// happens to masks and values on the way; code generation emits it line by line.
+//
+//     a:  mask active                        all lanes of the warp
+//         edge b: condition                  of a's lanes those whose condition is true ...
+//         edge c: not condition, next b      ... and the others; then the warp goes to b
+//     b:  mask arrivals, skip to c           the lanes that came; none: on with c
+//         edge d: all, add, next c           they wait at d, beside those that are there already
+//     c:  mask arrivals, skip to d
+//         edge d: all, add
+//         %x: blend %v                       only these lanes' part of %x changes
+//     d:  mask of a                          all of a's lanes are here again: nothing is computed
+//
+// An undefined side of a join is never written: its edge leaves the phi as it is, which starts as
+// zero.
+#pragma once
+
+#include "ir/ir.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace softcuda::warp {
+
+struct KernelPlan;
+
+/// Lanes as bits, for each warp of the thread block; empty: not known.
+using LanesByWarp = std::vector<std::uint32_t>;
+
+/// The lanes that run a basic block.
+struct BlockMask {
+    enum class From : std::uint8_t {
+        Active,   ///< all lanes of the warp
+        Known,    ///< of these the ones in `lanes`, equal in all warps
+        Owner,    ///< those of the block `owner`
+        Arrivals, ///< those that edges have brought here
+    };
+    From from = From::Arrivals;
+    const ir::Block *owner = nullptr;
+    /// Those of the warp's lanes that come here, where the thread's index alone decides that. Code
+    /// for a single warp needs no arrivals then.
+    LanesByWarp lanes;
+    /// The arrivals start again from none: lanes may wait here while the warp is elsewhere.
+    bool clears = false;
+    /// The warp may come without a lane, and goes on at `skip_to` then.
+    bool guarded = false;
+    const ir::Block *skip_to = nullptr; ///< null: the end of the function
+};
+
+/// What becomes of a phi on an edge.
+struct Join {
+    enum class How : std::uint8_t {
+        Set,   ///< the value replaces the phi's
+        Blend, ///< in the edge's lanes
+        Keep,  ///< the value is undefined: nothing is written
+    };
+    const ir::Value *phi = nullptr, *value = nullptr;
+    How how = How::Set;
+};
+
+/// A way from a basic block to another one. Successors that are the same block share it.
+struct Edge {
+    /// What becomes of the target's arrivals.
+    enum class Arrive : std::uint8_t { Nothing, Set, Add };
+    const ir::Block *to = nullptr;
+    /// The successors that it stands for, as indices; each has the lanes that choose it. All of the
+    /// block's lanes take it where they do not part.
+    std::vector<unsigned> successors;
+    Arrive arrive = Arrive::Nothing;
+    std::vector<Join> joins; ///< all of a block's edges read before any of them writes
+    /// Where the warp goes behind the edge, if lanes do not part; null: the end of the function.
+    const ir::Block *next = nullptr;
+};
+
+struct BlockFlow {
+    BlockMask mask;
+    bool parts = false; ///< lanes may take different edges
+    std::vector<Edge> edges;
+    /// Where the warp goes after lanes have parted, or where there is no edge.
+    const ir::Block *next = nullptr;
+};
+
+struct MaskPlan {
+    std::vector<BlockFlow> blocks;                  ///< by Block::id
+    std::map<const ir::Value *, LanesByWarp> known; ///< conditions that follow from the index
+    std::vector<bool> starts_zero;                  ///< by Value::id: a phi with an undefined side
+    /// Each lane goes its own way (the tier of lanes): also values that are defined while other
+    /// lanes stand elsewhere are blended, and masks come from the runtime.
+    bool independent_lanes = false;
+
+    [[nodiscard]] const BlockFlow &of(const ir::Block *block) const { return blocks[block->id]; }
+    /// True for a block whose mask is kept: other blocks, or regions, take it from there.
+    [[nodiscard]] bool keeps_mask(const ir::Block *block) const {
+        return of(block).mask.from == BlockMask::From::Arrivals;
+    }
+};
+
+/// The lanes in every warp, if they are known and equal.
+[[nodiscard]] std::optional<std::uint32_t> in_all_warps(const LanesByWarp &lanes);
+
+/// Plans masks and joins. The analyses up to `regions` have run.
+void plan_masks(KernelPlan &plan);
+
+/// What is wrong with a plan, one line each; empty if nothing is.
+[[nodiscard]] std::vector<std::string> verify_masks(const KernelPlan &plan);
+
+/// `arrivals, skip to c`, `mask of a`, `lanes 0x0000ffff`, `arrivals, lanes by warp 0x00000007
+/// 0x00000000`.
+[[nodiscard]] std::string to_text(const BlockMask &mask);
+[[nodiscard]] std::string print_masks(const KernelPlan &plan);
+
+} // namespace softcuda::warp

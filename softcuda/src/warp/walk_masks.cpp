@@ -1,0 +1,207 @@
+// walk_masks.cpp -- one warp's way through a plan, and what each lane should see.
+//
+// Each definition is a number: that of the step of the warp in which it was made. The warp has one
+// place for a value, in which a definition replaces the numbers of all lanes, or those of some
+// where the plan blends. A lane remembers the number of the last definition that it ran itself. The
+// two have to be equal wherever the lane uses the value. Values that are equal in several lanes for
+// other reasons (analysis/shape.h) are not looked at.
+#include "warp/walk_masks.h"
+
+#include "warp/kernel_plan.h"
+
+#include <array>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace softcuda::warp {
+
+namespace {
+
+using analysis::kLanes;
+using ir::Block;
+using ir::Instruction;
+using ir::Opcode;
+using ir::Value;
+
+constexpr std::size_t kMostInstructions = 1 << 15; ///< a warp may stay in a loop for long
+constexpr std::uint32_t kUndefined = ~std::uint32_t{0};
+
+template <typename Body> void for_lanes(std::uint32_t lanes, Body body) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if ((lanes >> lane & 1) != 0)
+            body(lane);
+}
+
+class Walk {
+  public:
+    Walk(const KernelPlan &plan, std::uint32_t seed)
+        : plan_(plan), random_(seed), warp_(random_() % plan.launch.warps()),
+          masks_(plan.function.blocks.size(), 0), arrivals_(plan.function.blocks.size(), 0),
+          held_(plan.function.value_count()), wanted_(plan.function.value_count()) {
+        const std::uint32_t before = warp_ * kLanes;
+        for (unsigned lane = 0; lane < kLanes && before + lane < plan.launch.threads(); ++lane)
+            active_ |= std::uint32_t{1} << lane;
+        for_lanes(active_, [&](unsigned lane) { stands_at_[lane] = plan.function.entry(); });
+        for (auto *numbers : {&held_, &wanted_})
+            for (auto &of_value : *numbers)
+                of_value.fill(kUndefined);
+    }
+
+    std::string run() {
+        const Block *at = plan_.function.entry();
+        while (at && wrong_.empty()) {
+            ++step_;
+            ran_ += at->instructions.size();
+            if (ran_ > kMostInstructions)
+                return {};
+            at = visit(at);
+        }
+        for_lanes(active_, [&](unsigned lane) {
+            if (stands_at_[lane])
+                fail(stands_at_[lane], "a lane is left there");
+        });
+        return wrong_;
+    }
+
+  private:
+    void fail(const Block *block, const std::string &what) {
+        if (wrong_.empty())
+            wrong_ = "basic block " + block->name + ": " + what;
+    }
+
+    /// Where the warp goes then; null: it ends.
+    const Block *visit(const Block *block) {
+        const BlockFlow &flow = plan_.masks.of(block);
+        const std::uint32_t lanes = arrive(block);
+        if (flow.mask.guarded && lanes == 0)
+            return flow.mask.skip_to;
+        // Of lanes that end, not all come to where that happens.
+        for (unsigned lane = 0; lane < kLanes && !transform::only_exits(block); ++lane)
+            if ((stands_at_[lane] == block) != ((lanes >> lane & 1) != 0))
+                fail(block, "lane " + std::to_string(lane) +
+                                (stands_at_[lane] == block ? " is left out" : " did not come"));
+        for (const Instruction *i : block->instructions) {
+            if (i->is(Opcode::Phi))
+                continue;
+            for (const Value *operand : i->operands)
+                use(operand, lanes, *i);
+            for (const Value *result : i->results)
+                define(result, lanes, ~std::uint32_t{0});
+        }
+        return leave(block, flow, lanes);
+    }
+
+    std::uint32_t arrive(const Block *block) {
+        const BlockMask &mask = plan_.masks.of(block).mask;
+        switch (mask.from) {
+        case BlockMask::From::Active:
+            return active_;
+        case BlockMask::From::Known:
+            return active_ & mask.lanes.at(warp_);
+        case BlockMask::From::Owner:
+            return masks_[mask.owner->id];
+        case BlockMask::From::Arrivals:
+            break;
+        }
+        masks_[block->id] = arrivals_[block->id];
+        if (!mask.lanes.empty() && masks_[block->id] != (active_ & mask.lanes.at(warp_)))
+            fail(block, "other lanes have come than were known");
+        if (mask.clears)
+            arrivals_[block->id] = 0;
+        return masks_[block->id];
+    }
+
+    const Block *leave(const Block *block, const BlockFlow &flow, std::uint32_t lanes) {
+        const std::size_t count = block->successors().size();
+        if (count == 0) {
+            for_lanes(lanes, [&](unsigned lane) { stands_at_[lane] = nullptr; });
+            return flow.next;
+        }
+        if (!flow.parts) {
+            const Edge &edge = flow.edges.at(random_() % flow.edges.size());
+            read(edge, lanes);
+            pass(edge, lanes);
+            const bool ends_region = plan_.regions.size() > 1 && barrier_at_end(block);
+            return ends_region ? edge.to : edge.next;
+        }
+        std::vector<std::uint32_t> chosen(count, 0);
+        const LanesByWarp *known = known_lanes(block);
+        for_lanes(lanes, [&](unsigned lane) {
+            const std::size_t way = known ? ((*known)[warp_] >> lane & 1) ^ 1 : random_() % count;
+            chosen[way] |= std::uint32_t{1} << lane;
+            stands_at_[lane] = nullptr; // unless an edge takes the lane on
+        });
+        std::vector<std::uint32_t> taken;
+        for (const Edge &edge : flow.edges) {
+            taken.push_back(0);
+            for (unsigned i : edge.successors)
+                taken.back() |= chosen[i];
+            read(edge, taken.back());
+        }
+        for (std::size_t i = 0; i < flow.edges.size(); ++i)
+            pass(flow.edges[i], taken[i]);
+        return flow.next;
+    }
+
+    const LanesByWarp *known_lanes(const Block *block) const {
+        const Instruction &end = *block->terminator();
+        const auto found = end.is(Opcode::Branch) ? plan_.masks.known.find(end.operand(0))
+                                                  : plan_.masks.known.end();
+        return found == plan_.masks.known.end() ? nullptr : &found->second;
+    }
+
+    void read(const Edge &edge, std::uint32_t lanes) {
+        for (const Join &join : edge.joins)
+            if (join.how != Join::How::Keep)
+                use(join.value, lanes, *join.phi->definition);
+    }
+
+    void pass(const Edge &edge, std::uint32_t lanes) {
+        for_lanes(lanes, [&](unsigned lane) { stands_at_[lane] = edge.to; });
+        for (const Join &join : edge.joins) {
+            if (join.how == Join::How::Keep)
+                for_lanes(lanes, [&](unsigned lane) { wanted_[join.phi->id][lane] = kUndefined; });
+            else
+                define(join.phi, lanes, join.how == Join::How::Set ? ~std::uint32_t{0} : lanes);
+        }
+        if (edge.arrive == Edge::Arrive::Add)
+            arrivals_[edge.to->id] |= lanes;
+        else if (edge.arrive == Edge::Arrive::Set)
+            arrivals_[edge.to->id] = lanes;
+    }
+
+    /// The lanes run a definition, which changes the value in the lanes `written`.
+    void define(const Value *value, std::uint32_t lanes, std::uint32_t written) {
+        for_lanes(written, [&](unsigned lane) { held_[value->id][lane] = step_; });
+        for_lanes(lanes, [&](unsigned lane) { wanted_[value->id][lane] = step_; });
+    }
+
+    void use(const Value *value, std::uint32_t lanes, const Instruction &by) {
+        if (value->constant || !plan_.divergence.of(value).divergent())
+            return;
+        for_lanes(lanes, [&](unsigned lane) {
+            const std::uint32_t wanted = wanted_[value->id][lane];
+            if (wanted != kUndefined && held_[value->id][lane] != wanted)
+                fail(by.block, "lane " + std::to_string(lane) + " reads %" +
+                                   std::to_string(value->id) + " of another way");
+        });
+    }
+
+    const KernelPlan &plan_;
+    std::mt19937 random_;
+    std::uint32_t warp_, active_ = 0, step_ = 0;
+    std::size_t ran_ = 0;                           ///< instructions
+    std::vector<std::uint32_t> masks_, arrivals_;   ///< by Block::id
+    std::array<const Block *, kLanes> stands_at_{}; ///< the block that each lane runs next
+    std::vector<std::array<std::uint32_t, kLanes>> held_, wanted_; ///< by Value::id
+    std::string wrong_;
+};
+
+} // namespace
+
+std::string walk_masks(const KernelPlan &plan, std::uint32_t seed) {
+    return Walk(plan, seed).run();
+}
+
+} // namespace softcuda::warp

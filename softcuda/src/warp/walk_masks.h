@@ -1,0 +1,17 @@
+// walk_masks.h -- an interpreter of masks and joins, for the verifier.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace softcuda::warp {
+
+struct KernelPlan;
+
+/// Runs one warp through a plan of masks with random outcomes of all branches, and each of its
+/// lanes beside the warp. Returns what went wrong first, or an empty text. Found are lanes that run
+/// a basic block that they did not choose, lanes that are left behind, and lanes that read what
+/// another lane's way, or another iteration, has put in the place of their value.
+[[nodiscard]] std::string walk_masks(const KernelPlan &plan, std::uint32_t seed);
+
+} // namespace softcuda::warp

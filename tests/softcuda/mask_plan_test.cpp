@@ -1,0 +1,120 @@
+// mask_plan_test.cpp -- that verify_masks() finds what is wrong with a plan of masks.
+#include "check.h"
+
+#include "compiler/pipeline.h"
+#include "ir/parse_ir.h"
+#include "warp/kernel_plan.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace {
+
+using namespace softcuda;
+using warp::BlockMask;
+using warp::Edge;
+using warp::Join;
+using warp::KernelPlan;
+
+constexpr const char *kKernel = R"(kernel k {
+  .parameters 0:8:8 8:4:4 bytes 12
+entry:
+  %0 = special.tid.x
+  %1 = load_param.u64 [0]
+  %2 = load_param.u32 [8]
+  %3 = cmp.lt.u32 %0, %2
+  %4:i32 = undef
+  branch %3, left, right
+left:
+  %5 = mul.u32 %0, %0
+  jump join
+right:
+  store.global.u32 [%1], %0
+  jump join
+join:
+  %6:i32 = phi [%5, left], [%4, right]
+  %7:i32 = phi [%0, left], [%2, right]
+  %8 = add.u32 %6, %7
+  store.global.u32 [%1], %8
+  exit
+}
+)";
+
+void analyze(KernelPlan &plan) {
+    warp::find_dominators(plan);
+    warp::find_loops(plan);
+    warp::find_ranges(plan);
+    warp::find_shapes(plan);
+    warp::plan_schedule(plan);
+    warp::find_waits(plan);
+    warp::find_coordinates(plan);
+    warp::choose_tier(plan);
+    warp::find_regions(plan);
+    warp::plan_masks(plan);
+}
+
+warp::BlockFlow &flow(KernelPlan &plan, const std::string &name) {
+    for (const ir::Block *block : plan.function.blocks)
+        if (block->name == name)
+            return plan.masks.blocks[block->id];
+    std::abort();
+}
+
+/// What is found wrong after `spoil`.
+std::string wrong_after(const std::function<void(KernelPlan &plan)> &spoil) {
+    std::string error;
+    const std::unique_ptr<ir::Module> module = ir::parse_ir(kKernel, error);
+    ir::Function &function = *module->functions.front();
+    const analysis::LaunchShape launch{.block = {64, 1, 1}};
+    compiler::run_ir_pass("preparation", function, launch);
+    function.renumber_values();
+    KernelPlan plan(function, launch, {}, {});
+    analyze(plan);
+    spoil(plan);
+    std::string found;
+    for (const std::string &line : warp::verify_masks(plan))
+        found += line + "\n";
+    return found;
+}
+
+bool finds(const char *what, const std::function<void(KernelPlan &plan)> &spoil) {
+    const std::string found = wrong_after(spoil);
+    if (found.find(what) != std::string::npos)
+        return true;
+    std::printf("expected \"%s\", found \"%s\"\n", what, found.c_str());
+    return false;
+}
+
+} // namespace
+
+int main() {
+    CHECK(wrong_after([](KernelPlan &) {}).empty());
+    CHECK(finds("on 0 edges", [](KernelPlan &plan) { flow(plan, "entry").edges.pop_back(); }));
+    CHECK(finds("do not arrive at join",
+                [](KernelPlan &plan) { flow(plan, "left").edges[0].arrive = Edge::Arrive::Set; }));
+    CHECK(finds("hands nothing to a phi of join",
+                [](KernelPlan &plan) { flow(plan, "left").edges[0].joins.pop_back(); }));
+    CHECK(finds("the value of another way", [](KernelPlan &plan) {
+        flow(plan, "left").edges[0].joins[1].value = flow(plan, "right").edges[0].joins[1].value;
+    }));
+    CHECK(finds("writes an undefined value", [](KernelPlan &plan) {
+        flow(plan, "right").edges[0].joins[0].how = Join::How::Set;
+    }));
+    CHECK(finds("without a value",
+                [](KernelPlan &plan) { plan.masks.starts_zero.assign(100, false); }));
+    CHECK(finds("overwrites values of lanes that wait", [](KernelPlan &plan) {
+        flow(plan, "right").edges[0].joins[1].how = Join::How::Set;
+    }));
+    CHECK(finds("may run without a lane",
+                [](KernelPlan &plan) { flow(plan, "left").mask.guarded = false; }));
+    CHECK(finds("keeps none", [](KernelPlan &plan) {
+        BlockMask &mask = flow(plan, "join").mask;
+        mask.from = BlockMask::From::Owner;
+        mask.owner = plan.function.entry();
+    }));
+    // Found by the interpreter of masks.
+    CHECK(finds("a lane is left there",
+                [](KernelPlan &plan) { flow(plan, "right").edges[0].next = nullptr; }));
+    return test::status();
+}

@@ -21,7 +21,7 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
-from pycuda._array_ufuncs import UniversalFunction
+from pycuda.arrays.ufuncs.universal_functions import UniversalFunction
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("python/pycuda")
@@ -97,7 +97,7 @@ class Sources:
         for line in tree.body:
             if not isinstance(line, ast.ImportFrom) or not line.module:
                 continue
-            if not line.module.startswith("pycuda._array"):
+            if not line.module.startswith("pycuda.arrays."):
                 continue
             for name in bases.intersection(alias.name for alias in line.names):
                 base = self.tree(line.module.removeprefix("pycuda."))

@@ -13,49 +13,49 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pycuda import _array_api_linalg as linalg  # noqa: F401
-from pycuda import _array_creation as _creation
-from pycuda import _array_functions as _functions
 from pycuda import fft as fft
-from pycuda._array_class import GPUArray
-from pycuda._array_exchange import check_device as _check_device
-from pycuda._array_exchange import current_device as _current_device
-from pycuda._array_exchange import from_dlpack as from_dlpack
-from pycuda._array_joining import concatenate as _concatenate
-from pycuda._array_joining import repeat as _repeat
-from pycuda._array_joining import roll as _roll
-from pycuda._array_joining import stack as _stack
-from pycuda._array_joining import tile as _tile
-from pycuda._array_linalg import matmul as _matmul
-from pycuda._array_linalg import tensordot as _tensordot
-from pycuda._array_linalg import vecdot as vecdot
-from pycuda._array_numeric import clip as _clip
-from pycuda._array_numeric import diff as _diff
-from pycuda._array_numeric import round as _round
-from pycuda._array_scans import cumulative_prod as cumulative_prod
-from pycuda._array_scans import cumulative_sum as cumulative_sum
-from pycuda._array_selecting import meshgrid as _meshgrid
-from pycuda._array_selecting import nonzero as _nonzero
-from pycuda._array_selecting import take as _take
-from pycuda._array_selecting import take_along_axis as _take_along_axis
-from pycuda._array_selecting import tril as _tril
-from pycuda._array_selecting import triu as _triu
-from pycuda._array_selecting import where as _where
-from pycuda._array_shapes import broadcast_arrays as _broadcast_arrays
-from pycuda._array_shapes import broadcast_to as _broadcast_to
-from pycuda._array_shapes import expand_dims as _expand_dims
-from pycuda._array_shapes import flip as _flip
-from pycuda._array_shapes import matrix_transpose as matrix_transpose
-from pycuda._array_shapes import moveaxis as _moveaxis
-from pycuda._array_shapes import unstack as unstack
-from pycuda._array_sorting import argsort as _argsort
-from pycuda._array_sorting import searchsorted as _searchsorted
-from pycuda._array_sorting import sort as _sort
-from pycuda._array_sorting import unique_all as unique_all
-from pycuda._array_sorting import unique_counts as unique_counts
-from pycuda._array_sorting import unique_inverse as unique_inverse
-from pycuda._array_sorting import unique_values as unique_values
-from pycuda._array_ufuncs import UFUNCS as _UFUNCS
+from pycuda.arrays.array_class.gpu_array import GPUArray
+from pycuda.arrays.creation import filled as _creation
+from pycuda.arrays.elementwise.numeric import clip as _clip
+from pycuda.arrays.elementwise.numeric import diff as _diff
+from pycuda.arrays.elementwise.numeric import round as _round
+from pycuda.arrays.indexing.selecting import meshgrid as _meshgrid
+from pycuda.arrays.indexing.selecting import nonzero as _nonzero
+from pycuda.arrays.indexing.selecting import take as _take
+from pycuda.arrays.indexing.selecting import take_along_axis as _take_along_axis
+from pycuda.arrays.indexing.selecting import tril as _tril
+from pycuda.arrays.indexing.selecting import triu as _triu
+from pycuda.arrays.indexing.selecting import where as _where
+from pycuda.arrays.interop.exchange import check_device as _check_device
+from pycuda.arrays.interop.exchange import current_device as _current_device
+from pycuda.arrays.interop.exchange import from_dlpack as from_dlpack
+from pycuda.arrays.linalg.products import matmul as _matmul
+from pycuda.arrays.linalg.products import tensordot as _tensordot
+from pycuda.arrays.linalg.products import vecdot as vecdot
+from pycuda.arrays.protocols import array_api_linalg as linalg  # noqa: F401
+from pycuda.arrays.protocols import numpy_functions as _functions
+from pycuda.arrays.reductions.scans import cumulative_prod as cumulative_prod
+from pycuda.arrays.reductions.scans import cumulative_sum as cumulative_sum
+from pycuda.arrays.shapes.joining import concatenate as _concatenate
+from pycuda.arrays.shapes.joining import repeat as _repeat
+from pycuda.arrays.shapes.joining import roll as _roll
+from pycuda.arrays.shapes.joining import stack as _stack
+from pycuda.arrays.shapes.joining import tile as _tile
+from pycuda.arrays.shapes.views import broadcast_arrays as _broadcast_arrays
+from pycuda.arrays.shapes.views import broadcast_to as _broadcast_to
+from pycuda.arrays.shapes.views import expand_dims as _expand_dims
+from pycuda.arrays.shapes.views import flip as _flip
+from pycuda.arrays.shapes.views import matrix_transpose as matrix_transpose
+from pycuda.arrays.shapes.views import moveaxis as _moveaxis
+from pycuda.arrays.shapes.views import unstack as unstack
+from pycuda.arrays.sorting.sorting import argsort as _argsort
+from pycuda.arrays.sorting.sorting import searchsorted as _searchsorted
+from pycuda.arrays.sorting.sorting import sort as _sort
+from pycuda.arrays.sorting.sorting import unique_all as unique_all
+from pycuda.arrays.sorting.sorting import unique_counts as unique_counts
+from pycuda.arrays.sorting.sorting import unique_inverse as unique_inverse
+from pycuda.arrays.sorting.sorting import unique_values as unique_values
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS as _UFUNCS
 
 __array_api_version__ = "2024.12"
 

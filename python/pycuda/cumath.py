@@ -17,8 +17,8 @@ import numpy as np
 from pycuda import _driver
 from pycuda import elementwise as elementwise
 from pycuda import gpuarray as gpuarray
-from pycuda._array_ufuncs import UFUNCS
 from pycuda._c_types import VectorArg
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.gpuarray import GPUArray
 

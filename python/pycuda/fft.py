@@ -15,18 +15,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda import _array_indexing as _indexing
 from pycuda import _driver
-from pycuda._array_creation import as_array
-from pycuda._array_exchange import check_device
-from pycuda._array_fourier import (
+from pycuda.arrays.creation.filled import as_array
+from pycuda.arrays.fourier.transforms import (
     complex_transform,
     length_of,
     scale_of,
     transform_of_real,
     transform_to_real,
 )
-from pycuda._array_joining import roll
+from pycuda.arrays.interop.exchange import check_device
+from pycuda.arrays.shapes import axes as _indexing
+from pycuda.arrays.shapes.joining import roll
 
 __all__ = [
     "fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn",

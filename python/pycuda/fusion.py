@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 
 from pycuda import _driver
-from pycuda._array_tracing import FusionError as FusionError
-from pycuda._array_tracing import Reduced, Trace, Traced
 from pycuda._driver import ArrayBase
+from pycuda.arrays.ufuncs.tracing import FusionError as FusionError
+from pycuda.arrays.ufuncs.tracing import Reduced, Trace, Traced
 
 _MOST_PLANS = 256
 

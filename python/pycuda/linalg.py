@@ -19,37 +19,37 @@ their own type, integers and bool in float64.
 
 from numpy.linalg import LinAlgError
 
-from pycuda._array_correlation import multi_dot
-from pycuda._array_eigen import EigResult as EigResult
-from pycuda._array_eigen import eig as eig
-from pycuda._array_eigen import eigvals as eigvals
-from pycuda._array_factoring import QRResult as QRResult
-from pycuda._array_factoring import SlogdetResult as SlogdetResult
-from pycuda._array_factoring import cholesky as cholesky
-from pycuda._array_factoring import det as det
-from pycuda._array_factoring import inv as inv
-from pycuda._array_factoring import matrix_power as matrix_power
-from pycuda._array_factoring import qr as qr
-from pycuda._array_factoring import slogdet as slogdet
-from pycuda._array_factoring import solve as solve
-from pycuda._array_linalg import matmul, tensordot, vecdot
-from pycuda._array_norms import cond as cond
-from pycuda._array_norms import matrix_norm as matrix_norm
-from pycuda._array_norms import norm as norm
-from pycuda._array_norms import vector_norm as vector_norm
-from pycuda._array_numeric import cross, outer
-from pycuda._array_shapes import matrix_transpose
-from pycuda._array_spectral import EighResult as EighResult
-from pycuda._array_spectral import SVDResult as SVDResult
-from pycuda._array_spectral import eigh as eigh
-from pycuda._array_spectral import eigvalsh as eigvalsh
-from pycuda._array_spectral import lstsq as lstsq
-from pycuda._array_spectral import matrix_rank as matrix_rank
-from pycuda._array_spectral import pinv as pinv
-from pycuda._array_spectral import svd as svd
-from pycuda._array_spectral import svdvals as svdvals
-from pycuda._array_tensor_equations import tensorinv as tensorinv
-from pycuda._array_tensor_equations import tensorsolve as tensorsolve
+from pycuda.arrays.elementwise.numeric import cross, outer
+from pycuda.arrays.linalg.eigen import EigResult as EigResult
+from pycuda.arrays.linalg.eigen import eig as eig
+from pycuda.arrays.linalg.eigen import eigvals as eigvals
+from pycuda.arrays.linalg.factoring import QRResult as QRResult
+from pycuda.arrays.linalg.factoring import SlogdetResult as SlogdetResult
+from pycuda.arrays.linalg.factoring import cholesky as cholesky
+from pycuda.arrays.linalg.factoring import det as det
+from pycuda.arrays.linalg.factoring import inv as inv
+from pycuda.arrays.linalg.factoring import matrix_power as matrix_power
+from pycuda.arrays.linalg.factoring import qr as qr
+from pycuda.arrays.linalg.factoring import slogdet as slogdet
+from pycuda.arrays.linalg.factoring import solve as solve
+from pycuda.arrays.linalg.norms import cond as cond
+from pycuda.arrays.linalg.norms import matrix_norm as matrix_norm
+from pycuda.arrays.linalg.norms import norm as norm
+from pycuda.arrays.linalg.norms import vector_norm as vector_norm
+from pycuda.arrays.linalg.products import matmul, tensordot, vecdot
+from pycuda.arrays.linalg.spectral import EighResult as EighResult
+from pycuda.arrays.linalg.spectral import SVDResult as SVDResult
+from pycuda.arrays.linalg.spectral import eigh as eigh
+from pycuda.arrays.linalg.spectral import eigvalsh as eigvalsh
+from pycuda.arrays.linalg.spectral import lstsq as lstsq
+from pycuda.arrays.linalg.spectral import matrix_rank as matrix_rank
+from pycuda.arrays.linalg.spectral import pinv as pinv
+from pycuda.arrays.linalg.spectral import svd as svd
+from pycuda.arrays.linalg.spectral import svdvals as svdvals
+from pycuda.arrays.linalg.tensor_equations import tensorinv as tensorinv
+from pycuda.arrays.linalg.tensor_equations import tensorsolve as tensorsolve
+from pycuda.arrays.shapes.views import matrix_transpose
+from pycuda.arrays.statistics.correlation import multi_dot
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",

@@ -11,7 +11,7 @@ import importlib
 import numpy as np
 
 from pycuda import linalg  # noqa: F401  (a name that CuPy has)
-from pycuda._array_functions import named_functions
+from pycuda.arrays.protocols.numpy_functions import named_functions
 from pycuda.gpuarray import GPUArray as ndarray  # noqa: F401
 
 __version__ = "14.0.0"  # the newest whose behaviour the tests ask for

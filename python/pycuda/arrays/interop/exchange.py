@@ -1,0 +1,156 @@
+"""Arrays shared with other libraries: DLPack, and the array API standard's attributes."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda.arrays.creation.filled import to_gpu
+
+_CPU, _CUDA = 1, 2
+
+
+def dlpack_device(self) -> tuple[int, int]:
+    """DLPack's (type, number) of the device: type 2 is CUDA, also where softcuda is the driver."""
+    return _CUDA, _driver._array_device(self)
+
+
+def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """A capsule with which another library sees the same memory.
+
+    ``stream``: the borrower's, in which the array is then ready (a handle; 1 the default stream, 2
+    the thread's own, -1 for no waiting). ``dl_device`` (1, 0) copies to the host. Raises BufferError
+    for another device, for elements that DLPack does not know, and where ``copy=False`` forbids a copy
+    that is needed.
+    """
+    own = dlpack_device(self)
+    if dl_device is not None and tuple(dl_device) != own:
+        if tuple(dl_device) != (_CPU, 0):
+            raise BufferError(f"no copy to device {tuple(dl_device)} from {own}")
+        if copy is False:
+            raise BufferError("the host wants a copy, which copy=False forbids")
+        return self.get().__dlpack__(max_version=max_version)
+    versioned = max_version is not None and max_version[0] >= 1
+    lent = self.copy() if copy else self
+    return _driver._array_to_dlpack(lent, stream, versioned, bool(copy))
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array that sees the memory of ``x``, anything with ``__dlpack__``; of a host array a copy.
+
+    >>> gpuarray.from_dlpack(torch.ones(3, device="cuda"))
+    """
+    check_device(device)
+    kind, _ = x.__dlpack_device__()
+    if kind == _CPU:
+        if copy is False:
+            raise ValueError("a host array needs a copy, which copy=False forbids")
+        return to_gpu(np.from_dlpack(x))
+    stream = (
+        _driver._current_stream_number() or 1
+    )  # DLPack's name of the default stream
+    try:
+        capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
+    except TypeError:  # made before DLPack 1.0
+        capsule = x.__dlpack__(stream=stream)
+    result = _driver._array_from_dlpack(capsule)
+    return result.copy() if copy else result
+
+
+def array_namespace(self, *, api_version: str | None = None):
+    """The module with the functions of the array API standard: pycuda.array_api."""
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        raise ValueError(
+            f"the array API standard {api_version!r} is not known here; "
+            "2024.12 and those before are"
+        )
+    return importlib.import_module("pycuda.array_api")
+
+
+def device_of(self) -> str:
+    """The device that the array is on: "cuda:0"."""
+    return f"cuda:{_driver._array_device(self)}"
+
+
+def current_device() -> str:
+    """The device of the current context, which new arrays are on."""
+    from pycuda.driver import Context
+
+    return f"cuda:{Context.get_device().handle}"
+
+
+def check_device(device) -> None:
+    """ValueError where ``device`` is neither None nor the current context's."""
+    if device is not None and device != current_device():
+        raise ValueError(
+            f"device must be None or {current_device()!r}, that of the current context, "
+            f"not {device!r}"
+        )
+
+
+def device_number(device) -> int:
+    """The number of a device: of ``1``, ``"cuda:1"`` or a :class:`pycuda.driver.Device`.
+
+    Raises ValueError for anything else, and for a number that no device has.
+    """
+    number = device
+    if isinstance(device, _driver.Device):
+        number = device.handle
+    elif isinstance(device, str) and device.startswith("cuda:"):
+        number = int(device[5:]) if device[5:].isdecimal() else device
+    count = _driver.Device.count()
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise ValueError(
+            'device must be a number, "cuda:0", "cpu" or a pycuda.driver.Device, '
+            f"not {device!r}"
+        )
+    if not 0 <= number < count:
+        raise ValueError(
+            f"there is no device {int(number)}; there are {count}, numbered from 0"
+        )
+    return int(number)
+
+
+def to_device(self, device, /, *, stream=None):
+    """The array itself for its own device, a copy on another device, a numpy array for "cpu".
+
+    ``device`` is a number, "cuda:1" or a :class:`pycuda.driver.Device`. A copy between devices goes
+    by peer access where the devices have it. It waits for all work on the array's device, and is
+    done on return. The copy is C-contiguous or, of a Fortran-ordered array, Fortran-ordered.
+    """
+    if isinstance(device, str) and device == "cpu":
+        return self.get(stream=stream)
+    number = device_number(device)
+    if number == _driver._array_device(self):
+        return self
+    source = self
+    if not (self._c_contiguous or self._f_contiguous):
+        source = self.copy("C")
+    here = _driver.Device(_driver._array_device(source)).retain_primary_context()
+    there = _driver.Device(number).retain_primary_context()
+    order = "C" if source._c_contiguous else "F"
+    with _driver._InContext(there):
+        result = _driver._array_empty(
+            source.shape, source.dtype, None, order, type(source)
+        )
+    if source.size:
+        if stream is not None:
+            stream.synchronize()
+        here.synchronize()  # work on the array may be in any stream of its device
+        with _driver._InContext(here):
+            _driver.memcpy_peer(result.ptr, source.ptr, source.nbytes, there, here)
+        there.synchronize()
+    return result
+
+
+class ExchangeMethods:
+    """What GPUArray inherits to be shared with other libraries."""
+
+    __slots__ = ()
+    __dlpack__ = dlpack
+    __dlpack_device__ = dlpack_device
+    __array_namespace__ = array_namespace
+    device = property(device_of)
+    to_device = to_device

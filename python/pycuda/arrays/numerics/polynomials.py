@@ -1,0 +1,102 @@
+"""Roots of polynomials, and polynomials through points, with numpy's names."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from pycuda.arrays.creation.filled import as_array, zeros
+from pycuda.arrays.elementwise.numeric import outer, vander
+from pycuda.arrays.indexing.selecting import nonzero
+from pycuda.arrays.linalg.eigen import eigvals
+from pycuda.arrays.linalg.factoring import inv
+from pycuda.arrays.linalg.products import matmul
+from pycuda.arrays.linalg.spectral import lstsq
+from pycuda.arrays.shapes.joining import concatenate
+from pycuda.arrays.shapes.views import matrix_transpose
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+
+def roots(p):
+    """The roots of the polynomial with the coefficients ``p``, highest power first: the eigenvalues of its
+    companion matrix. In no order; complex unless all of them are real."""
+    p = as_array(p)
+    p = p._reshape(1) if p.ndim == 0 else p
+    if p.ndim != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    places = nonzero(p)[0].get()
+    if places.size == 0:
+        return zeros(0)
+    first, last = int(places[0]), int(places[-1])
+    zero_roots = p.size - 1 - last
+    p = p[first : last + 1]
+    if p.dtype.kind not in "fc":
+        p = p.astype(np.float64)
+    degree = p.size - 1
+    if degree == 0:
+        return zeros(zero_roots)
+    companion = zeros((degree, degree), p.dtype)
+    companion.diagonal(-1).fill(1)
+    companion[0] = -p[1:] / p[0]
+    found = eigvals(companion)
+    if zero_roots == 0:
+        return found
+    return concatenate([found, zeros(zero_roots, found.dtype)])
+
+
+def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False):
+    """The coefficients, highest power first, of the polynomial of degree ``deg`` that comes closest to the
+    points (x, y) in the sum of squares, each times ``w`` squared. ``y`` may have several columns.
+
+    ``full``: also (residuals, rank, singular values, rcond) of :func:`lstsq`; else a RankWarning where the
+    rank is too low. ``cov``: also the covariances, scaled by chi squared over its degrees of freedom, but
+    not with ``"unscaled"``.
+    """
+    order = int(deg) + 1
+    x, y = as_array(x) + 0.0, as_array(y) + 0.0
+    _check_points(x, y, order)
+    rcond = x.size * np.finfo(x.dtype).eps if rcond is None else rcond
+    left, right = vander(x, order), y
+    if w is not None:
+        w = as_array(w) + 0.0
+        if w.ndim != 1:
+            raise TypeError("expected a 1-d array for weights")
+        if w.shape[0] != y.shape[0]:
+            raise TypeError("expected w and y to have the same length")
+        left = left * w[:, None]
+        right = right * (w[:, None] if right.ndim == 2 else w)
+    scale = UFUNCS["sqrt"]((left * left).sum(0))
+    left = left / scale
+    found, residuals, rank, singular = lstsq(left, right, rcond)
+    columns = scale[:, None] if found.ndim == 2 else scale
+    found = found / columns
+    if rank != order and not full:
+        warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2)  # fmt: skip
+    if full:
+        return found, residuals, rank, singular, rcond
+    if not cov:
+        return found
+    base = inv(matmul(matrix_transpose(left), left)) / outer(scale, scale)
+    if y.ndim == 2:
+        base = base[:, :, None]
+    if cov == "unscaled":
+        return found, base
+    if x.size <= order:
+        raise ValueError(
+            "the number of data points must exceed order to scale the covariance matrix"
+        )
+    return found, base * (residuals / (x.size - order))
+
+
+def _check_points(x, y, order: int) -> None:
+    if order < 1:
+        raise ValueError("expected deg >= 0")
+    if x.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if x.size == 0:
+        raise TypeError("expected non-empty vector for x")
+    if y.ndim not in (1, 2):
+        raise TypeError("expected 1D or 2D array for y")
+    if x.shape[0] != y.shape[0]:
+        raise TypeError("expected x and y to have same length")

@@ -1,0 +1,67 @@
+"""Sets of elements: unions, intersections, differences, and which elements are in one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda.arrays.creation.filled import as_array, zeros
+from pycuda.arrays.indexing.selecting import flatnonzero
+from pycuda.arrays.shapes.joining import concatenate
+from pycuda.arrays.sorting.sorting import _argsort, _sort, searchsorted, unique
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+
+def union1d(ar1, ar2):
+    """The sorted elements that are in one of the arrays, each once."""
+    return unique(concatenate((as_array(ar1), as_array(ar2)), axis=None))
+
+
+def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+    """Where ``element`` is one of ``test_elements``; ``invert``: where it is not."""
+    element, test = as_array(element), as_array(test_elements)._ravel()
+    common = np.result_type(element.dtype, test.dtype)
+    element, test = element.astype(common, copy=False), test.astype(common, copy=False)
+    if test.size == 0:
+        return zeros(element.shape, np.bool_).fill(bool(invert))
+    test = _sort(test, 0)
+    place = searchsorted(test, element)
+    found = test[UFUNCS["minimum"](place, test.size - 1)]
+    return UFUNCS["not_equal" if invert else "equal"](found, element)
+
+
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    """The sorted elements that are in both arrays; ``return_indices``: and where they are first."""
+    a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
+    if not assume_unique:
+        a, first_a = unique(a, return_index=True)
+        b, first_b = unique(b, return_index=True)
+    joined = concatenate((a, b))
+    order = _argsort(joined, 0)
+    ordered = joined[order]
+    twice = flatnonzero(ordered[1:] == ordered[:-1])
+    values = ordered[twice]
+    if not return_indices:
+        return values
+    in_a, in_b = order[twice], order[twice + 1] - a.size
+    if not assume_unique:
+        in_a, in_b = first_a[in_a], first_b[in_b]
+    return values, in_a, in_b
+
+
+def setdiff1d(ar1, ar2, assume_unique=False):
+    """The elements of the first array that are not in the second, sorted."""
+    a = as_array(ar1)._ravel() if assume_unique else unique(as_array(ar1))
+    return a[isin(a, ar2, invert=True)]
+
+
+def setxor1d(ar1, ar2, assume_unique=False):
+    """The sorted elements that are in one of the arrays only."""
+    a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
+    if not assume_unique:
+        a, b = unique(a), unique(b)
+    joined = _sort(concatenate((a, b)), 0)
+    if joined.size == 0:
+        return joined
+    alone = zeros(joined.size + 1, np.bool_).fill(True)
+    alone[1:-1] = joined[1:] != joined[:-1]
+    return joined[alone[1:] & alone[:-1]]

@@ -1,0 +1,176 @@
+"""numpy's universal functions on the device: one object for each, with numpy's keywords."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda.arrays.ufuncs import tracing as _tracing
+
+
+class UniversalFunction:
+    """An elementwise function of arrays and numbers, with numpy's types and broadcasting.
+
+    ``out`` is written instead of a new array; ``where``, an array of bool, says where; ``dtype``
+    is the type to compute in; ``stream`` the stream to do it in; ``allocator(nbytes)`` gives the
+    memory of a new array.
+
+    >>> gpuarray.hypot(x, 2.0, out=y)
+    """
+
+    def __init__(self, name: str, nin: int, operation: str | None = None) -> None:
+        self.__name__ = name
+        self.nin = nin
+        self.nout = 1
+        self._operation = operation or name
+        self._number = _driver._array_operation_number(self._operation)
+        self._plainly = _driver._array_apply_1 if nin == 1 else _driver._array_apply_2
+
+    def __repr__(self) -> str:
+        return f"<pycuda.gpuarray ufunc {self.__name__!r}>"
+
+    def __call__(
+        self,
+        *inputs,
+        out=None,
+        where=True,
+        dtype=None,
+        casting: str = "same_kind",
+        stream=None,
+        allocator=None,
+    ):
+        if (
+            out is None
+            and where is True
+            and dtype is None
+            and stream is None
+            and allocator is None
+            and len(inputs) == self.nin
+        ):
+            try:
+                return self._plainly(self._number, *inputs)
+            except TypeError:
+                if _tracing.is_traced(inputs):
+                    return _tracing.record(self._operation, *inputs)
+                raise
+        if _tracing.is_traced(inputs):
+            raise _tracing.FusionError(
+                f"{self.__name__}() takes no keywords in a fused function"
+            )
+        if len(inputs) == self.nin + 2 and stream is None:  # as PyCUDA has minimum()
+            *inputs, stream = inputs
+        if len(inputs) == self.nin + 1 and out is None:
+            *inputs, out = inputs
+        if isinstance(out, tuple):
+            (out,) = out
+        with _driver._Using(stream, allocator):
+            return _driver._array_apply(
+                self._operation,
+                *inputs,
+                out=out,
+                where=_mask(where),
+                dtype=None if dtype is None else np.dtype(dtype),
+                casting=casting,
+            )
+
+
+def _mask(where):
+    """None for everywhere; numpy's masks and False as arrays of the device."""
+    if where is True or isinstance(where, _driver.ArrayBase):
+        return None if where is True else where
+    return _driver._array_to_gpu(np.asarray(where, np.bool_), None, None, None)
+
+
+_UNARY = """
+    negative positive absolute fabs sign square reciprocal conjugate logical_not isnan isinf
+    isfinite signbit invert exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan arcsin arccos
+    arctan sinh cosh tanh arcsinh arccosh arctanh rint cbrt degrees radians floor ceil trunc spacing
+    bitwise_count
+""".split()
+_BINARY = """
+    add subtract multiply divide floor_divide remainder fmod power float_power gcd lcm equal
+    not_equal less less_equal greater greater_equal logical_and logical_or logical_xor maximum
+    minimum fmax fmin bitwise_and bitwise_or bitwise_xor left_shift right_shift arctan2 hypot
+    logaddexp logaddexp2 copysign nextafter heaviside ldexp
+""".split()
+_ALIASES = {
+    "true_divide": "divide",
+    "mod": "remainder",
+    "pow": "power",
+    "abs": "absolute",
+    "conj": "conjugate",
+    "bitwise_not": "invert",
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "deg2rad": "radians",
+    "rad2deg": "degrees",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atanh": "arctanh",
+    "atan2": "arctan2",
+}
+
+UFUNCS: dict[str, UniversalFunction] = {
+    name: UniversalFunction(name, nin)
+    for nin, names in ((1, _UNARY), (2, _BINARY))
+    for name in names
+}
+for _alias, _name in _ALIASES.items():
+    UFUNCS[_alias] = UFUNCS[_name]
+
+
+def _two_results(name: str, first: str, second: str, nin: int):
+    def function(
+        *inputs,
+        out=(None, None),
+        where=True,
+        dtype=None,
+        casting="same_kind",
+        stream=None,
+        allocator=None,
+    ):
+        if not nin <= len(inputs) <= nin + 2:
+            raise TypeError(
+                f"{name}() takes {nin} arrays or numbers and two arrays for the results, "
+                f"not {len(inputs)} arguments"
+            )
+        outs = [*inputs[nin:], *((None,) * (nin + 2 - len(inputs)))]
+        if len(inputs) == nin:
+            outs = list(out) if isinstance(out, (tuple, list)) else [out]
+        if len(outs) != 2:
+            raise ValueError(f"out of {name}() is a tuple of two arrays or None")
+        with _driver._Using(stream, allocator):
+            inputs = [_apart(one, outs[0]) for one in inputs[:nin]]
+            mask = _apart(_mask(where), outs[0])
+            return tuple(
+                _driver._array_apply(
+                    operation,
+                    *inputs,
+                    out=one,
+                    where=mask,
+                    dtype=None if dtype is None else np.dtype(dtype),
+                    casting=casting,
+                )
+                for operation, one in zip((first, second), outs, strict=True)
+            )
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"As numpy.{name}: two arrays. ``out`` is a tuple of two; ``where`` masks both results."
+    return function
+
+
+def _apart(value, out):
+    """A copy of an array that the first result would overwrite."""
+    if not isinstance(value, _driver.ArrayBase) or out is None:
+        return value
+    return value.copy() if _driver._array_share_memory(value, out) else value
+
+
+divmod_ = _two_results("divmod", "floor_divide", "remainder", 2)
+frexp = _two_results("frexp", "frexp_mantissa", "frexp_exponent", 1)
+modf = _two_results("modf", "modf_fraction", "modf_integer", 1)
+TWO_RESULTS = {"divmod": divmod_, "frexp": frexp, "modf": modf}

@@ -12,7 +12,7 @@ import numpy as np
 from pycuda import _device_code, driver
 from pycuda import _sobol_directions as _directions
 from pycuda._random_filling import RandomFilling, checked_code
-from pycuda.arrays.creation.filled import to_gpu
+from pycuda.arrays.creation.conversion import to_gpu
 from pycuda.compiler import SourceModule
 from pycuda.driver import direction_vector_set
 from pycuda.gpuarray import GPUArray

@@ -16,45 +16,46 @@ import numpy as np
 from pycuda import fft as fft
 from pycuda.arrays.array_class.gpu_array import GPUArray
 from pycuda.arrays.creation import filled as _creation
-from pycuda.arrays.elementwise.numeric import clip as _clip
-from pycuda.arrays.elementwise.numeric import diff as _diff
-from pycuda.arrays.elementwise.numeric import round as _round
-from pycuda.arrays.indexing.selecting import meshgrid as _meshgrid
+from pycuda.arrays.creation import ranges as _ranges
+from pycuda.arrays.elementwise.elementwise import clip as _clip
+from pycuda.arrays.elementwise.elementwise import round as _round
+from pycuda.arrays.indexing.grids import meshgrid as _meshgrid
 from pycuda.arrays.indexing.selecting import nonzero as _nonzero
 from pycuda.arrays.indexing.selecting import take as _take
 from pycuda.arrays.indexing.selecting import take_along_axis as _take_along_axis
-from pycuda.arrays.indexing.selecting import tril as _tril
-from pycuda.arrays.indexing.selecting import triu as _triu
 from pycuda.arrays.indexing.selecting import where as _where
+from pycuda.arrays.indexing.triangles import tril as _tril
+from pycuda.arrays.indexing.triangles import triu as _triu
 from pycuda.arrays.interop.exchange import check_device as _check_device
 from pycuda.arrays.interop.exchange import current_device as _current_device
 from pycuda.arrays.interop.exchange import from_dlpack as from_dlpack
 from pycuda.arrays.linalg.products import matmul as _matmul
 from pycuda.arrays.linalg.products import tensordot as _tensordot
 from pycuda.arrays.linalg.products import vecdot as vecdot
+from pycuda.arrays.numerics.differences import diff as _diff
 from pycuda.arrays.protocols import array_api_linalg as linalg  # noqa: F401
 from pycuda.arrays.protocols import numpy_functions as _functions
 from pycuda.arrays.reductions.scans import cumulative_prod as cumulative_prod
 from pycuda.arrays.reductions.scans import cumulative_sum as cumulative_sum
 from pycuda.arrays.shapes.joining import concatenate as _concatenate
-from pycuda.arrays.shapes.joining import repeat as _repeat
-from pycuda.arrays.shapes.joining import roll as _roll
 from pycuda.arrays.shapes.joining import stack as _stack
-from pycuda.arrays.shapes.joining import tile as _tile
+from pycuda.arrays.shapes.repeating import repeat as _repeat
+from pycuda.arrays.shapes.repeating import roll as _roll
+from pycuda.arrays.shapes.repeating import tile as _tile
+from pycuda.arrays.shapes.splitting import unstack as unstack
 from pycuda.arrays.shapes.views import broadcast_arrays as _broadcast_arrays
 from pycuda.arrays.shapes.views import broadcast_to as _broadcast_to
 from pycuda.arrays.shapes.views import expand_dims as _expand_dims
 from pycuda.arrays.shapes.views import flip as _flip
 from pycuda.arrays.shapes.views import matrix_transpose as matrix_transpose
 from pycuda.arrays.shapes.views import moveaxis as _moveaxis
-from pycuda.arrays.shapes.views import unstack as unstack
 from pycuda.arrays.sorting.sorting import argsort as _argsort
 from pycuda.arrays.sorting.sorting import searchsorted as _searchsorted
 from pycuda.arrays.sorting.sorting import sort as _sort
-from pycuda.arrays.sorting.sorting import unique_all as unique_all
-from pycuda.arrays.sorting.sorting import unique_counts as unique_counts
-from pycuda.arrays.sorting.sorting import unique_inverse as unique_inverse
-from pycuda.arrays.sorting.sorting import unique_values as unique_values
+from pycuda.arrays.sorting.unique import unique_all as unique_all
+from pycuda.arrays.sorting.unique import unique_counts as unique_counts
+from pycuda.arrays.sorting.unique import unique_inverse as unique_inverse
+from pycuda.arrays.sorting.unique import unique_values as unique_values
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS as _UFUNCS
 
 __array_api_version__ = "2024.12"
@@ -179,7 +180,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     """``num`` numbers from ``start`` to ``stop``."""
     _check_device(device)
-    return _creation.linspace(start, stop, num, endpoint, dtype)
+    return _ranges.linspace(start, stop, num, endpoint, dtype)
 
 
 def meshgrid(*arrays, indexing="xy"):

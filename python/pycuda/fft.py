@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.creation.filled import as_array
+from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.fourier.transforms import (
     complex_transform,
     length_of,
@@ -26,7 +26,7 @@ from pycuda.arrays.fourier.transforms import (
 )
 from pycuda.arrays.interop.exchange import check_device
 from pycuda.arrays.shapes import axes as _indexing
-from pycuda.arrays.shapes.joining import roll
+from pycuda.arrays.shapes.repeating import roll
 
 __all__ = [
     "fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn",

@@ -19,7 +19,6 @@ their own type, integers and bool in float64.
 
 from numpy.linalg import LinAlgError
 
-from pycuda.arrays.elementwise.numeric import cross, outer
 from pycuda.arrays.linalg.eigen import EigResult as EigResult
 from pycuda.arrays.linalg.eigen import eig as eig
 from pycuda.arrays.linalg.eigen import eigvals as eigvals
@@ -48,6 +47,7 @@ from pycuda.arrays.linalg.spectral import svd as svd
 from pycuda.arrays.linalg.spectral import svdvals as svdvals
 from pycuda.arrays.linalg.tensor_equations import tensorinv as tensorinv
 from pycuda.arrays.linalg.tensor_equations import tensorsolve as tensorsolve
+from pycuda.arrays.linalg.vectors import cross, outer
 from pycuda.arrays.shapes.views import matrix_transpose
 from pycuda.arrays.statistics.correlation import multi_dot
 

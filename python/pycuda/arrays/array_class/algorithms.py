@@ -6,11 +6,14 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.elementwise import numeric as _numeric
+from pycuda.arrays.elementwise.elementwise import clip
 from pycuda.arrays.indexing import selecting as _selecting
+from pycuda.arrays.indexing.assigning import put
+from pycuda.arrays.indexing.choosing import choose
+from pycuda.arrays.indexing.triangles import trace
 from pycuda.arrays.linalg import products as _linalg
 from pycuda.arrays.reductions import scans as _scans
-from pycuda.arrays.shapes import joining as _joining
+from pycuda.arrays.shapes.repeating import repeat
 from pycuda.arrays.sorting import sorting as _sorting
 
 
@@ -56,7 +59,7 @@ class AlgorithmMethods:
 
     def clip(self, min=None, max=None, out=None):
         """The elements held between ``min`` and ``max``."""
-        return _numeric.clip(self, min, max, out)
+        return clip(self, min, max, out)
 
     def take(self, indices, axis=None, out=None, mode: str = "raise"):
         """The elements (or parts along ``axis``) at the places."""
@@ -64,11 +67,11 @@ class AlgorithmMethods:
 
     def put(self, indices, values, mode: str = "raise") -> None:
         """Write values at places in C order."""
-        _selecting.put(self, indices, values, mode)
+        put(self, indices, values, mode)
 
     def repeat(self, repeats, axis=None):
         """Each element (or part along ``axis``) ``repeats`` times."""
-        return _joining.repeat(self, repeats, axis)
+        return repeat(self, repeats, axis)
 
     def nonzero(self) -> tuple:
         """The places of the elements that are not zero, an array for each axis."""
@@ -80,13 +83,13 @@ class AlgorithmMethods:
 
     def choose(self, choices, out=None, mode: str = "raise"):
         """For each element, which is a number, an element of that choice."""
-        return _selecting.choose(self, choices, out, mode)
+        return choose(self, choices, out, mode)
 
     def trace(
         self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out=None
     ):
         """The sum of a diagonal."""
-        return _selecting.trace(self, offset, axis1, axis2, dtype, out)
+        return trace(self, offset, axis1, axis2, dtype, out)
 
     def tobytes(self, order: str = "C") -> bytes:
         """The elements' bytes, on the host."""

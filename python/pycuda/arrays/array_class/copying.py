@@ -8,7 +8,8 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.filled import empty_as, to_gpu
+from pycuda.arrays.creation.conversion import to_gpu
+from pycuda.arrays.creation.filled import empty_as
 
 
 def _unconstructed(cls: type, like: ArrayBase) -> ArrayBase:

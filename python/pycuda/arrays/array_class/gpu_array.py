@@ -14,13 +14,15 @@ from pycuda.arrays.array_class.algorithms import AlgorithmMethods
 from pycuda.arrays.array_class.copying import CopyMethods
 from pycuda.arrays.array_class.parts import PartMethods
 from pycuda.arrays.array_class.private import PrivateMethods
-from pycuda.arrays.creation.filled import empty_as, splay, to_gpu_async
+from pycuda.arrays.creation.conversion import to_gpu_async
+from pycuda.arrays.creation.filled import empty_as, splay
+from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.interop import textures as _textures
 from pycuda.arrays.interop.exchange import ExchangeMethods
 from pycuda.arrays.protocols.numpy_functions import array_function
 from pycuda.arrays.protocols.numpy_ufuncs import array_ufunc
 from pycuda.arrays.reductions.methods import ReductionMethods
-from pycuda.arrays.shapes import axes as _indexing
+from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -325,7 +327,7 @@ class GPUArray(
         old, new = self.itemsize, dtype.itemsize
         shape, strides = list(self.shape), list(self.strides)
         if old != new:
-            axis = _indexing.last_axis_in_memory(self)
+            axis = _axes.last_axis_in_memory(self)
             if axis is None or strides[axis] != old or shape[axis] * old % new:
                 raise ValueError("new type not compatible with array")
             shape[axis] = shape[axis] * old // new
@@ -341,7 +343,7 @@ class GPUArray(
         ``order`` "A" is the order of this array. ``copy=True`` makes a copy in any case;
         ``copy=False`` raises ValueError where one is needed.
         """
-        shape = _indexing.shape_of_arguments(shape, self.size)
+        shape = _axes.shape_of_arguments(shape, self.size)
         if order == "A":
             order = "F" if self._f_contiguous and not self._c_contiguous else "C"
         if order not in ("C", "F"):
@@ -349,7 +351,7 @@ class GPUArray(
         if copy or not (self._c_contiguous or self._f_contiguous):
             return self._reshape(shape, order=order, copy=copy)
         if not (self._f_contiguous if order == "F" else self._c_contiguous):
-            strides = _indexing.contiguous_strides(shape, self.dtype.itemsize, order)
+            strides = _axes.contiguous_strides(shape, self.dtype.itemsize, order)
             return _driver._array_view(self, 0, shape, strides, None)
         if shape == self.shape:
             return self
@@ -366,7 +368,7 @@ class GPUArray(
 
     def _reshape(self, *shape, order: str = "C", copy=None) -> GPUArray:
         """As numpy.reshape(): a view where the memory allows it, else a copy."""
-        shape = _indexing.shape_of_arguments(shape, self.size)
+        shape = _axes.shape_of_arguments(shape, self.size)
         if order == "A":
             order = "F" if self._f_contiguous and not self._c_contiguous else "C"
         if shape == self.shape and copy is not True:
@@ -391,14 +393,14 @@ class GPUArray(
 
     def squeeze(self, axis=None) -> GPUArray:
         """A view without axes of length 1: all of them, or those of ``axis``."""
-        return _indexing.squeeze(self, axis)
+        return _axes.squeeze(self, axis)
 
     def transpose(self, *order, axes=None) -> GPUArray:
         """A view with the axes in another order, by default reversed."""
         axes = order or (axes,)
         if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], int)):
             axes = () if axes[0] is None else tuple(axes[0])
-        return _indexing.transpose(self, axes or None)
+        return _axes.transpose(self, axes or None)
 
     def swapaxes(self, axis1: int, axis2: int) -> GPUArray:
         """A view with two axes exchanged."""
@@ -408,13 +410,13 @@ class GPUArray(
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> GPUArray:
         """A view of the diagonal of two axes, which becomes the last axis."""
-        return _indexing.diagonal(self, offset, axis1, axis2)
+        return _axes.diagonal(self, offset, axis1, axis2)
 
     def __getitem__(self, index) -> GPUArray:
-        return _indexing.get_item(self, index)
+        return _items.get_item(self, index)
 
     def __setitem__(self, index, value) -> None:
-        _indexing.set_item(self, index, value)
+        _items.set_item(self, index, value)
 
     def __contains__(self, value) -> bool:
         return bool((self == value).any())

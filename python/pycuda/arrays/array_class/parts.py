@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pycuda import _driver
 from pycuda._driver import _array_apply as apply
-from pycuda.arrays.shapes import axes as _indexing
+from pycuda.arrays.shapes import axes as _axes
 
 
 class FlatElements:
@@ -53,7 +53,7 @@ class PartMethods:
 
     @real.setter
     def real(self, value) -> None:
-        _indexing.part_of(self, 0)._assign(value)
+        _axes.part_of(self, 0)._assign(value)
 
     @property
     def imag(self):
@@ -64,7 +64,7 @@ class PartMethods:
     def imag(self, value) -> None:
         if self.dtype.kind != "c":
             raise TypeError(f"an array of {self.dtype} has no imaginary part to set")
-        _indexing.part_of(self, 1)._assign(value)
+        _axes.part_of(self, 1)._assign(value)
 
     @property
     def flat(self) -> FlatElements:

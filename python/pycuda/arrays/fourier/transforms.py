@@ -9,7 +9,8 @@ import operator
 import numpy as np
 
 from pycuda import _device_code, _driver
-from pycuda.arrays.creation.filled import as_array, zeros
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.interop import host as _host
 from pycuda.tools import context_dependent_memoize
 

@@ -7,7 +7,7 @@ import importlib
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.creation.filled import to_gpu
+from pycuda.arrays.creation.conversion import to_gpu
 
 _CPU, _CUDA = 1, 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.filled import to_gpu
+from pycuda.arrays.creation.conversion import to_gpu
 
 
 def _to_host(value):

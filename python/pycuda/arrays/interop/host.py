@@ -17,7 +17,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.filled import as_array
+from pycuda.arrays.creation.conversion import as_array
 
 
 class _Lent:

@@ -21,7 +21,9 @@ from numpy.linalg import LinAlgError
 from pycuda import _device_code
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.filled import arange_of, as_array, empty, eye, zeros
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import empty, eye, zeros
+from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import take_along_axis, where
 from pycuda.arrays.interop import host as _host
 from pycuda.arrays.linalg.factoring import (
@@ -31,8 +33,8 @@ from pycuda.arrays.linalg.factoring import (
     stacked,
 )  # fmt: skip
 from pycuda.arrays.linalg.products import matmul
-from pycuda.arrays.shapes.axes import broadcast_to
-from pycuda.arrays.shapes.joining import roll
+from pycuda.arrays.shapes.repeating import roll
+from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 from pycuda.tools import context_dependent_memoize
 

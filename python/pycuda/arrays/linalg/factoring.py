@@ -16,16 +16,18 @@ from numpy.linalg import LinAlgError
 from pycuda import _device_code
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.filled import arange_of, as_array, eye, zeros
-from pycuda.arrays.indexing.selecting import tril, triu, where
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import eye, zeros
+from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing.selecting import where
+from pycuda.arrays.indexing.triangles import tril, triu
 from pycuda.arrays.interop import host as _host
 from pycuda.arrays.linalg import lapack as _lapack
 from pycuda.arrays.linalg import small as _small
 from pycuda.arrays.linalg.lapack import stacked
 from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.linalg.products import matrix_power as _positive_power
-from pycuda.arrays.shapes.axes import broadcast_to
-from pycuda.arrays.shapes.views import matrix_transpose
+from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 from pycuda.tools import context_dependent_memoize
 

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from pycuda import _driver
-from pycuda.arrays.creation.filled import arange_of, empty, eye, zeros
-from pycuda.arrays.indexing.selecting import tril, triu, where
+from pycuda.arrays.creation.filled import empty, eye, zeros
+from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing.selecting import where
+from pycuda.arrays.indexing.triangles import tril, triu
 from pycuda.arrays.linalg.products import matmul
-from pycuda.arrays.shapes.axes import broadcast_to
-from pycuda.arrays.shapes.views import matrix_transpose
+from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 #: Stacks of matrices up to this extent are factored all at once by cuBLAS, larger ones one after the other; up

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda.arrays.creation.filled import as_array
+from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.linalg.factoring import check_matrices, check_square, inv
 from pycuda.arrays.linalg.spectral import svdvals
-from pycuda.arrays.shapes import axes as _indexing
-from pycuda.arrays.shapes.views import moveaxis, normalize_axes
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.arrays.shapes.views import moveaxis
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -78,7 +79,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
     if isinstance(axis, tuple):  # their order tells rows from columns
-        axes = tuple(_indexing.normalize_axis(one, x.ndim) for one in axis)
+        axes = tuple(_axes.normalize_axis(one, x.ndim) for one in axis)
     result = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
     if keepdims:
         shape = [1 if i in axes else n for i, n in enumerate(x.shape)]

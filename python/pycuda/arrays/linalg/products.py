@@ -16,8 +16,9 @@ import numpy as np
 from pycuda import _driver
 from pycuda._driver import ArrayBase
 from pycuda._driver import _array_apply as _apply
-from pycuda.arrays.creation.filled import as_array
-from pycuda.arrays.shapes import axes as _indexing
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.views import broadcast_to
 
 
 def _finish(result, out, stream=None):
@@ -132,7 +133,7 @@ def vecmat(x1, x2, /, out=None):
 
 
 def _moved_last(a, axis):
-    axis = _indexing.normalize_axis(axis, a.ndim)
+    axis = _axes.normalize_axis(axis, a.ndim)
     return a.transpose([i for i in range(a.ndim) if i != axis] + [axis])
 
 
@@ -144,8 +145,8 @@ def _axes_pair(a, b, axes):
     first = [first] if isinstance(first, (int, np.integer)) else list(first)
     second = [second] if isinstance(second, (int, np.integer)) else list(second)
     return (
-        [_indexing.normalize_axis(axis, a.ndim) for axis in first],
-        [_indexing.normalize_axis(axis, b.ndim) for axis in second],
+        [_axes.normalize_axis(axis, a.ndim) for axis in first],
+        [_axes.normalize_axis(axis, b.ndim) for axis in second],
     )
 
 
@@ -297,7 +298,7 @@ def _contract(a, left: str, b, right: str, wanted: set):
         """Axes in the groups' order, each group one axis but the first, the stack."""
         order = [c for group in groups for c in group]
         array = array.transpose([term.index(c) for c in order])
-        array = _indexing.broadcast_to(array, [extents[c] for c in order])
+        array = broadcast_to(array, [extents[c] for c in order])
         sizes = [math.prod(extents[c] for c in group) for group in groups[1:]]
         return array._reshape([extents[c] for c in groups[0]] + sizes)
 

@@ -6,7 +6,7 @@ import math
 
 from numpy.linalg import LinAlgError
 
-from pycuda.arrays.creation.filled import as_array
+from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.linalg.factoring import inv, solve
 
 

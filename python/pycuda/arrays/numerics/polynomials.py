@@ -6,13 +6,15 @@ import warnings
 
 import numpy as np
 
-from pycuda.arrays.creation.filled import as_array, zeros
-from pycuda.arrays.elementwise.numeric import outer, vander
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import nonzero
 from pycuda.arrays.linalg.eigen import eigvals
 from pycuda.arrays.linalg.factoring import inv
 from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.linalg.spectral import lstsq
+from pycuda.arrays.linalg.vectors import outer
 from pycuda.arrays.shapes.joining import concatenate
 from pycuda.arrays.shapes.views import matrix_transpose
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
@@ -100,3 +102,24 @@ def _check_points(x, y, order: int) -> None:
         raise TypeError("expected 1D or 2D array for y")
     if x.shape[0] != y.shape[0]:
         raise TypeError("expected x and y to have same length")
+
+
+def vander(x, N=None, increasing: bool = False):
+    """The powers of the elements of a vector, one row for each element."""
+    x = as_array(x)
+    if x.ndim != 1:
+        raise ValueError(f"vander() wants a vector, not {x.ndim} axes")
+    count = x.size if N is None else N
+    kind = np.promote_types(x.dtype, int)
+    powers = arange_of(count)
+    powers = powers if increasing else powers[::-1]
+    return UFUNCS["power"](x.astype(kind)[:, None], powers.astype(kind))
+
+
+def polyval(p, x):
+    """The polynomial with the coefficients ``p``, highest power first, at ``x``."""
+    x = as_array(x)
+    result = UFUNCS["multiply"](x, 0)
+    for coefficient in as_array(p):
+        result = result * x + coefficient
+    return result

@@ -7,7 +7,7 @@ array, all others are stacks of them; results of several arrays are named tuples
 from __future__ import annotations
 
 from pycuda import linalg as _linalg
-from pycuda.arrays.elementwise import numeric as _numeric
+from pycuda.arrays.linalg import vectors as _vectors
 from pycuda.arrays.linalg.factoring import QRResult as QRResult
 from pycuda.arrays.linalg.factoring import SlogdetResult as SlogdetResult
 from pycuda.arrays.linalg.factoring import cholesky as cholesky
@@ -35,7 +35,7 @@ def _check_matrices(x, name: str) -> None:
 
 def cross(x1, x2, /, *, axis=-1):
     """The cross products of the vectors of three elements along ``axis``; other axes are broadcast."""
-    return _numeric.cross(x1, x2, axis=axis)
+    return _vectors.cross(x1, x2, axis=axis)
 
 
 def det(x, /):
@@ -84,7 +84,7 @@ def outer(x1, x2, /):
     """The products of each element of one vector with each of the other."""
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(f"outer() wants vectors, not shapes {x1.shape} and {x2.shape}")
-    return _numeric.outer(x1, x2)
+    return _vectors.outer(x1, x2)
 
 
 def pinv(x, /, *, rtol=None):

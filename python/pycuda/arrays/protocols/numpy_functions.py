@@ -13,17 +13,26 @@ import numpy as np
 
 from pycuda import fft as _fft
 from pycuda import linalg as _linalg
+from pycuda.arrays.creation import conversion, ranges
 from pycuda.arrays.creation import filled as _creation
-from pycuda.arrays.elementwise import numeric
-from pycuda.arrays.indexing import selecting
+from pycuda.arrays.elementwise import comparing, elementwise
+from pycuda.arrays.indexing import assigning, choosing, grids, selecting, triangles
 from pycuda.arrays.interop import files
-from pycuda.arrays.linalg import norms, products
-from pycuda.arrays.numerics import polynomials
+from pycuda.arrays.linalg import norms, products, vectors
+from pycuda.arrays.numerics import differences, polynomials
 from pycuda.arrays.own_device import on_own_device
 from pycuda.arrays.reductions import functions as reduction_functions
 from pycuda.arrays.reductions import scans
-from pycuda.arrays.shapes import joining, views
-from pycuda.arrays.sorting import sets, sorting
+from pycuda.arrays.shapes import (
+    applying,
+    joining,
+    padding,
+    queries,
+    repeating,
+    splitting,
+    views,
+)
+from pycuda.arrays.sorting import sets, sorting, unique
 from pycuda.arrays.statistics import correlation, histograms, quantiles
 
 MODULES = (
@@ -31,7 +40,20 @@ MODULES = (
     joining,
     selecting,
     reduction_functions,
-    numeric,
+    applying,
+    assigning,
+    choosing,
+    comparing,
+    differences,
+    elementwise,
+    grids,
+    padding,
+    queries,
+    repeating,
+    splitting,
+    triangles,
+    unique,
+    vectors,
     scans,
     sorting,
     products,
@@ -58,11 +80,11 @@ LINALG = {
     "matrix_power": _linalg.matrix_power,
     "tensordot": lambda x1, x2, /, *, axes=2: products.tensordot(x1, x2, axes),
     "vecdot": products.vecdot,
-    "cross": numeric.cross,
+    "cross": vectors.cross,
     "diagonal": lambda x, /, *, offset=0: x.diagonal(offset, -2, -1),
     "matrix_transpose": views.matrix_transpose,
-    "outer": numeric.outer,
-    "trace": lambda x, /, *, offset=0, dtype=None: selecting.trace(
+    "outer": vectors.outer,
+    "trace": lambda x, /, *, offset=0, dtype=None: triangles.trace(
         x, offset, -2, -1, dtype
     ),
 }
@@ -106,16 +128,16 @@ def _arange(start, stop=None, step=None, dtype=None, *, device=None):
     step = 1 if step is None else step
     if dtype is None:
         dtype = np.result_type(*(np.asarray(one).dtype for one in (start, stop, step)))
-    return _creation.arange(start, stop, step, dtype=dtype)
+    return ranges.arange(start, stop, step, dtype=dtype)
 
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
     """An array on the device: a copy, or with ``copy=None`` the array itself if it fits."""
-    on_host = not hasattr(object, "dtype") and not _creation.holds_arrays(object)
+    on_host = not hasattr(object, "dtype") and not conversion.holds_arrays(object)
     if dtype is not None and on_host:
         # Numbers become this type at once: by way of another, large ones would be rounded.
         object = np.asarray(object, dtype)
-    result = _creation.as_array(object)
+    result = conversion.as_array(object)
     fits = dtype is None or np.dtype(dtype) == result.dtype
     if not fits:
         if copy is False:
@@ -170,7 +192,7 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     if not all(np.ndim(one) == 0 for one in (start, stop)):
         raise TypeError("linspace() on the device wants numbers, not arrays")
     start, stop = (one.item() if hasattr(one, "item") else one for one in (start, stop))
-    result = _creation.linspace(start, stop, num, endpoint, dtype)
+    result = ranges.linspace(start, stop, num, endpoint, dtype)
     if retstep:
         return result, (stop - start) / parts if parts > 0 else float("nan")
     return result
@@ -199,7 +221,8 @@ CREATION = {
 
 def named_functions() -> dict:
     """All functions with numpy's signatures, by numpy's names."""
-    functions = dict(CREATION)
+    functions = dict(CREATION, copy=conversion.copy, astype=conversion.astype)
+    functions.update(logspace=ranges.logspace, geomspace=ranges.geomspace)
     for module in MODULES:
         functions.update(public_functions(module))
     for alias, name in (

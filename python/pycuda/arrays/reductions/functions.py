@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from pycuda._driver import ArrayBase, _Using
-from pycuda.arrays.creation.filled import as_array, full
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import full
 from pycuda.arrays.indexing.selecting import where as select_where
 from pycuda.arrays.reductions import scans as _scans
-from pycuda.arrays.shapes import axes as _indexing
-from pycuda.arrays.shapes.views import normalize_axes
+from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -178,7 +179,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights.shape != a.shape:
         weights = _weights_of_axes(a, axis, weights)
     kind = np.result_type(a.dtype, weights.dtype, *([np.float64] if a.dtype.kind in "iub" else []))  # fmt: skip
-    weights = _indexing.broadcast_to(weights, a.shape)
+    weights = broadcast_to(weights, a.shape)
     total = weights.sum(axis, kind, None, keepdims)
     if bool((total == 0).any()):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
@@ -222,7 +223,7 @@ def _counted(a, axis, keepdims, where):
     numbers = _numbers(a, where)
     if numbers is None:
         return None
-    spread = _indexing.broadcast_to(numbers, a.shape)
+    spread = broadcast_to(numbers, a.shape)
     return spread._reduce("count_nonzero", axis, keepdims=keepdims)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
-from pycuda.arrays.shapes import axes as _indexing
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -18,7 +19,7 @@ def axis_bits(axis, ndim: int) -> int:
         return (1 << ndim) - 1
     bits = 0
     for one in axis if isinstance(axis, (tuple, list)) else (axis,):
-        one = _indexing.normalize_axis(one, ndim)
+        one = _axes.normalize_axis(one, ndim)
         if bits >> one & 1:
             raise ValueError("duplicate value in 'axis'")
         bits |= 1 << one
@@ -28,7 +29,7 @@ def axis_bits(axis, ndim: int) -> int:
 def _count(ary, axis, keepdims: bool, where):
     """How many elements go into each result of a reduction: a number, or an array of them."""
     if where is not None and where is not True:
-        counted = _indexing.broadcast_to(where, ary.shape)
+        counted = broadcast_to(where, ary.shape)
         return counted._reduce("count_nonzero", axis, keepdims=keepdims)
     bits = axis_bits(axis, ary.ndim)
     return math.prod(n for i, n in enumerate(ary.shape) if bits >> i & 1)

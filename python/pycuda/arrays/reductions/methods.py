@@ -7,7 +7,7 @@ import numpy as np
 from pycuda import _driver
 from pycuda._driver import ArrayBase, _Using
 from pycuda._driver import _array_apply as apply
-from pycuda.arrays.creation.filled import to_gpu
+from pycuda.arrays.creation.conversion import to_gpu
 from pycuda.arrays.reductions import means as _means
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.shapes import axes as _indexing
+from pycuda.arrays.shapes import axes as _axes
 
 
 def _scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
@@ -14,7 +14,7 @@ def _scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
         source, axis = a._ravel(), 0
     else:
         source, axis = (a, axis) if a.ndim else (a._reshape(1), axis)
-        axis = _indexing.normalize_axis(axis, source.ndim)
+        axis = _axes.normalize_axis(axis, source.ndim)
     dtype = None if dtype is None else np.dtype(dtype)
     return _driver._array_scan(name, source, axis, dtype, stream, out=out)
 
@@ -55,7 +55,7 @@ def _cumulative(name, x, axis, dtype, out, include_initial):
                 f"an array of {x.ndim} axes needs an axis to sum or multiply along"
             )
         axis = 0
-    axis = _indexing.normalize_axis(axis, x.ndim)
+    axis = _axes.normalize_axis(axis, x.ndim)
     if not include_initial:
         return _scan(name, x, axis, dtype, out)
     running = _scan(name, x, axis, dtype)

@@ -11,12 +11,15 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.filled import arange_of, as_array, empty
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import flatnonzero
 from pycuda.arrays.reductions import scans as _scans
-from pycuda.arrays.shapes import axes as _indexing
-from pycuda.arrays.shapes.joining import repeat
+from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.joining import stack as _stack
+from pycuda.arrays.shapes.repeating import repeat
+from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.tools import context_dependent_memoize
 
 _PIECE = 256
@@ -99,7 +102,7 @@ def at(ufunc, a, indices, b=None) -> None:
         )
     places = arange_of(a.size)._reshape(a.shape)[indices]
     if b is not None:
-        b = _indexing.broadcast_to(as_array(b), places.shape)._ravel()
+        b = broadcast_to(as_array(b), places.shape)._ravel()
     places = places._ravel()
     flat = a._ravel() if a._c_contiguous else a.copy("C")._ravel()
     _at_flat(ufunc, flat, places, b)
@@ -144,7 +147,7 @@ def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
     ``array[indices[i]]``."""
     out = out[0] if isinstance(out, tuple) else out
     array = as_array(array)
-    axis = _indexing.normalize_axis(axis, array.ndim)
+    axis = _axes.normalize_axis(axis, array.ndim)
     places = np.asarray(indices.get() if isinstance(indices, ArrayBase) else indices)
     places = places.astype(np.int64)
     extent = array.shape[axis]

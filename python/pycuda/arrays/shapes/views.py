@@ -2,43 +2,11 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
-from pycuda.arrays.creation.filled import as_array
-from pycuda.arrays.shapes import axes as _indexing
-
-
-def shape(a) -> tuple[int, ...]:
-    """The extents of the axes."""
-    return a.shape
-
-
-def ndim(a) -> int:
-    """How many axes."""
-    return a.ndim
-
-
-def size(a, axis=None) -> int:
-    """How many elements, or how many along ``axis`` (an int or a tuple)."""
-    if axis is None:
-        return a.size
-    count = 1
-    for one in normalize_axes(axis, a.ndim):
-        count *= a.shape[one]
-    return count
-
-
-def normalize_axes(axis, count: int) -> tuple[int, ...]:
-    """The axes counted from the front; None is all. ValueError where one comes twice."""
-    if axis is None:
-        return tuple(range(count))
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = tuple(_indexing.normalize_axis(one, count) for one in axes)
-    if len(set(axes)) != len(axes):
-        raise ValueError(f"an axis comes twice in {axis}")
-    return axes
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.axes import normalize_axes
 
 
 def reshape(a, shape, order: str = "C", *, copy=None):
@@ -92,7 +60,7 @@ def moveaxis(a, source, destination):
 
 def rollaxis(a, axis: int, start: int = 0):
     """A view with ``axis`` moved in front of the axis ``start``."""
-    axis = _indexing.normalize_axis(axis, a.ndim)
+    axis = _axes.normalize_axis(axis, a.ndim)
     if not -a.ndim <= start <= a.ndim:
         raise np.exceptions.AxisError(start, a.ndim)
     start = start + a.ndim if start < 0 else start
@@ -117,14 +85,24 @@ def expand_dims(a, axis):
 
 def broadcast_to(array, shape, subok: bool = False):
     """A view repeated along new axes and those of length 1."""
-    return _indexing.broadcast_to(as_array(array), shape)
+    ary = as_array(array)
+    shape = tuple(shape) if np.iterable(shape) else (shape,)
+    added = len(shape) - ary.ndim
+    strides = [0] * added
+    if added < 0:
+        raise ValueError(f"cannot broadcast shape {ary.shape} to {shape}")
+    for own, wanted, stride in zip(ary.shape, shape[added:], ary.strides, strict=True):
+        if own not in (1, wanted):
+            raise ValueError(f"cannot broadcast shape {ary.shape} to {shape}")
+        strides.append(stride if own == wanted else 0)
+    return ary._view(0, shape, strides)
 
 
 def broadcast_arrays(*args, subok: bool = False) -> tuple:
     """Views of all arrays with the shape that they have in common."""
     arrays = [as_array(array) for array in args]
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
-    return tuple(_indexing.broadcast_to(array, shape) for array in arrays)
+    return tuple(broadcast_to(array, shape) for array in arrays)
 
 
 def atleast_1d(*arys):
@@ -191,93 +169,3 @@ def rot90(m, k: int = 1, axes=(0, 1)):
 def diagonal(a, offset: int = 0, axis1: int = 0, axis2: int = 1):
     """A view of the diagonal of two axes, which becomes the last axis."""
     return a.diagonal(offset, axis1, axis2)
-
-
-def split(ary, indices_or_sections, axis: int = 0) -> list:
-    """Views of equal parts, or of what lies between the given indices."""
-    if np.ndim(indices_or_sections) == 0:
-        parts = operator.index(indices_or_sections)
-        if ary.shape[axis] % parts:
-            raise ValueError(
-                f"an axis of {ary.shape[axis]} is not divided into {parts} equal parts"
-            )
-    return array_split(ary, indices_or_sections, axis)
-
-
-def array_split(ary, indices_or_sections, axis: int = 0) -> list:
-    """The same with parts that need not be equal: the first ones are longer by one."""
-    axis = _indexing.normalize_axis(axis, ary.ndim)
-    extent = ary.shape[axis]
-    if np.ndim(indices_or_sections) == 0:
-        parts = operator.index(indices_or_sections)
-        if parts <= 0:
-            raise ValueError(f"the number of parts must be positive, not {parts}")
-        each, more = divmod(extent, parts)
-        ends = np.cumsum([each + (i < more) for i in range(parts)]).tolist()[:-1]
-    else:
-        ends = [operator.index(end) for end in indices_or_sections]
-    before = (slice(None),) * axis
-    bounds = zip([None, *ends], [*ends, None], strict=True)
-    return [ary[(*before, slice(start, stop))] for start, stop in bounds]
-
-
-def hsplit(ary, indices_or_sections) -> list:
-    """:func:`split` along the second axis; of a vector along its only one."""
-    if ary.ndim == 0:
-        raise ValueError("hsplit() wants an array of at least one axis")
-    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
-
-
-def vsplit(ary, indices_or_sections) -> list:
-    """:func:`split` along the first axis."""
-    if ary.ndim < 2:
-        raise ValueError("vsplit() wants an array of at least two axes")
-    return split(ary, indices_or_sections, 0)
-
-
-def dsplit(ary, indices_or_sections) -> list:
-    """:func:`split` along the third axis."""
-    if ary.ndim < 3:
-        raise ValueError("dsplit() wants an array of at least three axes")
-    return split(ary, indices_or_sections, 2)
-
-
-def unstack(x, /, *, axis: int = 0) -> tuple:
-    """Views of the array's parts along ``axis``, which goes."""
-    if x.ndim == 0:
-        raise ValueError("unstack() wants an array of at least one axis")
-    return tuple(moveaxis(x, axis, 0))
-
-
-def real(val):
-    """The real part."""
-    return val.real
-
-
-def imag(val):
-    """The imaginary part."""
-    return val.imag
-
-
-def isrealobj(x) -> bool:
-    """Whether the type is not complex."""
-    return not iscomplexobj(x)
-
-
-def iscomplexobj(x) -> bool:
-    """Whether the type is complex."""
-    return x.dtype.kind == "c"
-
-
-def may_share_memory(a, b, max_work=None) -> bool:
-    """Whether the bytes between the first and the last element of both overlap."""
-    (low, high), (begin, end) = _bounds(a), _bounds(b)
-    return low < end and begin < high
-
-
-def _bounds(ary) -> tuple[int, int]:
-    if not ary.size:
-        return 0, 0
-    steps = [(n - 1) * step for n, step in zip(ary.shape, ary.strides, strict=True)]
-    low = ary.ptr + sum(step for step in steps if step < 0)
-    return low, ary.ptr + sum(step for step in steps if step > 0) + ary.itemsize

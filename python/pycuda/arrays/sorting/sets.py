@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda.arrays.creation.filled import as_array, zeros
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.indexing.selecting import flatnonzero
 from pycuda.arrays.shapes.joining import concatenate
-from pycuda.arrays.sorting.sorting import _argsort, _sort, searchsorted, unique
+from pycuda.arrays.sorting.sorting import _argsort, _sort, searchsorted
+from pycuda.arrays.sorting.unique import unique
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 

@@ -6,35 +6,16 @@ then by their imaginary ones, as in numpy.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
 from pycuda._driver import _array_apply as _apply
-from pycuda.arrays.creation.filled import arange_of, as_array, empty, full
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.indexing.selecting import take_along_axis
 from pycuda.arrays.reductions import scans as _scans
-from pycuda.arrays.shapes import axes as _indexing
-
-
-class UniqueAllResult(NamedTuple):
-    values: ArrayBase
-    indices: ArrayBase
-    inverse_indices: ArrayBase
-    counts: ArrayBase
-
-
-class UniqueCountsResult(NamedTuple):
-    values: ArrayBase
-    counts: ArrayBase
-
-
-class UniqueInverseResult(NamedTuple):
-    values: ArrayBase
-    inverse_indices: ArrayBase
-
+from pycuda.arrays.shapes import axes as _axes
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
@@ -48,7 +29,7 @@ def _sorted_axis(a, axis, kind, order):
     a = as_array(a)
     if axis is None:
         return a._ravel(), 0
-    return a, _indexing.normalize_axis(axis, a.ndim)
+    return a, _axes.normalize_axis(axis, a.ndim)
 
 
 def _complex_order(a, axis, descending):
@@ -110,7 +91,7 @@ def lexsort(keys, axis=-1):
         raise ValueError(
             f"all keys need to be the same shape, not {[k.shape for k in keys]}"
         )
-    axis = _indexing.normalize_axis(axis, keys[0].ndim)
+    axis = _axes.normalize_axis(axis, keys[0].ndim)
     order = None
     for key in keys:
         parts = (key,)
@@ -215,123 +196,3 @@ def _search_complex(a, v, side):
     places[order] = before
     result = places[: flat.size] if side == "left" else places[a.size :]
     return result.copy()._reshape(v.shape)
-
-
-# Sets
-
-
-def _starts(values, equal_nan: bool):
-    """Where a sorted array has another element than before."""
-    starts = empty(values.size, np.bool_)
-    starts[:1] = True
-    _apply("not_equal", values[1:], values[:-1], out=starts[1:])
-    if equal_nan and values.dtype.kind in "fcV":
-        isnan = _apply("isnan", values)
-        starts[1:] &= ~(isnan[1:] & isnan[:-1])
-    return starts
-
-
-def _unique_flat(a, return_index, return_inverse, return_counts, equal_nan):
-    flat = a._ravel()
-    if return_index or return_inverse:
-        order = _argsort(flat, 0)
-        values = take_along_axis(flat, order, 0)
-    else:
-        order, values = None, _sort(flat, 0)
-    if flat.size == 0:
-        nothing = empty(0, np.int64)
-        return values, nothing, nothing._reshape(a.shape), nothing
-    starts = _starts(values, equal_nan)
-    inverse = None
-    if return_inverse:
-        inverse = empty(values.size, np.int64)
-        inverse[order] = _scans.cumsum(starts) - 1
-        inverse = inverse._reshape(a.shape)
-    if not return_index and not return_counts:
-        return values[starts], None, inverse, None
-    (first,) = _indexing.places_of(starts)
-    index = take_along_axis(order, first, 0) if return_index else None
-    counts = None
-    if return_counts:
-        ends = full(first.size, values.size, np.int64)
-        ends[:-1] = first[1:]
-        counts = ends - first
-    return take_along_axis(values, first, 0), index, inverse, counts
-
-
-def unique(
-    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *,
-    equal_nan=True, sorted=True,
-):  # fmt: skip
-    """The sorted elements of an array without repetitions, with what else is asked for: the first
-    place of each (``return_index``), each element's number among them, and how often it occurs.
-
-    Of equal NaNs one stays with ``equal_nan``. With ``axis``, parts along it are compared as a whole.
-    """
-    ar = as_array(ar)
-    if axis is not None:
-        return _unique_parts(
-            ar, _indexing.normalize_axis(axis, ar.ndim), return_index, return_inverse, return_counts
-        )  # fmt: skip
-    values, index, inverse, counts = _unique_flat(
-        ar, return_index, return_inverse, return_counts, equal_nan
-    )
-    return _with_extra(
-        values,
-        (return_index, index),
-        (return_inverse, inverse),
-        (return_counts, counts),
-    )
-
-
-def _with_extra(values, *results):
-    extra = [result for wanted, result in results if wanted]
-    return (values, *extra) if extra else values
-
-
-def _unique_parts(a, axis, return_index, return_inverse, return_counts):
-    """:func:`unique` of the parts along an axis, in the order of their first elements that differ."""
-    moved = a.transpose([axis, *(i for i in range(a.ndim) if i != axis)])
-    count = moved.shape[0]
-    rows = moved._reshape(count, a.size // count if count else 0)
-    order = arange_of(count)
-    if rows.size:
-        order = lexsort([rows[:, i] for i in range(rows.shape[1] - 1, -1, -1)])
-    ordered = rows[order]
-    starts = full(count, False, np.bool_)
-    starts[:1] = True
-    if count > 1 and rows.size:
-        starts[1:] = (ordered[1:] != ordered[:-1]).any(1)
-    number = _scans.cumsum(starts) - 1
-    first = _apply("where", starts, arange_of(count), np.int64(0))
-    first = first[starts]
-    values = moved[order[first]]
-    values = values.transpose([*range(1, axis + 1), 0, *range(axis + 1, a.ndim)]).copy(
-        "C"
-    )
-    inverse, ends = empty(count, np.int64), full(first.size, count, np.int64)
-    inverse[order] = number
-    ends[:-1] = first[1:]
-    return _with_extra(
-        values, (return_index, order[first]), (return_inverse, inverse), (return_counts, ends - first)
-    )  # fmt: skip
-
-
-def unique_values(x, /):
-    """The elements without repetitions; NaNs all stay, as the array API has it."""
-    return unique(x, equal_nan=False)
-
-
-def unique_counts(x, /):
-    """The elements without repetitions and how often each occurs."""
-    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
-
-
-def unique_inverse(x, /):
-    """The elements without repetitions, and each element's number among them."""
-    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
-
-
-def unique_all(x, /):
-    """All that :func:`unique` can tell."""
-    return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))

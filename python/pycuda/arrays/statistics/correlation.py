@@ -6,7 +6,8 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.filled import as_array, zeros
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.reductions.functions import average
 from pycuda.arrays.shapes.joining import concatenate

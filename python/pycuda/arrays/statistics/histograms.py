@@ -12,9 +12,10 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.filled import as_array, zeros
-from pycuda.arrays.elementwise.numeric import diff
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.indexing.selecting import where
+from pycuda.arrays.numerics.differences import diff
 from pycuda.arrays.reductions.segments import join_segments, segments_of_equal
 from pycuda.arrays.sorting.sorting import searchsorted
 from pycuda.arrays.statistics.quantiles import percentile

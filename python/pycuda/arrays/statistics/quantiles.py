@@ -6,9 +6,10 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.filled import as_array, full
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import full
 from pycuda.arrays.indexing.selecting import take_along_axis, where
-from pycuda.arrays.shapes.views import normalize_axes
+from pycuda.arrays.shapes.axes import normalize_axes
 from pycuda.arrays.sorting.sorting import _sort
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 

@@ -1,0 +1,36 @@
+"""Functions applied along axes, one vector after the other."""
+
+from __future__ import annotations
+
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.arrays.shapes.joining import stack
+from pycuda.arrays.shapes.views import moveaxis
+
+
+def apply_along_axis(func1d, axis: int, arr, *args, **kwargs):
+    """``func1d`` of each vector along ``axis``, one after the other."""
+    arr = as_array(arr)
+    axis = _axes.normalize_axis(axis, arr.ndim)
+    moved = moveaxis(arr, axis, -1)
+    outer_shape = moved.shape[:-1]
+    vectors = moved._reshape(-1, moved.shape[-1])
+    results = [as_array(func1d(vector, *args, **kwargs)) for vector in vectors]
+    if not results:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    joined = stack(results)._reshape(*outer_shape, *results[0].shape)
+    places = range(len(outer_shape), joined.ndim)
+    return moveaxis(joined, tuple(places), tuple(axis + i for i in range(len(places))))
+
+
+def apply_over_axes(func, a, axes):
+    """``func(a, axis)`` for one axis after the other; reduced axes stay."""
+    array = as_array(a)
+    for axis in normalize_axes(axes, array.ndim):
+        result = func(array, axis)
+        if result.ndim != array.ndim:
+            shape = [1 if i == axis else n for i, n in enumerate(array.shape)]
+            result = result._reshape(shape)
+        array = result
+    return array

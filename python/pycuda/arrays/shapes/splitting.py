@@ -1,0 +1,66 @@
+"""Arrays split into views along an axis."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.views import moveaxis
+
+
+def split(ary, indices_or_sections, axis: int = 0) -> list:
+    """Views of equal parts, or of what lies between the given indices."""
+    if np.ndim(indices_or_sections) == 0:
+        parts = operator.index(indices_or_sections)
+        if ary.shape[axis] % parts:
+            raise ValueError(
+                f"an axis of {ary.shape[axis]} is not divided into {parts} equal parts"
+            )
+    return array_split(ary, indices_or_sections, axis)
+
+
+def array_split(ary, indices_or_sections, axis: int = 0) -> list:
+    """The same with parts that need not be equal: the first ones are longer by one."""
+    axis = _axes.normalize_axis(axis, ary.ndim)
+    extent = ary.shape[axis]
+    if np.ndim(indices_or_sections) == 0:
+        parts = operator.index(indices_or_sections)
+        if parts <= 0:
+            raise ValueError(f"the number of parts must be positive, not {parts}")
+        each, more = divmod(extent, parts)
+        ends = np.cumsum([each + (i < more) for i in range(parts)]).tolist()[:-1]
+    else:
+        ends = [operator.index(end) for end in indices_or_sections]
+    before = (slice(None),) * axis
+    bounds = zip([None, *ends], [*ends, None], strict=True)
+    return [ary[(*before, slice(start, stop))] for start, stop in bounds]
+
+
+def hsplit(ary, indices_or_sections) -> list:
+    """:func:`split` along the second axis; of a vector along its only one."""
+    if ary.ndim == 0:
+        raise ValueError("hsplit() wants an array of at least one axis")
+    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+
+
+def vsplit(ary, indices_or_sections) -> list:
+    """:func:`split` along the first axis."""
+    if ary.ndim < 2:
+        raise ValueError("vsplit() wants an array of at least two axes")
+    return split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary, indices_or_sections) -> list:
+    """:func:`split` along the third axis."""
+    if ary.ndim < 3:
+        raise ValueError("dsplit() wants an array of at least three axes")
+    return split(ary, indices_or_sections, 2)
+
+
+def unstack(x, /, *, axis: int = 0) -> tuple:
+    """Views of the array's parts along ``axis``, which goes."""
+    if x.ndim == 0:
+        raise ValueError("unstack() wants an array of at least one axis")
+    return tuple(moveaxis(x, axis, 0))

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from pycuda import gpuarray
+from pycuda.arrays import registry
 from pycuda.arrays.protocols import numpy_functions, numpy_ufuncs
 
 TABLE = Path(__file__).resolve().parent.parent / "docs/numpy_functions.md"
@@ -87,7 +88,7 @@ def is_present(name: str) -> bool:
     function = find(name)
     if isinstance(function, np.ufunc):
         return numpy_ufuncs.has_ufunc(function.__name__)
-    here = hasattr(gpuarray, name) and name in numpy_functions.named_functions()
+    here = hasattr(gpuarray, name) and name in registry.functions_like_numpy()
     return function in numpy_functions.FUNCTIONS or here
 
 

@@ -19,41 +19,14 @@ their own type, integers and bool in float64.
 
 from numpy.linalg import LinAlgError
 
+from pycuda.arrays import registry as _registry
 from pycuda.arrays.linalg.eigen import EigResult as EigResult
-from pycuda.arrays.linalg.eigen import eig as eig
-from pycuda.arrays.linalg.eigen import eigvals as eigvals
 from pycuda.arrays.linalg.factoring import QRResult as QRResult
 from pycuda.arrays.linalg.factoring import SlogdetResult as SlogdetResult
-from pycuda.arrays.linalg.factoring import cholesky as cholesky
-from pycuda.arrays.linalg.factoring import det as det
-from pycuda.arrays.linalg.factoring import inv as inv
-from pycuda.arrays.linalg.factoring import matrix_power as matrix_power
-from pycuda.arrays.linalg.factoring import qr as qr
-from pycuda.arrays.linalg.factoring import slogdet as slogdet
-from pycuda.arrays.linalg.factoring import solve as solve
-from pycuda.arrays.linalg.norms import cond as cond
-from pycuda.arrays.linalg.norms import matrix_norm as matrix_norm
-from pycuda.arrays.linalg.norms import norm as norm
-from pycuda.arrays.linalg.norms import vector_norm as vector_norm
-from pycuda.arrays.linalg.products import matmul, tensordot, vecdot
 from pycuda.arrays.linalg.spectral import EighResult as EighResult
 from pycuda.arrays.linalg.spectral import SVDResult as SVDResult
-from pycuda.arrays.linalg.spectral import eigh as eigh
-from pycuda.arrays.linalg.spectral import eigvalsh as eigvalsh
-from pycuda.arrays.linalg.spectral import lstsq as lstsq
-from pycuda.arrays.linalg.spectral import matrix_rank as matrix_rank
-from pycuda.arrays.linalg.spectral import pinv as pinv
-from pycuda.arrays.linalg.spectral import svd as svd
-from pycuda.arrays.linalg.spectral import svdvals as svdvals
-from pycuda.arrays.linalg.tensor_equations import tensorinv as tensorinv
-from pycuda.arrays.linalg.tensor_equations import tensorsolve as tensorsolve
-from pycuda.arrays.linalg.vectors import cross, outer
-from pycuda.arrays.shapes.views import matrix_transpose
-from pycuda.arrays.statistics.correlation import multi_dot
+from pycuda.arrays.protocols import all_functions as _all_functions  # noqa: F401
 
-__all__ = [
-    "LinAlgError", "cholesky", "cond", "cross", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
-    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv",
-    "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "vecdot",
-    "vector_norm",
-]  # fmt: skip
+_FUNCTIONS = _registry.module_functions("linalg")
+__all__ = ["LinAlgError", *_FUNCTIONS]
+globals().update(_FUNCTIONS)

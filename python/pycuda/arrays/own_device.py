@@ -1,4 +1,4 @@
-"""Python's part of an array operation runs on the array's device, as the kernels do."""
+"""The device of an array, and Python's part of an operation run there, as the kernels are."""
 
 from __future__ import annotations
 
@@ -21,3 +21,19 @@ def on_own_device(function):
             return function(array, *args, **kwargs)
 
     return run
+
+
+def current_device() -> str:
+    """The device of the current context, which new arrays are on."""
+    from pycuda.driver import Context
+
+    return f"cuda:{Context.get_device().handle}"
+
+
+def check_device(device) -> None:
+    """ValueError where ``device`` is neither None nor the current context's."""
+    if device is not None and device != current_device():
+        raise ValueError(
+            f"device must be None or {current_device()!r}, that of the current context, "
+            f"not {device!r}"
+        )

@@ -1,4 +1,4 @@
-"""Methods of GPUArray that are algorithms: scans, sorting, selecting, products."""
+"""Methods of GPUArray that are functions of arrays: reductions, scans, sorting, selecting, products."""
 
 from __future__ import annotations
 
@@ -6,101 +6,115 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.elementwise.elementwise import clip
+from pycuda.arrays.elementwise import elementwise as _elementwise
+from pycuda.arrays.indexing import assigning as _assigning
+from pycuda.arrays.indexing import choosing as _choosing
 from pycuda.arrays.indexing import selecting as _selecting
-from pycuda.arrays.indexing.assigning import put
-from pycuda.arrays.indexing.choosing import choose
-from pycuda.arrays.indexing.triangles import trace
-from pycuda.arrays.linalg import products as _linalg
+from pycuda.arrays.indexing import triangles as _triangles
+from pycuda.arrays.linalg import products as _products
+from pycuda.arrays.reductions import means as _means
+from pycuda.arrays.reductions import reducing as _reducing
+from pycuda.arrays.reductions import reductions as _reductions
 from pycuda.arrays.reductions import scans as _scans
-from pycuda.arrays.shapes.repeating import repeat
+from pycuda.arrays.shapes import repeating as _repeating
 from pycuda.arrays.sorting import sorting as _sorting
 
 
 class AlgorithmMethods:
-    """What GPUArray inherits; see the functions of the same names in pycuda.gpuarray."""
+    """What GPUArray inherits. Most methods are the functions themselves, whose first argument is the array."""
 
     __slots__ = ()
 
-    def cumsum(self, axis=None, dtype=None, out=None, stream=None):
-        """The sums of the elements up to each one, along ``axis`` or over all in C order."""
-        return _scans.cumsum(self, axis, dtype, out, stream=stream)
+    # Reductions
 
-    def cumprod(self, axis=None, dtype=None, out=None, stream=None):
-        """The products of the elements up to each one, along ``axis`` or over all in C order."""
-        return _scans.cumprod(self, axis, dtype, out, stream=stream)
+    _reduce = _reducing.reduce
+    sum = _reductions.sum
+    prod = _reductions.prod
+    min = _reductions.min
+    max = _reductions.max
+    any = _reductions.any
+    all = _reductions.all
+    argmin = _reductions.argmin
+    argmax = _reductions.argmax
+    ptp = _reductions.ptp
+    mean = _means.mean
+    var = _means.var
+    std = _means.std
 
-    def sort(self, axis: int = -1, kind=None, order=None, *, stable=None, stream=None):
-        """Sort the elements along ``axis`` in place, stably; NaN comes last."""
+    # Scans and sorting
+
+    cumsum = _scans.cumsum
+    cumprod = _scans.cumprod
+    argsort = _sorting.argsort
+    argpartition = _sorting.argpartition
+    searchsorted = _sorting.searchsorted
+
+    def sort(self, axis: int = -1, kind=None, order=None, *, stable=None, descending=False, stream=None) -> None:  # fmt: skip
+        """Sort the elements in place along ``axis``; parameters as of :func:`pycuda.gpuarray.sort`.
+
+        Raises TypeError for ``axis=None``.
+
+        >>> x = gpuarray.array([3, 1, 2])
+        >>> x.sort()
+        >>> x
+        array([1, 2, 3])
+        """
         if axis is None:
             raise TypeError(
                 "sort() in place wants an axis; pycuda.gpuarray.sort() takes None"
             )
         with _driver._Using(stream):
-            _driver._array_assign(self, _sorting.sort(self, axis, kind, order))
+            _driver._array_assign(
+                self,
+                _sorting.sort(
+                    self, axis, kind, order, stable=stable, descending=descending
+                ),
+            )
 
-    def argsort(self, axis=-1, kind=None, order=None, *, stable=None, stream=None):
-        """The places (int64) of the elements in sorted order; equal ones stay in their order."""
-        return _sorting.argsort(self, axis, kind, order, stream=stream)
+    def partition(self, kth, axis: int = -1, kind="introselect", order=None) -> None:
+        """Partition the elements in place; parameters as of :func:`pycuda.gpuarray.partition`.
 
-    def partition(self, kth, axis: int = -1, kind="introselect", order=None):
-        """Bring element ``kth`` where it is in the sorted array, in place."""
+        >>> x = gpuarray.array([3, 1, 2])
+        >>> x.partition(0)
+        >>> x[0]
+        array(1)
+        """
         _driver._array_assign(self, _sorting.partition(self, kth, axis, kind, order))
-
-    def argpartition(self, kth, axis=-1, kind="introselect", order=None):
-        """The places of the elements in the order of :meth:`partition`."""
-        return _sorting.argpartition(self, kth, axis, kind, order)
-
-    def searchsorted(self, v, side="left", sorter=None):
-        """Where ``v``'s elements would go in this sorted array."""
-        return _sorting.searchsorted(self, v, side, sorter)
 
     # Selecting
 
-    def clip(self, min=None, max=None, out=None):
-        """The elements held between ``min`` and ``max``."""
-        return clip(self, min, max, out)
-
-    def take(self, indices, axis=None, out=None, mode: str = "raise"):
-        """The elements (or parts along ``axis``) at the places."""
-        return _selecting.take(self, indices, axis, out, mode)
-
-    def put(self, indices, values, mode: str = "raise") -> None:
-        """Write values at places in C order."""
-        put(self, indices, values, mode)
-
-    def repeat(self, repeats, axis=None):
-        """Each element (or part along ``axis``) ``repeats`` times."""
-        return repeat(self, repeats, axis)
-
-    def nonzero(self) -> tuple:
-        """The places of the elements that are not zero, an array for each axis."""
-        return _selecting.nonzero(self)
+    clip = _elementwise.clip
+    take = _selecting.take
+    put = _assigning.put
+    repeat = _repeating.repeat
+    nonzero = _selecting.nonzero
+    choose = _choosing.choose
+    trace = _triangles.trace
 
     def compress(self, condition, axis=None, out=None):
-        """The elements (or parts along ``axis``) where the condition holds."""
+        """Take the elements where a condition holds; parameters as of :func:`pycuda.gpuarray.compress`.
+
+        >>> gpuarray.array([4, 5, 6]).compress([True, False, True])
+        array([4, 6])
+        """
         return _selecting.compress(condition, self, axis, out)
 
-    def choose(self, choices, out=None, mode: str = "raise"):
-        """For each element, which is a number, an element of that choice."""
-        return choose(self, choices, out, mode)
-
-    def trace(
-        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out=None
-    ):
-        """The sum of a diagonal."""
-        return trace(self, offset, axis1, axis2, dtype, out)
-
     def tobytes(self, order: str = "C") -> bytes:
-        """The elements' bytes, on the host."""
+        """Copy the bytes of the elements to the host, in ``order`` "C" or "F".
+
+        >>> gpuarray.array([1, 2], np.uint8).tobytes()
+        b'\\x01\\x02'
+        """
         return self.get().tobytes(order)
 
     # Products
 
+    dot = _products.dot
+
     def __imatmul__(self, other):
         if not isinstance(other, ArrayBase):
             return NotImplemented
-        result = _linalg.matmul(self, other)
+        result = _products.matmul(self, other)
         if result.shape != self.shape:
             raise ValueError(
                 f"a product of shape {result.shape} cannot be put into an array of shape {self.shape}"
@@ -113,13 +127,9 @@ class AlgorithmMethods:
     def __matmul__(self, other):
         if not isinstance(other, ArrayBase):
             return NotImplemented
-        return _linalg.matmul(self, other)
+        return _products.matmul(self, other)
 
     def __rmatmul__(self, other):
         if not isinstance(other, ArrayBase):
             return NotImplemented
-        return _linalg.matmul(other, self)
-
-    def dot(self, b, out=None):
-        """numpy's dot: over the last axis of this array and the last but one of ``b``."""
-        return _linalg.dot(self, b, out)
+        return _products.matmul(other, self)

@@ -30,6 +30,11 @@ def restored(cls: type, host: np.ndarray) -> ArrayBase:
     return result
 
 
+# Pickles name this function, so its path must not follow the layout of this package.
+restored.__module__ = "pycuda.gpuarray"
+restored.__name__ = restored.__qualname__ = "_restored"
+
+
 class CopyMethods:
     """What GPUArray inherits. As Python does, none of these calls the constructor of a subclass."""
 

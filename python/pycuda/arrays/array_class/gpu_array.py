@@ -21,7 +21,6 @@ from pycuda.arrays.interop import textures as _textures
 from pycuda.arrays.interop.exchange import ExchangeMethods
 from pycuda.arrays.protocols.numpy_functions import array_function
 from pycuda.arrays.protocols.numpy_ufuncs import array_ufunc
-from pycuda.arrays.reductions.methods import ReductionMethods
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
@@ -59,7 +58,6 @@ class GPUArray(
     ExchangeMethods,
     PartMethods,
     PrivateMethods,
-    ReductionMethods,
 ):
     """An array on the device: elements of ``dtype`` in the given ``shape``.
 
@@ -72,6 +70,7 @@ class GPUArray(
     """
 
     __slots__ = ()
+    __module__ = "pycuda.gpuarray"  # where programs and pickles find it
     __array_priority__ = 100
 
     def __init__(

@@ -6,7 +6,11 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.creation.filled import empty, empty_as
+from pycuda.arrays.own_device import check_device
+from pycuda.arrays.registry import public
+
+_CPU = 1  # DLPack's number for host memory
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
@@ -18,26 +22,6 @@ def as_operand(value):
     if isinstance(value, (_driver.ArrayBase, bool, int, float, complex, np.generic)):
         return value
     return as_array(value)
-
-
-def copy(a, order: str = "K", subok: bool = False):
-    """A new array with the same elements."""
-    return as_array(a).copy(order)
-
-
-def astype(x, dtype, /, *, copy: bool = True, device=None):
-    """The elements converted to ``dtype``."""
-    return x.astype(dtype, copy=copy)
-
-
-def to_gpu(ary, allocator=None) -> GPUArray:
-    """A copy of the numpy array ``ary`` on the device; the order of its axes is kept."""
-    return _driver._array_to_gpu(ary, allocator, None, None)
-
-
-def to_gpu_async(ary, allocator=None, stream=None) -> GPUArray:
-    """:func:`to_gpu` that returns before the copy is done; ``ary`` is kept alive until then."""
-    return _driver._array_to_gpu(ary, allocator, stream, None)
 
 
 def as_array(value) -> GPUArray:
@@ -71,3 +55,171 @@ def _stacked(parts: list):
     for place, part in enumerate(parts):
         _driver._array_assign(result[place], part)
     return result
+
+
+@public(numpy=False)
+def to_gpu(ary, allocator=None) -> GPUArray:
+    """Copy a NumPy array to the device. The call returns when the copy is done.
+
+    ary: the host array. The order of its axes in memory is kept; strides are made contiguous.
+    allocator: a function that returns memory for a number of bytes, by default the context's pool.
+
+    Raises TypeError for elements that have no type on the device, such as objects.
+
+    >>> gpuarray.to_gpu(np.float32([1, 2, 3]))
+    array([1., 2., 3.], dtype=float32)
+    """
+    return _driver._array_to_gpu(ary, allocator, None, None)
+
+
+@public(numpy=False)
+def to_gpu_async(ary, allocator=None, stream=None) -> GPUArray:
+    """:func:`to_gpu` that returns before the copy is done. ``ary`` is kept alive until the copy is done.
+
+    stream: the stream of the copy, by default the current one.
+
+    >>> stream = cuda.Stream()
+    >>> x = gpuarray.to_gpu_async(np.int32([1, 2]), stream=stream)
+    >>> stream.synchronize()
+    >>> x
+    array([1, 2], dtype=int32)
+    """
+    return _driver._array_to_gpu(ary, allocator, stream, None)
+
+
+@public()
+def copy(a, order: str = "K", subok: bool = False) -> GPUArray:
+    """Copy an array.
+
+    order: "K" keeps the order of the axes in memory; "C", "F" and "A" (as ``a``) make it contiguous.
+    subok: whether the copy has the class of ``a`` if that is a subclass of GPUArray.
+
+    >>> x = gpuarray.array([1, 2])
+    >>> y = gpuarray.copy(x)
+    >>> y += 1
+    >>> x
+    array([1, 2])
+    """
+    return _copied(as_array(a), order, subok)
+
+
+def _copied(array, order: str, subok: bool) -> GPUArray:
+    result = empty_as(array, order, None, type(array) if subok else None)
+    _driver._array_assign(result, array)
+    return result
+
+
+@public()
+def astype(x, dtype, /, *, copy: bool = True, device=None) -> GPUArray:
+    """Convert the elements of an array to ``dtype``.
+
+    copy: False returns the array itself if it has the type already.
+    device: None, or the current context's device.
+
+    >>> gpuarray.astype(gpuarray.array([1.7, -1.7]), np.int32)
+    array([ 1, -1], dtype=int32)
+    """
+    check_device(device)
+    return x.astype(dtype, copy=copy)
+
+
+@public()
+def array(object, dtype=None, *, copy=True, order: str = "K", subok: bool = False, ndmin: int = 0) -> GPUArray:  # fmt: skip
+    """Make an array of numbers, nested lists, a host array, or an array of the device.
+
+    dtype: the type of the elements, by default that of ``object``.
+    copy: True always copies. None copies if necessary. False raises ValueError if a copy is necessary.
+    order: the order of the axes in memory: "C", "F", or "K" and "A", which keep that of ``object``.
+    subok: whether a copy of an array of a subclass of GPUArray has that class.
+    ndmin: the least number of axes; new ones of extent 1 are put in front.
+
+    >>> gpuarray.array([[1, 2], [3, 4]], np.float32)
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
+    on_host = not hasattr(object, "dtype") and not holds_arrays(object)
+    if dtype is not None and on_host:
+        # Numbers become this type at once: by way of another, large ones would be rounded.
+        object = np.asarray(object, dtype)
+    result = as_array(object)
+    if copy is False and result is not object:
+        raise ValueError("what lives on the host cannot be used without a copy")
+    fits = dtype is None or np.dtype(dtype) == result.dtype
+    if not fits:
+        if copy is False:
+            raise ValueError("another type needs a copy, which copy=False forbids")
+        result = result.astype(dtype)
+    if (order == "C" and not result._c_contiguous) or (
+        order == "F" and not result._f_contiguous
+    ):
+        if copy is False:
+            raise ValueError("another order needs a copy, which copy=False forbids")
+        result = _copied(result, order, subok)
+    elif copy and result is object:
+        result = _copied(result, order, subok)
+    if result.ndim < ndmin:
+        result = result._reshape((1,) * (ndmin - result.ndim) + result.shape)
+    return result
+
+
+@public(array_api=True, aliases="asanyarray")
+def asarray(a, dtype=None, order=None, *, device=None, copy=None) -> GPUArray:
+    """Return an array of the device unchanged if it has the wanted dtype and order, else a copy.
+
+    a: numbers, nested lists, a host array, an array of the device, or an object with ``__dlpack__``.
+    dtype, order: as of :func:`array`; None keeps those of ``a``.
+    device: None, or the current context's device.
+    copy: True always copies, False raises ValueError if a copy is necessary.
+
+    >>> x = gpuarray.array([1, 2])
+    >>> gpuarray.asarray(x) is x
+    True
+    """
+    check_device(device)
+    if hasattr(a, "__dlpack__") and not isinstance(a, (ArrayBase, np.ndarray)):
+        a = from_dlpack(a)
+    return array(a, dtype, copy=copy, order=order or "K")
+
+
+@public()
+def ascontiguousarray(a, dtype=None) -> GPUArray:
+    """Return an array in C order, copied if ``a`` is not one; with at least one axis.
+
+    >>> x = gpuarray.array([[1, 2], [3, 4]])
+    >>> gpuarray.ascontiguousarray(x.T).flags.c_contiguous
+    True
+    """
+    return array(a, dtype, copy=None, order="C", ndmin=1)
+
+
+@public()
+def asfortranarray(a, dtype=None) -> GPUArray:
+    """Return an array in Fortran order, copied if ``a`` is not one; with at least one axis.
+
+    >>> gpuarray.asfortranarray(gpuarray.array([[1, 2], [3, 4]])).flags.f_contiguous
+    True
+    """
+    return array(a, dtype, copy=None, order="F", ndmin=1)
+
+
+@public(numpy=False, array_api=True)
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array that sees the memory of ``x``, anything with ``__dlpack__``; of a host array a copy.
+
+    >>> gpuarray.from_dlpack(torch.ones(3, device="cuda"))
+    """
+    check_device(device)
+    kind, _ = x.__dlpack_device__()
+    if kind == _CPU:
+        if copy is False:
+            raise ValueError("a host array needs a copy, which copy=False forbids")
+        return to_gpu(np.from_dlpack(x))
+    stream = (
+        _driver._current_stream_number() or 1
+    )  # DLPack's name of the default stream
+    try:
+        capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
+    except TypeError:  # made before DLPack 1.0
+        capsule = x.__dlpack__(stream=stream)
+    result = _driver._array_from_dlpack(capsule)
+    return result.copy() if copy else result

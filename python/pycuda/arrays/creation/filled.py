@@ -8,15 +8,26 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase, _Using
-from pycuda.arrays.own_device import on_own_device
+from pycuda.arrays.own_device import check_device, on_own_device
+from pycuda.arrays.registry import public
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
     from pycuda.arrays.array_class.gpu_array import GPUArray
 
 
+@public(numpy=False)
 def splay(n: int, dev=None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """Grid and block that spread ``n`` elements over a device, as PyCUDA does."""
+    """Choose a grid and a block that spread ``n`` elements over a device, as PyCUDA does.
+
+    n: the number of elements.
+    dev: the device, by default that of the current context.
+
+    Returns (grid, block), tuples of two and three ints.
+
+    >>> gpuarray.splay(10)
+    ((1, 1), (32, 1, 1))
+    """
     from pycuda.driver import Context, device_attribute
 
     dev = Context.get_device() if dev is None else dev
@@ -32,30 +43,74 @@ def splay(n: int, dev=None) -> tuple[tuple[int, int], tuple[int, int, int]]:
     return (most_blocks, 1), (128, 1, 1)
 
 
-def empty(shape, dtype=np.float64, allocator=None, order: str = "C") -> GPUArray:
-    """A new array whose elements are not set."""
+@public(array_api=True, pycuda="shape dtype allocator order")
+def empty(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=None) -> GPUArray:  # fmt: skip
+    """Make an array whose elements are not set.
+
+    shape: the extents of the axes, a tuple or one int.
+    dtype: the type of the elements, by default float64.
+    order: "C" (the last axis is contiguous in memory) or "F" (the first axis is).
+    device: None, or the current context's device, as "cuda:0".
+    allocator: a function that returns memory for a number of bytes, by default the context's pool.
+
+    Raises ValueError for a negative extent or another device, MemoryError where there is no memory.
+
+    >>> gpuarray.empty((2, 3), np.float32).shape
+    (2, 3)
+    """
+    if device is not None:
+        check_device(device)
+    if dtype is None:
+        dtype = np.float64
     return _driver._array_empty(shape, dtype, allocator, order, None)
 
 
-def full(shape, fill_value, dtype=None, allocator=None, order: str = "C", stream=None):
-    """A new array with all elements ``fill_value``."""
+@public(array_api=True, pycuda="shape fill_value dtype allocator order stream")
+def full(shape, fill_value, dtype=None, order: str = "C", *, device=None, allocator=None, stream=None) -> GPUArray:  # fmt: skip
+    """Make an array with all elements equal to ``fill_value``.
+
+    dtype: the type of the elements, by default NumPy's type for ``fill_value``.
+    stream: the stream of the work, by default the current one.
+
+    The other parameters and the errors are those of :func:`empty`.
+
+    >>> gpuarray.full(3, 7)
+    array([7, 7, 7])
+    """
     if dtype is None:
-        dtype = np.asarray(fill_value).dtype
+        dtype = getattr(fill_value, "dtype", None) or np.asarray(fill_value).dtype
     with _Using(stream):
-        return empty(shape, dtype, allocator, order).fill(fill_value)
+        return empty(shape, dtype, order, device=device, allocator=allocator).fill(
+            fill_value
+        )
 
 
-def zeros(shape, dtype=np.float64, allocator=None, order: str = "C", stream=None):
-    """A new array of zeros; of structs, of zero bytes."""
+@public(array_api=True, pycuda="shape dtype allocator order stream")
+def zeros(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=None, stream=None) -> GPUArray:  # fmt: skip
+    """Make an array of zeros; elements that are structs have zero bytes.
+
+    Parameters and errors are those of :func:`empty`; ``stream`` is the stream of the work.
+
+    >>> gpuarray.zeros((2, 2), np.int32)
+    array([[0, 0],
+           [0, 0]], dtype=int32)
+    """
     with _Using(stream):
-        ary = empty(shape, dtype, allocator, order)
+        ary = empty(shape, dtype, order, device=device, allocator=allocator)
         return ary.fill(np.zeros((), ary.dtype) if ary.dtype.kind == "V" else 0)
 
 
-def ones(shape, dtype=np.float64, allocator=None, order: str = "C", stream=None):
-    """A new array of ones."""
+@public(array_api=True, pycuda="shape dtype allocator order stream")
+def ones(shape, dtype=np.float64, order: str = "C", *, device=None, allocator=None, stream=None) -> GPUArray:  # fmt: skip
+    """Make an array of ones.
+
+    Parameters and errors are those of :func:`empty`; ``stream`` is the stream of the work.
+
+    >>> gpuarray.ones(3)
+    array([1., 1., 1.])
+    """
     with _Using(stream):
-        return empty(shape, dtype, allocator, order).fill(1)
+        return empty(shape, dtype, order, device=device, allocator=allocator).fill(1)
 
 
 @on_own_device
@@ -92,39 +147,96 @@ def _at_least_one(extent: int) -> int:
     return extent or 1
 
 
-def empty_like(other_ary, dtype=None, order: str = "K") -> GPUArray:
-    """An array of the same shape whose elements are not set."""
-    return empty_as(other_ary, order, dtype, _class_of(other_ary))
+@public(array_api=True, pycuda="other_ary=prototype dtype order")
+def empty_like(prototype, dtype=None, order: str = "K", subok: bool = True, shape=None, *, device=None) -> GPUArray:  # fmt: skip
+    """Make an array like another one, whose elements are not set.
+
+    prototype: the array whose shape, dtype, class and allocator the result has.
+    dtype, shape: the result's type and shape, if they are to differ.
+    order: "K" keeps the order of the axes in memory. "C", "F" and "A" (as ``prototype``) are contiguous.
+    subok: whether the result has the class of ``prototype`` if that is a subclass of GPUArray.
+    device: None, or the device of ``prototype``.
+
+    >>> x = gpuarray.zeros((2, 3), np.int16)
+    >>> gpuarray.empty_like(x).dtype
+    dtype('int16')
+    """
+    if device is not None:
+        _check_device_of(prototype, device)
+    cls = type(prototype) if subok and isinstance(prototype, ArrayBase) else None
+    return empty_as(prototype, order, dtype, cls, shape)
 
 
-def zeros_like(other_ary, dtype=None, order: str = "K") -> GPUArray:
-    """An array of zeros of the same shape."""
-    return empty_like(other_ary, dtype, order).fill(0)
+def _check_device_of(array, device) -> None:
+    """ValueError where ``device`` is not the array's."""
+    if isinstance(array, ArrayBase):
+        own = f"cuda:{_driver._array_device(array)}"
+        if device != own:
+            raise ValueError(
+                f"device must be None or {own!r}, the array's, not {device!r}"
+            )
+    else:
+        check_device(device)
 
 
-def ones_like(other_ary, dtype=None, order: str = "K") -> GPUArray:
-    """An array of ones of the same shape."""
-    return empty_like(other_ary, dtype, order).fill(1)
+@public(array_api=True, pycuda="other_ary=prototype dtype order")
+def zeros_like(prototype, dtype=None, order: str = "K", subok: bool = True, shape=None, *, device=None) -> GPUArray:  # fmt: skip
+    """Make an array of zeros like another one; parameters as of :func:`empty_like`.
+
+    >>> gpuarray.zeros_like(gpuarray.array([1, 2]))
+    array([0, 0])
+    """
+    return empty_like(prototype, dtype, order, subok, shape, device=device).fill(0)
 
 
-def full_like(other_ary, fill_value, dtype=None, order: str = "K") -> GPUArray:
-    """An array of the same shape with all elements ``fill_value``."""
-    return empty_like(other_ary, dtype, order).fill(fill_value)
+@public(array_api=True, pycuda="other_ary=prototype dtype order")
+def ones_like(prototype, dtype=None, order: str = "K", subok: bool = True, shape=None, *, device=None) -> GPUArray:  # fmt: skip
+    """Make an array of ones like another one; parameters as of :func:`empty_like`.
+
+    >>> gpuarray.ones_like(gpuarray.array([1.5, 2.5]))
+    array([1., 1.])
+    """
+    return empty_like(prototype, dtype, order, subok, shape, device=device).fill(1)
 
 
-def _class_of(ary):
-    return type(ary) if isinstance(ary, ArrayBase) else None
+@public(array_api=True, pycuda="other_ary=a fill_value dtype order")
+def full_like(a, fill_value, dtype=None, order: str = "K", subok: bool = True, shape=None, *, device=None) -> GPUArray:  # fmt: skip
+    """Make an array like ``a`` with all elements equal to ``fill_value``, which is cast to the dtype.
+
+    The other parameters are those of :func:`empty_like`.
+
+    >>> gpuarray.full_like(gpuarray.array([1, 2]), 7)
+    array([7, 7])
+    """
+    return empty_like(a, dtype, order, subok, shape, device=device).fill(fill_value)
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype=np.float64, order: str = "C"):
-    """A matrix of zeros with ones on the diagonal ``k``."""
-    result = zeros((N, N if M is None else M), dtype, order=order)
+@public(array_api=True)
+def eye(N: int, M: int | None = None, k: int = 0, dtype=np.float64, order: str = "C", *, device=None) -> GPUArray:  # fmt: skip
+    """Make a matrix with ones on a diagonal and zeros elsewhere.
+
+    N, M: the number of rows and of columns; M is N by default.
+    k: which diagonal: 0 is the main one, positive ones are above it.
+
+    ``dtype``, ``order`` and ``device`` are those of :func:`empty`.
+
+    >>> gpuarray.eye(2, 3, k=1)
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    result = zeros((N, N if M is None else M), dtype, order, device=device)
     diagonal = result.diagonal(k)
     if diagonal.size:
         diagonal.fill(1)
     return result
 
 
-def identity(n: int, dtype=np.float64):
-    """A square matrix of zeros with ones on the diagonal."""
+@public()
+def identity(n: int, dtype=np.float64) -> GPUArray:
+    """Make a square matrix of ``n`` rows with ones on the main diagonal and zeros elsewhere.
+
+    >>> gpuarray.identity(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
     return eye(n, dtype=dtype)

@@ -11,11 +11,13 @@ from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array, as_operand
 from pycuda.arrays.elementwise.comparing import isneginf, isposinf
 from pycuda.arrays.indexing.selecting import where
+from pycuda.arrays.registry import public
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 _absent = np._NoValue
 
 
+@public(array_api=True)
 def clip(a, a_min=_absent, a_max=_absent, out=None, *, min=_absent, max=_absent, **kwargs):  # fmt: skip
     """The elements held between ``a_min`` and ``a_max`` (None: no bound)."""
     low = a_min if min is _absent else min
@@ -36,14 +38,13 @@ def clip(a, a_min=_absent, a_max=_absent, out=None, *, min=_absent, max=_absent,
     return _driver._array_apply("clip", array, low, high, out=out, **kwargs)
 
 
+@public(array_api=True, aliases="around")
 def round(a, decimals: int = 0, out=None):
     """The elements rounded to ``decimals`` places, halves to the even number."""
     return as_array(a).round(decimals, out)
 
 
-around = round
-
-
+@public()
 def fix(x, out=None):
     """The elements rounded towards zero."""
     return UFUNCS["trunc"](as_array(x), out=out)
@@ -52,6 +53,7 @@ def fix(x, out=None):
 # Elementwise
 
 
+@public()
 def nan_to_num(x, copy: bool = True, nan=0.0, posinf=None, neginf=None):
     """Numbers in the place of NaN and of the infinities (by default the largest there are)."""
     array = as_array(x)
@@ -82,6 +84,7 @@ def _limits(dtype):
     return np.finfo(dtype)
 
 
+@public()
 def real_if_close(a, tol: int = 100):
     """The real part where all imaginary parts are nearly zero, else the array."""
     a = as_array(a)
@@ -91,6 +94,7 @@ def real_if_close(a, tol: int = 100):
     return a.real if bool((UFUNCS["absolute"](a.imag) < limit).all()) else a
 
 
+@public()
 def angle(z, deg: bool = False):
     """The angle of complex numbers, in radians or degrees."""
     z = as_array(z)
@@ -99,6 +103,7 @@ def angle(z, deg: bool = False):
     return UFUNCS["degrees"](result) if deg else result
 
 
+@public()
 def sinc(x):
     """sin(pi x) / (pi x), and 1 at 0."""
     x = as_array(x)

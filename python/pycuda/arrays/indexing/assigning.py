@@ -15,9 +15,11 @@ from pycuda.arrays.indexing.indices import (
     wrapped_indices,
 )
 from pycuda.arrays.indexing.selecting import flatnonzero
+from pycuda.arrays.registry import public
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
+@public(module=False)
 def put(a, ind, v, mode: str = "raise") -> None:
     """Set the elements of ``a`` at flat ``ind`` to ``v``, which repeats where it is short."""
     indices = wrapped_indices(as_indices(ind), a.size, mode)._ravel()
@@ -31,6 +33,7 @@ def put(a, ind, v, mode: str = "raise") -> None:
     a[unravel_index(wrapped, a.shape)] = values
 
 
+@public()
 def put_along_axis(arr, indices, values, axis: int) -> None:
     """Set for each place of ``indices`` the element of ``arr`` at that index along ``axis``."""
     if axis is None:
@@ -39,6 +42,7 @@ def put_along_axis(arr, indices, values, axis: int) -> None:
         arr[places_along_axis(arr, as_indices(indices), axis)] = values
 
 
+@public()
 def place(arr, mask, vals) -> None:
     """Set the elements where ``mask`` holds to ``vals`` in turn."""
     places = flatnonzero(mask)
@@ -48,6 +52,7 @@ def place(arr, mask, vals) -> None:
     put(arr, places, values)
 
 
+@public()
 def putmask(a, mask, values) -> None:
     """Set the elements where ``mask`` holds to those of ``values``, which repeats."""
     values = as_array(values)
@@ -59,6 +64,7 @@ def putmask(a, mask, values) -> None:
     copyto(a, values._reshape(()) if values.size == 1 else values, "unsafe", mask)
 
 
+@public()
 def copyto(dst, src, casting: str = "same_kind", where=True) -> None:
     """Copy ``src`` to ``dst`` with broadcasting and casting, where ``where`` holds."""
     if not isinstance(dst, _driver.ArrayBase):

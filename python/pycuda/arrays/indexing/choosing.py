@@ -13,8 +13,10 @@ from pycuda.arrays.indexing.indices import (
     wrapped_indices,
 )
 from pycuda.arrays.indexing.selecting import where
+from pycuda.arrays.registry import public
 
 
+@public()
 def choose(a, choices, out=None, mode: str = "raise"):
     """For each place the element of ``choices[a]`` there."""
     chosen = as_indices(a)
@@ -34,6 +36,7 @@ def choose(a, choices, out=None, mode: str = "raise"):
     return result
 
 
+@public()
 def select(condlist, choicelist, default=0):
     """For each place the element of the first choice whose condition holds, else ``default``."""
     if len(condlist) != len(choicelist) or not condlist:

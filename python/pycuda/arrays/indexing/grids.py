@@ -11,11 +11,13 @@ from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.indices import as_indices, wrapped_indices
 from pycuda.arrays.indexing.items import places_of
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to, moveaxis
 
 # Indices
 
 
+@public()
 def ix_(*args) -> tuple:
     """Vectors as indices of a grid: each along an axis of its own."""
     result = []
@@ -31,6 +33,7 @@ def ix_(*args) -> tuple:
     return tuple(result)
 
 
+@public()
 def unravel_index(indices, shape, order: str = "C") -> tuple:
     """Flat indices as indices of each axis of ``shape``."""
     rest = as_indices(indices).astype(np.int64, copy=False)
@@ -47,6 +50,7 @@ def unravel_index(indices, shape, order: str = "C") -> tuple:
     return tuple(reversed(result)) if order == "C" else tuple(result)
 
 
+@public()
 def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
     """Indices of each axis of ``dims`` as indices of the flat array."""
     modes = (mode,) * len(dims) if isinstance(mode, str) else mode
@@ -63,6 +67,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
     return total
 
 
+@public()
 def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy"):
     """Grids of coordinates from vectors: one array for each of them."""
     if indexing not in ("xy", "ij"):
@@ -80,6 +85,7 @@ def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy")
     return tuple(grid.copy("C") for grid in grids) if copy else tuple(grids)
 
 
+@public()
 def indices(dimensions, dtype=int, sparse: bool = False):
     """The index of each element along each axis of an array of shape ``dimensions``."""
     vectors = [arange_of(extent, dtype) for extent in dimensions]

@@ -13,11 +13,16 @@ from pycuda.arrays.indexing.indices import (
     places_along_axis,
     wrapped_indices,
 )
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.ufuncs.tracing import is_traced, record
 
 
-def where(condition, x=None, y=None, /, *, out=None, stream=None):
+@public(array_api=True, pycuda="criterion=condition then_=x else_=y out stream")
+def where(condition, x=None, y=None, *, out=None, stream=None):
     """``x`` where the condition holds, elsewhere ``y``; alone: the places where it holds."""
+    if is_traced((condition, x, y)):
+        return record("where", condition, x, y)
     if (x is None) != (y is None):
         raise ValueError("where() wants either both x and y, or neither")
     if x is None:
@@ -29,6 +34,7 @@ def where(condition, x=None, y=None, /, *, out=None, stream=None):
     return _driver._array_apply("where", condition, x, y, out=out, stream=stream)
 
 
+@public(array_api=True)
 def nonzero(a) -> tuple:
     """The indices of the elements that are not zero: an array of int64 for each axis."""
     array = as_array(a)
@@ -37,6 +43,7 @@ def nonzero(a) -> tuple:
     return _items.places_of(array)
 
 
+@public()
 def argwhere(a):
     """The indices of the elements that are not zero, one row for each."""
     array = as_array(a)
@@ -49,23 +56,27 @@ def argwhere(a):
     return result
 
 
+@public()
 def flatnonzero(a):
     """The indices, counted over the flat array, of the elements that are not zero."""
     return nonzero(as_array(a)._ravel())[0]
 
 
-def take(a, indices, axis=None, out=None, mode: str = "raise"):
+@public(pycuda="a indices out stream")
+def take(a, indices, axis=None, out=None, mode: str = "raise", *, stream=None):
     """The elements of ``a`` at ``indices``, counted over the flat array or along ``axis``."""
     array = as_array(a)
-    array = array._ravel() if axis is None else array
-    axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)
-    indices = wrapped_indices(as_indices(indices), array.shape[axis], mode)
-    result = array[(slice(None),) * axis + (indices,)]
-    if out is None:
-        return result
-    return _driver._array_apply("copy", result, out=out)
+    with _driver._Using(stream):
+        array = array._ravel() if axis is None else array
+        axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)
+        indices = wrapped_indices(as_indices(indices), array.shape[axis], mode)
+        result = array[(slice(None),) * axis + (indices,)]
+        if out is None:
+            return result
+        return _driver._array_apply("copy", result, out=out)
 
 
+@public(array_api=True)
 def take_along_axis(arr, indices, axis: int = -1):
     """For each place of ``indices``, the element of ``arr`` at that index along ``axis``."""
     if axis is None:
@@ -73,6 +84,7 @@ def take_along_axis(arr, indices, axis: int = -1):
     return arr[places_along_axis(arr, as_indices(indices), axis)]
 
 
+@public()
 def compress(condition, a, axis=None, out=None):
     """The parts of ``a`` along ``axis`` for which ``condition``, a vector, holds."""
     mask = as_array(condition)
@@ -81,6 +93,7 @@ def compress(condition, a, axis=None, out=None):
     return take(a, nonzero(mask)[0], axis, out)
 
 
+@public()
 def extract(condition, arr):
     """The elements of ``arr`` where ``condition``, of the same size, holds."""
     return take(arr, nonzero(as_array(condition)._ravel())[0])

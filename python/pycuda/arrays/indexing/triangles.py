@@ -8,11 +8,13 @@ from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import nonzero, where
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to
 
 # Matrices
 
 
+@public()
 def tri(N: int, M=None, k: int = 0, dtype=float):
     """Ones at and below the diagonal ``k``, zeros above it."""
     rows, columns = operator.index(N), operator.index(N if M is None else M)
@@ -20,11 +22,13 @@ def tri(N: int, M=None, k: int = 0, dtype=float):
     return below.astype(dtype)
 
 
+@public()
 def tril(m, k: int = 0):
     """A copy with zeros above the diagonal ``k`` of the last two axes."""
     return _triangle(m, k, keep_below=True)
 
 
+@public()
 def triu(m, k: int = 0):
     """A copy with zeros below the diagonal ``k`` of the last two axes."""
     return _triangle(m, k - 1, keep_below=False)
@@ -46,22 +50,26 @@ def _triangle_indices(mask) -> tuple:
     return nonzero(mask)
 
 
+@public()
 def tril_indices(n: int, k: int = 0, m=None) -> tuple:
     """The indices of the elements at and below the diagonal ``k``."""
     return _triangle_indices(tri(n, m, k, bool))
 
 
+@public()
 def triu_indices(n: int, k: int = 0, m=None) -> tuple:
     """The indices of the elements at and above the diagonal ``k``."""
     return _triangle_indices(~tri(n, m, k - 1, bool))
 
 
+@public()
 def tril_indices_from(arr, k: int = 0) -> tuple:
     """:func:`tril_indices` for a matrix of the shape of ``arr``."""
     _want_matrix(arr)
     return tril_indices(arr.shape[-2], k, arr.shape[-1])
 
 
+@public()
 def triu_indices_from(arr, k: int = 0) -> tuple:
     """:func:`triu_indices` for a matrix of the shape of ``arr``."""
     _want_matrix(arr)
@@ -73,6 +81,7 @@ def _want_matrix(arr) -> None:
         raise ValueError(f"a matrix has two axes, this array has {arr.ndim}")
 
 
+@public()
 def diag(v, k: int = 0):
     """The diagonal ``k`` of a matrix, a view; or a matrix with the vector ``v`` there."""
     array = as_array(v)
@@ -87,11 +96,13 @@ def diag(v, k: int = 0):
     return result
 
 
+@public()
 def diagflat(v, k: int = 0):
     """A matrix with all elements of ``v`` on its diagonal ``k``."""
     return diag(as_array(v)._ravel(), k)
 
 
+@public()
 def diag_indices_from(arr) -> tuple:
     """The indices of the main diagonal of an array whose axes are all equally long."""
     if arr.ndim < 2 or len(set(arr.shape)) != 1:
@@ -99,6 +110,7 @@ def diag_indices_from(arr) -> tuple:
     return (arange_of(arr.shape[0]),) * arr.ndim
 
 
+@public()
 def fill_diagonal(a, val, wrap: bool = False) -> None:
     """Set the main diagonal to ``val``, which repeats where it is short."""
     if a.ndim < 2:
@@ -116,6 +128,7 @@ def fill_diagonal(a, val, wrap: bool = False) -> None:
         diagonal._assign(values._reshape(()) if values.size == 1 else values)
 
 
+@public()
 def trace(a, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out=None):
     """The sum of the diagonal of two axes."""
     return a.diagonal(offset, axis1, axis2).sum(-1, dtype, out)

@@ -7,7 +7,6 @@ import importlib
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.creation.conversion import to_gpu
 
 _CPU, _CUDA = 1, 2
 
@@ -37,28 +36,6 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     return _driver._array_to_dlpack(lent, stream, versioned, bool(copy))
 
 
-def from_dlpack(x, /, *, device=None, copy=None):
-    """An array that sees the memory of ``x``, anything with ``__dlpack__``; of a host array a copy.
-
-    >>> gpuarray.from_dlpack(torch.ones(3, device="cuda"))
-    """
-    check_device(device)
-    kind, _ = x.__dlpack_device__()
-    if kind == _CPU:
-        if copy is False:
-            raise ValueError("a host array needs a copy, which copy=False forbids")
-        return to_gpu(np.from_dlpack(x))
-    stream = (
-        _driver._current_stream_number() or 1
-    )  # DLPack's name of the default stream
-    try:
-        capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
-    except TypeError:  # made before DLPack 1.0
-        capsule = x.__dlpack__(stream=stream)
-    result = _driver._array_from_dlpack(capsule)
-    return result.copy() if copy else result
-
-
 def array_namespace(self, *, api_version: str | None = None):
     """The module with the functions of the array API standard: pycuda.array_api."""
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
@@ -72,22 +49,6 @@ def array_namespace(self, *, api_version: str | None = None):
 def device_of(self) -> str:
     """The device that the array is on: "cuda:0"."""
     return f"cuda:{_driver._array_device(self)}"
-
-
-def current_device() -> str:
-    """The device of the current context, which new arrays are on."""
-    from pycuda.driver import Context
-
-    return f"cuda:{Context.get_device().handle}"
-
-
-def check_device(device) -> None:
-    """ValueError where ``device`` is neither None nor the current context's."""
-    if device is not None and device != current_device():
-        raise ValueError(
-            f"device must be None or {current_device()!r}, that of the current context, "
-            f"not {device!r}"
-        )
 
 
 def device_number(device) -> int:

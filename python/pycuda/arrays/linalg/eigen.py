@@ -33,6 +33,7 @@ from pycuda.arrays.linalg.factoring import (
     stacked,
 )  # fmt: skip
 from pycuda.arrays.linalg.products import matmul
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.repeating import roll
 from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
@@ -105,6 +106,7 @@ def _joined(real, imaginary, kind):
     return result
 
 
+@public("linalg")
 def eigvals(a):
     """The eigenvalues of square matrices: complex, unless the matrices are real and all of the eigenvalues
     are. In no order.
@@ -124,6 +126,7 @@ def eigvals(a):
     return real._reshape(a.shape[:-1])
 
 
+@public("linalg")
 def eig(a):
     """The eigenvalues of square matrices, in no order, and their eigenvectors as columns of length 1; complex
     unless the matrices are real and all of their eigenvalues are.

@@ -8,12 +8,13 @@ rest is products of matrices.
 from __future__ import annotations
 
 import math
+import operator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pycuda import _device_code
+from pycuda import _device_code, _driver
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
@@ -26,7 +27,7 @@ from pycuda.arrays.linalg import lapack as _lapack
 from pycuda.arrays.linalg import small as _small
 from pycuda.arrays.linalg.lapack import stacked
 from pycuda.arrays.linalg.products import matmul
-from pycuda.arrays.linalg.products import matrix_power as _positive_power
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 from pycuda.tools import context_dependent_memoize
@@ -163,6 +164,7 @@ def _solve(a, b, kind):
     return factors.checked(factors.solve(b))
 
 
+@public("linalg")
 def solve(a, b):
     """``x`` with ``a @ x = b``.
 
@@ -191,6 +193,7 @@ def solve(a, b):
     return x._reshape(x.shape[:-1]) if vector else x
 
 
+@public("linalg")
 def inv(a):
     """The inverse of square matrices (..., n, n): an array of that shape, of float32, float64 or their
     complex types; integers and bool are computed in float64.
@@ -211,13 +214,29 @@ def inv(a):
     return factors.checked(factors.inverse())._reshape(a.shape)
 
 
+@public(numpy=False)
+@public("linalg")
 def matrix_power(a, n: int):
     """A square matrix (or a stack of them) multiplied with itself; for negative ``n``, its inverse."""
+    n, a = operator.index(n), as_array(a)
+    check_square(a)
     if n < 0:
-        return _positive_power(inv(a), -n)
-    return _positive_power(as_array(a), n)
+        n, a = -n, inv(a)
+    if n == 0:
+        result = _driver._array_empty(a.shape, a.dtype, None, "C", type(a)).fill(0)
+        result.diagonal(0, -2, -1).fill(1)
+        return result
+    result = None
+    while True:
+        if n & 1:
+            result = a if result is None else matmul(result, a)
+        n >>= 1
+        if n == 0:
+            return result.copy() if result is a else result
+        a = matmul(a, a)
 
 
+@public("linalg")
 def det(a):
     """The determinants of square matrices (..., n, n): an array (...) of the matrices' type.
 
@@ -239,6 +258,7 @@ def det(a):
     return product._reshape(stack).astype(factors.lu.dtype, copy=False)
 
 
+@public("linalg")
 def slogdet(a):
     """The signs of the determinants of square matrices (..., n, n), and the logarithms of their sizes: two
     arrays (...). A sign of complex matrices is a complex number of size 1.
@@ -284,6 +304,7 @@ def _own_cholesky(a, kind, upper: bool):
     return (matrix_transpose(result).conj().copy("C") if upper else result), broken
 
 
+@public("linalg")
 def cholesky(a, /, *, upper: bool = False):
     """L with ``L @ L.conj().T = a`` of Hermitian, positive definite matrices (..., n, n), or with ``upper``
     its conjugate transpose.
@@ -348,6 +369,7 @@ def _own_qr(a, kind, mode: str):
     return q, upper
 
 
+@public("linalg")
 def qr(a, mode: str = "reduced"):
     """Q and R with ``Q @ R = a`` of matrices (..., m, n): Q's columns are orthonormal, R is upper triangular.
 

@@ -8,6 +8,7 @@ from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.linalg.factoring import check_matrices, check_square, inv
 from pycuda.arrays.linalg.spectral import svdvals
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.axes import normalize_axes
 from pycuda.arrays.shapes.views import moveaxis
@@ -23,6 +24,7 @@ def _squares(x):
     return x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
 
 
+@public("linalg")
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """The norm of vectors along ``axis`` (an axis, several, or None: all): any number, inf, -inf."""
     x = _numbers(x)
@@ -43,6 +45,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     return (size**ord).sum(axis, None, None, keepdims) ** (1 / ord)
 
 
+@public("linalg")
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     """The norm of matrices, or of stacks of them: "fro", "nuc", 1, -1, 2, -2, inf, -inf."""
     x = _numbers(x)
@@ -64,6 +67,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     return sums.max(last, None, keepdims) if ord > 0 else sums.min(last, None, keepdims)
 
 
+@public("linalg")
 def norm(x, ord=None, axis=None, keepdims=False):
     """The norm of a vector or matrix, or of those along ``axis``; with no ``ord``, the root of the sum of
     the squares of all elements."""
@@ -87,6 +91,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     return result
 
 
+@public("linalg")
 def cond(x, p=None):
     """How much errors grow when a system of equations with these matrices is solved: the norm times that of
     the inverse. ``p``: as :func:`matrix_norm`'s ``ord``; None is 2, which also takes matrices that are not

@@ -17,6 +17,7 @@ from pycuda import _driver
 from pycuda._driver import ArrayBase
 from pycuda._driver import _array_apply as _apply
 from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.views import broadcast_to
 
@@ -33,6 +34,8 @@ def _product(a, b, dtype=None, stream=None):
     )
 
 
+@public(array_api=True)
+@public("linalg")
 def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
     """The product of matrices, or of stacks of them, which are broadcast; an array of one axis is a
     row on the left and a column on the right.
@@ -73,6 +76,7 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
     return _finish(result._reshape(shape), out, stream)
 
 
+@public(module=False)
 def dot(a, b, out=None):
     """numpy.dot: over the last axis of ``a`` and the last but one of ``b``.
 
@@ -86,6 +90,7 @@ def dot(a, b, out=None):
     return _finish(tensordot(a, b, ((a.ndim - 1,), (max(b.ndim - 2, 0),))), out)
 
 
+@public(module=False)
 def vdot(a, b):
     """The sum of the products of all elements, those of ``a`` conjugated."""
     a, b = as_array(a)._ravel(), as_array(b)._ravel()
@@ -96,6 +101,7 @@ def vdot(a, b):
     return matmul(a.conj(), b)
 
 
+@public()
 def inner(a, b):
     """Over the last axes of both; of numbers, their product."""
     a, b = as_array(a), as_array(b)
@@ -104,6 +110,8 @@ def inner(a, b):
     return tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))
 
 
+@public(array_api=True)
+@public("linalg")
 def vecdot(x1, x2, /, *, axis=-1):
     """Over one axis of two arrays that are broadcast, those of ``x1`` conjugated."""
     a, b = as_array(x1), as_array(x2)
@@ -112,6 +120,7 @@ def vecdot(x1, x2, /, *, axis=-1):
     return _product(a[..., None, :], b[..., :, None])[..., 0, 0]
 
 
+@public()
 def matvec(x1, x2, /, out=None):
     """Matrices times vectors, both of them stacks that are broadcast."""
     a, b = as_array(x1), as_array(x2)
@@ -122,6 +131,7 @@ def matvec(x1, x2, /, out=None):
     return _finish(_product(a, b[..., :, None])[..., 0], out)
 
 
+@public()
 def vecmat(x1, x2, /, out=None):
     """Vectors, conjugated, times matrices, both of them stacks that are broadcast."""
     a, b = as_array(x1), as_array(x2)
@@ -150,6 +160,8 @@ def _axes_pair(a, b, axes):
     )
 
 
+@public(array_api=True)
+@public("linalg")
 def tensordot(a, b, axes=2):
     """Over ``axes``: so many last and first ones, or a list for each array.
 
@@ -170,6 +182,7 @@ def tensordot(a, b, axes=2):
     return _product(left, right)._reshape(shape)
 
 
+@public()
 def kron(a, b):
     """Each element of ``a`` times all of ``b``, in its place."""
     a, b = as_array(a), as_array(b)
@@ -180,27 +193,6 @@ def kron(a, b):
     wide_b = b._reshape([n for extent in b.shape for n in (1, extent)])
     shape = [m * n for m, n in zip(a.shape, b.shape, strict=True)]
     return (wide_a * wide_b)._reshape(shape)
-
-
-def matrix_power(a, n: int):
-    """A square matrix (or a stack of them) multiplied with itself; n is not negative."""
-    n = operator.index(n)
-    if n < 0:
-        raise ValueError(f"matrix_power() on the device wants n >= 0, not {n}")
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-    if n == 0:
-        result = _driver._array_empty(a.shape, a.dtype, None, "C", type(a)).fill(0)
-        result.diagonal(0, -2, -1).fill(1)
-        return result
-    result = None
-    while True:
-        if n & 1:
-            result = a if result is None else matmul(result, a)
-        n >>= 1
-        if n == 0:
-            return result.copy() if result is a else result
-        a = matmul(a, a)
 
 
 # Einstein's summation
@@ -309,6 +301,7 @@ def _contract(a, left: str, b, right: str, wanted: set):
     return result._reshape([extents[c] for c in term]), "".join(term)
 
 
+@public()
 def einsum(subscripts, /, *operands, out=None, dtype=None, optimize="greedy"):
     """Einstein's summation: ``einsum("ij,jk->ik", a, b)``, with ellipses and repeated letters.
 

@@ -42,6 +42,7 @@ from pycuda.arrays.linalg.factoring import (
 )
 from pycuda.arrays.linalg.lapack import stacked
 from pycuda.arrays.linalg.products import matmul
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
 from pycuda.arrays.sorting.sorting import argsort
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
@@ -170,6 +171,7 @@ class SVDResult(NamedTuple):
     Vh: ArrayBase
 
 
+@public("linalg")
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     """U, S and Vh with ``U @ diag(S) @ Vh = a`` of matrices (..., m, n): the columns of U and the rows of Vh are
     orthonormal, S (..., k) falls, k being the smaller extent.
@@ -236,6 +238,7 @@ def _library_svd(a, full: bool, vectors: bool):
     return q, s, vh
 
 
+@public("linalg")
 def svdvals(x, /):
     """The singular values of matrices (..., m, n), falling: an array (..., k), k being the smaller extent."""
     return svd(x, compute_uv=False)
@@ -258,6 +261,7 @@ class EighResult(NamedTuple):
     eigenvectors: ArrayBase
 
 
+@public("linalg")
 def eigh(a, UPLO: str = "L"):
     """The eigenvalues of Hermitian matrices (..., n, n), rising, real, of shape (..., n), and their
     eigenvectors as columns, of shape (..., n, n).
@@ -270,6 +274,7 @@ def eigh(a, UPLO: str = "L"):
     return _eigh(a, UPLO, vectors=True)
 
 
+@public("linalg")
 def eigvalsh(a, UPLO: str = "L"):
     """The eigenvalues of Hermitian matrices (..., n, n), rising, real, of shape (..., n).
 
@@ -330,6 +335,7 @@ def _limits(s, cutoff):
     return s.max(-1, None, True) * as_array(cutoff).astype(s.dtype)
 
 
+@public("linalg")
 def pinv(a, rcond=None, hermitian=False, *, rtol=...):
     """The pseudo-inverse (Moore, Penrose) of matrices.
 
@@ -350,6 +356,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=...):
     return matmul(_adjoint(vh) * inverse[..., None, :], _adjoint(u))
 
 
+@public("linalg")
 def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     """How many singular values of matrices are larger than ``tol``, or than ``rtol`` times the largest
     (default: the type's precision times the larger extent)."""
@@ -369,6 +376,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     return (s > limits).sum(-1)
 
 
+@public("linalg")
 def lstsq(a, b, rcond=None):
     """(x, residuals, rank, s): ``x`` for which ``a @ x`` comes closest to ``b``, the shortest where there
     are several; the squared distances where ``a`` has full rank and more rows than columns, else none; the

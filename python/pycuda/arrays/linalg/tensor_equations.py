@@ -8,8 +8,10 @@ from numpy.linalg import LinAlgError
 
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.linalg.factoring import inv, solve
+from pycuda.arrays.registry import public
 
 
+@public("linalg")
 def tensorsolve(a, b, axes=None):
     """``x`` with ``tensordot(a, x, x.ndim) = b``."""
     a, b = as_array(a), as_array(b)
@@ -25,6 +27,7 @@ def tensorsolve(a, b, axes=None):
     return solve(a._reshape(size, size), b._ravel())._reshape(shape)
 
 
+@public("linalg")
 def tensorinv(a, ind: int = 2):
     """The inverse with regard to :func:`tensordot` over the first ``ind`` axes."""
     a = as_array(a)

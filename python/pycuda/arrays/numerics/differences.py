@@ -7,6 +7,7 @@ import numpy as np
 from pycuda._c_types import real_type
 from pycuda.arrays.creation.conversion import as_array, as_operand
 from pycuda.arrays.creation.filled import empty_like
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.axes import normalize_axes
 from pycuda.arrays.shapes.joining import concatenate
@@ -16,6 +17,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 _absent = np._NoValue
 
 
+@public(array_api=True)
 def diff(a, n: int = 1, axis: int = -1, prepend=_absent, append=_absent):
     """Each element less the one before along ``axis``, ``n`` times over."""
     array = as_array(a)
@@ -47,6 +49,7 @@ def _border(value, array, axis: int):
     return broadcast_to(value, shape)
 
 
+@public()
 def ediff1d(ary, to_end=None, to_begin=None):
     """The differences of all elements in a row, between ``to_begin`` and ``to_end``."""
     flat = as_array(ary)._ravel()
@@ -60,6 +63,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
     return concatenate(parts) if len(parts) > 1 else parts[0]
 
 
+@public()
 def gradient(f, *varargs, axis=None, edge_order: int = 1):
     """Central differences along each of ``axis``, one-sided at the ends.
 
@@ -139,6 +143,7 @@ def _steps(spacing, f, axis: int):
     return np.diff(values.astype(np.float64))
 
 
+@public()
 def trapezoid(y, x=None, dx=1.0, axis: int = -1):
     """The integral along ``axis`` by the trapezoidal rule."""
     y = as_array(y)

@@ -15,11 +15,13 @@ from pycuda.arrays.linalg.factoring import inv
 from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.linalg.spectral import lstsq
 from pycuda.arrays.linalg.vectors import outer
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import concatenate
 from pycuda.arrays.shapes.views import matrix_transpose
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
+@public()
 def roots(p):
     """The roots of the polynomial with the coefficients ``p``, highest power first: the eigenvalues of its
     companion matrix. In no order; complex unless all of them are real."""
@@ -47,6 +49,7 @@ def roots(p):
     return concatenate([found, zeros(zero_roots, found.dtype)])
 
 
+@public()
 def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False):
     """The coefficients, highest power first, of the polynomial of degree ``deg`` that comes closest to the
     points (x, y) in the sum of squares, each times ``w`` squared. ``y`` may have several columns.
@@ -104,6 +107,7 @@ def _check_points(x, y, order: int) -> None:
         raise TypeError("expected x and y to have same length")
 
 
+@public()
 def vander(x, N=None, increasing: bool = False):
     """The powers of the elements of a vector, one row for each element."""
     x = as_array(x)
@@ -116,6 +120,7 @@ def vander(x, N=None, increasing: bool = False):
     return UFUNCS["power"](x.astype(kind)[:, None], powers.astype(kind))
 
 
+@public()
 def polyval(p, x):
     """The polynomial with the coefficients ``p``, highest power first, at ``x``."""
     x = as_array(x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 
 
@@ -19,6 +20,7 @@ def _scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
     return _driver._array_scan(name, source, axis, dtype, stream, out=out)
 
 
+@public()
 def cumsum(a, axis=None, dtype=None, out=None, *, stream=None):
     """The sums of the elements up to each one, along ``axis`` or over all in C order.
 
@@ -29,11 +31,13 @@ def cumsum(a, axis=None, dtype=None, out=None, *, stream=None):
     return _scan("sum", a, axis, dtype, out, stream)
 
 
+@public()
 def cumprod(a, axis=None, dtype=None, out=None, *, stream=None):
     """The products of the elements up to each one, along ``axis`` or over all in C order."""
     return _scan("prod", a, axis, dtype, out, stream)
 
 
+@public(array_api=True)
 def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
     """:func:`cumsum` by the name of the array API standard; ``axis`` may be left out for one axis.
 
@@ -42,6 +46,7 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=Fal
     return _cumulative("sum", x, axis, dtype, out, include_initial)
 
 
+@public(array_api=True)
 def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
     """:func:`cumprod` by the name of the array API standard; ``include_initial`` puts a one in
     front."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.axes import normalize_axes
 from pycuda.arrays.shapes.joining import stack
 from pycuda.arrays.shapes.views import moveaxis
 
 
+@public()
 def apply_along_axis(func1d, axis: int, arr, *args, **kwargs):
     """``func1d`` of each vector along ``axis``, one after the other."""
     arr = as_array(arr)
@@ -24,6 +26,7 @@ def apply_along_axis(func1d, axis: int, arr, *args, **kwargs):
     return moveaxis(joined, tuple(places), tuple(axis + i for i in range(len(places))))
 
 
+@public()
 def apply_over_axes(func, a, axes):
     """``func(a, axis)`` for one axis after the other; reduced axes stay."""
     array = as_array(a)

@@ -7,6 +7,7 @@ import numpy as np
 from pycuda import _driver
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.views import (
     atleast_1d,
@@ -26,6 +27,7 @@ def _several(arrays, what: str) -> list:
     return arrays
 
 
+@public(array_api="concat", aliases="concat")
 def concatenate(
     arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same_kind"
 ):
@@ -46,7 +48,8 @@ def concatenate(
     shape = _joined_shape(arrays, axis)
     if out is None:
         wanted = dtype or np.result_type(*(array.dtype for array in arrays))
-        out = empty(shape, np.dtype(wanted), allocator or _allocator_of(arrays))
+        allocator = allocator or _allocator_of(arrays)
+        out = empty(shape, np.dtype(wanted), allocator=allocator)
     elif dtype is not None:
         raise TypeError("concatenate() takes out or dtype, not both")
     elif out.shape != shape:
@@ -79,9 +82,6 @@ def _joined_shape(arrays, axis: int) -> tuple[int, ...]:
     return (*first.shape[:axis], total, *first.shape[axis + 1 :])
 
 
-concat = concatenate
-
-
 def _out_or_allocator(out, allocator):
     """PyCUDA has the allocator at the place of numpy's ``out``."""
     if out is not None and not isinstance(out, _driver.ArrayBase) and callable(out):
@@ -96,6 +96,7 @@ def _allocator_of(arrays):
     return next((a._own_allocator for a in arrays if a._own_allocator), None)
 
 
+@public(array_api=True)
 def stack(arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same_kind"):
     """The arrays, all of one shape, along a new axis; ``allocator`` as of :func:`concatenate`."""
     arrays = _several(arrays, "stack")
@@ -110,15 +111,14 @@ def stack(arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same
     )
 
 
+@public(aliases="row_stack")
 def vstack(tup, *, dtype=None, casting: str = "same_kind"):
     """The arrays one below the other."""
     arrays = [atleast_2d(array) for array in tup]
     return concatenate(arrays, 0, dtype=dtype, casting=casting)
 
 
-row_stack = vstack
-
-
+@public()
 def hstack(tup, *, dtype=None, casting: str = "same_kind"):
     """The arrays side by side: along the second axis; vectors along their only one."""
     arrays = [atleast_1d(array) for array in _several(tup, "stack")]
@@ -126,11 +126,13 @@ def hstack(tup, *, dtype=None, casting: str = "same_kind"):
     return concatenate(arrays, axis, dtype=dtype, casting=casting)
 
 
+@public()
 def dstack(tup):
     """The arrays along the third axis."""
     return concatenate([atleast_3d(array) for array in tup], 2)
 
 
+@public()
 def column_stack(tup):
     """The arrays side by side; vectors are columns."""
     arrays = [as_array(array) for array in tup]
@@ -138,11 +140,13 @@ def column_stack(tup):
     return concatenate(columns, 1)
 
 
+@public()
 def append(arr, values, axis=None):
     """``values`` behind the elements of ``arr``."""
     return concatenate((arr, as_array(values)), axis)
 
 
+@public()
 def block(arrays):
     """One array of nested lists of arrays: the innermost lists along the last axis.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import _along
 from pycuda.arrays.shapes.repeating import _on_host
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
@@ -23,6 +24,7 @@ _KEYWORDS = {
 }
 
 
+@public()
 def pad(array, pad_width, mode="constant", **kwargs):
     """``array`` with a border: ``pad_width`` is (before, after), for all axes or for each.
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty, empty_like, full
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.joining import _along
 from pycuda.arrays.shapes.views import broadcast_to
 
 
+@public(array_api=True)
 def tile(A, reps):
     """``A`` repeated ``reps`` times along each axis, in one pass."""
     array = as_array(A)
@@ -28,6 +30,7 @@ def tile(A, reps):
     return view.copy("C")._reshape([r * n for r, n in zip(counts, shape, strict=True)])
 
 
+@public(array_api=True)
 def repeat(a, repeats, axis=None):
     """Each element (or part along ``axis``) ``repeats`` times: an int, or one for each.
 
@@ -53,6 +56,7 @@ def repeat(a, repeats, axis=None):
     return view.copy("C")._reshape(result)
 
 
+@public(array_api=True)
 def roll(a, shift, axis=None):
     """The elements moved on by ``shift``; those that leave at one end come in at the other."""
     array = as_array(a)
@@ -90,6 +94,7 @@ def _roll_parts(result, array, steps) -> None:
         )
 
 
+@public()
 def delete(arr, obj, axis=None):
     """The array without the parts that ``obj`` (an int, slice, list or mask) selects."""
     array = as_array(arr)
@@ -100,6 +105,7 @@ def delete(arr, obj, axis=None):
     return array[_along(axis, kept)]
 
 
+@public()
 def insert(arr, obj, values, axis=None):
     """The array with ``values`` before the places ``obj``."""
     array = as_array(arr)
@@ -136,6 +142,7 @@ def _on_host(index):
     return index.get() if hasattr(index, "get") else index
 
 
+@public()
 def resize(a, new_shape):
     """The elements over and over, as many as ``new_shape`` holds."""
     array = as_array(a)._ravel()

@@ -6,10 +6,12 @@ import operator
 
 import numpy as np
 
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.views import moveaxis
 
 
+@public()
 def split(ary, indices_or_sections, axis: int = 0) -> list:
     """Views of equal parts, or of what lies between the given indices."""
     if np.ndim(indices_or_sections) == 0:
@@ -21,6 +23,7 @@ def split(ary, indices_or_sections, axis: int = 0) -> list:
     return array_split(ary, indices_or_sections, axis)
 
 
+@public()
 def array_split(ary, indices_or_sections, axis: int = 0) -> list:
     """The same with parts that need not be equal: the first ones are longer by one."""
     axis = _axes.normalize_axis(axis, ary.ndim)
@@ -38,6 +41,7 @@ def array_split(ary, indices_or_sections, axis: int = 0) -> list:
     return [ary[(*before, slice(start, stop))] for start, stop in bounds]
 
 
+@public()
 def hsplit(ary, indices_or_sections) -> list:
     """:func:`split` along the second axis; of a vector along its only one."""
     if ary.ndim == 0:
@@ -45,6 +49,7 @@ def hsplit(ary, indices_or_sections) -> list:
     return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
 
 
+@public()
 def vsplit(ary, indices_or_sections) -> list:
     """:func:`split` along the first axis."""
     if ary.ndim < 2:
@@ -52,6 +57,7 @@ def vsplit(ary, indices_or_sections) -> list:
     return split(ary, indices_or_sections, 0)
 
 
+@public()
 def dsplit(ary, indices_or_sections) -> list:
     """:func:`split` along the third axis."""
     if ary.ndim < 3:
@@ -59,6 +65,7 @@ def dsplit(ary, indices_or_sections) -> list:
     return split(ary, indices_or_sections, 2)
 
 
+@public(array_api=True)
 def unstack(x, /, *, axis: int = 0) -> tuple:
     """Views of the array's parts along ``axis``, which goes."""
     if x.ndim == 0:

@@ -5,30 +5,37 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes.axes import normalize_axes
 
 
+@public(array_api=True, module=False)
 def reshape(a, shape, order: str = "C", *, copy=None):
     """The same elements with another shape; a view where the memory allows it."""
     return a._reshape(shape, order=order, copy=copy)
 
 
+@public()
 def ravel(a, order: str = "C"):
     """All elements along one axis; a view where that is possible."""
     return a._ravel(order)
 
 
+@public()
 def transpose(a, axes=None):
     """A view with the axes in another order, by default reversed."""
     return a.transpose(axes)
 
 
+@public(array_api=True)
 def permute_dims(a, axes=None):
     """A view with the axes in another order, by default reversed."""
     return a.transpose(axes)
 
 
+@public(array_api=True)
+@public("linalg")
 def matrix_transpose(x):
     """A view with the last two axes exchanged."""
     if x.ndim < 2:
@@ -36,6 +43,7 @@ def matrix_transpose(x):
     return x.swapaxes(-1, -2)
 
 
+@public()
 def swapaxes(a, axis1: int, axis2: int):
     """A view with two axes exchanged."""
     axes = list(range(a.ndim))
@@ -44,6 +52,7 @@ def swapaxes(a, axis1: int, axis2: int):
     return a.transpose(axes)
 
 
+@public(array_api=True)
 def moveaxis(a, source, destination):
     """A view with the axes ``source`` at the places ``destination``; the others keep their order."""
     sources = normalize_axes(source, a.ndim)
@@ -58,6 +67,7 @@ def moveaxis(a, source, destination):
     return a.transpose(axes)
 
 
+@public()
 def rollaxis(a, axis: int, start: int = 0):
     """A view with ``axis`` moved in front of the axis ``start``."""
     axis = _axes.normalize_axis(axis, a.ndim)
@@ -69,12 +79,14 @@ def rollaxis(a, axis: int, start: int = 0):
     return a.transpose(axes)
 
 
+@public(array_api=True)
 def squeeze(a, axis=None):
     """A view without axes of length 1: all of them, or those of ``axis``."""
     return a.squeeze(axis)
 
 
-def expand_dims(a, axis):
+@public(array_api=True)
+def expand_dims(a, axis=0):
     """A view with new axes of length 1 at the places ``axis`` of the result."""
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     places = normalize_axes(tuple(axes), a.ndim + len(axes))
@@ -83,6 +95,7 @@ def expand_dims(a, axis):
     ]
 
 
+@public(array_api=True)
 def broadcast_to(array, shape, subok: bool = False):
     """A view repeated along new axes and those of length 1."""
     ary = as_array(array)
@@ -98,6 +111,7 @@ def broadcast_to(array, shape, subok: bool = False):
     return ary._view(0, shape, strides)
 
 
+@public()
 def broadcast_arrays(*args, subok: bool = False) -> tuple:
     """Views of all arrays with the shape that they have in common."""
     arrays = [as_array(array) for array in args]
@@ -105,16 +119,19 @@ def broadcast_arrays(*args, subok: bool = False) -> tuple:
     return tuple(broadcast_to(array, shape) for array in arrays)
 
 
+@public()
 def atleast_1d(*arys):
     """The arrays with at least one axis."""
     return _each(lambda a: a._reshape(1) if a.ndim == 0 else a, arys)
 
 
+@public()
 def atleast_2d(*arys):
     """The arrays with at least two axes; new ones stand in front."""
     return _each(lambda a: a._reshape((1,) * (2 - a.ndim) + a.shape), arys)
 
 
+@public()
 def atleast_3d(*arys):
     """The arrays with at least three axes, as numpy places them."""
 
@@ -131,12 +148,14 @@ def _each(function, arys):
     return results[0] if len(results) == 1 else results
 
 
+@public(array_api=True)
 def flip(m, axis=None):
     """A view with the order of the elements reversed along ``axis`` (None: all axes)."""
     axes = normalize_axes(axis, m.ndim)
     return m[tuple(slice(None, None, -1 if i in axes else 1) for i in range(m.ndim))]
 
 
+@public()
 def fliplr(m):
     """A view with the second axis reversed."""
     if m.ndim < 2:
@@ -144,6 +163,7 @@ def fliplr(m):
     return flip(m, 1)
 
 
+@public()
 def flipud(m):
     """A view with the first axis reversed."""
     if m.ndim < 1:
@@ -151,6 +171,7 @@ def flipud(m):
     return flip(m, 0)
 
 
+@public()
 def rot90(m, k: int = 1, axes=(0, 1)):
     """A view turned by ``k`` quarters, from the first of ``axes`` towards the second."""
     if len(axes) != 2:
@@ -166,6 +187,7 @@ def rot90(m, k: int = 1, axes=(0, 1)):
     return flip(swapaxes(m, first, second), second)
 
 
+@public()
 def diagonal(a, offset: int = 0, axis1: int = 0, axis2: int = 1):
     """A view of the diagonal of two axes, which becomes the last axis."""
     return a.diagonal(offset, axis1, axis2)

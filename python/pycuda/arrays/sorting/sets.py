@@ -7,17 +7,20 @@ import numpy as np
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.indexing.selecting import flatnonzero
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import concatenate
 from pycuda.arrays.sorting.sorting import _argsort, _sort, searchsorted
 from pycuda.arrays.sorting.unique import unique
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
+@public()
 def union1d(ar1, ar2):
     """The sorted elements that are in one of the arrays, each once."""
     return unique(concatenate((as_array(ar1), as_array(ar2)), axis=None))
 
 
+@public()
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
     """Where ``element`` is one of ``test_elements``; ``invert``: where it is not."""
     element, test = as_array(element), as_array(test_elements)._ravel()
@@ -31,6 +34,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     return UFUNCS["not_equal" if invert else "equal"](found, element)
 
 
+@public()
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     """The sorted elements that are in both arrays; ``return_indices``: and where they are first."""
     a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
@@ -50,12 +54,14 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     return values, in_a, in_b
 
 
+@public()
 def setdiff1d(ar1, ar2, assume_unique=False):
     """The elements of the first array that are not in the second, sorted."""
     a = as_array(ar1)._ravel() if assume_unique else unique(as_array(ar1))
     return a[isin(a, ar2, invert=True)]
 
 
+@public()
 def setxor1d(ar1, ar2, assume_unique=False):
     """The sorted elements that are in one of the arrays only."""
     a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()

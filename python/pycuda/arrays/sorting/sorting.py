@@ -15,6 +15,7 @@ from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.indexing.selecting import take_along_axis
 from pycuda.arrays.reductions import scans as _scans
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
@@ -54,6 +55,7 @@ def _sort(a, axis, descending=False):
     return _driver._array_sort(a, axis, descending)
 
 
+@public(array_api=True)
 def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, stream=None):  # fmt: skip
     """A sorted copy along ``axis``; None sorts all elements. ``descending`` turns the order.
 
@@ -64,6 +66,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, st
         return _sort(a, axis, descending)
 
 
+@public(array_api=True)
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, stream=None):  # fmt: skip
     """The places (int64) of the elements in sorted order; equal ones stay in their order."""
     with _driver._Using(stream):
@@ -71,6 +74,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False,
         return _argsort(a, axis, descending)
 
 
+@public()
 def sort_complex(a):
     """All as complex numbers, sorted along the last axis."""
     a = as_array(a)
@@ -82,6 +86,7 @@ def sort_complex(a):
     return _sort(a if a.dtype.kind == "c" else a.astype(kind), a.ndim - 1)
 
 
+@public()
 def lexsort(keys, axis=-1):
     """The order by several keys, the last one first: rows of an array or a sequence of arrays."""
     keys = [as_array(key) for key in keys]
@@ -115,6 +120,7 @@ def _ranks(kth, extent: int) -> list[int]:
     return [k % extent for k in ranks]
 
 
+@public()
 def partition(a, kth, axis=-1, kind="introselect", order=None):
     """A copy in which element ``kth`` along ``axis`` is where it is in the sorted array, smaller
     ones before it and greater ones after it. (For several ``kth`` all are sorted.)"""
@@ -125,6 +131,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     return _driver._array_partition(a, axis, ranks[0])
 
 
+@public()
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     """The places of the elements in the order of :func:`partition`."""
     a, axis = _sorted_axis(a, axis, None, order)
@@ -134,6 +141,7 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     return _driver._array_partition(a, axis, ranks[0], places=True)
 
 
+@public(numpy=False)
 def topk(a, k: int, axis=-1, largest: bool = True, stream=None):
     """The ``k`` largest (or smallest) elements along ``axis``, best first, and their places.
 
@@ -158,6 +166,7 @@ def _topk(a, k, axis, largest):
     return take_along_axis(values, order, axis), take_along_axis(places, order, axis)
 
 
+@public(array_api=True)
 def searchsorted(a, v, side="left", sorter=None, *, stream=None):
     """Where ``v``'s elements would go in the sorted ``a`` (int64): before equal ones, or behind
     them with ``side="right"``."""

@@ -14,6 +14,7 @@ from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.indexing.selecting import take_along_axis
 from pycuda.arrays.reductions import scans as _scans
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.sorting.sorting import _argsort, _sort, lexsort
 
@@ -77,6 +78,7 @@ def _unique_flat(a, return_index, return_inverse, return_counts, equal_nan):
     return take_along_axis(values, first, 0), index, inverse, counts
 
 
+@public()
 def unique(
     ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *,
     equal_nan=True, sorted=True,
@@ -135,21 +137,25 @@ def _unique_parts(a, axis, return_index, return_inverse, return_counts):
     )  # fmt: skip
 
 
+@public(array_api=True)
 def unique_values(x, /):
     """The elements without repetitions; NaNs all stay, as the array API has it."""
     return unique(x, equal_nan=False)
 
 
+@public(array_api=True)
 def unique_counts(x, /):
     """The elements without repetitions and how often each occurs."""
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
+@public(array_api=True)
 def unique_inverse(x, /):
     """The elements without repetitions, and each element's number among them."""
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
+@public(array_api=True)
 def unique_all(x, /):
     """All that :func:`unique` can tell."""
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))

@@ -9,7 +9,8 @@ from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.linalg.products import matmul
-from pycuda.arrays.reductions.functions import average
+from pycuda.arrays.reductions.means import average
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import concatenate
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
@@ -41,6 +42,7 @@ def _correlation(a, v, mode: str, what: str):
     return matmul(_windows(padded, m), v.copy())
 
 
+@public()
 def convolve(a, v, mode: str = "full"):
     """The convolution of two vectors: "full", "same" as long as the longer one, or "valid"."""
     a, v = as_array(a), as_array(v)
@@ -55,6 +57,7 @@ def convolve(a, v, mode: str = "full"):
     return _correlation(a, v._ravel()[::-1], mode, "convolve")
 
 
+@public()
 def correlate(a, v, mode: str = "valid"):
     """The cross-correlation of two vectors, those of ``v`` conjugated."""
     a, v = as_array(a), as_array(v).conj()
@@ -63,6 +66,7 @@ def correlate(a, v, mode: str = "valid"):
     return _correlation(a, v, mode, "correlate")
 
 
+@public()
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):  # fmt: skip
     """The covariances of variables, which are the rows of ``m`` (and ``y``), or with ``rowvar=False`` the
     columns. Counts and weights of the observations are those of numpy."""
@@ -111,6 +115,7 @@ def _variables(m, rowvar, kind):
     return m if rowvar or m.shape[0] == 1 else m.T
 
 
+@public()
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     """The correlation coefficients of variables; see :func:`cov`."""
     c = cov(x, y, rowvar, dtype=dtype)
@@ -123,6 +128,7 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     return c.clip(-1, 1)
 
 
+@public("linalg")
 def multi_dot(arrays, *, out=None):
     """The product of several matrices in the order that takes the fewest multiplications; the first and
     the last may be vectors."""

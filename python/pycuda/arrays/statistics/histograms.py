@@ -17,6 +17,7 @@ from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.numerics.differences import diff
 from pycuda.arrays.reductions.segments import join_segments, segments_of_equal
+from pycuda.arrays.registry import public
 from pycuda.arrays.sorting.sorting import searchsorted
 from pycuda.arrays.statistics.quantiles import percentile
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
@@ -71,6 +72,7 @@ def _weighted(bins, weights, count: int):
     return result
 
 
+@public()
 def bincount(x, /, weights=None, minlength: int = 0):
     """How often each of the numbers 0, 1, ... occurs (int64), or the sum of its ``weights`` (float64)."""
     x = as_array(x)
@@ -93,6 +95,7 @@ def bincount(x, /, weights=None, minlength: int = 0):
     return _weighted(x.astype(np.int64, copy=False), weights, count)
 
 
+@public()
 def digitize(x, bins, right: bool = False):
     """The number of the bin that each element lies in; ``bins`` rise or fall. ``right``: bins have their
     upper edge and not their lower one."""
@@ -223,12 +226,14 @@ def _values_and_weights(a, weights):
     return a._ravel(), weights
 
 
+@public()
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
     """The edges that :func:`histogram` would take."""
     a, weights = _values_and_weights(a, weights)
     return as_array(_edges(a, bins, range, weights)[0])
 
 
+@public()
 def histogram(a, bins=10, range=None, density=None, weights=None):
     """How many elements lie in each bin, and the bins' edges.
 
@@ -256,6 +261,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     return result, as_array(edges)
 
 
+@public()
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     """The counts (float64) of points by boxes, and the edges along each axis.
 
@@ -305,6 +311,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     return result, tuple(edges)
 
 
+@public()
 def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
     """:func:`histogramdd` of two vectors: the counts and both vectors of edges."""
     if not isinstance(bins, (int, np.integer)) and len(bins) != 2:
@@ -315,6 +322,7 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
     return counts, edges[0], edges[1]
 
 
+@public()
 def interp(x, xp, fp, left=None, right=None, period=None):
     """The piecewise linear function through (``xp``, ``fp``) at ``x``; ``xp`` rises.
 

@@ -9,6 +9,7 @@ from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import full
 from pycuda.arrays.indexing.selecting import take_along_axis, where
+from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.axes import normalize_axes
 from pycuda.arrays.sorting.sorting import _sort
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
@@ -154,6 +155,7 @@ def _quantile_of_rows(rows, count, q: float, method: str, kind):
     )
 
 
+@public()
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
     """The elements below which the shares ``q`` (0 to 1) of the elements along ``axis`` (None: all) lie.
 
@@ -163,6 +165,7 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
     return _quantile(a, q, axis, method, keepdims, out, by_row=False)
 
 
+@public()
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
     """:func:`quantile` with ``q`` from 0 to 100."""
     a, q = _checked(a, _share(q), method, weights)
@@ -176,6 +179,7 @@ def _share(q):
     return q / 100
 
 
+@public()
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle element along ``axis``, or the mean of both; NaN where there is a NaN."""
     a = as_array(a)
@@ -200,18 +204,21 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 # Without NaN
 
 
+@public()
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
     """:func:`quantile` of the elements that are numbers; NaN where there is none."""
     a, q = _checked(a, q, method, weights)
     return _quantile(a, q, axis, method, keepdims, out, by_row=True)
 
 
+@public()
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
     """:func:`percentile` of the elements that are numbers; NaN where there is none."""
     a, q = _checked(a, _share(q), method, weights)
     return _quantile(a, q, axis, method, keepdims, out, by_row=True)
 
 
+@public()
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """:func:`median` of the elements that are numbers; NaN where there is none."""
     a = as_array(a)

@@ -5,9 +5,18 @@ Operations on them are written down and not done. What ends up in the kernel is 
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from pycuda import _driver
+
+TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    Function = TypeVar("Function", bound=Callable)
 from pycuda._driver import ArrayBase
 
 _NUMBERS = (bool, int, float, complex, np.number, np.bool_)
@@ -201,6 +210,18 @@ class Traced:
 _REDUCTIONS = "sum prod min max any all mean var std argmin argmax".split()
 # numpy's ufuncs whose operation has another name.
 _OPERATIONS = {"true_divide": "divide", "mod": "remainder", "conj": "conjugate"}
+
+
+def last_step(function: Function) -> Function:
+    """The reduction ``function``, which is recorded instead where its array is traced."""
+
+    @functools.wraps(function)
+    def reduction(a, *args, **kwargs):
+        if isinstance(a, Traced):
+            return Reduced(a, function.__name__, args, kwargs)
+        return function(a, *args, **kwargs)
+
+    return reduction  # type: ignore[return-value]
 
 
 class Reduced:

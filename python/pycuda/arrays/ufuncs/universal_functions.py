@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
+from pycuda.arrays import registry
 from pycuda.arrays.ufuncs import tracing as _tracing
 
 
@@ -81,46 +82,45 @@ def _mask(where):
     return _driver._array_to_gpu(np.asarray(where, np.bool_), None, None, None)
 
 
+# NumPy's names. A star marks those that the array API has, too.
 _UNARY = """
-    negative positive absolute fabs sign square reciprocal conjugate logical_not isnan isinf
-    isfinite signbit invert exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan arcsin arccos
-    arctan sinh cosh tanh arcsinh arccosh arctanh rint cbrt degrees radians floor ceil trunc spacing
-    bitwise_count
-""".split()
+    negative* positive* absolute fabs sign* square* reciprocal* conjugate logical_not* isnan* isinf*
+    isfinite* signbit* invert exp* exp2 expm1* log* log2* log10* log1p* sqrt* sin* cos* tan* arcsin
+    arccos arctan sinh* cosh* tanh* arcsinh arccosh arctanh rint cbrt degrees radians floor* ceil*
+    trunc* spacing bitwise_count
+"""
 _BINARY = """
-    add subtract multiply divide floor_divide remainder fmod power float_power gcd lcm equal
-    not_equal less less_equal greater greater_equal logical_and logical_or logical_xor maximum
-    minimum fmax fmin bitwise_and bitwise_or bitwise_xor left_shift right_shift arctan2 hypot
-    logaddexp logaddexp2 copysign nextafter heaviside ldexp
-""".split()
-_ALIASES = {
-    "true_divide": "divide",
-    "mod": "remainder",
-    "pow": "power",
-    "abs": "absolute",
-    "conj": "conjugate",
-    "bitwise_not": "invert",
-    "bitwise_invert": "invert",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-    "deg2rad": "radians",
-    "rad2deg": "degrees",
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atanh": "arctanh",
-    "atan2": "arctan2",
-}
+    add* subtract* multiply* divide* floor_divide* remainder* fmod power float_power gcd lcm equal*
+    not_equal* less* less_equal* greater* greater_equal* logical_and* logical_or* logical_xor*
+    maximum* minimum* fmax fmin bitwise_and* bitwise_or* bitwise_xor* left_shift right_shift arctan2
+    hypot* logaddexp* logaddexp2 copysign* nextafter* heaviside ldexp
+"""
+_ALIASES = """
+    true_divide=divide mod=remainder pow*=power abs*=absolute conj*=conjugate bitwise_not=invert
+    bitwise_invert*=invert bitwise_left_shift*=left_shift bitwise_right_shift*=right_shift
+    deg2rad=radians rad2deg=degrees acos*=arccos acosh*=arccosh asin*=arcsin asinh*=arcsinh
+    atan*=arctan atanh*=arctanh atan2*=arctan2
+"""
+# Names that `from pycuda.gpuarray import *` shall not take from Python's builtins.
+_NOT_IN_MODULE = {"abs", "pow"}
 
-UFUNCS: dict[str, UniversalFunction] = {
-    name: UniversalFunction(name, nin)
-    for nin, names in ((1, _UNARY), (2, _BINARY))
-    for name in names
-}
-for _alias, _name in _ALIASES.items():
-    UFUNCS[_alias] = UFUNCS[_name]
+UFUNCS: dict[str, UniversalFunction] = {}
+
+
+def _declare(word: str, function: UniversalFunction) -> None:
+    name = word.removesuffix("*")
+    UFUNCS[name] = function
+    registry.add(
+        function, "", name, numpy=False, module=name not in _NOT_IN_MODULE, array_api=word != name
+    )  # fmt: skip
+
+
+for _nin, _words in ((1, _UNARY), (2, _BINARY)):
+    for _word in _words.split():
+        _declare(_word, UniversalFunction(_word.removesuffix("*"), _nin))
+for _pair in _ALIASES.split():
+    _word, _, _name = _pair.partition("=")
+    _declare(_word, UFUNCS[_name])
 
 
 def _two_results(name: str, first: str, second: str, nin: int):
@@ -174,3 +174,7 @@ divmod_ = _two_results("divmod", "floor_divide", "remainder", 2)
 frexp = _two_results("frexp", "frexp_mantissa", "frexp_exponent", 1)
 modf = _two_results("modf", "modf_fraction", "modf_integer", 1)
 TWO_RESULTS = {"divmod": divmod_, "frexp": frexp, "modf": modf}
+for _name in ("frexp", "modf"):
+    registry.add(
+        TWO_RESULTS[_name], "", _name, numpy=False, module=True, array_api=False
+    )

@@ -1,0 +1,225 @@
+"""The discrete Fourier transforms of pycuda.fft."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.fourier.transforms import (
+    complex_transform,
+    length_of,
+    scale_of,
+    transform_of_real,
+    transform_to_real,
+)
+from pycuda.arrays.own_device import check_device
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes import axes as _indexing
+from pycuda.arrays.shapes.repeating import roll
+
+# One axis
+
+
+def _axis_of(a, axis):
+    a = as_array(a)
+    return a, _indexing.normalize_axis(axis, a.ndim)
+
+
+@public("fft")
+def fft(a, n=None, axis=-1, norm=None, out=None):
+    """The Fourier transform along ``axis``, of ``n`` elements (the axis is cut, or filled up with zeros).
+
+    The result has the shape of ``a`` with ``n`` along the axis, and is complex64 for 16 and 32-bit floats and
+    complex64, else complex128. ``norm``: "backward" (None) divides the inverse by n, "forward" the transform,
+    "ortho" both by the root of n. ``out``: an array for the result.
+
+    Raises ValueError for ``n`` below 1, a wrong axis or ``norm``, TypeError for elements that are no numbers.
+
+    >>> spectrum = fft.fft(x, axis=0)
+    """
+    a, axis = _axis_of(a, axis)
+    return complex_transform(a, [length_of(n, a.shape[axis])], [axis], norm, False, out)
+
+
+@public("fft")
+def ifft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of :func:`fft`, with the same arguments, types and errors.
+
+    >>> x = fft.ifft(spectrum)
+    """
+    a, axis = _axis_of(a, axis)
+    return complex_transform(a, [length_of(n, a.shape[axis])], [axis], norm, True, out)
+
+
+@public("fft")
+def rfft(a, n=None, axis=-1, norm=None, out=None):
+    """The first n // 2 + 1 elements of the transform of real numbers; the others are their conjugates.
+
+    Arguments as of :func:`fft`. Raises TypeError for complex numbers.
+
+    >>> half = fft.rfft(signal)
+    """
+    a, axis = _axis_of(a, axis)
+    return transform_of_real(a, [length_of(n, a.shape[axis])], [axis], norm, out)
+
+
+@public("fft")
+def irfft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of :func:`rfft`: ``n`` real numbers, by default 2 (m - 1) from m elements.
+
+    The imaginary parts of element 0 and, for an even ``n``, of element n / 2 are ignored. The result is
+    float32 for complex64, else float64.
+
+    >>> signal = fft.irfft(half, 1000)
+    """
+    a, axis = _axis_of(a, axis)
+    n = length_of(2 * (a.shape[axis] - 1) if n is None else n, 0)
+    return transform_to_real(a, [n], [axis], norm, out)
+
+
+_SWAPPED = {None: "forward", "backward": "forward", "forward": None, "ortho": "ortho"}
+
+
+def _swapped(norm):
+    if norm not in _SWAPPED:
+        scale_of(norm, 1, False)
+    return _SWAPPED[norm]
+
+
+@public("fft")
+def hfft(a, n=None, axis=-1, norm=None, out=None):
+    """The transform, which is real, of numbers of which the first half is given: see :func:`irfft`."""
+    a, axis = _axis_of(a, axis)
+    n = 2 * (a.shape[axis] - 1) if n is None else n
+    return irfft(a.conj(), n, axis, _swapped(norm), out)
+
+
+@public("fft")
+def ihfft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of :func:`hfft`."""
+    result = rfft(a, n, axis, _swapped(norm)).conj()
+    return result if out is None else _driver._array_apply("copy", result, out=out)
+
+
+# Several axes
+
+
+def _shape_and_axes(a, s, axes, inverse_real: bool = False):
+    if axes is None:
+        axes = range(a.ndim) if s is None else range(a.ndim - len(s), a.ndim)
+    axes = [_indexing.normalize_axis(one, a.ndim) for one in axes]
+    lengths = [a.shape[one] for one in axes] if s is None else list(s)
+    if len(lengths) != len(axes):
+        raise ValueError("Shape and axes have different lengths.")
+    if s is None and inverse_real:
+        lengths[-1] = 2 * (a.shape[axes[-1]] - 1)
+    lengths = [
+        a.shape[one] if n == -1 else n for n, one in zip(lengths, axes, strict=True)
+    ]
+    return [length_of(n, 0) for n in lengths], axes
+
+
+@public("fft")
+def fftn(a, s=None, axes=None, norm=None, out=None):
+    """The transform over several axes (None: all, or the last ones where ``s`` is given).
+
+    ``s``: the lengths along ``axes``, -1 for the axis's own. Types, ``norm`` and errors as of :func:`fft`; the
+    factors are of all elements that a transform takes together.
+
+    >>> spectrum = fft.fftn(volume, axes=(0, 1, 2))
+    """
+    a = as_array(a)
+    lengths, axes = _shape_and_axes(a, s, axes)
+    return complex_transform(a, lengths, axes, norm, False, out)
+
+
+@public("fft")
+def ifftn(a, s=None, axes=None, norm=None, out=None):
+    """The inverse of :func:`fftn`."""
+    a = as_array(a)
+    lengths, axes = _shape_and_axes(a, s, axes)
+    return complex_transform(a, lengths, axes, norm, True, out)
+
+
+@public("fft")
+def rfftn(a, s=None, axes=None, norm=None, out=None):
+    """The transform of real numbers over several axes: :func:`rfft` over the last, then :func:`fft`."""
+    a = as_array(a)
+    lengths, axes = _shape_and_axes(a, s, axes)
+    _need_axis(axes)
+    return transform_of_real(a, lengths, axes, norm, out)
+
+
+@public("fft")
+def irfftn(a, s=None, axes=None, norm=None, out=None):
+    """The inverse of :func:`rfftn`."""
+    a = as_array(a)
+    lengths, axes = _shape_and_axes(a, s, axes, inverse_real=True)
+    _need_axis(axes)
+    return transform_to_real(a, lengths, axes, norm, out)
+
+
+def _need_axis(axes) -> None:
+    if not axes:
+        raise IndexError("a transform of real numbers wants at least one axis")
+
+
+@public("fft")
+def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """:func:`fftn` over two axes."""
+    return fftn(a, s, axes, norm, out)
+
+
+@public("fft")
+def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """:func:`ifftn` over two axes."""
+    return ifftn(a, s, axes, norm, out)
+
+
+@public("fft")
+def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """:func:`rfftn` over two axes."""
+    return rfftn(a, s, axes, norm, out)
+
+
+@public("fft")
+def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """:func:`irfftn` over two axes."""
+    return irfftn(a, s, axes, norm, out)
+
+
+# Frequencies
+
+
+@public("fft", numpy=False)
+def fftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
+    """The frequencies of the elements of :func:`fft`, for samples ``d`` apart, on the device."""
+    check_device(device)
+    return as_array(np.fft.fftfreq(n, d).astype(dtype or np.float64, copy=False))
+
+
+@public("fft", numpy=False)
+def rfftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
+    """The frequencies of the elements of :func:`rfft`."""
+    check_device(device)
+    return as_array(np.fft.rfftfreq(n, d).astype(dtype or np.float64, copy=False))
+
+
+def _shifted(x, axes, inverse: bool):
+    x = as_array(x)
+    axes = range(x.ndim) if axes is None else np.atleast_1d(axes).tolist()
+    shifts = [-(x.shape[i] // 2) if inverse else x.shape[i] // 2 for i in axes]
+    return roll(x, tuple(shifts), tuple(axes))
+
+
+@public("fft")
+def fftshift(x, axes=None):
+    """The zero frequency put in the middle of ``axes`` (None: all)."""
+    return _shifted(x, axes, inverse=False)
+
+
+@public("fft")
+def ifftshift(x, axes=None):
+    """The inverse of :func:`fftshift`."""
+    return _shifted(x, axes, inverse=True)

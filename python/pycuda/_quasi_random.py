@@ -55,7 +55,8 @@ def generate_direction_vectors(
 ) -> GPUArray:
     """(count, 32) of uint32 or (count, 64) of uint64; dimensions repeat after 20000.
 
-    >>> generate_direction_vectors(2, direction_vector_set.SCRAMBLED_VECTOR_32)
+    >>> generate_direction_vectors(2, direction_vector_set.SCRAMBLED_VECTOR_32).shape
+    (2, 32)
     """
     return to_gpu(_numbers_of(direction, count))
 
@@ -166,7 +167,8 @@ class Sobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
         generator.
     offset: how many numbers each generator skips.
 
-    >>> Sobol32RandomNumberGenerator().gen_normal((100,), numpy.float32)
+    >>> Sobol32RandomNumberGenerator().gen_normal((100,), np.float32).shape
+    (100,)
     """
 
     generator_bits = 32

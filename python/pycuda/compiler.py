@@ -2,6 +2,10 @@
 
 >>> mod = SourceModule("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }")
 >>> twice = mod.get_function("twice")
+>>> x = gpuarray.array([1, 2], np.float32)
+>>> twice(x, block=(2, 1, 1))
+>>> x
+array([2., 4.], dtype=float32)
 """
 
 from __future__ import annotations
@@ -129,14 +133,17 @@ def compile(
     include_dirs: Iterable[str] | None = None,
     target: str = "cubin",
 ) -> bytes:
-    """Compile CUDA C++ to a ``"cubin"``, ``"ptx"``, ``"fatbin"`` or ``"ltoir"``.
+    """Compile CUDA C++ to device code.
 
-    A ``"cubin"`` is what :func:`pycuda.driver.module_from_buffer` loads in the current context:
-    machine code on a GPU, and PTX where the driver takes no machine code (softcuda). Without a
-    context it is machine code. The arguments are those of :class:`SourceModule`. Raises
-    :class:`pycuda.driver.CompileError`.
+    target: "cubin", "ptx", "fatbin" or "ltoir". A "cubin" is what :func:`pycuda.driver.module_from_buffer` loads in
+        the current context: machine code on a GPU, and PTX if the driver takes no machine code (softcuda). Without
+        a context it is machine code.
 
-    >>> ptx = compile("__global__ void nop() {}", arch="sm_86", target="ptx")
+    The other arguments are those of :class:`SourceModule`. Returns bytes. Raises
+    :class:`pycuda.driver.CompileError` for a source that does not compile, ValueError for another target.
+
+    >>> compiler.compile("__global__ void nop() {}", arch="sm_86", target="ptx")[:2]
+    b'//'
     """
     if target not in ("cubin", "ptx", "fatbin", "ltoir"):
         raise ValueError(
@@ -154,7 +161,12 @@ def compile_plain(
     cache_dir: str | os.PathLike | bool | None,
     target: str = "cubin",
 ) -> bytes:
-    """Compile a source as it is, with these options and no others; see :func:`compile`."""
+    """Compile a source as it is, with these options and no others; see :func:`compile`.
+
+    >>> source = 'extern "C" __global__ void nop() {}'
+    >>> compiler.compile_plain(source, ["-arch=sm_86"], False, "nvcc", None, "ptx")[:2]
+    b'//'
+    """
     how = _How(nvcc, options, keep, no_extern_c=True, cache_dir=cache_dir)
     return _compile(source, target, how).image
 
@@ -199,7 +211,13 @@ def preprocess_source(source: object, options: Sequence[str], nvcc: str) -> str:
 
 
 class CudaModule:
-    """Device code of the current context, with its kernels and variables."""
+    """Device code of the current context, with its kernels and variables: what the other classes here have in common.
+
+    As a context manager, the module is unloaded at the end of the block.
+
+    >>> with compiler.SourceModule("__global__ void nop() {}") as module:
+    ...     module.get_function("nop")(block=(1, 1, 1))
+    """
 
     module: _driver.Module
 
@@ -227,11 +245,21 @@ class CudaModule:
             )
 
     def get_function(self, name: str) -> _driver.Function:
-        """The kernel ``name``. An unknown name is an error that lists the names there are."""
+        """Find the kernel ``name``. Raises LogicError for an unknown name, and lists the names that exist.
+
+        >>> module = compiler.SourceModule("__global__ void nop() {}")
+        >>> module.get_function("nop").num_regs >= 0
+        True
+        """
         return self.module.get_function(name)
 
     def get_global(self, name: str) -> tuple[int, int]:
-        """Address and size in bytes of a ``__device__`` or ``__constant__`` variable."""
+        """Find the address and the size in bytes of a ``__device__`` or ``__constant__`` variable.
+
+        >>> module = compiler.SourceModule("__device__ float values[4];")
+        >>> module.get_global("values")[1]
+        16
+        """
         return self.module.get_global(name)
 
     def get_texref(self, name: str) -> _driver.TextureReference:
@@ -273,8 +301,11 @@ class SourceModule(CudaModule):
     Raises :class:`pycuda.driver.CompileError`. What the compiler says on success (such as
     ptxas's ``-v``) becomes a ``UserWarning``.
 
-    >>> mod = SourceModule("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }")
-    >>> mod.get_function("twice")(a_gpu, block=(16, 1, 1))
+    >>> module = compiler.SourceModule("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }")
+    >>> x = gpuarray.array([1, 2], np.float32)
+    >>> module.get_function("twice")(x, block=(2, 1, 1))
+    >>> x
+    array([2., 4.], dtype=float32)
     """
 
     def __init__(
@@ -318,9 +349,13 @@ class SourceModule(CudaModule):
         return module
 
     def get_function(self, name: str) -> _driver.Function:
-        """The kernel ``name``, or one in a namespace or of a template, ``"scale<float, 4>"``.
+        """Find the kernel ``name``, or one in a namespace or of a template, ``"scale<float, 4>"``.
 
-        An unknown name is an error that lists the names there are.
+        Raises LogicError for an unknown name, and lists the names that exist.
+
+        >>> source = "template <class T> __global__ void nop(T *x) {}"
+        >>> module = compiler.SourceModule(source, no_extern_c=True)
+        >>> module.get_function("nop<float>")(gpuarray.zeros(1, np.float32), block=(1, 1, 1))
         """
         is_expression = isinstance(name, str) and ("<" in name or "::" in name)
         if is_expression and name not in self._instances and self._how.no_extern_c:
@@ -331,14 +366,20 @@ class SourceModule(CudaModule):
 class DynamicModule(CudaModule):
     """Device code linked from several sources, objects and libraries.
 
-    Each ``add_`` method returns the module itself; :meth:`link` loads the result.
-    ``link_options`` are pairs of ``jit_option`` and int. ``cuda_libdir`` is where
-    :meth:`add_stdlib` looks first. With ``lto``, sources become LTO IR, which nvJitLink optimises
-    as a whole: calls from one source to another can be inlined. ``link_options`` are then
-    nvJitLink's, such as ``["-O3"]``. Raises :class:`pycuda.driver.CompileError` where there is
-    no nvJitLink.
+    link_options: pairs of a ``jit_option`` and an int; with ``lto`` the options of nvJitLink, such as ``["-O3"]``.
+    cuda_libdir: the folder where :meth:`add_stdlib` looks first.
+    lto: True makes LTO IR of the sources, which nvJitLink optimises as a whole: calls from one source to another can
+        be inlined. Raises :class:`pycuda.driver.CompileError` if there is no nvJitLink.
 
-    >>> mod = DynamicModule(lto=True).add_source(caller).add_source(callee).link()
+    Each ``add_`` method returns the module itself; :meth:`link` loads the result.
+
+    >>> caller = "extern __device__ int seven(); __global__ void f(int *x) { *x = seven(); }"
+    >>> callee = "__device__ int seven() { return 7; }"
+    >>> module = compiler.DynamicModule().add_source(caller).add_source(callee).link()
+    >>> x = gpuarray.zeros(1, np.int32)
+    >>> module.get_function("f")(x, block=(1, 1, 1))
+    >>> x
+    array([7], dtype=int32)
     """
 
     def __init__(

@@ -135,10 +135,16 @@ context_dependent_memoized_functions: list[Callable] = []
 
 
 def context_dependent_memoize(func: Callable) -> Callable:
-    """Decorator: remember results per current context and arguments.
+    """Remember the results of a function for each context and for its arguments: a decorator.
 
-    What is remembered for a context goes when the context has gone, at the latest with the next
-    context that the function is called in.
+    What is remembered for a context is forgotten when the context has ended, at the latest with the next
+    context that the function is called in. Arguments must be hashable.
+
+    >>> @tools.context_dependent_memoize
+    ... def kernel(name):
+    ...     return compiler.SourceModule(f"__global__ void {name}() {{}}").get_function(name)
+    >>> kernel("nop") is kernel("nop")
+    True
     """
     # By serial number: a context made later may have the handle of one that is gone.
     cache: dict = {}

@@ -108,6 +108,7 @@ def parse_c_arg_backend(
 ) -> object:
     """What ``scalar_arg_factory(dtype, name)`` or ``vec_arg_factory`` makes of a declaration.
 
+    >>> from pycuda.tools import ScalarArg, VectorArg
     >>> parse_c_arg_backend("float *x", ScalarArg, VectorArg)
     VectorArg('x', float32)
     """

@@ -210,7 +210,7 @@ def docstring(nodes: list[Definition]) -> str:
         )
         if text:
             text = without_signature(node.name, text)
-            return "\n\n".join(parameter_list(block) for block in text.split("\n\n"))
+            return listed(text)
     return ""
 
 
@@ -256,6 +256,11 @@ def parameter_list(block: str) -> str:
         else f"  {line.strip()}"
         for line in lines
     )
+
+
+def listed(text: str) -> str:
+    """A docstring whose paragraphs of parameters are lists."""
+    return "\n\n".join(parameter_list(block) for block in text.split("\n\n"))
 
 
 def full_names(head: str) -> str:
@@ -367,12 +372,7 @@ def made_functions(module: str) -> Functions:
             keywords = (
                 "out=None, where=True, dtype=None, casting='same_kind', stream=None"
             )
-            text = (
-                f"``numpy.{value.__name__}`` of each element, with numpy's types and broadcasting.\n\n"
-                + (inspect.getdoc(UniversalFunction) or "")
-                .partition("\n\n")[2]
-                .partition(">>>")[0]
-            )
+            text = listed(inspect.getdoc(value) or "")
             found[name] = (
                 f"({inputs}, /, *, {keywords}, allocator=None) -> GPUArray",
                 text,
@@ -383,7 +383,7 @@ def made_functions(module: str) -> Functions:
             and value.__code__.co_name in ("function", "called")
         ):
             head = str(inspect.signature(value)).replace("'", "")
-            found[name] = head, inspect.getdoc(value) or ""
+            found[name] = head, listed(inspect.getdoc(value) or "")
     return found
 
 

@@ -3,7 +3,9 @@
 """Discrete Fourier transforms, with numpy.fft's names; ``numpy.fft.fft(x)`` of a GPUArray comes here too.
 
 >>> from pycuda import fft
->>> spectrum = fft.rfft(x, axis=0)
+>>> spectrum = fft.rfft(gpuarray.ones((8, 2)), axis=0)
+>>> spectrum.shape
+(5, 2)
 
 float16, float32 and complex64 are transformed in complex64, all else in complex128. Transforms are computed
 

@@ -1,5 +1,6 @@
 """Arrays on the device, with numpy's arithmetic.
 
+>>> import numpy
 >>> import pycuda.autoinit
 >>> from pycuda import gpuarray
 >>> x = gpuarray.to_gpu(numpy.arange(4, dtype=numpy.float32))
@@ -22,7 +23,7 @@ from pycuda import driver as drv  # noqa: F401  (a name that PyCUDA's module has
 from pycuda._driver import ArrayBase
 from pycuda.arrays import registry as _registry
 from pycuda.arrays.array_class.copying import restored as _restored  # noqa: F401  (in pickles)
-from pycuda.arrays.array_class.gpu_array import ArrayFlags as ArrayFlags
+from pycuda.arrays.array_class.flags import ArrayFlags as ArrayFlags
 from pycuda.arrays.array_class.gpu_array import GPUArray as GPUArray
 from pycuda.arrays.creation.filled import empty as _empty
 from pycuda.arrays.interop.vector_types import vec as vec

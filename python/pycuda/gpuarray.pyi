@@ -2,6 +2,7 @@
 # ruff: noqa
 """Arrays on the device, with numpy's arithmetic.
 
+>>> import numpy
 >>> import pycuda.autoinit
 >>> from pycuda import gpuarray
 >>> x = gpuarray.to_gpu(numpy.arange(4, dtype=numpy.float32))
@@ -21,7 +22,7 @@ from pycuda import driver as drv
 from pycuda._driver import ArrayBase
 from pycuda.arrays import registry as _registry
 from pycuda.arrays.array_class.copying import restored as _restored
-from pycuda.arrays.array_class.gpu_array import ArrayFlags as ArrayFlags
+from pycuda.arrays.array_class.flags import ArrayFlags as ArrayFlags
 from pycuda.arrays.array_class.gpu_array import GPUArray as GPUArray
 from pycuda.arrays.creation.filled import empty as _empty
 from pycuda.arrays.interop.vector_types import vec as vec

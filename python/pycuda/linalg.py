@@ -1,7 +1,9 @@
 """Linear algebra with numpy.linalg's names; ``numpy.linalg.solve(a, b)`` of GPUArrays comes here too.
 
 >>> from pycuda import linalg
->>> x = linalg.solve(a, b)
+>>> a = gpuarray.array([[2.0, 0.0], [0.0, 4.0]])
+>>> linalg.solve(a, gpuarray.array([2.0, 2.0]))
+array([1. , 0.5])
 
 Matrices are factored
 

@@ -109,3 +109,25 @@ def test_a_variance_about_a_known_mean(device):
     np.testing.assert_allclose(np.var(x, axis=1, mean=mean).get(), expected)
     np.testing.assert_allclose(np.std(x, axis=1, mean=mean).get(), expected**0.5)
     np.testing.assert_allclose(np.nanvar(x, axis=1, mean=mean).get(), expected)
+
+
+def test_kinds_that_numpy_does_not_have(device):
+    x = gpuarray.to_gpu(np.arange(4))
+    with pytest.raises(ValueError, match="kind must be 'introselect'"):
+        np.partition(x, 1, kind="quick")
+    with pytest.raises(ValueError, match="kind must be 'introselect'"):
+        np.argpartition(x, 1, kind="quick")
+    with pytest.raises(ValueError, match="kind must be None"):
+        np.isin(x, x, kind="hash")
+
+
+def test_clip_takes_the_keywords_of_a_ufunc(device):
+    host = np.array([1, 5, 9])
+    x = gpuarray.to_gpu(host)
+    for low, high in ((0, 6), (None, 6), (2, None), (None, None)):
+        out, mask = np.zeros(3, int), np.array([True, False, True])
+        expected = host if low is None and high is None else np.clip(host, low, high)
+        got = np.clip(x, low, high, where=mask, out=gpuarray.to_gpu(out))
+        np.testing.assert_array_equal(got.get(), np.where(mask, expected, out))
+        np.testing.assert_array_equal(np.clip(x, low, high, where=True).get(), expected)
+        assert np.clip(x, low, high, dtype=np.float32).dtype == np.float32

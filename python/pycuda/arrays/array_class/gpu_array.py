@@ -12,6 +12,7 @@ from pycuda._driver import ArrayBase, _Using
 from pycuda._driver import _array_apply as apply
 from pycuda.arrays.array_class.algorithms import AlgorithmMethods
 from pycuda.arrays.array_class.copying import CopyMethods
+from pycuda.arrays.array_class.flags import ArrayFlags, Derived
 from pycuda.arrays.array_class.parts import PartMethods
 from pycuda.arrays.array_class.private import PrivateMethods
 from pycuda.arrays.creation.conversion import to_gpu_async
@@ -25,32 +26,6 @@ from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
-class ArrayFlags:
-    """How an array lies in memory: ``c_contiguous``, ``f_contiguous``, ``forc`` (either)."""
-
-    def __init__(self, ary: ArrayBase) -> None:
-        self.c_contiguous = ary._c_contiguous
-        self.f_contiguous = ary._f_contiguous
-        self.forc = self.c_contiguous or self.f_contiguous
-
-    def __getitem__(self, name: str) -> bool:
-        return getattr(self, name.lower())
-
-    def __repr__(self) -> str:
-        return f"ArrayFlags(c_contiguous={self.c_contiguous}, f_contiguous={self.f_contiguous})"
-
-
-class _Derived:
-    """A property that gives way to an attribute of the instance, as PyCUDA's are plain attributes."""
-
-    def __init__(self, function) -> None:
-        self.function = function
-        self.__doc__ = function.__doc__
-
-    def __get__(self, instance, owner=None):
-        return self if instance is None else self.function(instance)
-
-
 class GPUArray(
     ArrayBase,
     AlgorithmMethods,
@@ -61,12 +36,21 @@ class GPUArray(
 ):
     """An array on the device: elements of ``dtype`` in the given ``shape``.
 
-    Memory comes from a pool of the current context, or from ``allocator(nbytes)``; ``gpudata``
-    is memory that is there already. ``strides`` are in bytes; without them the elements lie one
-    after the other in ``order`` "C" or "F".
+    shape: the extents of the axes, a tuple or one int.
+    dtype: the type of the elements: bool, integers, floats of 16 to 64 bits, complex numbers, or structs.
+    allocator: a function that returns memory for a number of bytes, by default the context's pool.
+    base: an object that is kept alive as long as the array.
+    gpudata: memory that is there already: a DeviceAllocation or an address.
+    strides: the distances between elements along each axis, in bytes; by default the elements have no gaps.
+    order: "C" (the last axis is contiguous in memory) or "F" (the first axis is), without ``strides``.
 
-    Arithmetic follows numpy: broadcasting, types by NEP 50. Operations return before the device is
-    done; :meth:`get` waits.
+    Arithmetic follows NumPy: broadcasting, types by NEP 50. Operations return before the device is done;
+    :meth:`get` waits. Operations run on the array's device, in the current stream.
+
+    >>> x = gpuarray.GPUArray((2, 2), np.float32).fill(3)
+    >>> x + 1
+    array([[4., 4.],
+           [4., 4.]], dtype=float32)
     """
 
     __slots__ = ()
@@ -97,19 +81,28 @@ class GPUArray(
 
     # What it is
 
-    @_Derived
+    @Derived
     def flags(self) -> ArrayFlags:
         """How the elements lie in memory."""
         return ArrayFlags(self)
 
     @property
     def T(self) -> GPUArray:
-        """A view with the axes in reverse order."""
+        """A view with the axes in reverse order.
+
+        >>> gpuarray.array([[1, 2], [3, 4]]).T
+        array([[1, 3],
+               [2, 4]])
+        """
         return self.transpose()
 
     @property
     def mT(self) -> GPUArray:
-        """A view with the last two axes exchanged."""
+        """A view with the last two axes exchanged: matrices transposed.
+
+        >>> gpuarray.zeros((5, 2, 3)).mT.shape
+        (5, 3, 2)
+        """
         return self.swapaxes(-1, -2)
 
     @property
@@ -124,11 +117,11 @@ class GPUArray(
             "version": 3,
         }
 
-    @_Derived
+    @Derived
     def _grid(self) -> tuple[int, int]:
         return splay(self.size)[0]
 
-    @_Derived
+    @Derived
     def _block(self) -> tuple[int, int, int]:
         return splay(self.size)[1]
 
@@ -171,9 +164,18 @@ class GPUArray(
     # Between host and device
 
     def set(self, ary, async_: bool = False, stream=None, **kwargs) -> None:
-        """Copy the host array ``ary``, of the same size and type, to this array.
+        """Copy a host array to this array.
 
-        ``async_`` returns before the copy is done; the host array is kept alive until then.
+        ary: the host array, of the same shape and dtype. Another shape of the same size is a warning.
+        async_: True returns before the copy is done; the host array is kept alive until then.
+        stream: the stream of the copy, by default the current one.
+
+        Raises ValueError for another size or dtype.
+
+        >>> x = gpuarray.zeros(2)
+        >>> x.set(np.array([1.0, 2.0]))
+        >>> x
+        array([1., 2.])
         """
         async_ = kwargs.pop("async", async_)
         if kwargs:
@@ -205,7 +207,13 @@ class GPUArray(
             stream.synchronize()
 
     def set_async(self, ary, stream=None) -> None:
-        """:meth:`set` that returns before the copy is done."""
+        """:meth:`set` that returns before the copy is done.
+
+        >>> x = gpuarray.zeros(2)
+        >>> x.set_async(np.array([1.0, 2.0]))
+        >>> x
+        array([1., 2.])
+        """
         self.set(ary, async_=True, stream=stream)
 
     def get(
@@ -216,10 +224,17 @@ class GPUArray(
         stream=None,
         **kwargs,
     ):
-        """The elements on the host: a new numpy array, or ``ary`` filled.
+        """Copy the elements to the host. The call returns when the copy is done.
 
-        ``pagelocked`` makes the new array in pinned memory. ``async_`` returns before the copy is
-        done. Raises ValueError for an ``ary`` of another size, TypeError for another dtype.
+        ary: a host array for the elements, of the same size and dtype; by default a new one.
+        pagelocked: True makes the new array in page-locked memory, which the device copies to directly.
+        async_: True returns before the copy is done.
+        stream: the stream of the copy, by default the current one.
+
+        Raises ValueError for an ``ary`` of another size, TypeError for another dtype.
+
+        >>> gpuarray.array([1, 2]).get()
+        array([1, 2])
         """
         async_ = kwargs.pop("async", async_)
         if kwargs:
@@ -269,11 +284,26 @@ class GPUArray(
         return np.ndarray(self.shape, self.dtype, strides=source.strides)
 
     def get_async(self, stream=None, ary=None):
-        """:meth:`get` that returns before the copy is done; a new array is pinned memory."""
+        """:meth:`get` that returns before the copy is done. A new host array is in page-locked memory.
+
+        >>> stream = cuda.Stream()
+        >>> host = gpuarray.array([1, 2]).get_async(stream)
+        >>> stream.synchronize()
+        >>> host
+        array([1, 2])
+        """
         return self.get(ary, pagelocked=ary is None, async_=True, stream=stream)
 
     def item(self, *index):
-        """One element as a Python number: the only one, that at an index, or that at a place in C order."""
+        """Copy one element to the host, as a Python number.
+
+        index: nothing for the only element, a flat index in C order, or an index for each axis.
+
+        Raises ValueError or IndexError for an array of several elements without an index and for an index outside.
+
+        >>> gpuarray.array([[1, 2], [3, 4]]).item(2)
+        3
+        """
         if len(index) == 1 and not isinstance(index[0], tuple) and self.ndim != 1:
             index = tuple(int(i) for i in np.unravel_index(index[0], self.shape))
         elif len(index) == 1 and isinstance(index[0], tuple):
@@ -281,20 +311,40 @@ class GPUArray(
         return (self[index] if index else self).get().item()
 
     def tolist(self) -> list:
-        """All elements as nested lists of Python numbers."""
+        """Copy all elements to the host, as nested lists of Python numbers.
+
+        >>> gpuarray.array([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         return self.get().tolist()
 
     # Copies and views
 
     def copy(self, order: str = "K", stream=None) -> GPUArray:
-        """A new array with the same elements; ``order`` "K" keeps the axes' order in memory."""
+        """Copy the array.
+
+        order: "K" keeps the order of the axes in memory; "C", "F" and "A" (as this array) make it contiguous.
+        stream: the stream of the work, by default the current one.
+
+        >>> x = gpuarray.zeros(2)
+        >>> y = x.copy().fill(1)
+        >>> x
+        array([0., 0.])
+        """
         with _Using(stream):
             result = empty_as(self, order, None, type(self))
             _driver._array_assign(result, self)
         return result
 
     def astype(self, dtype, stream=None, copy: bool = True) -> GPUArray:
-        """A copy with elements converted to ``dtype``."""
+        """Convert the elements to ``dtype``.
+
+        stream: the stream of the work, by default the current one.
+        copy: False returns the array itself if it has the type already.
+
+        >>> gpuarray.array([1.7, -1.7]).astype(np.int32)
+        array([ 1, -1], dtype=int32)
+        """
         if not copy and np.dtype(dtype) == self.dtype:
             return self
         with _Using(stream):
@@ -303,7 +353,13 @@ class GPUArray(
         return result
 
     def fill(self, value, stream=None) -> GPUArray:
-        """Set all elements to ``value``; returns the array."""
+        """Set all elements to ``value``, a number or an array that is broadcast. Returns the array itself.
+
+        stream: the stream of the work, by default the current one.
+
+        >>> gpuarray.empty(2, np.int32).fill(7)
+        array([7, 7], dtype=int32)
+        """
         self._assign(value, stream)
         return self
 
@@ -319,7 +375,14 @@ class GPUArray(
         return _driver._array_view(self, offset, shape, strides, dtype)
 
     def view(self, dtype=None) -> GPUArray:
-        """The same memory seen with another dtype: along the last axis in memory."""
+        """View the same memory with another dtype.
+
+        The extent of the axis that is last in memory changes with the size of the elements. Raises ValueError if it
+        does not divide, or if that axis has gaps.
+
+        >>> gpuarray.array([1.0], np.float32).view(np.uint32)
+        array([1065353216], dtype=uint32)
+        """
         if dtype is None:
             return self._view(0, self.shape, self.strides)
         dtype = np.dtype(dtype)
@@ -334,13 +397,18 @@ class GPUArray(
         return self._view(0, shape, strides, dtype)
 
     def reshape(self, *shape, order: str = "C", copy=None) -> GPUArray:
-        """The same memory with another shape, one of whose extents may be -1; as in PyCUDA.
+        """View the same memory with another shape, one of whose extents may be -1; as in PyCUDA.
 
-        The result has its elements in ``order`` "C" or "F", whatever order this array has. This
-        differs from numpy where the two orders differ: ``numpy.reshape(a, shape, order)`` keeps
-        numpy's order of the elements, and copies for it. An array with gaps is copied first.
-        ``order`` "A" is the order of this array. ``copy=True`` makes a copy in any case;
-        ``copy=False`` raises ValueError where one is needed.
+        order: "C" or "F", the order of the result; "A" is the order of this array.
+        copy: True always copies, False raises ValueError if a copy is necessary.
+
+        The elements are taken in the order of memory. This differs from NumPy if the two orders differ:
+        ``numpy.reshape(a, shape, order)`` keeps NumPy's order of the elements, and copies if necessary. An array with
+        gaps is copied first.
+
+        >>> gpuarray.array([1, 2, 3, 4]).reshape(2, -1)
+        array([[1, 2],
+               [3, 4]])
         """
         shape = _axes.shape_of_arguments(shape, self.size)
         if order == "A":
@@ -357,9 +425,12 @@ class GPUArray(
         return _driver._array_try_reshape(self, shape, order)
 
     def ravel(self, order: str | None = None) -> GPUArray:
-        """All elements along one axis, in the order of memory; a view where that is possible.
+        """Return all elements along one axis, in the order of memory: a view if possible, else a copy.
 
-        With ``order`` "C", "F", "A" or "K" the elements come in numpy's order.
+        order: "C", "F", "A" or "K" gives the elements in NumPy's order instead.
+
+        >>> gpuarray.array([[1, 2], [3, 4]]).T.ravel()
+        array([1, 2, 3, 4])
         """
         return self.reshape(self.size) if order is None else self._ravel(order)
 
@@ -387,28 +458,56 @@ class GPUArray(
         return self._reshape(self.size, order="F" if order == "F" else "C")
 
     def flatten(self, order: str = "C") -> GPUArray:
-        """A copy of all elements along one axis."""
+        """Copy all elements along one axis, in ``order`` "C" or "F".
+
+        >>> gpuarray.array([[1, 2], [3, 4]]).flatten("F")
+        array([1, 3, 2, 4])
+        """
         return self.copy(order)._reshape(self.size, order=order)
 
     def squeeze(self, axis=None) -> GPUArray:
-        """A view without axes of length 1: all of them, or those of ``axis``."""
+        """View the array without axes of extent 1: all of them, or those of ``axis``.
+
+        Raises ValueError for an axis of another extent.
+
+        >>> gpuarray.zeros((1, 3)).squeeze().shape
+        (3,)
+        """
         return _axes.squeeze(self, axis)
 
     def transpose(self, *order, axes=None) -> GPUArray:
-        """A view with the axes in another order, by default reversed."""
+        """View the array with the axes in another order, by default reversed.
+
+        order: the order, as several ints or one tuple; ``axes`` is another name.
+
+        Raises ValueError unless the order is a permutation of the axes.
+
+        >>> gpuarray.zeros((2, 3, 4)).transpose(2, 0, 1).shape
+        (4, 2, 3)
+        """
         axes = order or (axes,)
         if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], int)):
             axes = () if axes[0] is None else tuple(axes[0])
         return _axes.transpose(self, axes or None)
 
     def swapaxes(self, axis1: int, axis2: int) -> GPUArray:
-        """A view with two axes exchanged."""
+        """View the array with two axes exchanged.
+
+        >>> gpuarray.zeros((2, 3)).swapaxes(0, 1).shape
+        (3, 2)
+        """
         axes = list(range(self.ndim))
         axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
         return self.transpose(axes)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> GPUArray:
-        """A view of the diagonal of two axes, which becomes the last axis."""
+        """View the diagonal of two axes, which becomes the last axis.
+
+        offset: which diagonal: 0 is the main one, positive ones are above it.
+
+        >>> gpuarray.array([[1, 2], [3, 4]]).diagonal()
+        array([1, 4])
+        """
         return _axes.diagonal(self, offset, axis1, axis2)
 
     def __getitem__(self, index) -> GPUArray:
@@ -421,7 +520,13 @@ class GPUArray(
         return bool((self == value).any())
 
     def reverse(self, stream=None) -> GPUArray:
-        """A new array with all elements in reverse order."""
+        """Copy the array with all elements in reverse order of memory.
+
+        stream: the stream of the work, by default the current one.
+
+        >>> gpuarray.array([1, 2, 3]).reverse()
+        array([3, 2, 1])
+        """
         with _Using(stream):
             result = empty_as(self, "K", None, type(self))
             _driver._array_assign(result._ravel("K"), self._ravel("K")[::-1])
@@ -439,9 +544,14 @@ class GPUArray(
         return other // self, other % self
 
     def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):
-        """``selffac * self + otherfac * other`` in one pass.
+        """Compute ``selffac * self + otherfac * other`` in one pass.
 
-        ``add_timer(bytes, seconds)`` is called with what was moved and the time that it took.
+        selffac, otherfac: numbers. other: an array that is broadcast.
+        add_timer: called as ``add_timer(bytes, seconds)`` with the bytes that were moved and the time; the call waits then.
+        stream: the stream of the work, by default the current one. out: an array for the result.
+
+        >>> gpuarray.array([1, 2]).mul_add(10, gpuarray.array([3, 4]), 1)
+        array([13, 24])
         """
         if add_timer is None:
             return apply("mul_add", self, selffac, other, otherfac, out=out, stream=stream)  # fmt: skip
@@ -455,7 +565,11 @@ class GPUArray(
         return out
 
     def round(self, decimals: int = 0, out=None) -> GPUArray:
-        """The elements rounded to the nearest even number of ``decimals`` places."""
+        """Round the elements to a number of decimal places; see :func:`pycuda.gpuarray.round`.
+
+        >>> gpuarray.array([0.5, 1.5, 2.5]).round()
+        array([0., 2., 2.])
+        """
         if self.dtype.kind in "iub" and decimals >= 0:
             return UFUNCS["positive"](self, out=out) if out is not None else self.copy()
         if self.dtype.kind in "iub":

@@ -8,10 +8,12 @@ from pycuda.arrays.shapes import axes as _axes
 
 
 class FlatElements:
-    """What ``x.flat`` is: indexed, set and run through as if ``x`` had one axis.
+    """The elements of an array in C order: indexed, set and iterated as an array of one axis.
 
+    >>> x = gpuarray.array([[1, 2], [3, 4]])
     >>> x.flat[3] = 7
-    >>> x.flat[::2].get()
+    >>> x.flat[::2]
+    array([1, 3])
     """
 
     def __init__(self, base) -> None:
@@ -34,7 +36,11 @@ class FlatElements:
             _driver._array_assign(self.base, flat._reshape(self.base.shape))
 
     def copy(self):
-        """All elements, a new array of one axis."""
+        """Copy all elements to a new array of one axis.
+
+        >>> gpuarray.array([[1, 2], [3, 4]]).flat.copy()
+        array([1, 2, 3, 4])
+        """
         return self.base.flatten()
 
 
@@ -45,9 +51,12 @@ class PartMethods:
 
     @property
     def real(self):
-        """The real part: an array without gaps of its own, or the array itself where it is real.
+        """The real parts: a new array of its own, or the array itself if it is real.
 
         Numbers and arrays may be assigned: ``x.real = 1`` changes ``x``.
+
+        >>> gpuarray.array([1 + 2j]).real
+        array([1.])
         """
         return apply("real", self) if self.dtype.kind == "c" else self
 
@@ -57,7 +66,13 @@ class PartMethods:
 
     @property
     def imag(self):
-        """The imaginary part, an array of its own; of a complex array it may be assigned to."""
+        """The imaginary parts, a new array of its own; zeros for a real array.
+
+        Numbers and arrays may be assigned to that of a complex array; TypeError for a real one.
+
+        >>> gpuarray.array([1 + 2j]).imag
+        array([2.])
+        """
         return apply("imag", self)
 
     @imag.setter
@@ -68,7 +83,11 @@ class PartMethods:
 
     @property
     def flat(self) -> FlatElements:
-        """All elements in C order, to be indexed, set and run through as one axis."""
+        """The elements in C order, indexed, set and iterated as one axis: a :class:`FlatElements`.
+
+        >>> gpuarray.array([[1, 2], [3, 4]]).flat[2]
+        array(3)
+        """
         return FlatElements(self)
 
     @flat.setter
@@ -76,7 +95,13 @@ class PartMethods:
         self.flat[:] = value
 
     def conj(self, out=None):
-        """The complex conjugate; of a real array the array itself."""
+        """Return the complex conjugate; a real array returns itself.
+
+        out: an array for the result.
+
+        >>> gpuarray.array([1 + 2j]).conj()
+        array([1.-2.j])
+        """
         if self.dtype.kind != "c" and out is None:
             return self
         return apply("conjugate", self, out=out)

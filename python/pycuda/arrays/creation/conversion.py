@@ -204,9 +204,16 @@ def asfortranarray(a, dtype=None) -> GPUArray:
 
 @public(numpy=False, array_api=True)
 def from_dlpack(x, /, *, device=None, copy=None):
-    """An array that sees the memory of ``x``, anything with ``__dlpack__``; of a host array a copy.
+    """Make an array that sees the memory of another library's array; of a host array, a copy.
 
-    >>> gpuarray.from_dlpack(torch.ones(3, device="cuda"))
+    x: any object with ``__dlpack__``, such as a torch tensor.
+    device: None, or the current context's device.
+    copy: True always copies; False raises ValueError if a copy is necessary.
+
+    Raises BufferError for memory of another kind of device.
+
+    >>> gpuarray.from_dlpack(np.arange(3.0))
+    array([0., 1., 2.])
     """
     check_device(device)
     kind, _ = x.__dlpack_device__()

@@ -28,15 +28,19 @@ def _axis_of(a, axis):
 
 @public("fft")
 def fft(a, n=None, axis=-1, norm=None, out=None):
-    """The Fourier transform along ``axis``, of ``n`` elements (the axis is cut, or filled up with zeros).
+    """Compute the discrete Fourier transform along an axis: sums over m of ``a[m] exp(-2 pi i m k / n)``.
 
-    The result has the shape of ``a`` with ``n`` along the axis, and is complex64 for 16 and 32-bit floats and
-    complex64, else complex128. ``norm``: "backward" (None) divides the inverse by n, "forward" the transform,
-    "ortho" both by the root of n. ``out``: an array for the result.
+    n: the number of elements: the axis is cut, or filled up with zeros; by default its extent.
+    axis: the axis, by default the last one.
+    norm: "backward" (None) divides the inverse by n, "forward" this transform, "ortho" both by the root of n.
+    out: an array for the result.
 
-    Raises ValueError for ``n`` below 1, a wrong axis or ``norm``, TypeError for elements that are no numbers.
+    The result has the shape of ``a`` with ``n`` along the axis; it is complex64 for 16-bit and 32-bit floats and
+    complex64, else complex128. Raises ValueError for ``n`` below 1, a wrong axis or ``norm``, TypeError for elements
+    that are not numbers.
 
-    >>> spectrum = fft.fft(x, axis=0)
+    >>> fft.fft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
+    array([4.+0.j, 0.+0.j, 0.+0.j, 0.+0.j])
     """
     a, axis = _axis_of(a, axis)
     return complex_transform(a, [length_of(n, a.shape[axis])], [axis], norm, False, out)
@@ -44,9 +48,10 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
 
 @public("fft")
 def ifft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of :func:`fft`, with the same arguments, types and errors.
+    """Compute the inverse of :func:`fft`, with the same parameters, types and errors.
 
-    >>> x = fft.ifft(spectrum)
+    >>> fft.ifft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).get().round(6)
+    array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
     a, axis = _axis_of(a, axis)
     return complex_transform(a, [length_of(n, a.shape[axis])], [axis], norm, True, out)
@@ -54,11 +59,13 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
 
 @public("fft")
 def rfft(a, n=None, axis=-1, norm=None, out=None):
-    """The first n // 2 + 1 elements of the transform of real numbers; the others are their conjugates.
+    """Compute the first n // 2 + 1 elements of the Fourier transform of real numbers.
 
-    Arguments as of :func:`fft`. Raises TypeError for complex numbers.
+    The other elements are conjugates of these. Parameters are those of :func:`fft`. Raises TypeError for complex
+    numbers.
 
-    >>> half = fft.rfft(signal)
+    >>> fft.rfft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
+    array([4.+0.j, 0.+0.j, 0.+0.j])
     """
     a, axis = _axis_of(a, axis)
     return transform_of_real(a, [length_of(n, a.shape[axis])], [axis], norm, out)
@@ -66,12 +73,13 @@ def rfft(a, n=None, axis=-1, norm=None, out=None):
 
 @public("fft")
 def irfft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of :func:`rfft`: ``n`` real numbers, by default 2 (m - 1) from m elements.
+    """Compute the inverse of :func:`rfft`: ``n`` real numbers, by default 2 (m - 1) from m elements.
 
-    The imaginary parts of element 0 and, for an even ``n``, of element n / 2 are ignored. The result is
-    float32 for complex64, else float64.
+    The imaginary parts of element 0 and, for an even ``n``, of element n / 2 are ignored. The result is float32 for
+    complex64, else float64. The other parameters are those of :func:`fft`.
 
-    >>> signal = fft.irfft(half, 1000)
+    >>> fft.irfft(gpuarray.array([4.0, 0.0, 0.0])).get().round(6)
+    array([1., 1., 1., 1.])
     """
     a, axis = _axis_of(a, axis)
     n = length_of(2 * (a.shape[axis] - 1) if n is None else n, 0)
@@ -89,7 +97,13 @@ def _swapped(norm):
 
 @public("fft")
 def hfft(a, n=None, axis=-1, norm=None, out=None):
-    """The transform, which is real, of numbers of which the first half is given: see :func:`irfft`."""
+    """Compute the Fourier transform, which is real, of a Hermitian signal of which the first half is given.
+
+    Parameters are those of :func:`irfft`.
+
+    >>> fft.hfft(gpuarray.array([1.0, 1.0, 1.0])).get().round(6)
+    array([4., 0., 0., 0.])
+    """
     a, axis = _axis_of(a, axis)
     n = 2 * (a.shape[axis] - 1) if n is None else n
     return irfft(a.conj(), n, axis, _swapped(norm), out)
@@ -97,7 +111,11 @@ def hfft(a, n=None, axis=-1, norm=None, out=None):
 
 @public("fft")
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of :func:`hfft`."""
+    """Compute the inverse of :func:`hfft`: n // 2 + 1 complex numbers from n real ones; parameters as of :func:`rfft`.
+
+    >>> fft.ihfft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).real.get().round(6)
+    array([1., 1., 1.])
+    """
     result = rfft(a, n, axis, _swapped(norm)).conj()
     return result if out is None else _driver._array_apply("copy", result, out=out)
 
@@ -122,12 +140,15 @@ def _shape_and_axes(a, s, axes, inverse_real: bool = False):
 
 @public("fft")
 def fftn(a, s=None, axes=None, norm=None, out=None):
-    """The transform over several axes (None: all, or the last ones where ``s`` is given).
+    """Compute the Fourier transform over several axes.
 
-    ``s``: the lengths along ``axes``, -1 for the axis's own. Types, ``norm`` and errors as of :func:`fft`; the
-    factors are of all elements that a transform takes together.
+    s: the lengths along ``axes``; -1 is the extent of the axis.
+    axes: the axes; None takes all, or the last ones if ``s`` is given.
+    norm, out: as of :func:`fft`, with the number of all elements of a transform as n.
 
-    >>> spectrum = fft.fftn(volume, axes=(0, 1, 2))
+    >>> fft.fftn(gpuarray.ones((2, 2))).get().round(6)
+    array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
     """
     a = as_array(a)
     lengths, axes = _shape_and_axes(a, s, axes)
@@ -136,7 +157,12 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
 
 @public("fft")
 def ifftn(a, s=None, axes=None, norm=None, out=None):
-    """The inverse of :func:`fftn`."""
+    """Compute the inverse of :func:`fftn`, with the same parameters.
+
+    >>> fft.ifftn(gpuarray.ones((2, 2))).get().round(6)
+    array([[1.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
+    """
     a = as_array(a)
     lengths, axes = _shape_and_axes(a, s, axes)
     return complex_transform(a, lengths, axes, norm, True, out)
@@ -144,7 +170,13 @@ def ifftn(a, s=None, axes=None, norm=None, out=None):
 
 @public("fft")
 def rfftn(a, s=None, axes=None, norm=None, out=None):
-    """The transform of real numbers over several axes: :func:`rfft` over the last, then :func:`fft`."""
+    """Compute the Fourier transform of real numbers over several axes: :func:`rfft` over the last, then :func:`fft`.
+
+    Parameters are those of :func:`fftn`. Raises TypeError for complex numbers, IndexError for no axes.
+
+    >>> fft.rfftn(gpuarray.ones((2, 4))).shape
+    (2, 3)
+    """
     a = as_array(a)
     lengths, axes = _shape_and_axes(a, s, axes)
     _need_axis(axes)
@@ -153,7 +185,11 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
 
 @public("fft")
 def irfftn(a, s=None, axes=None, norm=None, out=None):
-    """The inverse of :func:`rfftn`."""
+    """Compute the inverse of :func:`rfftn`; the last of ``s`` is 2 (m - 1) by default. Parameters as of :func:`fftn`.
+
+    >>> fft.irfftn(gpuarray.ones((2, 3))).shape
+    (2, 4)
+    """
     a = as_array(a)
     lengths, axes = _shape_and_axes(a, s, axes, inverse_real=True)
     _need_axis(axes)
@@ -167,25 +203,43 @@ def _need_axis(axes) -> None:
 
 @public("fft")
 def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """:func:`fftn` over two axes."""
+    """Compute :func:`fftn` over two axes, by default the last ones.
+
+    >>> fft.fft2(gpuarray.ones((2, 2))).get().round(6)
+    array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
+    """
     return fftn(a, s, axes, norm, out)
 
 
 @public("fft")
 def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """:func:`ifftn` over two axes."""
+    """Compute :func:`ifftn` over two axes, by default the last ones.
+
+    >>> fft.ifft2(gpuarray.ones((2, 2))).get().round(6)
+    array([[1.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
+    """
     return ifftn(a, s, axes, norm, out)
 
 
 @public("fft")
 def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """:func:`rfftn` over two axes."""
+    """Compute :func:`rfftn` over two axes, by default the last ones.
+
+    >>> fft.rfft2(gpuarray.ones((2, 4))).shape
+    (2, 3)
+    """
     return rfftn(a, s, axes, norm, out)
 
 
 @public("fft")
 def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """:func:`irfftn` over two axes."""
+    """Compute :func:`irfftn` over two axes, by default the last ones.
+
+    >>> fft.irfft2(gpuarray.ones((2, 3))).shape
+    (2, 4)
+    """
     return irfftn(a, s, axes, norm, out)
 
 
@@ -194,14 +248,27 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 
 @public("fft", numpy=False)
 def fftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
-    """The frequencies of the elements of :func:`fft`, for samples ``d`` apart, on the device."""
+    """Compute the frequencies of the elements of :func:`fft`, in cycles per unit of ``d``.
+
+    n: the number of samples.
+    d: the distance between samples.
+    dtype: the type of the result, by default float64.
+    device: None, or the current context's device.
+
+    >>> fft.fftfreq(4, 0.5)
+    array([ 0. ,  0.5, -1. , -0.5])
+    """
     check_device(device)
     return as_array(np.fft.fftfreq(n, d).astype(dtype or np.float64, copy=False))
 
 
 @public("fft", numpy=False)
 def rfftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
-    """The frequencies of the elements of :func:`rfft`."""
+    """Compute the frequencies of the elements of :func:`rfft`; parameters as of :func:`fftfreq`.
+
+    >>> fft.rfftfreq(4, 0.5)
+    array([0. , 0.5, 1. ])
+    """
     check_device(device)
     return as_array(np.fft.rfftfreq(n, d).astype(dtype or np.float64, copy=False))
 
@@ -215,11 +282,19 @@ def _shifted(x, axes, inverse: bool):
 
 @public("fft")
 def fftshift(x, axes=None):
-    """The zero frequency put in the middle of ``axes`` (None: all)."""
+    """Move the zero frequency to the middle of axes: an int, several, or None for all.
+
+    >>> fft.fftshift(fft.fftfreq(4))
+    array([-0.5 , -0.25,  0.  ,  0.25])
+    """
     return _shifted(x, axes, inverse=False)
 
 
 @public("fft")
 def ifftshift(x, axes=None):
-    """The inverse of :func:`fftshift`."""
+    """Move the zero frequency back to the front: the inverse of :func:`fftshift`.
+
+    >>> fft.ifftshift(fft.fftshift(fft.fftfreq(4)))
+    array([ 0.  ,  0.25, -0.5 , -0.25])
+    """
     return _shifted(x, axes, inverse=True)

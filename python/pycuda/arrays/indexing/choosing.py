@@ -18,7 +18,16 @@ from pycuda.arrays.registry import public
 
 @public()
 def choose(a, choices, out=None, mode: str = "raise"):
-    """For each place the element of ``choices[a]`` there."""
+    """Take each element from one of several arrays.
+
+    a: for each place, the number of the array.
+    choices: the arrays, which are broadcast with ``a``.
+    out: an array for the result.
+    mode: for numbers outside: "raise" ValueError, "wrap" around, or "clip" to the first and last array.
+
+    >>> gpuarray.choose(gpuarray.array([0, 1, 0]), [gpuarray.array([1, 2, 3]), gpuarray.array([7, 8, 9])])
+    array([1, 8, 3])
+    """
     chosen = as_indices(a)
     if isinstance(choices, _driver.ArrayBase):
         choices = list(choices)
@@ -38,7 +47,16 @@ def choose(a, choices, out=None, mode: str = "raise"):
 
 @public()
 def select(condlist, choicelist, default=0):
-    """For each place the element of the first choice whose condition holds, else ``default``."""
+    """Take each element from the first of several arrays whose condition holds there.
+
+    condlist: arrays of bool.
+    choicelist: as many arrays or numbers.
+    default: the value where no condition holds.
+
+    >>> x = gpuarray.array([1, 5, 9])
+    >>> gpuarray.select([x < 3, x > 7], [x, -x], default=0)
+    array([ 1,  0, -9])
+    """
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(
             f"as many conditions as choices, and at least one: {len(condlist)} "

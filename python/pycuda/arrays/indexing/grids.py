@@ -19,7 +19,15 @@ from pycuda.arrays.shapes.views import broadcast_to, moveaxis
 
 @public()
 def ix_(*args) -> tuple:
-    """Vectors as indices of a grid: each along an axis of its own."""
+    """Turn vectors into indices of a grid: the vector of axis i keeps its extent along axis i and has 1 elsewhere.
+
+    Vectors of bool stand for the indices where they are true. Raises ValueError for arrays that are no vectors.
+
+    >>> x = gpuarray.array([[1, 2, 3], [4, 5, 6]])
+    >>> x[gpuarray.ix_([1, 0], [0, 2])]
+    array([[4, 6],
+           [1, 3]])
+    """
     result = []
     for axis, vector in enumerate(args):
         vector = as_array(vector)
@@ -35,7 +43,16 @@ def ix_(*args) -> tuple:
 
 @public()
 def unravel_index(indices, shape, order: str = "C") -> tuple:
-    """Flat indices as indices of each axis of ``shape``."""
+    """Convert flat indices to a tuple of indices, one array for each axis.
+
+    shape: the extents of the array that the indices are of.
+    order: "C" or "F", the order of the flat array.
+
+    Raises ValueError for an index outside.
+
+    >>> gpuarray.unravel_index(gpuarray.array([1, 5]), (2, 3))
+    (array([0, 1]), array([1, 2]))
+    """
     rest = as_indices(indices).astype(np.int64, copy=False)
     size = math.prod(shape)
     if rest.size:
@@ -52,7 +69,15 @@ def unravel_index(indices, shape, order: str = "C") -> tuple:
 
 @public()
 def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
-    """Indices of each axis of ``dims`` as indices of the flat array."""
+    """Convert a tuple of indices, one array for each axis, to flat indices.
+
+    dims: the extents of the array that the indices are of.
+    mode: for indices outside: "raise" ValueError, "wrap" or "clip"; one, or one for each axis.
+    order: "C" or "F", the order of the flat array.
+
+    >>> gpuarray.ravel_multi_index((gpuarray.array([0, 1]), gpuarray.array([1, 2])), (2, 3))
+    array([1, 5])
+    """
     modes = (mode,) * len(dims) if isinstance(mode, str) else mode
     total, step = None, 1
     rows = list(zip(multi_index, dims, modes, strict=True))
@@ -69,7 +94,20 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
 
 @public()
 def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy"):
-    """Grids of coordinates from vectors: one array for each of them."""
+    """Make grids of coordinates from vectors: one array for each vector, all of one shape.
+
+    copy: False gives views of the vectors.
+    sparse: True gives arrays with extent 1 along the other axes.
+    indexing: "xy" gives the shape (m, n) for vectors of n and m elements, "ij" the shape (n, m).
+
+    >>> x, y = gpuarray.meshgrid(gpuarray.array([1, 2, 3]), gpuarray.array([5, 6]))
+    >>> x
+    array([[1, 2, 3],
+           [1, 2, 3]])
+    >>> y
+    array([[5, 5, 5],
+           [6, 6, 6]])
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
     grids = []
@@ -87,7 +125,18 @@ def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy")
 
 @public()
 def indices(dimensions, dtype=int, sparse: bool = False):
-    """The index of each element along each axis of an array of shape ``dimensions``."""
+    """Make arrays of the index of each element along each axis.
+
+    dimensions: the extents of the axes.
+    dtype: the type of the indices.
+    sparse: True gives a tuple of arrays with extent 1 along the other axes.
+
+    Returns an array of shape (number of axes, *dimensions).
+
+    >>> gpuarray.indices((2, 2))[1]
+    array([[0, 1],
+           [0, 1]])
+    """
     vectors = [arange_of(extent, dtype) for extent in dimensions]
     grids = meshgrid(*vectors, copy=False, sparse=sparse, indexing="ij")
     if sparse:

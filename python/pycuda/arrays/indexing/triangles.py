@@ -16,7 +16,17 @@ from pycuda.arrays.shapes.views import broadcast_to
 
 @public()
 def tri(N: int, M=None, k: int = 0, dtype=float):
-    """Ones at and below the diagonal ``k``, zeros above it."""
+    """Make a matrix with ones at and below a diagonal, and zeros above it.
+
+    N, M: the number of rows and of columns; M is N by default.
+    k: which diagonal: 0 is the main one, positive ones are above it.
+    dtype: the type of the elements.
+
+    >>> gpuarray.tri(3, dtype=np.int8)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [1, 1, 1]], dtype=int8)
+    """
     rows, columns = operator.index(N), operator.index(N if M is None else M)
     below = arange_of(rows)[:, None] + k >= arange_of(columns)
     return below.astype(dtype)
@@ -24,13 +34,26 @@ def tri(N: int, M=None, k: int = 0, dtype=float):
 
 @public()
 def tril(m, k: int = 0):
-    """A copy with zeros above the diagonal ``k`` of the last two axes."""
+    """Copy matrices with zeros above a diagonal.
+
+    m: an array of shape (..., rows, columns); a vector is taken as each row of a square matrix.
+    k: which diagonal: 0 is the main one, positive ones are above it.
+
+    >>> gpuarray.tril(gpuarray.array([[1, 2], [3, 4]]))
+    array([[1, 0],
+           [3, 4]])
+    """
     return _triangle(m, k, keep_below=True)
 
 
 @public()
 def triu(m, k: int = 0):
-    """A copy with zeros below the diagonal ``k`` of the last two axes."""
+    """Copy matrices with zeros below a diagonal; parameters as of :func:`tril`.
+
+    >>> gpuarray.triu(gpuarray.array([[1, 2], [3, 4]]))
+    array([[1, 2],
+           [0, 4]])
+    """
     return _triangle(m, k - 1, keep_below=False)
 
 
@@ -52,26 +75,49 @@ def _triangle_indices(mask) -> tuple:
 
 @public()
 def tril_indices(n: int, k: int = 0, m=None) -> tuple:
-    """The indices of the elements at and below the diagonal ``k``."""
+    """Find the indices (rows, columns) of the elements at and below a diagonal.
+
+    n, m: the number of rows and of columns; m is n by default.
+    k: which diagonal: 0 is the main one, positive ones are above it.
+
+    >>> gpuarray.tril_indices(2)
+    (array([0, 1, 1]), array([0, 0, 1]))
+    """
     return _triangle_indices(tri(n, m, k, bool))
 
 
 @public()
 def triu_indices(n: int, k: int = 0, m=None) -> tuple:
-    """The indices of the elements at and above the diagonal ``k``."""
+    """Find the indices (rows, columns) of the elements at and above a diagonal; parameters as of :func:`tril_indices`.
+
+    >>> gpuarray.triu_indices(2)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
     return _triangle_indices(~tri(n, m, k - 1, bool))
 
 
 @public()
 def tril_indices_from(arr, k: int = 0) -> tuple:
-    """:func:`tril_indices` for a matrix of the shape of ``arr``."""
+    """Find the indices of the lower triangle of a matrix of the shape of ``arr``; see :func:`tril_indices`.
+
+    Raises ValueError for an array that is no matrix.
+
+    >>> gpuarray.tril_indices_from(gpuarray.zeros((2, 2)), k=-1)
+    (array([1]), array([0]))
+    """
     _want_matrix(arr)
     return tril_indices(arr.shape[-2], k, arr.shape[-1])
 
 
 @public()
 def triu_indices_from(arr, k: int = 0) -> tuple:
-    """:func:`triu_indices` for a matrix of the shape of ``arr``."""
+    """Find the indices of the upper triangle of a matrix of the shape of ``arr``; see :func:`triu_indices`.
+
+    Raises ValueError for an array that is no matrix.
+
+    >>> gpuarray.triu_indices_from(gpuarray.zeros((2, 2)), k=1)
+    (array([0]), array([1]))
+    """
     _want_matrix(arr)
     return triu_indices(arr.shape[-2], k, arr.shape[-1])
 
@@ -83,7 +129,17 @@ def _want_matrix(arr) -> None:
 
 @public()
 def diag(v, k: int = 0):
-    """The diagonal ``k`` of a matrix, a view; or a matrix with the vector ``v`` there."""
+    """View a diagonal of a matrix, or make a matrix with a vector on a diagonal.
+
+    v: a matrix or a vector; other arrays raise ValueError.
+    k: which diagonal: 0 is the main one, positive ones are above it.
+
+    >>> gpuarray.diag(gpuarray.array([[1, 2], [3, 4]]))
+    array([1, 4])
+    >>> gpuarray.diag(gpuarray.array([7, 8]))
+    array([[7, 0],
+           [0, 8]])
+    """
     array = as_array(v)
     if array.ndim == 2:
         return array.diagonal(k)
@@ -98,13 +154,24 @@ def diag(v, k: int = 0):
 
 @public()
 def diagflat(v, k: int = 0):
-    """A matrix with all elements of ``v`` on its diagonal ``k``."""
+    """Make a matrix with all elements of ``v``, in C order, on diagonal ``k`` and zeros elsewhere.
+
+    >>> gpuarray.diagflat(gpuarray.array([7, 8]))
+    array([[7, 0],
+           [0, 8]])
+    """
     return diag(as_array(v)._ravel(), k)
 
 
 @public()
 def diag_indices_from(arr) -> tuple:
-    """The indices of the main diagonal of an array whose axes are all equally long."""
+    """Find the indices of the main diagonal of an array whose axes have equal extents.
+
+    Returns a tuple with a vector for each axis. Raises ValueError for fewer than two axes or unequal extents.
+
+    >>> gpuarray.diag_indices_from(gpuarray.zeros((2, 2)))
+    (array([0, 1]), array([0, 1]))
+    """
     if arr.ndim < 2 or len(set(arr.shape)) != 1:
         raise ValueError(f"all axes must be equally long, not {arr.shape}")
     return (arange_of(arr.shape[0]),) * arr.ndim
@@ -112,7 +179,17 @@ def diag_indices_from(arr) -> tuple:
 
 @public()
 def fill_diagonal(a, val, wrap: bool = False) -> None:
-    """Set the main diagonal to ``val``, which repeats where it is short."""
+    """Set the main diagonal of an array in place.
+
+    val: a number, or an array whose elements are repeated.
+    wrap: whether the diagonal of a tall matrix starts again after as many rows as there are columns and one.
+
+    >>> x = gpuarray.zeros((2, 2))
+    >>> gpuarray.fill_diagonal(x, 5)
+    >>> x
+    array([[5., 0.],
+           [0., 5.]])
+    """
     if a.ndim < 2:
         raise ValueError("fill_diagonal() wants an array of at least two axes")
     if wrap:
@@ -130,5 +207,14 @@ def fill_diagonal(a, val, wrap: bool = False) -> None:
 
 @public()
 def trace(a, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out=None):
-    """The sum of the diagonal of two axes."""
+    """Add up the diagonal of two axes.
+
+    offset: which diagonal: 0 is the main one, positive ones are above it.
+    axis1, axis2: the two axes.
+    dtype: the type of the sums, by default that of :meth:`GPUArray.sum`.
+    out: an array for the result.
+
+    >>> gpuarray.trace(gpuarray.array([[1, 2], [3, 4]]))
+    array(5)
+    """
     return a.diagonal(offset, axis1, axis2).sum(-1, dtype, out)

@@ -75,11 +75,16 @@ def device_number(device) -> int:
 
 
 def to_device(self, device, /, *, stream=None):
-    """The array itself for its own device, a copy on another device, a numpy array for "cpu".
+    """Return the array itself for its own device, a copy on another device, a NumPy array for "cpu".
 
-    ``device`` is a number, "cuda:1" or a :class:`pycuda.driver.Device`. A copy between devices goes
-    by peer access where the devices have it. It waits for all work on the array's device, and is
-    done on return. The copy is C-contiguous or, of a Fortran-ordered array, Fortran-ordered.
+    device: a number, "cuda:1", "cpu" or a :class:`pycuda.driver.Device`; ValueError for anything else.
+    stream: a stream that is waited for first.
+
+    A copy between devices uses peer access if the devices have it. The call waits for all work on the array's
+    device, and the copy is done on return. The copy is C-contiguous, or Fortran-contiguous if the array is.
+
+    >>> gpuarray.array([1, 2]).to_device("cpu")
+    array([1, 2])
     """
     if isinstance(device, str) and device == "cpu":
         return self.get(stream=stream)

@@ -21,7 +21,13 @@ _BASES = {
 
 
 class vec:
-    """``vec.float4`` is a dtype with the fields x, y, z, w; ``vec.make_float4(...)`` a value."""
+    """The vector types of CUDA C++: ``vec.float4`` is a dtype with the fields x, y, z, w.
+
+    ``vec.make_float4(...)`` makes a number of it, ``vec.zeros_float4()`` one of zeros.
+
+    >>> gpuarray.vec.make_float2(1, 2)["y"].item()
+    2.0
+    """
 
 
 def _maker(dtype: np.dtype):

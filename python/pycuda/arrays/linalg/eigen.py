@@ -108,10 +108,13 @@ def _joined(real, imaginary, kind):
 
 @public("linalg")
 def eigvals(a):
-    """The eigenvalues of square matrices: complex, unless the matrices are real and all of the eigenvalues
-    are. In no order.
+    """Compute the eigenvalues of square matrices (..., n, n), in no order: an array (..., n).
 
-    Raises LinAlgError where an element is not finite.
+    They are complex unless the matrices are real and all eigenvalues are. Raises LinAlgError if an element is not
+    finite. By LAPACK (geev), or by Francis' QR algorithm on the Hessenberg form.
+
+    >>> gpuarray.sort(linalg.eigvals(gpuarray.array([[2.0, 1.0], [1.0, 2.0]]))).get().round(6)
+    array([1., 3.])
     """
     a = as_array(a)
     check_square(a)
@@ -128,10 +131,15 @@ def eigvals(a):
 
 @public("linalg")
 def eig(a):
-    """The eigenvalues of square matrices, in no order, and their eigenvectors as columns of length 1; complex
-    unless the matrices are real and all of their eigenvalues are.
+    """Compute eigenvalues and eigenvectors of square matrices (..., n, n), in no order.
 
-    Raises LinAlgError where an element is not finite.
+    Returns a named tuple (eigenvalues, eigenvectors): values (..., n), and vectors of length 1 as columns
+    (..., n, n). They are complex unless the matrices are real and all eigenvalues are. Raises LinAlgError if an
+    element is not finite. For the methods, see :func:`eigvals`.
+
+    >>> values, vectors = linalg.eig(gpuarray.array([[2.0, 0.0], [0.0, 3.0]]))
+    >>> gpuarray.sort(values).get().round(6)
+    array([2., 3.])
     """
     a = as_array(a)
     check_square(a)

@@ -166,16 +166,17 @@ def _solve(a, b, kind):
 
 @public("linalg")
 def solve(a, b):
-    """``x`` with ``a @ x = b``.
+    """Solve systems of linear equations: find ``x`` with ``a @ x = b``.
 
-    ``a``: square matrices (..., n, n). ``b``: a vector (n,), or matrices (..., n, columns). The stacks are
-    broadcast. The result has the shape of ``b``, broadcast, and the common type of both: float32, float64 or
-    their complex types; integers and bool are computed in float64.
+    a: square matrices (..., n, n).
+    b: a vector (n,), or matrices (..., n, columns); the stacks are broadcast.
 
-    By LU factors with partial pivoting (LAPACK's gesv). Raises LinAlgError for a matrix that is singular and
-    for one that is not square, ValueError for extents that do not fit.
+    The result has the shape of ``b``, broadcast, and the common type of both: float32, float64 or their complex
+    types; integers and bool are computed in float64. By LU factors with partial pivoting (LAPACK's gesv).
+    Raises LinAlgError for a singular matrix and for one that is not square, ValueError for extents that do not fit.
 
-    >>> x = linalg.solve(a, b)
+    >>> linalg.solve(gpuarray.array([[2.0, 0.0], [0.0, 4.0]]), gpuarray.array([2.0, 2.0]))
+    array([1. , 0.5])
     """
     a, b = as_array(a), as_array(b)
     check_square(a)
@@ -195,12 +196,14 @@ def solve(a, b):
 
 @public("linalg")
 def inv(a):
-    """The inverse of square matrices (..., n, n): an array of that shape, of float32, float64 or their
-    complex types; integers and bool are computed in float64.
+    """Invert square matrices (..., n, n).
 
-    By LU factors with partial pivoting. Raises LinAlgError for a matrix that is singular.
+    The result has their shape and type: float32, float64 or their complex types; integers and bool are computed
+    in float64. By LU factors with partial pivoting. Raises LinAlgError for a singular matrix.
 
-    >>> y = linalg.inv(a) @ x
+    >>> linalg.inv(gpuarray.array([[2.0, 0.0], [0.0, 4.0]]))
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
     """
     a = as_array(a)
     check_square(a)
@@ -217,7 +220,16 @@ def inv(a):
 @public(numpy=False)
 @public("linalg")
 def matrix_power(a, n: int):
-    """A square matrix (or a stack of them) multiplied with itself; for negative ``n``, its inverse."""
+    """Raise square matrices (..., n, n) to an integer power, by repeated squaring.
+
+    n: the power; the inverse is taken for a negative one.
+
+    Raises LinAlgError for matrices that are not square, and for a singular one with a negative power.
+
+    >>> gpuarray.matrix_power(gpuarray.array([[1, 1], [0, 1]]), 3)
+    array([[1, 3],
+           [0, 1]])
+    """
     n, a = operator.index(n), as_array(a)
     check_square(a)
     if n < 0:
@@ -238,11 +250,12 @@ def matrix_power(a, n: int):
 
 @public("linalg")
 def det(a):
-    """The determinants of square matrices (..., n, n): an array (...) of the matrices' type.
+    """Compute the determinants of square matrices (..., n, n): an array (...) of the matrices' type.
 
-    By LU factors; 0 for a matrix that is singular.
+    By LU factors; 0 for a singular matrix.
 
-    >>> volume = abs(linalg.det(a))
+    >>> linalg.det(gpuarray.array([[2.0, 0.0], [0.0, 4.0]]))
+    array(8.)
     """
     a = as_array(a)
     check_square(a)
@@ -260,12 +273,13 @@ def det(a):
 
 @public("linalg")
 def slogdet(a):
-    """The signs of the determinants of square matrices (..., n, n), and the logarithms of their sizes: two
-    arrays (...). A sign of complex matrices is a complex number of size 1.
+    """Compute the signs of the determinants of square matrices (..., n, n), and the logarithms of their magnitudes.
 
-    By LU factors. A matrix that is singular has sign 0 and logarithm -inf.
+    Returns a named tuple (sign, logabsdet) of two arrays (...). The sign of a complex matrix is a complex number of
+    magnitude 1. By LU factors; a singular matrix has sign 0 and logarithm -inf.
 
-    >>> sign, logarithm = linalg.slogdet(a)
+    >>> linalg.slogdet(gpuarray.array([[1.0, 0.0], [0.0, -1.0]])).sign
+    array(-1.)
     """
     a = as_array(a)
     check_square(a)
@@ -306,13 +320,16 @@ def _own_cholesky(a, kind, upper: bool):
 
 @public("linalg")
 def cholesky(a, /, *, upper: bool = False):
-    """L with ``L @ L.conj().T = a`` of Hermitian, positive definite matrices (..., n, n), or with ``upper``
-    its conjugate transpose.
+    """Factor Hermitian, positive definite matrices (..., n, n): find a lower triangular L with ``L @ L.conj().T = a``.
 
-    What lies above the diagonal (below, with ``upper``) is not read, and is 0 in the result. Raises
-    LinAlgError where a matrix is not positive definite.
+    upper: True gives the conjugate transpose of L.
 
-    >>> lower = linalg.cholesky(a)
+    The elements above the diagonal (below, with ``upper``) are not read, and are 0 in the result. Raises
+    LinAlgError if a matrix is not positive definite.
+
+    >>> linalg.cholesky(gpuarray.array([[4.0, 0.0], [0.0, 9.0]]))
+    array([[2., 0.],
+           [0., 3.]])
     """
     a = as_array(a)
     check_square(a)
@@ -371,15 +388,18 @@ def _own_qr(a, kind, mode: str):
 
 @public("linalg")
 def qr(a, mode: str = "reduced"):
-    """Q and R with ``Q @ R = a`` of matrices (..., m, n): Q's columns are orthonormal, R is upper triangular.
+    """Factor matrices (..., m, n): find Q with orthonormal columns and an upper triangular R with ``Q @ R = a``.
 
-    ``mode``: "reduced" gives Q (..., m, k) and R (..., k, n), k being the smaller extent; "complete" gives Q
-    (..., m, m) and R (..., m, n); "r" gives R of "reduced" alone.
+    mode: "reduced" gives Q (..., m, k) and R (..., k, n), with k the smaller extent. "complete" gives Q (..., m, m)
+        and R (..., m, n). "r" gives R of "reduced" alone.
 
-    By Householder's reflections, with LAPACK's signs. Raises LinAlgError for an array of one axis, ValueError
-    for another ``mode``.
+    By Householder's reflections, with LAPACK's signs. Raises LinAlgError for an array of one axis, ValueError for
+    another ``mode``.
 
-    >>> q, r = linalg.qr(a)
+    >>> q, r = linalg.qr(gpuarray.array([[3.0, 1.0], [4.0, 2.0]]))
+    >>> (q @ r).get().round(6)
+    array([[3., 1.],
+           [4., 2.]])
     """
     a = as_array(a)
     check_matrices(a)

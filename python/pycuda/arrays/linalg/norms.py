@@ -26,7 +26,15 @@ def _squares(x):
 
 @public("linalg")
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
-    """The norm of vectors along ``axis`` (an axis, several, or None: all): any number, inf, -inf."""
+    """Compute the norms of vectors.
+
+    axis: an int, several, or None for all axes: the axes of the vectors.
+    keepdims: whether reduced axes stay, with extent 1.
+    ord: the order: a number, inf for the largest magnitude, -inf for the smallest, 0 to count nonzero elements.
+
+    >>> linalg.vector_norm(gpuarray.array([3.0, 4.0]))
+    array(5.)
+    """
     x = _numbers(x)
     if ord == np.inf:
         return UFUNCS["absolute"](x).max(axis, None, keepdims)
@@ -47,7 +55,17 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 
 @public("linalg")
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
-    """The norm of matrices, or of stacks of them: "fro", "nuc", 1, -1, 2, -2, inf, -inf."""
+    """Compute the norms of matrices (..., m, n): an array (...).
+
+    keepdims: whether the last two axes stay, with extent 1.
+    ord: "fro" (the root of the sum of squares), "nuc" (the sum of the singular values), 2 and -2 (the largest and
+        the smallest singular value), 1 and -1 (of the sums of columns), inf and -inf (of the sums of rows).
+
+    Raises ValueError for another ``ord``.
+
+    >>> linalg.matrix_norm(gpuarray.array([[1.0, 2.0], [3.0, 4.0]]), ord=1)
+    array(6.)
+    """
     x = _numbers(x)
     if x.ndim < 2:
         raise ValueError(
@@ -69,8 +87,15 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 @public("linalg")
 def norm(x, ord=None, axis=None, keepdims=False):
-    """The norm of a vector or matrix, or of those along ``axis``; with no ``ord``, the root of the sum of
-    the squares of all elements."""
+    """Compute the norm of a vector or a matrix, or of vectors or matrices along ``axis``.
+
+    ord: as of :func:`vector_norm` and :func:`matrix_norm`; None takes the root of the sum of squares of all elements.
+    axis: one axis for vectors, two for matrices, None for the whole array.
+    keepdims: whether reduced axes stay, with extent 1.
+
+    >>> linalg.norm(gpuarray.array([[1.0, 2.0], [2.0, 4.0]]))
+    array(5.)
+    """
     x = _numbers(x)
     if axis is None and (ord is None or x.ndim <= 1):
         result = vector_norm(x._ravel(), ord=2 if ord is None else ord)
@@ -93,9 +118,16 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 @public("linalg")
 def cond(x, p=None):
-    """How much errors grow when a system of equations with these matrices is solved: the norm times that of
-    the inverse. ``p``: as :func:`matrix_norm`'s ``ord``; None is 2, which also takes matrices that are not
-    square. Infinite for singular ones."""
+    """Compute the condition numbers of matrices: the norm times the norm of the inverse.
+
+    p: the norm, as ``ord`` of :func:`matrix_norm`. None takes 2, also for matrices that are not square.
+
+    A condition number of 10**k costs about k digits when a system of equations is solved. It is infinite for
+    singular matrices.
+
+    >>> round(float(linalg.cond(gpuarray.array([[4.0, 0.0], [0.0, 2.0]]))), 6)
+    2.0
+    """
     x = _numbers(x)
     check_matrices(x)
     if x.size == 0:

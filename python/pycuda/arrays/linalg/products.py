@@ -37,13 +37,19 @@ def _product(a, b, dtype=None, stream=None):
 @public(array_api=True)
 @public("linalg")
 def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
-    """The product of matrices, or of stacks of them, which are broadcast; an array of one axis is a
-    row on the left and a column on the right.
+    """Multiply matrices, or stacks of matrices, which are broadcast.
 
-    16-bit floats are added up in float32. Raises ValueError for shapes that do not fit and for
-    numbers.
+    x1: an array (..., n, k), or a vector of k elements, which is a row.
+    x2: an array (..., k, m), or a vector of k elements, which is a column.
+    out: an array for the result. dtype: the type of the products and sums.
+    stream: the stream of the work, by default the current one.
 
-    >>> gpuarray.matmul(a, b)  # or a @ b
+    Returns an array (..., n, m). 16-bit floats are added in float32. By cuBLAS for floats on a GPU if the library
+    is found, else by tiles in shared memory. Raises ValueError for shapes that do not fit and for numbers,
+    TypeError for arrays of the host.
+
+    >>> gpuarray.matmul(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 1]))
+    array([3, 7])
     """
     for factor in (x1, x2):
         if not isinstance(factor, ArrayBase):
@@ -78,9 +84,14 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
 
 @public(module=False)
 def dot(a, b, out=None):
-    """numpy.dot: over the last axis of ``a`` and the last but one of ``b``.
+    """Multiply as numpy.dot does: sum over the last axis of ``a`` and the last but one of ``b``.
 
-    (``pycuda.gpuarray.dot`` has PyCUDA's meaning: all elements of two arrays of one shape.)
+    out: an array for the result.
+
+    ``pycuda.gpuarray.dot`` has PyCUDA's meaning instead: all elements of two arrays of one shape.
+
+    >>> gpuarray.array([[1, 2], [3, 4]]).dot(gpuarray.array([1, 1]))
+    array([3, 7])
     """
     a, b = as_array(a), as_array(b)
     if a.ndim == 0 or b.ndim == 0:
@@ -92,7 +103,11 @@ def dot(a, b, out=None):
 
 @public(module=False)
 def vdot(a, b):
-    """The sum of the products of all elements, those of ``a`` conjugated."""
+    """Add up the products of all elements, those of ``a`` conjugated. Raises ValueError for two sizes.
+
+    >>> np.vdot(gpuarray.array([1j, 2]), gpuarray.array([1j, 3]))
+    array(7.+0.j)
+    """
     a, b = as_array(a)._ravel(), as_array(b)._ravel()
     if a.size != b.size:
         raise ValueError(
@@ -103,7 +118,13 @@ def vdot(a, b):
 
 @public()
 def inner(a, b):
-    """Over the last axes of both; of numbers, their product."""
+    """Sum products over the last axes of both arrays; of numbers, their product.
+
+    Raises ValueError if the extents of the last axes differ.
+
+    >>> gpuarray.inner(gpuarray.array([1, 2]), gpuarray.array([3, 4]))
+    array(11)
+    """
     a, b = as_array(a), as_array(b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
@@ -113,7 +134,13 @@ def inner(a, b):
 @public(array_api=True)
 @public("linalg")
 def vecdot(x1, x2, /, *, axis=-1):
-    """Over one axis of two arrays that are broadcast, those of ``x1`` conjugated."""
+    """Sum the products over one axis of two arrays that are broadcast; elements of ``x1`` are conjugated.
+
+    axis: the axis, by default the last one.
+
+    >>> gpuarray.vecdot(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 1]))
+    array([3, 7])
+    """
     a, b = as_array(x1), as_array(x2)
     a = _moved_last(a, axis).conj()
     b = _moved_last(b, axis)
@@ -122,7 +149,13 @@ def vecdot(x1, x2, /, *, axis=-1):
 
 @public()
 def matvec(x1, x2, /, out=None):
-    """Matrices times vectors, both of them stacks that are broadcast."""
+    """Multiply matrices (..., n, k) and vectors (..., k), which are broadcast. Returns an array (..., n).
+
+    out: an array for the result. Raises ValueError for shapes that do not fit.
+
+    >>> gpuarray.matvec(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 1]))
+    array([3, 7])
+    """
     a, b = as_array(x1), as_array(x2)
     if a.ndim < 2 or b.ndim < 1:
         raise ValueError(
@@ -133,7 +166,13 @@ def matvec(x1, x2, /, out=None):
 
 @public()
 def vecmat(x1, x2, /, out=None):
-    """Vectors, conjugated, times matrices, both of them stacks that are broadcast."""
+    """Multiply vectors (..., k), conjugated, and matrices (..., k, m), which are broadcast. Returns (..., m).
+
+    out: an array for the result. Raises ValueError for shapes that do not fit.
+
+    >>> gpuarray.vecmat(gpuarray.array([1, 1]), gpuarray.array([[1, 2], [3, 4]]))
+    array([4, 6])
+    """
     a, b = as_array(x1), as_array(x2)
     if a.ndim < 1 or b.ndim < 2:
         raise ValueError(
@@ -163,9 +202,14 @@ def _axes_pair(a, b, axes):
 @public(array_api=True)
 @public("linalg")
 def tensordot(a, b, axes=2):
-    """Over ``axes``: so many last and first ones, or a list for each array.
+    """Sum products over several axes of two arrays.
 
-    Raises ValueError where their extents differ.
+    axes: the number of last axes of ``a`` and first axes of ``b``, or a list of axes for each.
+
+    The other axes of ``a`` come first in the result, then those of ``b``. Raises ValueError if extents differ.
+
+    >>> gpuarray.tensordot(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([[1, 0], [0, 1]]), axes=2)
+    array(5)
     """
     a, b = as_array(a), as_array(b)
     first, second = _axes_pair(a, b, axes)
@@ -184,7 +228,11 @@ def tensordot(a, b, axes=2):
 
 @public()
 def kron(a, b):
-    """Each element of ``a`` times all of ``b``, in its place."""
+    """Compute the Kronecker product: each element of ``a`` times all of ``b``, in its place.
+
+    >>> gpuarray.kron(gpuarray.array([1, 10]), gpuarray.array([1, 2]))
+    array([ 1,  2, 10, 20])
+    """
     a, b = as_array(a), as_array(b)
     ndim = max(a.ndim, b.ndim)
     a = a._reshape((1,) * (ndim - a.ndim) + a.shape)
@@ -303,9 +351,18 @@ def _contract(a, left: str, b, right: str, wanted: set):
 
 @public()
 def einsum(subscripts, /, *operands, out=None, dtype=None, optimize="greedy"):
-    """Einstein's summation: ``einsum("ij,jk->ik", a, b)``, with ellipses and repeated letters.
+    """Compute a sum of products in Einstein's notation.
 
-    Operands are contracted in pairs, in the order that numpy's ``einsum_path`` finds.
+    subscripts: a letter for each axis of each operand and of the result, as "ij,jk->ik"; "..." are further axes.
+        A letter that is not in the result is summed over.
+    out: an array for the result. dtype: the type of the products and sums.
+    optimize: as of numpy.einsum_path, which finds the order in which operands are contracted in pairs.
+
+    Raises ValueError for subscripts that do not fit the operands.
+
+    >>> x = gpuarray.array([[1, 2], [3, 4]])
+    >>> gpuarray.einsum("ij,ij->i", x, x)
+    array([ 5, 25])
     """
     if not isinstance(subscripts, str):
         raise TypeError("einsum() on the device wants its subscripts as a str")

@@ -173,16 +173,20 @@ class SVDResult(NamedTuple):
 
 @public("linalg")
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
-    """U, S and Vh with ``U @ diag(S) @ Vh = a`` of matrices (..., m, n): the columns of U and the rows of Vh are
-    orthonormal, S (..., k) falls, k being the smaller extent.
+    """Compute singular value decompositions of matrices (..., m, n): ``U @ diag(S) @ Vh = a``.
 
-    ``full_matrices``: U is (..., m, m) and Vh (..., n, n), else (..., m, k) and (..., k, n). Without
-    ``compute_uv``, S alone. ``hermitian``: only the lower triangle of ``a`` is read.
+    full_matrices: True gives U (..., m, m) and Vh (..., n, n), False (..., m, k) and (..., k, n), with k the smaller
+        extent.
+    compute_uv: False gives S alone.
+    hermitian: whether the matrices are Hermitian; only the lower triangle is read then.
 
-    By LAPACK (gesdd), by cuSOLVER (gesvd, for stacks of small matrices gesvdj), or by one-sided rotations, which also find small singular values to
-    many digits. Raises LinAlgError where an element is not finite.
+    The columns of U and the rows of Vh are orthonormal; S (..., k) falls. By LAPACK (gesdd), by cuSOLVER (gesvd;
+    gesvdj for stacks of small matrices), or by one-sided Jacobi rotations, which also find small singular values
+    to many digits. Raises LinAlgError if an element is not finite.
 
-    >>> u, s, vh = linalg.svd(a, full_matrices=False)
+    >>> u, s, vh = linalg.svd(gpuarray.array([[3.0, 0.0], [0.0, -2.0]]))
+    >>> s.get().round(6)
+    array([3., 2.])
     """
     a = as_array(a)
     check_matrices(a)
@@ -240,7 +244,13 @@ def _library_svd(a, full: bool, vectors: bool):
 
 @public("linalg")
 def svdvals(x, /):
-    """The singular values of matrices (..., m, n), falling: an array (..., k), k being the smaller extent."""
+    """Compute the singular values of matrices (..., m, n), falling: an array (..., k), with k the smaller extent.
+
+    Raises LinAlgError if an element is not finite. For the methods, see :func:`svd`.
+
+    >>> linalg.svdvals(gpuarray.array([[3.0, 0.0], [0.0, -2.0]])).get().round(6)
+    array([3., 2.])
+    """
     return svd(x, compute_uv=False)
 
 
@@ -263,24 +273,26 @@ class EighResult(NamedTuple):
 
 @public("linalg")
 def eigh(a, UPLO: str = "L"):
-    """The eigenvalues of Hermitian matrices (..., n, n), rising, real, of shape (..., n), and their
-    eigenvectors as columns, of shape (..., n, n).
+    """Compute eigenvalues and eigenvectors of Hermitian matrices (..., n, n).
 
-    ``UPLO`` "L" or "U": the triangle that is read. By LAPACK (syevd), by cuSOLVER, or by rotations. Raises
-    LinAlgError where an element is not finite.
+    UPLO: "L" or "U": the triangle that is read.
 
-    >>> values, vectors = linalg.eigh(a)
+    Returns a named tuple (eigenvalues, eigenvectors): real, rising values (..., n), and vectors of length 1 as
+    columns (..., n, n). By LAPACK (syevd), by cuSOLVER, or by Jacobi rotations. Raises LinAlgError if an element is
+    not finite.
+
+    >>> linalg.eigh(gpuarray.array([[2.0, 1.0], [1.0, 2.0]])).eigenvalues.get().round(6)
+    array([1., 3.])
     """
     return _eigh(a, UPLO, vectors=True)
 
 
 @public("linalg")
 def eigvalsh(a, UPLO: str = "L"):
-    """The eigenvalues of Hermitian matrices (..., n, n), rising, real, of shape (..., n).
+    """Compute the eigenvalues of Hermitian matrices (..., n, n): real, rising, of shape (..., n); see :func:`eigh`.
 
-    ``UPLO``: see :func:`eigh`. Raises LinAlgError where an element is not finite.
-
-    >>> linalg.eigvalsh(a)[..., -1]  # the largest
+    >>> linalg.eigvalsh(gpuarray.array([[2.0, 1.0], [1.0, 2.0]])).get().round(6)
+    array([1., 3.])
     """
     return _eigh(a, UPLO, vectors=False).eigenvalues
 
@@ -337,10 +349,16 @@ def _limits(s, cutoff):
 
 @public("linalg")
 def pinv(a, rcond=None, hermitian=False, *, rtol=...):
-    """The pseudo-inverse (Moore, Penrose) of matrices.
+    """Compute the pseudo-inverses (Moore, Penrose) of matrices (..., m, n): arrays (..., n, m).
 
-    Singular values up to ``rcond`` (or ``rtol``) times the largest one count as 0; by default 1e-15, with
-    ``rtol=None`` the type's precision times the larger extent.
+    rcond, rtol: two names of the limit: singular values up to ``rcond`` times the largest count as zero. It is 1e-15
+        by default; ``rtol=None`` takes the type's precision times the larger extent.
+    hermitian: whether the matrices are Hermitian.
+
+    Raises LinAlgError if an element is not finite. From the factors of :func:`svd`.
+
+    >>> linalg.pinv(gpuarray.array([[2.0], [0.0]])).get().round(6)
+    array([[0.5, 0. ]])
     """
     a = as_array(a)
     check_matrices(a)
@@ -358,8 +376,15 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=...):
 
 @public("linalg")
 def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
-    """How many singular values of matrices are larger than ``tol``, or than ``rtol`` times the largest
-    (default: the type's precision times the larger extent)."""
+    """Count the singular values of matrices (..., m, n) that are not close to zero: an array (...) of int64.
+
+    tol: the limit; rtol: the limit divided by the largest singular value. By default it is the type's precision
+        times the larger extent.
+    hermitian: whether the matrices are Hermitian.
+
+    >>> linalg.matrix_rank(gpuarray.array([[1.0, 1.0], [1.0, 1.0]]))
+    array(1)
+    """
     a = as_array(A)
     if tol is not None and rtol is not None:
         raise ValueError("`tol` and `rtol` can't be both set.")
@@ -378,11 +403,18 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
 
 @public("linalg")
 def lstsq(a, b, rcond=None):
-    """(x, residuals, rank, s): ``x`` for which ``a @ x`` comes closest to ``b``, the shortest where there
-    are several; the squared distances where ``a`` has full rank and more rows than columns, else none; the
-    rank, an int; the singular values.
+    """Solve a linear least-squares problem: find the ``x`` for which ``a @ x`` comes closest to ``b``.
 
-    Those up to ``rcond`` times the largest count as 0 (default: precision times the larger extent).
+    a: a matrix (m, n). b: a vector (m,) or a matrix (m, columns).
+    rcond: singular values up to ``rcond`` times the largest count as zero; by default the type's precision times
+        the larger extent.
+
+    Returns (x, residuals, rank, s): the solution of least length; the squared distances, empty unless ``a`` has
+    full rank and more rows than columns; the rank, an int; the singular values.
+
+    >>> x = linalg.lstsq(gpuarray.array([[1.0], [1.0]]), gpuarray.array([1.0, 3.0]))[0]
+    >>> x.get().round(6)
+    array([2.])
     """
     a, b = as_array(a), as_array(b)
     if a.ndim != 2:

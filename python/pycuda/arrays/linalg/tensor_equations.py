@@ -13,7 +13,16 @@ from pycuda.arrays.registry import public
 
 @public("linalg")
 def tensorsolve(a, b, axes=None):
-    """``x`` with ``tensordot(a, x, x.ndim) = b``."""
+    """Solve a tensor equation: find ``x`` with ``tensordot(a, x, x.ndim) = b``.
+
+    axes: axes of ``a`` that are moved to its end first.
+
+    Raises LinAlgError if ``a`` is not square as a matrix of (elements of b, elements of x).
+
+    >>> a = gpuarray.eye(4)._reshape(2, 2, 4)
+    >>> linalg.tensorsolve(a, gpuarray.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([1., 2., 3., 4.])
+    """
     a, b = as_array(a), as_array(b)
     if axes is not None:
         moved = [i for i in range(a.ndim) if i not in axes] + list(axes)
@@ -29,7 +38,14 @@ def tensorsolve(a, b, axes=None):
 
 @public("linalg")
 def tensorinv(a, ind: int = 2):
-    """The inverse with regard to :func:`tensordot` over the first ``ind`` axes."""
+    """Invert a tensor with regard to :func:`tensordot` over its first ``ind`` axes.
+
+    Raises ValueError if ``ind`` is not positive, LinAlgError if the array is not square as a matrix of these axes.
+
+    >>> linalg.tensorinv(2 * gpuarray.eye(2), ind=1)
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    """
     a = as_array(a)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")

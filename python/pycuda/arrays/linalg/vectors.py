@@ -12,7 +12,16 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 @public()
 @public("linalg")
 def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis=None):
-    """The cross products of vectors of three elements."""
+    """Compute the cross products of vectors of three elements; other axes are broadcast.
+
+    axisa, axisb, axisc: the axis of the vectors in ``a``, ``b`` and the result.
+    axis: one number for all three.
+
+    Raises ValueError for vectors of another extent.
+
+    >>> gpuarray.cross(gpuarray.array([1, 0, 0]), gpuarray.array([0, 1, 0]))
+    array([0, 0, 1])
+    """
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = moveaxis(as_array(a), axisa, -1), moveaxis(as_array(b), axisb, -1)
@@ -29,7 +38,14 @@ def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis=None):
 
 @public()
 def outer(a, b, out=None):
-    """The products of each element of ``a`` with each of ``b``."""
+    """Multiply each element of ``a`` with each element of ``b``; both are flattened. Returns an array (n, m).
+
+    out: an array for the result.
+
+    >>> gpuarray.outer(gpuarray.array([1, 2]), gpuarray.array([3, 4]))
+    array([[3, 4],
+           [6, 8]])
+    """
     a, b = as_array(a), as_array(b)
     return UFUNCS["multiply"](a._ravel()[:, None], b._ravel()[None, :], out=out)
 

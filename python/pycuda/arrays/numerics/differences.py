@@ -19,7 +19,18 @@ _absent = np._NoValue
 
 @public(array_api=True)
 def diff(a, n: int = 1, axis: int = -1, prepend=_absent, append=_absent):
-    """Each element less the one before along ``axis``, ``n`` times over."""
+    """Subtract from each element the one before it along an axis.
+
+    n: how many times.
+    axis: the axis, by default the last one.
+    prepend, append: arrays or numbers that are put before and behind the elements first.
+
+    The result is shorter by ``n`` along the axis. Differences of bool are their exclusive or.
+    Raises ValueError for a negative ``n`` and for an array without axes.
+
+    >>> gpuarray.diff(gpuarray.array([1, 4, 9, 16]))
+    array([3, 5, 7])
+    """
     array = as_array(a)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
@@ -51,7 +62,15 @@ def _border(value, array, axis: int):
 
 @public()
 def ediff1d(ary, to_end=None, to_begin=None):
-    """The differences of all elements in a row, between ``to_begin`` and ``to_end``."""
+    """Subtract from each element of the flattened array the one before it.
+
+    to_begin, to_end: numbers or arrays that are put before and behind the differences.
+
+    Raises TypeError if their types do not fit.
+
+    >>> gpuarray.ediff1d(gpuarray.array([1, 4, 9]), to_begin=0)
+    array([0, 3, 5])
+    """
     flat = as_array(ary)._ravel()
     parts = [flat[1:] - flat[:-1]]
     for place, value in ((0, to_begin), (2, to_end)):
@@ -65,10 +84,19 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 @public()
 def gradient(f, *varargs, axis=None, edge_order: int = 1):
-    """Central differences along each of ``axis``, one-sided at the ends.
+    """Estimate the derivative along axes from samples.
 
-    ``varargs``: the distance of the samples, or their coordinates (vectors), one for all axes or
-    one each.
+    varargs: the distance between samples, or the coordinates of the samples (vectors); one for all axes, or one
+        for each.
+    axis: an int, several, or None for all axes.
+    edge_order: 1 or 2, the order of the one-sided differences at both ends.
+
+    Inner samples have central differences of second order, also for uneven distances (Fornberg, Generation of
+    finite difference formulas on arbitrarily spaced grids, 1988). Integers are converted to float64. Returns one
+    array for one axis, else a tuple. Raises ValueError for an axis that is too short.
+
+    >>> gpuarray.gradient(gpuarray.array([1.0, 4.0, 9.0, 16.0]))
+    array([3., 4., 6., 7.])
     """
     f = as_array(f)
     if f.dtype.kind in "iub":
@@ -145,7 +173,15 @@ def _steps(spacing, f, axis: int):
 
 @public()
 def trapezoid(y, x=None, dx=1.0, axis: int = -1):
-    """The integral along ``axis`` by the trapezoidal rule."""
+    """Integrate along an axis by the trapezoidal rule.
+
+    x: the coordinates of the samples, a vector or an array of the shape of ``y``.
+    dx: the distance between samples if there is no ``x``.
+    axis: the axis, by default the last one.
+
+    >>> gpuarray.trapezoid(gpuarray.array([1.0, 2.0, 3.0]), dx=0.5)
+    array(2.)
+    """
     y = as_array(y)
     axis = _axes.normalize_axis(axis, y.ndim)
     before = (slice(None),) * axis

@@ -23,8 +23,16 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 @public()
 def roots(p):
-    """The roots of the polynomial with the coefficients ``p``, highest power first: the eigenvalues of its
-    companion matrix. In no order; complex unless all of them are real."""
+    """Find the roots of a polynomial: the eigenvalues of its companion matrix.
+
+    p: the coefficients, highest power first, a vector.
+
+    Returns a vector in no order, complex unless all roots are real. Raises ValueError for an array that is no
+    vector. The degree is read back from the device.
+
+    >>> gpuarray.sort(gpuarray.roots(gpuarray.array([1.0, -3.0, 2.0]))).get().round(6)
+    array([1., 2.])
+    """
     p = as_array(p)
     p = p._reshape(1) if p.ndim == 0 else p
     if p.ndim != 1:
@@ -51,12 +59,19 @@ def roots(p):
 
 @public()
 def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False):
-    """The coefficients, highest power first, of the polynomial of degree ``deg`` that comes closest to the
-    points (x, y) in the sum of squares, each times ``w`` squared. ``y`` may have several columns.
+    """Fit a polynomial of degree ``deg`` to points by least squares.
 
-    ``full``: also (residuals, rank, singular values, rcond) of :func:`lstsq`; else a RankWarning where the
-    rank is too low. ``cov``: also the covariances, scaled by chi squared over its degrees of freedom, but
-    not with ``"unscaled"``.
+    x: the coordinates, a vector. y: the values, a vector or a column for each of several fits.
+    rcond: singular values below ``rcond`` times the largest count as zero.
+    full: True returns (coefficients, residuals, rank, singular values, rcond), too.
+    w: a weight for each point, which multiplies the residual before it is squared.
+    cov: True returns (coefficients, their covariances); "unscaled" does not scale these by the residuals.
+
+    Coefficients come highest power first. Raises TypeError for wrong shapes, ValueError for a negative degree.
+
+    >>> x = gpuarray.array([0.0, 1.0, 2.0])
+    >>> gpuarray.polyfit(x, 3 * x + 1, 1).get().round(6)
+    array([3., 1.])
     """
     order = int(deg) + 1
     x, y = as_array(x) + 0.0, as_array(y) + 0.0
@@ -109,7 +124,15 @@ def _check_points(x, y, order: int) -> None:
 
 @public()
 def vander(x, N=None, increasing: bool = False):
-    """The powers of the elements of a vector, one row for each element."""
+    """Make the Vandermonde matrix of a vector: a row of powers for each element.
+
+    N: the number of columns, by default that of the elements.
+    increasing: whether the powers rise from 0; by default they fall to 0.
+
+    >>> gpuarray.vander(gpuarray.array([2, 3]), 3)
+    array([[4, 2, 1],
+           [9, 3, 1]])
+    """
     x = as_array(x)
     if x.ndim != 1:
         raise ValueError(f"vander() wants a vector, not {x.ndim} axes")
@@ -122,7 +145,13 @@ def vander(x, N=None, increasing: bool = False):
 
 @public()
 def polyval(p, x):
-    """The polynomial with the coefficients ``p``, highest power first, at ``x``."""
+    """Evaluate a polynomial at each element of ``x``, by Horner's rule.
+
+    p: the coefficients, highest power first.
+
+    >>> gpuarray.polyval(gpuarray.array([1, 0, -1]), gpuarray.array([2, 3]))
+    array([3, 8])
+    """
     x = as_array(x)
     result = UFUNCS["multiply"](x, 0)
     for coefficient in as_array(p):

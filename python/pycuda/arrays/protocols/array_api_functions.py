@@ -15,7 +15,14 @@ from pycuda.arrays.shapes import views
 
 @public(numpy=False, module=False, array_api=True)
 def astype(x, dtype, /, *, copy=True, device=None):
-    """The elements converted to ``dtype``; complex numbers not to real ones."""
+    """Convert the elements to ``dtype``; complex numbers are not converted to real ones, which raises TypeError.
+
+    copy: False returns the array itself if it has the type already.
+    device: None, or the current context's device.
+
+    >>> array_api.astype(gpuarray.array([1, 2]), array_api.float32)
+    array([1., 2.], dtype=float32)
+    """
     check_device(device)
     if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
         raise TypeError(f"{x.dtype} is not converted to {dtype}: take real() first")
@@ -28,7 +35,11 @@ def _type_of(value):
 
 @public(numpy=False, module=False, array_api=True)
 def can_cast(from_, to, /):
-    """Whether a type (or an array's) can be converted by the standard's promotion rules."""
+    """Test whether a dtype, or that of an array, can be converted to another by the standard's promotion rules.
+
+    >>> array_api.can_cast(array_api.int8, array_api.int16)
+    True
+    """
     from_, to = np.dtype(_type_of(from_)), np.dtype(to)
     families = ("b", "iu", "fc")  # between these, the standard promotes nothing
     same = any({from_.kind, to.kind} <= set(family) for family in families)
@@ -37,7 +48,11 @@ def can_cast(from_, to, /):
 
 @public(numpy=False, module=False, array_api=True)
 def result_type(*arrays_and_dtypes):
-    """The type that arrays, types and Python's numbers have together."""
+    """Find the common type of arrays, dtypes and Python's numbers. ValueError for numbers alone.
+
+    >>> array_api.result_type(array_api.int8, 1)
+    dtype('int8')
+    """
     types = [_type_of(one) for one in arrays_and_dtypes]
     if all(isinstance(one, (int, float, complex)) for one in types):
         raise ValueError("result_type() wants at least one array or dtype")
@@ -66,7 +81,11 @@ class IntegerLimits(NamedTuple):
 
 @public(numpy=False, module=False, array_api=True)
 def finfo(type, /):
-    """The limits of a floating point type; of a complex one, those of its parts."""
+    """Return the limits of a floating-point dtype, or of the parts of a complex one: a named tuple of numbers.
+
+    >>> array_api.finfo(array_api.float32).bits
+    32
+    """
     limits = np.finfo(_type_of(type))
     numbers = (limits.eps, limits.max, limits.min, limits.smallest_normal)
     return FloatLimits(limits.bits, *map(float, numbers), limits.dtype)
@@ -74,7 +93,11 @@ def finfo(type, /):
 
 @public(numpy=False, module=False, array_api=True)
 def iinfo(type, /):
-    """The limits of an integer type."""
+    """Return the limits of an integer dtype: a named tuple of numbers.
+
+    >>> array_api.iinfo(array_api.int8).max
+    127
+    """
     limits = np.iinfo(_type_of(type))
     return IntegerLimits(limits.bits, limits.max, limits.min, limits.dtype)
 

@@ -113,8 +113,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     mean: the mean, if it is known; of the shape that ``keepdims=True`` gives.
 
     The other parameters and the types are those of :func:`mean`; the variance of complex numbers is real.
-    The deviations are added up in one pass, relative to the first element, by the method of Chan, Golub and
-    LeVeque (Algorithms for computing the sample variance, 1983).
+    One pass, in which partial sums are merged pairwise (Chan, Golub and LeVeque, Updating formulae and a
+    pairwise algorithm for computing sample variances, 1979).
 
     >>> gpuarray.var(gpuarray.array([1.0, 2.0, 3.0, 4.0]))
     array(1.25)

@@ -22,34 +22,52 @@ def _scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
 
 @public()
 def cumsum(a, axis=None, dtype=None, out=None, *, stream=None):
-    """The sums of the elements up to each one, along ``axis`` or over all in C order.
+    """Add up the elements up to each one, along an axis.
 
-    Small integers are summed in 64 bits as in numpy, float16 and bfloat16 in float32.
+    axis: the axis; None scans the elements in C order.
+    dtype: the type of the sums. By default integers below 64 bits are summed in 64 bits, all others in their own;
+        16-bit floats are added in float32.
+    out: an array for the result.
+    stream: the stream of the work, by default the current one.
 
-    >>> gpuarray.cumsum(x, axis=0)
+    The order of the additions depends on the shape alone, so that each run has the same result.
+
+    >>> gpuarray.cumsum(gpuarray.array([1, 2, 3]))
+    array([1, 3, 6])
     """
     return _scan("sum", a, axis, dtype, out, stream)
 
 
 @public()
 def cumprod(a, axis=None, dtype=None, out=None, *, stream=None):
-    """The products of the elements up to each one, along ``axis`` or over all in C order."""
+    """Multiply the elements up to each one, along an axis; parameters as of :func:`cumsum`.
+
+    >>> gpuarray.cumprod(gpuarray.array([1, 2, 3]))
+    array([1, 2, 6])
+    """
     return _scan("prod", a, axis, dtype, out, stream)
 
 
 @public(array_api=True)
 def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-    """:func:`cumsum` by the name of the array API standard; ``axis`` may be left out for one axis.
+    """Add up the elements up to each one, as :func:`cumsum` does, with the array API's parameters.
 
-    ``include_initial`` puts a zero in front.
+    axis: the axis, which may be left out for a vector. ValueError for None with several axes.
+    include_initial: whether a zero is put in front, so that the axis is longer by one.
+
+    >>> gpuarray.cumulative_sum(gpuarray.array([1, 2, 3]), include_initial=True)
+    array([0, 1, 3, 6])
     """
     return _cumulative("sum", x, axis, dtype, out, include_initial)
 
 
 @public(array_api=True)
 def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-    """:func:`cumprod` by the name of the array API standard; ``include_initial`` puts a one in
-    front."""
+    """Multiply the elements up to each one; parameters as of :func:`cumulative_sum`, whose first value is one here.
+
+    >>> gpuarray.cumulative_prod(gpuarray.array([2, 3]), include_initial=True)
+    array([1, 2, 6])
+    """
     return _cumulative("prod", x, axis, dtype, out, include_initial)
 
 

@@ -38,7 +38,11 @@ def _counted(a, axis, keepdims, where):
 
 @public()
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
-    """The sum of the elements that are numbers."""
+    """Add up the elements that are not NaN; parameters as of :meth:`GPUArray.sum`. A sum of no numbers is 0.
+
+    >>> gpuarray.nansum(gpuarray.array([1.0, np.nan, 2.0]))
+    array(3.)
+    """
     return _nan_reduction(
         "nansum", "add", a, axis, dtype, out, keepdims, initial, where, stream
     )
@@ -46,7 +50,11 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
 
 @public()
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
-    """The product of the elements that are numbers."""
+    """Multiply the elements that are not NaN; parameters as of :meth:`GPUArray.prod`. A product of no numbers is 1.
+
+    >>> gpuarray.nanprod(gpuarray.array([3.0, np.nan, 2.0]))
+    array(6.)
+    """
     return _nan_reduction(
         "nanprod", "multiply", a, axis, dtype, out, keepdims, initial, where, stream
     )
@@ -54,7 +62,11 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, wh
 
 @public()
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
-    """The smallest of the elements that are numbers; NaN where there is none."""
+    """Find the smallest element that is not NaN; parameters as of :meth:`GPUArray.min`. NaN if all are NaN.
+
+    >>> gpuarray.nanmin(gpuarray.array([3.0, np.nan, 2.0]))
+    array(2.)
+    """
     return _nan_reduction(
         "nanmin", "fmin", a, axis, None, out, keepdims, initial, where, stream
     )
@@ -62,7 +74,11 @@ def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, 
 
 @public()
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
-    """The largest of the elements that are numbers; NaN where there is none."""
+    """Find the largest element that is not NaN; parameters as of :meth:`GPUArray.max`. NaN if all are NaN.
+
+    >>> gpuarray.nanmax(gpuarray.array([3.0, np.nan, 2.0]))
+    array(3.)
+    """
     return _nan_reduction(
         "nanmax", "fmax", a, axis, None, out, keepdims, initial, where, stream
     )
@@ -81,14 +97,24 @@ def _nan_reduction(name, ufunc, a, axis, dtype, out, keepdims, initial, where, s
 
 @public()
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
-    """The mean of the elements that are numbers; NaN where there is none."""
+    """Compute the mean of the elements that are not NaN; parameters as of :meth:`GPUArray.mean`. NaN if all are NaN.
+
+    >>> gpuarray.nanmean(gpuarray.array([3.0, np.nan, 2.0]))
+    array(2.5)
+    """
     a = as_array(a)
     return mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
 
 
 @public()
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):  # fmt: skip
-    """The variance of the elements that are numbers; NaN where ``ddof`` leaves none."""
+    """Compute the variance of the elements that are not NaN; parameters as of :meth:`GPUArray.var`.
+
+    The result is NaN if there are no more numbers than ``ddof``.
+
+    >>> gpuarray.nanvar(gpuarray.array([3.0, np.nan, 1.0]))
+    array(1.)
+    """
     a, ddof = as_array(a), delta_of(ddof, correction)
     keepdims = bool(given(keepdims, False))
     result = var(
@@ -102,7 +128,11 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 
 @public()
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):  # fmt: skip
-    """The standard deviation of the elements that are numbers."""
+    """Compute the standard deviation of the elements that are not NaN; parameters as of :func:`nanvar`.
+
+    >>> gpuarray.nanstd(gpuarray.array([3.0, np.nan, 1.0]))
+    array(1.)
+    """
     variance = nanvar(
         a,
         axis,
@@ -119,13 +149,21 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 
 @public()
 def nanargmin(a, axis=None, out=None, *, keepdims=False):
-    """The first index of the smallest number; ValueError where all are NaN."""
+    """Find the index of the first smallest number; parameters as of :func:`argmin`. ValueError if all are NaN.
+
+    >>> gpuarray.nanargmin(gpuarray.array([3.0, np.nan, 2.0]))
+    array(2)
+    """
     return _nan_index("argmin", np.inf, a, axis, out, keepdims)
 
 
 @public()
 def nanargmax(a, axis=None, out=None, *, keepdims=False):
-    """The first index of the largest number; ValueError where all are NaN."""
+    """Find the index of the first largest number; parameters as of :func:`argmin`. ValueError if all are NaN.
+
+    >>> gpuarray.nanargmax(gpuarray.array([3.0, np.nan, 2.0]))
+    array(0)
+    """
     return _nan_index("argmax", -np.inf, a, axis, out, keepdims)
 
 
@@ -141,13 +179,21 @@ def _nan_index(name, worst, a, axis, out, keepdims):
 
 @public()
 def nancumsum(a, axis=None, dtype=None, out=None):
-    """The sums of the elements up to each one, NaN counting as zero."""
+    """Add up the elements up to each one, with NaN as zero; parameters as of :func:`cumsum`.
+
+    >>> gpuarray.nancumsum(gpuarray.array([1.0, np.nan, 2.0]))
+    array([1., 1., 3.])
+    """
     return cumsum(_without_nan(as_array(a), 0), axis, dtype, out)
 
 
 @public()
 def nancumprod(a, axis=None, dtype=None, out=None):
-    """The products of the elements up to each one, NaN counting as one."""
+    """Multiply the elements up to each one, with NaN as one; parameters as of :func:`cumsum`.
+
+    >>> gpuarray.nancumprod(gpuarray.array([3.0, np.nan, 2.0]))
+    array([3., 3., 6.])
+    """
     return cumprod(_without_nan(as_array(a), 1), axis, dtype, out)
 
 

@@ -12,7 +12,17 @@ from pycuda.arrays.shapes.views import moveaxis
 
 @public()
 def apply_along_axis(func1d, axis: int, arr, *args, **kwargs):
-    """``func1d`` of each vector along ``axis``, one after the other."""
+    """Apply a function to each vector along an axis, one after the other.
+
+    func1d: called as ``func1d(vector, *args, **kwargs)`` with an array of one axis; returns an array or a number.
+    axis: the axis of the vectors.
+    arr: the array. Raises ValueError if there is no vector.
+
+    The results of the function stand in the place of ``axis``. A function that takes an axis itself is much faster.
+
+    >>> gpuarray.apply_along_axis(gpuarray.sum, 1, gpuarray.array([[1, 2], [3, 4]]))
+    array([3, 7])
+    """
     arr = as_array(arr)
     axis = _axes.normalize_axis(axis, arr.ndim)
     moved = moveaxis(arr, axis, -1)
@@ -28,7 +38,14 @@ def apply_along_axis(func1d, axis: int, arr, *args, **kwargs):
 
 @public()
 def apply_over_axes(func, a, axes):
-    """``func(a, axis)`` for one axis after the other; reduced axes stay."""
+    """Apply a reduction over one axis after the other; reduced axes stay, with extent 1.
+
+    func: called as ``func(array, axis)``.
+    axes: an int or several.
+
+    >>> gpuarray.apply_over_axes(np.sum, gpuarray.array([[1, 2], [3, 4]]), (0, 1))
+    array([[10]])
+    """
     array = as_array(a)
     for axis in normalize_axes(axes, array.ndim):
         result = func(array, axis)

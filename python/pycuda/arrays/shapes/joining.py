@@ -31,12 +31,20 @@ def _several(arrays, what: str) -> list:
 def concatenate(
     arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same_kind"
 ):
-    """The arrays one after the other along ``axis``; None takes all elements of each.
+    """Join arrays along an axis.
 
-    A new array has memory from ``allocator``, or from where that of the first array is. PyCUDA's
-    ``concatenate(arrays, axis, allocator)`` works as well.
+    arrays: the arrays, whose shapes are equal but for ``axis``.
+    axis: the axis; None joins all elements of each array, in C order.
+    out: an array for the result.
+    allocator: a function that returns the result's memory, by default the allocator of the first array that
+        has one. PyCUDA's ``concatenate(arrays, axis, allocator)`` works, too.
+    dtype: the type of the result, by default the common type of all arrays.
+    casting: which casts of types are allowed, as in NumPy; others raise TypeError.
 
-    >>> concatenate([x, y], axis=1)
+    Raises ValueError for no arrays and for shapes that do not fit.
+
+    >>> gpuarray.concatenate([gpuarray.array([1, 2]), gpuarray.array([3])])
+    array([1, 2, 3])
     """
     out, allocator = _out_or_allocator(out, allocator)
     arrays = _several(arrays, "concatenate")
@@ -98,7 +106,16 @@ def _allocator_of(arrays):
 
 @public(array_api=True)
 def stack(arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same_kind"):
-    """The arrays, all of one shape, along a new axis; ``allocator`` as of :func:`concatenate`."""
+    """Join arrays of one shape along a new axis.
+
+    axis: the place of the new axis in the result.
+
+    The other parameters and errors are those of :func:`concatenate`.
+
+    >>> gpuarray.stack([gpuarray.array([1, 2]), gpuarray.array([3, 4])], axis=1)
+    array([[1, 3],
+           [2, 4]])
+    """
     arrays = _several(arrays, "stack")
     if len({array.shape for array in arrays}) != 1:
         raise ValueError(
@@ -113,14 +130,27 @@ def stack(arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same
 
 @public(aliases="row_stack")
 def vstack(tup, *, dtype=None, casting: str = "same_kind"):
-    """The arrays one below the other."""
+    """Join arrays along the first axis; vectors are rows.
+
+    dtype, casting: as of :func:`concatenate`.
+
+    >>> gpuarray.vstack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
+    array([[1, 2],
+           [3, 4]])
+    """
     arrays = [atleast_2d(array) for array in tup]
     return concatenate(arrays, 0, dtype=dtype, casting=casting)
 
 
 @public()
 def hstack(tup, *, dtype=None, casting: str = "same_kind"):
-    """The arrays side by side: along the second axis; vectors along their only one."""
+    """Join arrays along the second axis; vectors along their only axis.
+
+    dtype, casting: as of :func:`concatenate`.
+
+    >>> gpuarray.hstack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
+    array([1, 2, 3, 4])
+    """
     arrays = [atleast_1d(array) for array in _several(tup, "stack")]
     axis = 0 if arrays[0].ndim == 1 else 1
     return concatenate(arrays, axis, dtype=dtype, casting=casting)
@@ -128,13 +158,23 @@ def hstack(tup, *, dtype=None, casting: str = "same_kind"):
 
 @public()
 def dstack(tup):
-    """The arrays along the third axis."""
+    """Join arrays along the third axis. Vectors have the shape (1, n, 1), matrices (m, n, 1).
+
+    >>> gpuarray.dstack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
+    array([[[1, 3],
+            [2, 4]]])
+    """
     return concatenate([atleast_3d(array) for array in tup], 2)
 
 
 @public()
 def column_stack(tup):
-    """The arrays side by side; vectors are columns."""
+    """Join arrays along the second axis; vectors are columns.
+
+    >>> gpuarray.column_stack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
+    array([[1, 3],
+           [2, 4]])
+    """
     arrays = [as_array(array) for array in tup]
     columns = [a if a.ndim > 1 else a._reshape(-1, 1) for a in arrays]
     return concatenate(columns, 1)
@@ -142,15 +182,24 @@ def column_stack(tup):
 
 @public()
 def append(arr, values, axis=None):
-    """``values`` behind the elements of ``arr``."""
+    """Join an array and further values along an axis; None joins all elements of both.
+
+    >>> gpuarray.append(gpuarray.array([1, 2]), [3, 4])
+    array([1, 2, 3, 4])
+    """
     return concatenate((arr, as_array(values)), axis)
 
 
 @public()
 def block(arrays):
-    """One array of nested lists of arrays: the innermost lists along the last axis.
+    """Join nested lists of arrays: the innermost lists along the last axis, the next ones along the last but one.
 
-    >>> block([[a, b], [c, d]])
+    Raises ValueError for lists of different depth or of no elements.
+
+    >>> x = gpuarray.ones((1, 2), np.int8)
+    >>> gpuarray.block([[x, 2 * x], [3 * x, 4 * x]])
+    array([[1, 1, 2, 2],
+           [3, 3, 4, 4]], dtype=int8)
     """
     depth = _depth(arrays)
     most = max(depth, max((leaf.ndim for leaf in _leaves(arrays)), default=0))

@@ -26,9 +26,16 @@ _KEYWORDS = {
 
 @public()
 def pad(array, pad_width, mode="constant", **kwargs):
-    """``array`` with a border: ``pad_width`` is (before, after), for all axes or for each.
+    """Put a border around an array.
 
-    All modes of numpy but "median", functions, and ``reflect_type="odd"``, which raise TypeError.
+    pad_width: the extents of the border: one int, (before, after) for all axes, or such a pair for each axis.
+    mode: "constant", "edge", "linear_ramp", "maximum", "mean", "minimum", "reflect", "symmetric", "wrap" or
+        "empty", as in NumPy. "median", functions and ``reflect_type="odd"`` raise TypeError.
+
+    Keywords depend on the mode: ``constant_values``, ``end_values``, ``stat_length``.
+
+    >>> gpuarray.pad(gpuarray.array([1, 2, 3]), (1, 2), "edge")
+    array([1, 1, 2, 3, 3, 3])
     """
     array = as_array(array)
     if isinstance(pad_width, dict):

@@ -8,19 +8,31 @@ from pycuda.arrays.shapes.axes import normalize_axes
 
 @public()
 def shape(a) -> tuple[int, ...]:
-    """The extents of the axes."""
+    """Return the extents of the axes, a tuple.
+
+    >>> gpuarray.shape(gpuarray.zeros((2, 3)))
+    (2, 3)
+    """
     return a.shape
 
 
 @public()
 def ndim(a) -> int:
-    """How many axes."""
+    """Return the number of axes.
+
+    >>> gpuarray.ndim(gpuarray.zeros((2, 3)))
+    2
+    """
     return a.ndim
 
 
 @public()
 def size(a, axis=None) -> int:
-    """How many elements, or how many along ``axis`` (an int or a tuple)."""
+    """Return the number of elements, or the product of the extents of ``axis``, an int or a tuple.
+
+    >>> gpuarray.size(gpuarray.zeros((2, 3)), axis=1)
+    3
+    """
     if axis is None:
         return a.size
     count = 1
@@ -31,31 +43,54 @@ def size(a, axis=None) -> int:
 
 @public(array_api=True)
 def real(val):
-    """The real part."""
+    """Return the real parts: a new array for complex elements, else the array itself.
+
+    >>> gpuarray.real(gpuarray.array([1 + 2j, 3]))
+    array([1., 3.])
+    """
     return val.real
 
 
 @public(array_api=True)
 def imag(val):
-    """The imaginary part."""
+    """Return the imaginary parts as a new array; zeros for real elements.
+
+    >>> gpuarray.imag(gpuarray.array([1 + 2j, 3]))
+    array([2., 0.])
+    """
     return val.imag
 
 
 @public()
 def isrealobj(x) -> bool:
-    """Whether the type is not complex."""
+    """Test whether the dtype is not complex. Returns a bool of the host.
+
+    >>> gpuarray.isrealobj(gpuarray.array([1 + 0j]))
+    False
+    """
     return not iscomplexobj(x)
 
 
 @public()
 def iscomplexobj(x) -> bool:
-    """Whether the type is complex."""
+    """Test whether the dtype is complex. Returns a bool of the host.
+
+    >>> gpuarray.iscomplexobj(gpuarray.array([1 + 0j]))
+    True
+    """
     return x.dtype.kind == "c"
 
 
 @public()
 def may_share_memory(a, b, max_work=None) -> bool:
-    """Whether the bytes between the first and the last element of both overlap."""
+    """Test whether the address ranges of two arrays overlap. Returns a bool of the host.
+
+    max_work: accepted for NumPy's signature. The test is of ranges alone, as in NumPy with ``max_work=0``.
+
+    >>> x = gpuarray.zeros(4)
+    >>> gpuarray.may_share_memory(x, x[2:])
+    True
+    """
     (low, high), (begin, end) = _bounds(a), _bounds(b)
     return low < end and begin < high
 

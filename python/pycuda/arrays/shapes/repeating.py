@@ -17,7 +17,14 @@ from pycuda.arrays.shapes.views import broadcast_to
 
 @public(array_api=True)
 def tile(A, reps):
-    """``A`` repeated ``reps`` times along each axis, in one pass."""
+    """Repeat an array along each axis, in one pass.
+
+    reps: the number of repetitions, or one number for each axis.
+
+    >>> gpuarray.tile(gpuarray.array([1, 2]), (2, 2))
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]])
+    """
     array = as_array(A)
     counts = tuple(reps) if np.iterable(reps) else (reps,)
     counts = (1,) * (array.ndim - len(counts)) + tuple(map(operator.index, counts))
@@ -32,9 +39,16 @@ def tile(A, reps):
 
 @public(array_api=True)
 def repeat(a, repeats, axis=None):
-    """Each element (or part along ``axis``) ``repeats`` times: an int, or one for each.
+    """Repeat each element, or each part along an axis.
 
-    An array of counts that lives on the device is read back: it decides on the result's shape.
+    repeats: the number of repetitions, or one number for each element. An array of the device is read back,
+        because the numbers decide on the shape of the result.
+    axis: the axis; None takes the elements in C order.
+
+    Raises ValueError for negative numbers.
+
+    >>> gpuarray.repeat(gpuarray.array([5, 6]), [2, 1])
+    array([5, 5, 6])
     """
     array = as_array(a)
     if axis is None:
@@ -58,7 +72,14 @@ def repeat(a, repeats, axis=None):
 
 @public(array_api=True)
 def roll(a, shift, axis=None):
-    """The elements moved on by ``shift``; those that leave at one end come in at the other."""
+    """Shift the elements along axes; elements that leave at one end come in at the other.
+
+    shift: the number of places, one for all axes or one for each.
+    axis: an int or several; None shifts the flat array.
+
+    >>> gpuarray.roll(gpuarray.array([1, 2, 3, 4]), 1)
+    array([4, 1, 2, 3])
+    """
     array = as_array(a)
     if axis is None:
         return roll(array._ravel(), shift, 0)._reshape(array.shape)
@@ -96,7 +117,16 @@ def _roll_parts(result, array, steps) -> None:
 
 @public()
 def delete(arr, obj, axis=None):
-    """The array without the parts that ``obj`` (an int, slice, list or mask) selects."""
+    """Copy an array without the parts at given indices.
+
+    obj: an int, a slice, a list of ints, or a mask of bool.
+    axis: the axis; None takes the elements of the flat array.
+
+    Raises IndexError for an index outside.
+
+    >>> gpuarray.delete(gpuarray.array([5, 6, 7]), 1)
+    array([5, 7])
+    """
     array = as_array(arr)
     if axis is None:
         array, axis = array._ravel(), 0
@@ -107,7 +137,15 @@ def delete(arr, obj, axis=None):
 
 @public()
 def insert(arr, obj, values, axis=None):
-    """The array with ``values`` before the places ``obj``."""
+    """Copy an array with values put in before given indices.
+
+    obj: an int, a slice, a list of ints, or a mask of bool.
+    values: an array or number that broadcasts to the parts, cast to the type of ``arr``.
+    axis: the axis; None takes the elements of the flat array.
+
+    >>> gpuarray.insert(gpuarray.array([5, 6]), 1, [9, 9])
+    array([5, 9, 9, 6])
+    """
     array = as_array(arr)
     if axis is None:
         array, axis = array._ravel(), 0
@@ -144,7 +182,12 @@ def _on_host(index):
 
 @public()
 def resize(a, new_shape):
-    """The elements over and over, as many as ``new_shape`` holds."""
+    """Repeat the elements of an array, in C order, until a new shape is full.
+
+    >>> gpuarray.resize(gpuarray.array([1, 2, 3]), (2, 2))
+    array([[1, 2],
+           [3, 1]])
+    """
     array = as_array(a)._ravel()
     shape = tuple(new_shape) if np.iterable(new_shape) else (new_shape,)
     if min(shape, default=0) < 0:

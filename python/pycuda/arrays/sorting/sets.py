@@ -16,13 +16,28 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 @public()
 def union1d(ar1, ar2):
-    """The sorted elements that are in one of the arrays, each once."""
+    """Find the elements that are in at least one of two arrays: sorted, each once, a vector.
+
+    >>> gpuarray.union1d(gpuarray.array([3, 1]), gpuarray.array([2, 3]))
+    array([1, 2, 3])
+    """
     return unique(concatenate((as_array(ar1), as_array(ar2)), axis=None))
 
 
 @public()
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
-    """Where ``element`` is one of ``test_elements``; ``invert``: where it is not."""
+    """Test for each element whether it is in a set.
+
+    element: the array. test_elements: the set, an array or a list.
+    assume_unique: accepted for NumPy's signature; the result does not depend on it.
+    invert: True tests whether the element is not in the set.
+    kind: accepted for NumPy's signature: None, "sort" or "table". The set is always sorted.
+
+    >>> gpuarray.isin(gpuarray.array([1, 2, 3]), [3, 5])
+    array([False, False,  True])
+    """
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"kind must be None, 'sort' or 'table', not {kind!r}")
     element, test = as_array(element), as_array(test_elements)._ravel()
     common = np.result_type(element.dtype, test.dtype)
     element, test = element.astype(common, copy=False), test.astype(common, copy=False)
@@ -36,7 +51,14 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
 
 @public()
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
-    """The sorted elements that are in both arrays; ``return_indices``: and where they are first."""
+    """Find the elements that are in both arrays: sorted, each once, a vector.
+
+    assume_unique: whether neither array has an element twice, which saves a pass.
+    return_indices: True returns (elements, their first indices in ``ar1``, those in ``ar2``).
+
+    >>> gpuarray.intersect1d(gpuarray.array([3, 1, 2]), gpuarray.array([2, 3]))
+    array([2, 3])
+    """
     a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
     if not assume_unique:
         a, first_a = unique(a, return_index=True)
@@ -56,14 +78,26 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
 
 @public()
 def setdiff1d(ar1, ar2, assume_unique=False):
-    """The elements of the first array that are not in the second, sorted."""
+    """Find the elements of ``ar1`` that are not in ``ar2``: sorted, each once, a vector.
+
+    assume_unique: whether neither array has an element twice; the result keeps the order of ``ar1`` then.
+
+    >>> gpuarray.setdiff1d(gpuarray.array([3, 1, 2]), gpuarray.array([2]))
+    array([1, 3])
+    """
     a = as_array(ar1)._ravel() if assume_unique else unique(as_array(ar1))
     return a[isin(a, ar2, invert=True)]
 
 
 @public()
 def setxor1d(ar1, ar2, assume_unique=False):
-    """The sorted elements that are in one of the arrays only."""
+    """Find the elements that are in exactly one of two arrays: sorted, each once, a vector.
+
+    assume_unique: whether neither array has an element twice, which saves a pass.
+
+    >>> gpuarray.setxor1d(gpuarray.array([3, 1]), gpuarray.array([2, 3]))
+    array([1, 2])
+    """
     a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
     if not assume_unique:
         a, b = unique(a), unique(b)

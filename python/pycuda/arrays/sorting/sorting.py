@@ -57,9 +57,19 @@ def _sort(a, axis, descending=False):
 
 @public(array_api=True)
 def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, stream=None):  # fmt: skip
-    """A sorted copy along ``axis``; None sorts all elements. ``descending`` turns the order.
+    """Return a sorted copy.
 
-    >>> gpuarray.sort(x, axis=0)
+    axis: the axis, by default the last one; None sorts all elements as a vector.
+    kind: accepted for NumPy's signature; sorting is always stable.
+    order: None. Structs are not sorted.
+    stable: accepted for NumPy's and the array API's signature.
+    descending: True sorts from the largest element on. Equal elements keep their order.
+    stream: the stream of the work, by default the current one.
+
+    NaN comes last. By radix sort.
+
+    >>> gpuarray.sort(gpuarray.array([3, 1, 2]))
+    array([1, 2, 3])
     """
     with _driver._Using(stream):
         a, axis = _sorted_axis(a, axis, kind, order)
@@ -68,7 +78,11 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, st
 
 @public(array_api=True)
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, stream=None):  # fmt: skip
-    """The places (int64) of the elements in sorted order; equal ones stay in their order."""
+    """Return the indices (int64) that sort an array; parameters as of :func:`sort`.
+
+    >>> gpuarray.argsort(gpuarray.array([3, 1, 2]))
+    array([1, 2, 0])
+    """
     with _driver._Using(stream):
         a, axis = _sorted_axis(a, axis, kind, order)
         return _argsort(a, axis, descending)
@@ -76,7 +90,11 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False,
 
 @public()
 def sort_complex(a):
-    """All as complex numbers, sorted along the last axis."""
+    """Return the elements as complex numbers, sorted along the last axis by real part, then by imaginary part.
+
+    >>> gpuarray.sort_complex(gpuarray.array([2 + 1j, 1 + 5j, 2 - 1j]))
+    array([1.+5.j, 2.-1.j, 2.+1.j])
+    """
     a = as_array(a)
     kind = (
         np.complex64
@@ -88,7 +106,14 @@ def sort_complex(a):
 
 @public()
 def lexsort(keys, axis=-1):
-    """The order by several keys, the last one first: rows of an array or a sequence of arrays."""
+    """Return the indices (int64) that sort by several keys; the last key counts most.
+
+    keys: a sequence of arrays of one shape, or the rows of an array.
+    axis: the axis to sort along.
+
+    >>> gpuarray.lexsort([gpuarray.array([1, 2, 1]), gpuarray.array([0, 0, 9])])
+    array([0, 1, 2])
+    """
     keys = [as_array(key) for key in keys]
     if not keys:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
@@ -112,7 +137,9 @@ def lexsort(keys, axis=-1):
 # Parts of what is sorted
 
 
-def _ranks(kth, extent: int) -> list[int]:
+def _ranks(kth, extent: int, kind) -> list[int]:
+    if kind != "introselect":
+        raise ValueError(f"kind must be 'introselect', not {kind!r}")
     ranks = np.atleast_1d(np.asarray(kth)).ravel().tolist()
     for k in ranks:
         if not -extent <= k < extent:
@@ -122,10 +149,22 @@ def _ranks(kth, extent: int) -> list[int]:
 
 @public()
 def partition(a, kth, axis=-1, kind="introselect", order=None):
-    """A copy in which element ``kth`` along ``axis`` is where it is in the sorted array, smaller
-    ones before it and greater ones after it. (For several ``kth`` all are sorted.)"""
+    """Return a copy in which element ``kth`` is where a sort would put it: no element before it is larger, none
+    behind it is smaller.
+
+    kth: an index, or several.
+    axis: the axis, by default the last one; None takes all elements as a vector.
+    kind: "introselect", NumPy's only kind.
+    order: None. Structs are not sorted.
+
+    Long rows are parted by radix selection, which counts digits from the highest on; short rows, complex
+    numbers and rows with several ``kth`` are sorted. Raises ValueError for an index outside.
+
+    >>> gpuarray.partition(gpuarray.array([4, 2, 3, 1]), 0)[0]
+    array(1)
+    """
     a, axis = _sorted_axis(a, axis, None, order)
-    ranks = _ranks(kth, a.shape[axis])
+    ranks = _ranks(kth, a.shape[axis], kind)
     if len(ranks) != 1 or a.dtype.kind == "c":
         return _sort(a, axis)
     return _driver._array_partition(a, axis, ranks[0])
@@ -133,9 +172,13 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
 
 @public()
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
-    """The places of the elements in the order of :func:`partition`."""
+    """Return the indices (int64) of the elements in the order of :func:`partition`, with its parameters.
+
+    >>> gpuarray.argpartition(gpuarray.array([4, 2, 3, 1]), 0)[0]
+    array(3)
+    """
     a, axis = _sorted_axis(a, axis, None, order)
-    ranks = _ranks(kth, a.shape[axis])
+    ranks = _ranks(kth, a.shape[axis], kind)
     if len(ranks) != 1 or a.dtype.kind == "c":
         return _argsort(a, axis)
     return _driver._array_partition(a, axis, ranks[0], places=True)
@@ -143,10 +186,16 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
 
 @public(numpy=False)
 def topk(a, k: int, axis=-1, largest: bool = True, stream=None):
-    """The ``k`` largest (or smallest) elements along ``axis``, best first, and their places.
+    """Find the ``k`` largest elements along an axis, the largest first, and their indices (int64).
 
-    Of equal ones those that come first. NaN counts as greater than any number. Raises ValueError
-    for a ``k`` that is not there.
+    largest: False finds the smallest elements, the smallest first.
+    stream: the stream of the work, by default the current one.
+
+    Of equal elements, the first ones are taken. NaN counts as larger than all numbers. Raises ValueError for a
+    negative ``k`` and for one above the extent of the axis.
+
+    >>> gpuarray.topk(gpuarray.array([3, 9, 4]), 2)
+    (array([9, 4]), array([1, 2]))
     """
     with _driver._Using(stream):
         return _topk(a, k, axis, largest)
@@ -168,8 +217,16 @@ def _topk(a, k, axis, largest):
 
 @public(array_api=True)
 def searchsorted(a, v, side="left", sorter=None, *, stream=None):
-    """Where ``v``'s elements would go in the sorted ``a`` (int64): before equal ones, or behind
-    them with ``side="right"``."""
+    """Find the indices (int64) at which elements would be inserted into a sorted vector.
+
+    a: the vector, sorted, or by the indices ``sorter`` if they are given.
+    v: the elements, an array or a number.
+    side: "left" gives the index before equal elements, "right" the one behind them.
+    stream: the stream of the work, by default the current one.
+
+    >>> gpuarray.searchsorted(gpuarray.array([1, 3, 5]), gpuarray.array([0, 3, 9]))
+    array([0, 1, 3])
+    """
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', not {side!r}")
     with _driver._Using(stream):

@@ -83,10 +83,19 @@ def unique(
     ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *,
     equal_nan=True, sorted=True,
 ):  # fmt: skip
-    """The sorted elements of an array without repetitions, with what else is asked for: the first
-    place of each (``return_index``), each element's number among them, and how often it occurs.
+    """Find the distinct elements of an array, sorted.
 
-    Of equal NaNs one stays with ``equal_nan``. With ``axis``, parts along it are compared as a whole.
+    return_index: True returns the index of the first of each, too.
+    return_inverse: True returns the number of each element among the distinct ones, too.
+    return_counts: True returns how often each occurs, too.
+    axis: parts along this axis are compared as a whole; None compares the elements of the flat array.
+    equal_nan: whether equal NaNs count once.
+    sorted: accepted for NumPy's signature; the result is always sorted.
+
+    The number of distinct elements is read back from the device.
+
+    >>> gpuarray.unique(gpuarray.array([3, 1, 3]), return_counts=True)
+    (array([1, 3]), array([1, 2]))
     """
     ar = as_array(ar)
     if axis is not None:
@@ -139,23 +148,41 @@ def _unique_parts(a, axis, return_index, return_inverse, return_counts):
 
 @public(array_api=True)
 def unique_values(x, /):
-    """The elements without repetitions; NaNs all stay, as the array API has it."""
+    """Find the distinct elements, sorted. NaNs are all distinct, as in the array API.
+
+    >>> gpuarray.unique_values(gpuarray.array([3, 1, 3]))
+    array([1, 3])
+    """
     return unique(x, equal_nan=False)
 
 
 @public(array_api=True)
 def unique_counts(x, /):
-    """The elements without repetitions and how often each occurs."""
+    """Find the distinct elements and how often each occurs: a named tuple (values, counts).
+
+    >>> gpuarray.unique_counts(gpuarray.array([3, 1, 3])).counts
+    array([1, 2])
+    """
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
 @public(array_api=True)
 def unique_inverse(x, /):
-    """The elements without repetitions, and each element's number among them."""
+    """Find the distinct elements and each element's number among them: a named tuple (values, inverse_indices).
+
+    >>> gpuarray.unique_inverse(gpuarray.array([3, 1, 3])).inverse_indices
+    array([1, 0, 1])
+    """
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
 @public(array_api=True)
 def unique_all(x, /):
-    """All that :func:`unique` can tell."""
+    """Find the distinct elements and all that :func:`unique` knows of them.
+
+    Returns a named tuple (values, indices, inverse_indices, counts).
+
+    >>> gpuarray.unique_all(gpuarray.array([3, 1, 3])).indices
+    array([1, 0])
+    """
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))

@@ -44,7 +44,16 @@ def _correlation(a, v, mode: str, what: str):
 
 @public()
 def convolve(a, v, mode: str = "full"):
-    """The convolution of two vectors: "full", "same" as long as the longer one, or "valid"."""
+    """Compute the discrete convolution of two vectors.
+
+    mode: "full" gives n + m - 1 elements, "same" as many as the longer vector has, "valid" those that depend on
+        no element outside.
+
+    Raises ValueError for arrays that are no vectors, empty ones and another ``mode``.
+
+    >>> gpuarray.convolve(gpuarray.array([1, 2, 3]), gpuarray.array([1, 1]))
+    array([1, 3, 5, 3])
+    """
     a, v = as_array(a), as_array(v)
     if v.size > a.size:
         a, v = v, a
@@ -59,7 +68,13 @@ def convolve(a, v, mode: str = "full"):
 
 @public()
 def correlate(a, v, mode: str = "valid"):
-    """The cross-correlation of two vectors, those of ``v`` conjugated."""
+    """Compute the cross-correlation of two vectors: sums of products, those of ``v`` conjugated.
+
+    Parameters are those of :func:`convolve`, but ``mode`` is "valid" by default.
+
+    >>> gpuarray.correlate(gpuarray.array([1, 2, 3]), gpuarray.array([1, 1]))
+    array([3, 5])
+    """
     a, v = as_array(a), as_array(v).conj()
     if v.size > a.size:
         return _correlation(v, a, mode, "correlate")[::-1].copy()
@@ -68,8 +83,22 @@ def correlate(a, v, mode: str = "valid"):
 
 @public()
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):  # fmt: skip
-    """The covariances of variables, which are the rows of ``m`` (and ``y``), or with ``rowvar=False`` the
-    columns. Counts and weights of the observations are those of numpy."""
+    """Compute the covariances of variables.
+
+    m: the observations, an array (variables, observations) or a vector for one variable.
+    y: further variables.
+    rowvar: False takes the columns of ``m`` as the variables.
+    bias, ddof: the sums are divided by the number of observations less ``ddof``; ddof is 1, or 0 with ``bias``.
+    fweights: how often each observation counts, integers.
+    aweights: the weight of each observation.
+    dtype: the type of the result, at least float64 by default.
+
+    Returns an array (variables, variables).
+
+    >>> gpuarray.cov(gpuarray.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
     m = as_array(m)
     if m.ndim > 2:
         raise ValueError(f"m has more than 2 dimensions: {m.ndim}")
@@ -117,7 +146,12 @@ def _variables(m, rowvar, kind):
 
 @public()
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
-    """The correlation coefficients of variables; see :func:`cov`."""
+    """Compute Pearson's correlation coefficients of variables; parameters as of :func:`cov`.
+
+    >>> gpuarray.corrcoef(gpuarray.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])).get().round(6)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
@@ -130,8 +164,18 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
 
 @public("linalg")
 def multi_dot(arrays, *, out=None):
-    """The product of several matrices in the order that takes the fewest multiplications; the first and
-    the last may be vectors."""
+    """Multiply several matrices in the order that takes the fewest multiplications.
+
+    arrays: matrices whose extents fit; the first and the last may be vectors.
+    out: an array for the result.
+
+    The order is found by dynamic programming (Cormen et al., Introduction to Algorithms, chapter 15).
+
+    >>> x = gpuarray.ones((2, 2))
+    >>> linalg.multi_dot([x, x, x])
+    array([[4., 4.],
+           [4., 4.]])
+    """
     arrays = [as_array(one) for one in arrays]
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")

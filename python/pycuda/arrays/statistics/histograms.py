@@ -74,7 +74,17 @@ def _weighted(bins, weights, count: int):
 
 @public()
 def bincount(x, /, weights=None, minlength: int = 0):
-    """How often each of the numbers 0, 1, ... occurs (int64), or the sum of its ``weights`` (float64)."""
+    """Count how often each of the numbers 0, 1, 2 ... occurs.
+
+    x: integers, not negative, a vector. Raises ValueError for negative ones.
+    weights: a number for each element; their sums are the result then, of type float64.
+    minlength: the least number of counts.
+
+    Returns a vector of int64. The largest element is read back from the device.
+
+    >>> gpuarray.bincount(gpuarray.array([0, 2, 2]))
+    array([1, 0, 2])
+    """
     x = as_array(x)
     if x.ndim != 1:
         raise ValueError(f"bincount() wants a vector, not {x.ndim} axes")
@@ -97,8 +107,14 @@ def bincount(x, /, weights=None, minlength: int = 0):
 
 @public()
 def digitize(x, bins, right: bool = False):
-    """The number of the bin that each element lies in; ``bins`` rise or fall. ``right``: bins have their
-    upper edge and not their lower one."""
+    """Find for each element the number of its bin.
+
+    bins: the edges, a vector that rises or falls; others raise ValueError.
+    right: whether a bin contains its right edge; by default it contains its left one.
+
+    >>> gpuarray.digitize(gpuarray.array([0.5, 1.0, 9.0]), gpuarray.array([0.0, 1.0, 2.0]))
+    array([1, 2, 3])
+    """
     bins = as_array(bins)
     if bins.ndim != 1:
         raise ValueError(f"bins must be a vector, not of {bins.ndim} axes")
@@ -228,18 +244,29 @@ def _values_and_weights(a, weights):
 
 @public()
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
-    """The edges that :func:`histogram` would take."""
+    """Compute the edges of the bins of :func:`histogram`, with its parameters.
+
+    >>> gpuarray.histogram_bin_edges(gpuarray.array([0.0, 4.0]), bins=2)
+    array([0., 2., 4.])
+    """
     a, weights = _values_and_weights(a, weights)
     return as_array(_edges(a, bins, range, weights)[0])
 
 
 @public()
 def histogram(a, bins=10, range=None, density=None, weights=None):
-    """How many elements lie in each bin, and the bins' edges.
+    """Count how many elements are in each bin.
 
-    ``bins``: how many between the smallest and the largest element (or in ``range``), their edges, or the
-    name of a rule ("auto", "fd", "scott", "sturges", "doane", "sqrt", "rice"). The last bin has both its
-    edges. ``weights`` are added up instead of ones; ``density`` makes the integral 1.
+    bins: the number of bins, their edges, or the name of a rule: "auto", "fd", "scott", "sturges", "doane",
+        "sqrt", "rice".
+    range: the lowest and the highest edge, by default the smallest and the largest element.
+    density: True scales the counts so that the integral is 1.
+    weights: a number for each element, which is added up in the place of 1.
+
+    Returns (counts, edges). The last bin contains both its edges. Raises ValueError for edges that fall.
+
+    >>> gpuarray.histogram(gpuarray.array([1.0, 2.0, 4.0]), bins=[0, 2, 4])
+    (array([1, 2]), array([0, 2, 4]))
     """
     a, weights = _values_and_weights(a, weights)
     edges, uniform = _edges(a, bins, range, weights)
@@ -263,9 +290,18 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
 
 @public()
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):
-    """The counts (float64) of points by boxes, and the edges along each axis.
+    """Count how many points are in each box of a grid.
 
-    ``sample``: an array of (points, axes), or a sequence with an array for each axis.
+    sample: an array (points, axes), or a sequence with a vector for each axis.
+    bins: as of :func:`histogram`: one for all axes, or one for each.
+    range, density, weights: as of :func:`histogram`; ranges are one pair for each axis.
+
+    Returns (counts in float64, a list of the edges along each axis).
+
+    >>> counts, edges = gpuarray.histogramdd(gpuarray.array([[0.0, 0.0], [1.0, 1.0]]), bins=2)
+    >>> counts
+    array([[1., 0.],
+           [0., 1.]])
     """
     if isinstance(sample, ArrayBase):
         columns = list(sample.T) if sample.ndim == 2 else [sample]
@@ -313,7 +349,14 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
 
 @public()
 def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
-    """:func:`histogramdd` of two vectors: the counts and both vectors of edges."""
+    """Count how many points (x, y) are in each box of a grid; parameters as of :func:`histogramdd`.
+
+    Returns (counts, edges along x, edges along y).
+
+    >>> gpuarray.histogram2d(gpuarray.array([0.0, 1.0]), gpuarray.array([0.0, 1.0]), bins=2)[0]
+    array([[1., 0.],
+           [0., 1.]])
+    """
     if not isinstance(bins, (int, np.integer)) and len(bins) != 2:
         bins = [bins, bins]
     counts, edges = histogramdd(
@@ -324,10 +367,15 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
 
 @public()
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """The piecewise linear function through (``xp``, ``fp``) at ``x``; ``xp`` rises.
+    """Evaluate the piecewise linear function through points.
 
-    Outside it is ``left`` and ``right``, by default the first and last of ``fp``; with ``period`` ``xp``
-    repeats.
+    x: where the function is evaluated.
+    xp, fp: the coordinates, which rise, and the values of the points; vectors.
+    left, right: the values outside, by default the first and the last of ``fp``.
+    period: the period of ``xp``; ``left`` and ``right`` do not count then.
+
+    >>> gpuarray.interp(gpuarray.array([0.5, 5.0]), gpuarray.array([0.0, 1.0]), gpuarray.array([0.0, 10.0]))
+    array([ 5., 10.])
     """
     x, xp, fp = (as_array(one) for one in (x, xp, fp))
     if xp.ndim != 1 or fp.shape != xp.shape:

@@ -157,9 +157,21 @@ def _quantile_of_rows(rows, count, q: float, method: str, kind):
 
 @public()
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
-    """The elements below which the shares ``q`` (0 to 1) of the elements along ``axis`` (None: all) lie.
+    """Compute quantiles: values below which given shares of the elements are.
 
-    ``method``: numpy's. NaN where there is a NaN. The result has the axes of ``q`` first.
+    q: the shares, from 0 to 1; a number or an array. Raises ValueError for others.
+    axis: an int, several, or None for all axes.
+    out: an array for the result.
+    overwrite_input: accepted for NumPy's signature; the input is never changed.
+    method: one of NumPy's: "linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull" ...
+        (Hyndman and Fan, Sample quantiles in statistical packages, 1996).
+    keepdims: whether reduced axes stay, with extent 1.
+    weights: None. Weights raise TypeError.
+
+    The axes of ``q`` come first in the result. NaN if an element is NaN.
+
+    >>> gpuarray.quantile(gpuarray.array([1.0, 2.0, 3.0]), 0.25)
+    array(1.5)
     """
     a, q = _checked(a, q, method, weights)
     return _quantile(a, q, axis, method, keepdims, out, by_row=False)
@@ -167,7 +179,11 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
 
 @public()
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
-    """:func:`quantile` with ``q`` from 0 to 100."""
+    """Compute quantiles for shares ``q`` from 0 to 100; the other parameters are those of :func:`quantile`.
+
+    >>> gpuarray.percentile(gpuarray.array([1.0, 2.0, 3.0]), 25)
+    array(1.5)
+    """
     a, q = _checked(a, _share(q), method, weights)
     return _quantile(a, q, axis, method, keepdims, out, by_row=False)
 
@@ -181,7 +197,13 @@ def _share(q):
 
 @public()
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The middle element along ``axis``, or the mean of both; NaN where there is a NaN."""
+    """Compute the median: the middle element in sorted order, or the mean of the two middle ones.
+
+    Parameters are those of :func:`quantile`. NaN if an element is NaN.
+
+    >>> gpuarray.median(gpuarray.array([3, 9, 4, 1]))
+    array(3.5)
+    """
     a = as_array(a)
     rows, wide = _flattened(a, axis)
     n = rows.shape[-1]
@@ -206,21 +228,33 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 @public()
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
-    """:func:`quantile` of the elements that are numbers; NaN where there is none."""
+    """Compute :func:`quantile` of the elements that are not NaN. NaN if all are NaN.
+
+    >>> gpuarray.nanquantile(gpuarray.array([1.0, np.nan, 3.0]), 0.5)
+    array(2.)
+    """
     a, q = _checked(a, q, method, weights)
     return _quantile(a, q, axis, method, keepdims, out, by_row=True)
 
 
 @public()
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
-    """:func:`percentile` of the elements that are numbers; NaN where there is none."""
+    """Compute :func:`percentile` of the elements that are not NaN. NaN if all are NaN.
+
+    >>> gpuarray.nanpercentile(gpuarray.array([1.0, np.nan, 3.0]), 50)
+    array(2.)
+    """
     a, q = _checked(a, _share(q), method, weights)
     return _quantile(a, q, axis, method, keepdims, out, by_row=True)
 
 
 @public()
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """:func:`median` of the elements that are numbers; NaN where there is none."""
+    """Compute :func:`median` of the elements that are not NaN. NaN if all are NaN.
+
+    >>> gpuarray.nanmedian(gpuarray.array([1.0, np.nan, 3.0]))
+    array(2.)
+    """
     a = as_array(a)
     if a.dtype.kind != "f":
         return median(a, axis, out, keepdims=keepdims)

@@ -10,6 +10,7 @@ import functools
 import numpy as np
 
 from pycuda import _driver
+from pycuda._driver import ArrayBase
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     Function = TypeVar("Function", bound=Callable)
-from pycuda._driver import ArrayBase
 
 _NUMBERS = (bool, int, float, complex, np.number, np.bool_)
 

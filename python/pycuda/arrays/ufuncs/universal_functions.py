@@ -9,15 +9,32 @@ from pycuda.arrays import registry
 from pycuda.arrays.ufuncs import tracing as _tracing
 
 
+class _Docstring:
+    """The docstring of a universal function, made when a program asks for it; or that of the class."""
+
+    def __get__(self, instance, owner=None) -> str:
+        if instance is None:
+            return _ABOUT
+        from pycuda.arrays.ufuncs.descriptions import docstring
+
+        return docstring(instance.__name__, instance.nin)
+
+
+_ABOUT = """A function of each element of arrays and numbers, with NumPy's types and broadcasting.
+
+``out`` is written instead of a new array. ``where``, an array of bool, says which elements are written. ``dtype``
+is the type to compute in, ``casting`` which casts are allowed, ``stream`` the stream of the work.
+``allocator(nbytes)`` returns the memory of a new array. Raises TypeError for types that the function does not take,
+ValueError for shapes that cannot be broadcast.
+
+>>> y = gpuarray.zeros(2)
+>>> gpuarray.hypot(gpuarray.array([3.0, 5.0]), gpuarray.array([4.0, 12.0]), out=y)
+array([ 5., 13.])
+"""
+
+
 class UniversalFunction:
-    """An elementwise function of arrays and numbers, with numpy's types and broadcasting.
-
-    ``out`` is written instead of a new array; ``where``, an array of bool, says where; ``dtype``
-    is the type to compute in; ``stream`` the stream to do it in; ``allocator(nbytes)`` gives the
-    memory of a new array.
-
-    >>> gpuarray.hypot(x, 2.0, out=y)
-    """
+    __doc__ = _Docstring()
 
     def __init__(self, name: str, nin: int, operation: str | None = None) -> None:
         self.__name__ = name
@@ -69,13 +86,13 @@ class UniversalFunction:
                 self._operation,
                 *inputs,
                 out=out,
-                where=_mask(where),
+                where=array_of_where(where),
                 dtype=None if dtype is None else np.dtype(dtype),
                 casting=casting,
             )
 
 
-def _mask(where):
+def array_of_where(where):
     """None for everywhere; numpy's masks and False as arrays of the device."""
     if where is True or isinstance(where, _driver.ArrayBase):
         return None if where is True else where
@@ -123,7 +140,7 @@ for _pair in _ALIASES.split():
     _declare(_word, UFUNCS[_name])
 
 
-def _two_results(name: str, first: str, second: str, nin: int):
+def _two_results(name: str, first: str, second: str, nin: int, about: str):
     def function(
         *inputs,
         out=(None, None),
@@ -145,7 +162,7 @@ def _two_results(name: str, first: str, second: str, nin: int):
             raise ValueError(f"out of {name}() is a tuple of two arrays or None")
         with _driver._Using(stream, allocator):
             inputs = [_apart(one, outs[0]) for one in inputs[:nin]]
-            mask = _apart(_mask(where), outs[0])
+            mask = _apart(array_of_where(where), outs[0])
             return tuple(
                 _driver._array_apply(
                     operation,
@@ -159,7 +176,18 @@ def _two_results(name: str, first: str, second: str, nin: int):
             )
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As numpy.{name}: two arrays. ``out`` is a tuple of two; ``where`` masks both results."
+    function.__doc__ = (
+        about.partition("\n")[0]
+        + """
+
+    out: a tuple of two arrays or None for the results.
+    where: an array of bool: the elements of both results to write.
+
+    The other parameters are those of the universal functions. Returns a tuple of two arrays.
+
+    """
+        + about.partition("\n")[2].lstrip()
+    )
     return function
 
 
@@ -170,9 +198,27 @@ def _apart(value, out):
     return value.copy() if _driver._array_share_memory(value, out) else value
 
 
-divmod_ = _two_results("divmod", "floor_divide", "remainder", 2)
-frexp = _two_results("frexp", "frexp_mantissa", "frexp_exponent", 1)
-modf = _two_results("modf", "modf_fraction", "modf_integer", 1)
+divmod_ = _two_results(
+    "divmod", "floor_divide", "remainder", 2,
+    """Divide and round down, and compute the remainder, as :func:`floor_divide` and :func:`remainder` do.
+    >>> np.divmod(gpuarray.array([7, -7]), 2)
+    (array([ 3, -4]), array([1, 1]))
+    """,
+)  # fmt: skip
+frexp = _two_results(
+    "frexp", "frexp_mantissa", "frexp_exponent", 1,
+    """Split each element into a mantissa, of magnitude 0.5 to 1, and an exponent to base 2 (int32).
+    >>> gpuarray.frexp(gpuarray.array([8.0, 0.75]))
+    (array([0.5 , 0.75]), array([4, 0], dtype=int32))
+    """,
+)  # fmt: skip
+modf = _two_results(
+    "modf", "modf_fraction", "modf_integer", 1,
+    """Split each element into a fractional and an integer part, both with the element's sign.
+    >>> gpuarray.modf(gpuarray.array([2.5, -2.5]))
+    (array([ 0.5, -0.5]), array([ 2., -2.]))
+    """,
+)  # fmt: skip
 TWO_RESULTS = {"divmod": divmod_, "frexp": frexp, "modf": modf}
 for _name in ("frexp", "modf"):
     registry.add(

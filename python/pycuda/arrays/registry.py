@@ -111,7 +111,8 @@ def _reordered(entry: Entry):
     called.__name__ = called.__qualname__ = entry.name
     called.__module__ = "pycuda.gpuarray"
     called.__doc__ = function.__doc__
-    parameters = dict(inspect.signature(function).parameters)
+    signature = inspect.signature(function)
+    parameters = dict(signature.parameters)
     by_place = [
         parameters.pop(old).replace(
             name=new, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -124,9 +125,8 @@ def _reordered(entry: Entry):
         else one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for one in parameters.values()
     ]
-    result = inspect.signature(function).return_annotation
     called.__signature__ = inspect.Signature(
-        by_place + by_name, return_annotation=result
+        by_place + by_name, return_annotation=signature.return_annotation
     )
     return called
 

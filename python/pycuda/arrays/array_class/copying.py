@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 
 from pycuda import _driver
@@ -51,7 +49,9 @@ class CopyMethods:
         result = CopyMethods.__copy__(self)
         memo[id(self)] = result
         if vars(self):
-            vars(result).update(copy.deepcopy(vars(self), memo))
+            from copy import deepcopy  # which is there: it has called this method
+
+            vars(result).update(deepcopy(vars(self), memo))
         return result
 
     def __reduce__(self):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+
 from pycuda.arrays import registry
 from pycuda.arrays.own_device import on_own_device
 from pycuda.arrays.protocols import all_functions as _all_functions  # noqa: F401
 
-# Ours for each of NumPy's.
-FUNCTIONS = registry.numpy_functions()
+
+@functools.cache
+def functions() -> dict:
+    """Our function for each of NumPy's. Made at the first call, because numpy.fft is slow to import."""
+    return registry.numpy_functions()
 
 
 def array_function(self, func, types, args, kwargs):
     """``numpy.func(...)`` with an array of the device among its arguments."""
-    ours = FUNCTIONS.get(func)
+    ours = functions().get(func)
     if ours is None:
         name = f"{func.__module__}.{func.__name__}"
         raise TypeError(

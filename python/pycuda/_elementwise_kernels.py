@@ -485,13 +485,13 @@ def _choice_kernel(comparison, crit_dtype, dtype, name):
 
 @context_dependent_memoize
 def get_if_positive_kernel(crit_dtype, dtype):
-    """(crit, then_, else_, result): ``result[i] = crit[i] > 0 ? then_[i] : else_[i]``"""
+    """Make the kernel ``result[i] = crit[i] > 0 ? then_[i] : else_[i]``; arguments: crit, ``then_``, ``else_``, result."""
     return _choice_kernel(">", crit_dtype, dtype, "if_positive")
 
 
 @context_dependent_memoize
 def get_where_kernel(crit_dtype, dtype):
-    """(crit, then_, else_, result): ``result[i] = crit[i] != 0 ? then_[i] : else_[i]``"""
+    """Make the kernel ``result[i] = crit[i] != 0 ? then_[i] : else_[i]``; arguments: crit, ``then_``, ``else_``, result."""
     return _choice_kernel("!=", crit_dtype, dtype, "if_positive")
 
 

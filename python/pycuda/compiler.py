@@ -185,7 +185,12 @@ def get_nvcc_version(nvcc: str) -> str | None:
 
 
 def preprocess_source(source: object, options: Sequence[str], nvcc: str) -> str:
-    """The source after nvcc's preprocessor. Raises :class:`pycuda.driver.CompileError`."""
+    """Run nvcc's preprocessor on a source and return the text.
+
+    options: for nvcc, such as ``["-DN=4"]``. nvcc: the program's name or path.
+
+    Raises :class:`pycuda.driver.CompileError` if nvcc is not found or refuses the source.
+    """
     import subprocess
     import tempfile
 
@@ -271,7 +276,11 @@ class CudaModule:
         return self.module.get_surfref(name)
 
     def close(self) -> None:
-        """Unload the module now, when its kernels are done; its functions are refused afterwards."""
+        """Unload the module when its kernels are done. Its functions are refused afterwards, with LogicError.
+
+        >>> module = compiler.SourceModule("__global__ void nop() {}")
+        >>> module.close()
+        """
         self.module.close()
 
     def __enter__(self) -> CudaModule:
@@ -424,7 +433,13 @@ class DynamicModule(CudaModule):
         nvcc_options: Sequence[str] | None = None,
         name: str = "kernel.ptx",
     ) -> DynamicModule:
-        """Compile a source with relocatable device code and add it."""
+        """Compile a source with relocatable device code and add it. Returns the module itself.
+
+        nvcc_options: for the compiler; None is :data:`DEFAULT_NVCC_FLAGS`.
+        name: the name of the code in messages of the linker.
+
+        Raises :class:`pycuda.driver.CompileError`. For an example see :class:`DynamicModule`.
+        """
         options = list(DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)
         if not {"-rdc=true", "--relocatable-device-code=true", "-dc"} & set(options):
             options.append("-rdc=true")
@@ -441,22 +456,41 @@ class DynamicModule(CudaModule):
     def add_data(
         self, data: object, input_type: int, name: str = "unknown"
     ) -> DynamicModule:
-        """Add code from memory; ``input_type`` is of ``jit_input_type``."""
+        """Add code from memory. Returns the module itself.
+
+        data: the code, bytes. input_type: of :class:`pycuda.driver.jit_input_type`.
+        name: the name of the code in messages of the linker.
+
+        >>> ptx = compiler.compile("__global__ void nop() {}", target="ptx", options=["-rdc=true"])
+        >>> module = compiler.DynamicModule().add_data(ptx, cuda.jit_input_type.PTX).link()
+        >>> module.get_function("nop")(block=(1, 1, 1))
+        """
         self.linker.add_data(data, input_type, name)
         return self
 
     def add_file(self, filename: str, input_type: int) -> DynamicModule:
-        """Add code from a file."""
+        """Add code from a file. Returns the module itself.
+
+        input_type: of :class:`pycuda.driver.jit_input_type`: a cubin, PTX, an object file, a library.
+
+        Raises OSError if the file cannot be read.
+        """
         self.linker.add_file(filename, input_type)
         return self
 
     def add_stdlib(self, libname: str) -> DynamicModule:
-        """Add a library of the CUDA toolkit, such as ``"cudadevrt"``. OSError without it."""
+        """Add a library of the CUDA toolkit, such as ``"cudadevrt"``. Returns the module itself.
+
+        Raises OSError if there is no such library in ``cuda_libdir`` and the toolkit's folders.
+        """
         path = _find_cuda_library(libname, self.cuda_libdir)
         return self.add_file(path, driver.jit_input_type.LIBRARY)
 
     def link(self) -> DynamicModule:
-        """Link what was added and load it. CompileError for PTX that the driver refuses."""
+        """Link what was added and load the result into the current context. Returns the module itself.
+
+        Raises CompileError for PTX that the driver refuses. For an example see :class:`DynamicModule`.
+        """
         try:
             self.module = self.linker.link_module()
         except driver.LogicError as error:

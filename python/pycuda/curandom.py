@@ -280,7 +280,11 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
     _spread = _skip_subsequences
 
     def call_skip_ahead_subsequence(self, i: int, stream=None) -> None:
-        """Move each generator ``i`` subsequences of 2**76 numbers ahead."""
+        """Move each generator ``i`` subsequences of 2**76 numbers ahead.
+
+        >>> generator = curandom.MRG32k3aRandomNumberGenerator()
+        >>> generator.call_skip_ahead_subsequence(1)
+        """
         self._change(self._skip_subsequences, i, stream)
 
     def call_skip_ahead_subsequence_array(self, i: GPUArray, stream=None) -> None:

@@ -100,7 +100,16 @@ class Generator:
 
     @property
     def state(self) -> dict[str, int]:
-        """Seed and position, in blocks of four words; may be set to what it was."""
+        """The seed and the position, in blocks of four words, as a dict. A state may be set again.
+
+        >>> from pycuda.random import Generator
+        >>> rng = Generator(7)
+        >>> state = rng.state
+        >>> first = rng.random(2)
+        >>> rng.state = state
+        >>> rng.random(2) == first
+        array([ True,  True])
+        """
         return {"seed": self.seed, "position": self._position}
 
     @state.setter
@@ -108,17 +117,38 @@ class Generator:
         self.seed, self._position = int(state["seed"]), int(state["position"])
 
     def advance(self, blocks: int) -> None:
-        """Skip ``blocks`` times four words; a negative number goes back."""
+        """Skip ``blocks`` times four words of 32 bits; a negative number goes back.
+
+        >>> from pycuda.random import Generator
+        >>> rng = Generator(7)
+        >>> first = rng.random(4)
+        >>> rng.advance(-1)
+        >>> rng.random(4) == first
+        array([ True,  True,  True,  True])
+        """
         self._position = (self._position + int(blocks)) % 2**128
 
     def random(self, size=None, dtype=np.float32, out=None, stream=None) -> GPUArray:
-        """Uniform numbers in [0, 1): float16, float32 or float64."""
+        """Draw uniform numbers from 0 on, below 1.
+
+        size, out, stream: as of :class:`Generator`.
+        dtype: float16, float32 or float64; others raise TypeError.
+
+        >>> from pycuda.random import Generator
+        >>> Generator(7).random(1000).max().item() < 1
+        True
+        """
         return self.uniform(0, 1, size, dtype, out, stream)
 
     def uniform(
         self, low=0.0, high=1.0, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Uniform numbers from ``low`` on, below ``high`` but for rounding."""
+        """Draw uniform numbers from ``low`` on, below ``high`` but for rounding; other parameters as of :meth:`random`.
+
+        >>> from pycuda.random import Generator
+        >>> Generator(7).uniform(5, 6, 1000).min().item() >= 5
+        True
+        """
         return self._real(
             "uniform", dtype, size, out, stream, float(low), float(high) - float(low)
         )
@@ -126,13 +156,25 @@ class Generator:
     def standard_normal(
         self, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Normal numbers with mean 0 and standard deviation 1: float32 or float64."""
+        """Draw normal numbers with mean 0 and standard deviation 1.
+
+        dtype: float32 or float64; others raise TypeError. The other parameters are those of :meth:`random`.
+
+        >>> from pycuda.random import Generator
+        >>> abs(Generator(7).standard_normal(10_000).mean().item()) < 0.1
+        True
+        """
         return self.normal(0, 1, size, dtype, out, stream)
 
     def normal(
         self, loc=0.0, scale=1.0, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Normal numbers with mean ``loc`` and standard deviation ``scale``."""
+        """Draw normal numbers with mean ``loc`` and standard deviation ``scale``; see :meth:`standard_normal`.
+
+        >>> from pycuda.random import Generator
+        >>> abs(Generator(7).normal(5, 0.1, 10_000).mean().item() - 5) < 0.1
+        True
+        """
         if not scale >= 0:
             raise ValueError(f"scale must not be negative, but is {scale}")
         return self._real("normal", dtype, size, out, stream, float(loc), float(scale))
@@ -140,7 +182,12 @@ class Generator:
     def exponential(
         self, scale=1.0, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Exponential numbers with mean ``scale``."""
+        """Draw exponential numbers with mean ``scale``; other parameters as of :meth:`random`.
+
+        >>> from pycuda.random import Generator
+        >>> Generator(7).exponential(2, 100).min().item() >= 0
+        True
+        """
         if not scale >= 0:
             raise ValueError(f"scale must not be negative, but is {scale}")
         return self._real("exponential", dtype, size, out, stream, float(scale), 0.0)

@@ -173,7 +173,10 @@ def context_dependent_memoize(func: Callable) -> Callable:
 
 
 def clear_context_caches() -> None:
-    """Forget what the functions of :func:`context_dependent_memoize` remember."""
+    """Forget what the functions of :func:`context_dependent_memoize` remember, for all contexts.
+
+    >>> tools.clear_context_caches()
+    """
     for func in context_dependent_memoized_functions:
         func._pycuda_ctx_dep_memoize_dic.clear()
 

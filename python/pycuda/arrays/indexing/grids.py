@@ -131,7 +131,7 @@ def indices(dimensions, dtype=int, sparse: bool = False):
     dtype: the type of the indices.
     sparse: True gives a tuple of arrays with extent 1 along the other axes.
 
-    Returns an array of shape (number of axes, *dimensions).
+    Returns an array of shape ``(number of axes, *dimensions)``.
 
     >>> gpuarray.indices((2, 2))[1]
     array([[0, 1],

@@ -10,6 +10,7 @@ its size, its first line. Prints one line for each breach and exits with 1 where
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import sys
 from dataclasses import dataclass, field
@@ -138,6 +139,19 @@ TOP_FOLDERS = (
 PYTHON_FOREIGN = {"numpy"}
 # What parts of it that only a program with these packages imports may import as well.
 PYTHON_OPTIONAL = {"python/pycuda/dask": {"dask", "distributed"}}
+
+
+ARRAYS = "python/pycuda/arrays"
+# The folders of ARRAYS, the lowest first: each may import from itself and from those before it. The files
+# beside them (the registry, the arrays' devices) are below all folders.
+ARRAY_LAYERS = """
+    ufuncs creation shapes indexing elementwise reductions sorting interop linalg fourier numerics statistics
+    protocols array_class
+""".split()
+# What arrays may import of the rest of the package: modules that know nothing of arrays.
+BELOW_ARRAYS = {"_driver", "_c_types", "_device_code", "compiler", "driver", "tools"}
+# Modules that only programs written for PyCUDA import, found on the package's path: pycuda._cluda and so on.
+COMPAT = "python/pycuda/_compat"
 
 
 @dataclass
@@ -284,11 +298,59 @@ def check_python(root: Path, path: Path, report: Report) -> list[Path]:
             and top not in foreign
         ):
             report.add(path, line, f"pycuda may not import {top}")
+    check_python_layers(
+        root, path, imported_names(without_types(tree), package), report
+    )
     at_import = ast.Module(
         body=[node for node in tree.body if is_import_time(node)], type_ignores=[]
     )
     files = [python_file(root, name) for _, name in imported_names(at_import, package)]
     return [file for file in files if file is not None and file != path]
+
+
+def without_types(tree: ast.Module) -> ast.Module:
+    """The module without the imports that only a type checker sees."""
+
+    class Pruned(ast.NodeTransformer):
+        def visit_If(self, node: ast.If) -> ast.If | None:
+            return None if "TYPE_CHECKING" in ast.dump(node.test) else node
+
+    return Pruned().visit(copy.deepcopy(tree))
+
+
+def array_layer(path: Path) -> int:
+    """The number of the layer of a file in ARRAYS; -1 for those beside the folders."""
+    parts = path.relative_to(ARRAYS).parts
+    if len(parts) == 1:
+        return -1
+    return ARRAY_LAYERS.index(parts[0]) if parts[0] in ARRAY_LAYERS else 99
+
+
+def check_python_layers(
+    root: Path, path: Path, names: list[tuple[int, str]], report: Report
+) -> None:
+    """The order inside the package: folders of arrays, and relics that nothing imports."""
+    relics = {one.stem for one in (root / COMPAT).glob("*")}
+    for line, name in names:
+        parts = name.split(".")
+        if parts[0] != "pycuda" or len(parts) < 2:
+            continue
+        if parts[1] in relics and not is_within(path, {COMPAT}):
+            report.add(path, line, f"pycuda.{parts[1]} is for programs of PyCUDA only")
+        if not is_within(path, {ARRAYS}):
+            continue
+        target = python_file(root, name)
+        if target is None or not is_within(target, {ARRAYS}):
+            if parts[1] not in (*BELOW_ARRAYS, "arrays"):
+                report.add(path, line, f"arrays may not import pycuda.{parts[1]}")
+        elif array_layer(target) > array_layer(path):
+            report.add(
+                path,
+                line,
+                f"{path.parent.name} is below {target.parent.name} in arrays",
+            )
+    if is_within(path, {ARRAYS}) and array_layer(path) == 99:
+        report.add(path, 1, "the folder is in no layer; name it in ARRAY_LAYERS")
 
 
 def is_import_time(node: ast.stmt) -> bool:

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pycuda import _array_functions, _array_ufunc_calls, gpuarray
+from pycuda import gpuarray
+from pycuda.arrays import registry
+from pycuda.arrays.protocols import numpy_functions, numpy_ufuncs
 
 TABLE = Path(__file__).resolve().parent.parent / "docs/numpy_functions.md"
 
@@ -85,9 +87,9 @@ def is_present(name: str) -> bool:
     """Whether numpy's function takes arrays of the device."""
     function = find(name)
     if isinstance(function, np.ufunc):
-        return _array_ufunc_calls.has_ufunc(function.__name__)
-    here = hasattr(gpuarray, name) and name in _array_functions.named_functions()
-    return function in _array_functions.FUNCTIONS or here
+        return numpy_ufuncs.has_ufunc(function.__name__)
+    here = hasattr(gpuarray, name) and name in registry.functions_like_numpy()
+    return function in numpy_functions.functions() or here
 
 
 def state_of(name: str, why: dict[str, str]) -> str:

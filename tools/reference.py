@@ -12,7 +12,9 @@ it. Functions that a module makes when it is imported (``gpuarray.exp``) are ask
 from __future__ import annotations
 
 import ast
+import copy
 import importlib
+import importlib.util
 import inspect
 import re
 import sys
@@ -21,7 +23,7 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
-from pycuda._array_ufuncs import UniversalFunction
+from pycuda.arrays.ufuncs.universal_functions import UniversalFunction
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("python/pycuda")
@@ -86,7 +88,8 @@ class Sources:
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 found[node.target.id] = [node]
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                found[node.targets[0].id] = [node]
+                name, value = node.targets[0].id, ast.unparse(node.value)
+                found[name] = renamed(found[value], name) if value in found else [node]
             elif isinstance(node, ast.ImportFrom):
                 found.update(self.taken_over(module, node))
         return found
@@ -97,7 +100,7 @@ class Sources:
         for line in tree.body:
             if not isinstance(line, ast.ImportFrom) or not line.module:
                 continue
-            if not line.module.startswith("pycuda._array"):
+            if not line.module.startswith("pycuda.arrays."):
                 continue
             for name in bases.intersection(alias.name for alias in line.names):
                 base = self.tree(line.module.removeprefix("pycuda."))
@@ -106,9 +109,35 @@ class Sources:
                         own = {getattr(item, "name", "") for item in node.body}
                         node.body += [
                             item
-                            for item in other.body
+                            for item in self.with_functions(base, other.body)
                             if getattr(item, "name", "") not in own
                         ]
+
+    def with_functions(self, tree: ast.Module, body: list[ast.stmt]) -> list[ast.stmt]:
+        """A class's statements; ``sum = _reductions.sum`` becomes that function, as a method."""
+        modules = {
+            alias.asname or alias.name: f"{node.module}.{alias.name}".removeprefix(
+                "pycuda."
+            )
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        found: list[ast.stmt] = []
+        for item in body:
+            found.append(item)
+            if not isinstance(item, ast.Assign) or not isinstance(
+                item.value, ast.Attribute
+            ):
+                continue
+            owner = modules.get(ast.unparse(item.value.value), "")
+            function = self.definitions(owner).get(item.value.attr, [None])[0]
+            if isinstance(function, ast.FunctionDef):
+                method = copy.deepcopy(function)
+                method.name = ast.unparse(item.targets[0])
+                (method.args.posonlyargs + method.args.args)[0].arg = "self"
+                found[-1] = method
+        return found
 
     def taken_over(
         self, module: str, node: ast.ImportFrom
@@ -120,18 +149,13 @@ class Sources:
         if source == module:  # a package's own submodules
             return {}
         exports_all = module.endswith(("autoinit", "autoprimaryctx"))
-        wanted = {
-            alias.name
-            for alias in node.names
-            if alias.asname == alias.name or exports_all
-        }
-        if not wanted:
-            return {}
-        return {
-            name: nodes
-            for name, nodes in self.definitions(source).items()
-            if name in wanted
-        }
+        taken = {}
+        for alias in node.names:
+            new = alias.asname or alias.name
+            if new == alias.asname == alias.name or exports_all or new.startswith("_"):
+                if nodes := self.definitions(source).get(alias.name):
+                    taken[new] = renamed(nodes, new)
+        return taken
 
     def public(self, module: str) -> list[Name]:
         """The public names of a module, in the order of their sources."""
@@ -143,6 +167,15 @@ class Sources:
             if not name.startswith("_") and name not in ("TYPE_CHECKING", "Shape")
         ]
         return [name for name in names if not is_type_alias(name.nodes[0])]
+
+
+def renamed(nodes: list[Definition], name: str) -> list[Definition]:
+    """The definitions of a function under another name; classes keep theirs."""
+    nodes = [copy.copy(node) for node in nodes]
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef):
+            node.name = name
+    return nodes
 
 
 def is_type_alias(node: Definition) -> bool:
@@ -177,7 +210,7 @@ def docstring(nodes: list[Definition]) -> str:
         )
         if text:
             text = without_signature(node.name, text)
-            return "\n\n".join(parameter_list(block) for block in text.split("\n\n"))
+            return listed(text)
     return ""
 
 
@@ -223,6 +256,11 @@ def parameter_list(block: str) -> str:
         else f"  {line.strip()}"
         for line in lines
     )
+
+
+def listed(text: str) -> str:
+    """A docstring whose paragraphs of parameters are lists."""
+    return "\n\n".join(parameter_list(block) for block in text.split("\n\n"))
 
 
 def full_names(head: str) -> str:
@@ -320,6 +358,8 @@ def page(sources: Sources, module: str, functions: Functions | None = None) -> s
 def made_functions(module: str) -> Functions:
     """(signature, docstring) of the public functions that a module makes in a loop or by a call."""
     found: Functions = {}
+    if importlib.util.find_spec(f"pycuda.{module}") is None:
+        return found
     for name, value in vars(importlib.import_module(f"pycuda.{module}")).items():
         if name.startswith("_"):
             continue
@@ -332,22 +372,18 @@ def made_functions(module: str) -> Functions:
             keywords = (
                 "out=None, where=True, dtype=None, casting='same_kind', stream=None"
             )
-            text = (
-                f"``numpy.{value.__name__}`` of each element, with numpy's types and broadcasting.\n\n"
-                + (inspect.getdoc(UniversalFunction) or "")
-                .partition("\n\n")[2]
-                .partition(">>>")[0]
-            )
+            text = listed(inspect.getdoc(value) or "")
             found[name] = (
                 f"({inputs}, /, *, {keywords}, allocator=None) -> GPUArray",
                 text,
             )
         elif (
             isinstance(value, types.FunctionType)
-            and value.__code__.co_name == "function"
+            # Made in a loop, or by the registry with PyCUDA's order of parameters.
+            and value.__code__.co_name in ("function", "called")
         ):
             head = str(inspect.signature(value)).replace("'", "")
-            found[name] = head, inspect.getdoc(value) or ""
+            found[name] = head, listed(inspect.getdoc(value) or "")
     return found
 
 
@@ -373,7 +409,11 @@ def undocumented(root: Path) -> list[str]:
     """The public functions, classes and methods that have no docstring."""
     sources, missing = Sources(root), []
     for module in MODULES:
+        made = made_functions(module)
+        missing += [f"pycuda.{module}.{name}" for name in made if not made[name][1]]
         for name in sources.public(module):
+            if name.name in made:
+                continue
             first = name.nodes[0]
             if is_enum(first) or not isinstance(first, ast.FunctionDef | ast.ClassDef):
                 continue

@@ -3,7 +3,13 @@
 Start with :mod:`pycuda.autoinit`, :mod:`pycuda.driver` and :mod:`pycuda.compiler`.
 """
 
+import os
+
 from pycuda._version import __version__ as __version__
+
+# Modules that only programs written for PyCUDA import, by PyCUDA's names: pycuda.compyte, pycuda._cluda,
+# pycuda._mymako, pycuda._pvt_struct. The import system finds them in this folder, too.
+__path__.append(os.path.join(os.path.dirname(__file__), "_compat"))
 
 VERSION = tuple(int(part) for part in __version__.split("."))
 VERSION_STATUS = ""

@@ -3,8 +3,11 @@
 Each ``get_...()`` returns a prepared :class:`pycuda.driver.Function`, one for each context and types.
 Its arguments are those of the row below and then the number of elements:
 
->>> scale = get_pow_kernel(numpy.float32)
->>> scale.prepared_call(x._grid, x._block, 2, x.gpudata, z.gpudata, x.size)
+>>> x = gpuarray.array([1, 2, 3], np.float32)
+>>> scale = get_pow_kernel(np.float32)
+>>> scale.prepared_call(x._grid, x._block, 2, x.gpudata, x.gpudata, x.size)
+>>> x
+array([1., 4., 9.], dtype=float32)
 
 New programs write ``x ** 2``, or an :class:`pycuda.elementwise.ElementwiseKernel`.
 """
@@ -169,8 +172,11 @@ def get_elwise_kernel(
 ) -> _driver.Function:
     """The prepared Function of an elementwise kernel.
 
+    >>> x = gpuarray.array([1, 2], np.float32)
     >>> twice = get_elwise_kernel("float *x", "x[i] *= 2", "twice")
     >>> twice.prepared_call(x._grid, x._block, x.gpudata, x.size)
+    >>> x
+    array([2., 4.], dtype=float32)
     """
     return get_elwise_kernel_and_types(
         arguments, operation, name, keep, options, **texts
@@ -479,13 +485,13 @@ def _choice_kernel(comparison, crit_dtype, dtype, name):
 
 @context_dependent_memoize
 def get_if_positive_kernel(crit_dtype, dtype):
-    """(crit, then_, else_, result): ``result[i] = crit[i] > 0 ? then_[i] : else_[i]``"""
+    """Make the kernel ``result[i] = crit[i] > 0 ? then_[i] : else_[i]``; arguments: crit, ``then_``, ``else_``, result."""
     return _choice_kernel(">", crit_dtype, dtype, "if_positive")
 
 
 @context_dependent_memoize
 def get_where_kernel(crit_dtype, dtype):
-    """(crit, then_, else_, result): ``result[i] = crit[i] != 0 ? then_[i] : else_[i]``"""
+    """Make the kernel ``result[i] = crit[i] != 0 ? then_[i] : else_[i]``; arguments: crit, ``then_``, ``else_``, result."""
     return _choice_kernel("!=", crit_dtype, dtype, "if_positive")
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from pycuda import _device_code, driver
 from pycuda import _sobol_directions as _directions
-from pycuda._array_creation import to_gpu
 from pycuda._random_filling import RandomFilling, checked_code
+from pycuda.arrays.creation.conversion import to_gpu
 from pycuda.compiler import SourceModule
 from pycuda.driver import direction_vector_set
 from pycuda.gpuarray import GPUArray
@@ -55,7 +55,8 @@ def generate_direction_vectors(
 ) -> GPUArray:
     """(count, 32) of uint32 or (count, 64) of uint64; dimensions repeat after 20000.
 
-    >>> generate_direction_vectors(2, direction_vector_set.SCRAMBLED_VECTOR_32)
+    >>> generate_direction_vectors(2, direction_vector_set.SCRAMBLED_VECTOR_32).shape
+    (2, 32)
     """
     return to_gpu(_numbers_of(direction, count))
 
@@ -166,7 +167,8 @@ class Sobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
         generator.
     offset: how many numbers each generator skips.
 
-    >>> Sobol32RandomNumberGenerator().gen_normal((100,), numpy.float32)
+    >>> Sobol32RandomNumberGenerator().gen_normal((100,), np.float32).shape
+    (100,)
     """
 
     generator_bits = 32

@@ -8,19 +8,34 @@ from pycuda.tools import context_dependent_memoize
 
 
 def platform_bits() -> int:
-    """The width of a pointer on the host, in bits."""
+    """Return the width of a pointer on the host, in bits.
+
+    >>> from pycuda import characterize
+    >>> characterize.platform_bits()
+    64
+    """
     import struct
 
     return 8 * struct.calcsize("P")
 
 
 def has_stack() -> bool:
-    """Whether kernels of the current device may recurse."""
+    """Test whether kernels of the current device may recurse.
+
+    >>> from pycuda import characterize
+    >>> characterize.has_stack()
+    True
+    """
     return driver.Context.get_device().compute_capability() >= (2, 0)
 
 
 def has_double_support() -> bool:
-    """Whether the current device has numbers of double precision."""
+    """Test whether the current device has floating-point numbers of double precision.
+
+    >>> from pycuda import characterize
+    >>> characterize.has_double_support()
+    True
+    """
     return driver.Context.get_device().compute_capability() >= (1, 3)
 
 

@@ -2,6 +2,10 @@
 
 >>> mod = SourceModule("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }")
 >>> twice = mod.get_function("twice")
+>>> x = gpuarray.array([1, 2], np.float32)
+>>> twice(x, block=(2, 1, 1))
+>>> x
+array([2., 4.], dtype=float32)
 """
 
 from __future__ import annotations
@@ -132,14 +136,17 @@ def compile(
     include_dirs: Iterable[str] | None = None,
     target: str = "cubin",
 ) -> bytes:
-    """Compile CUDA C++ to a ``"cubin"``, ``"ptx"``, ``"fatbin"`` or ``"ltoir"``.
+    """Compile CUDA C++ to device code.
 
-    A ``"cubin"`` is what :func:`pycuda.driver.module_from_buffer` loads in the current context:
-    machine code on a GPU, and PTX where the driver takes no machine code (softcuda). Without a
-    context it is machine code. The arguments are those of :class:`SourceModule`. Raises
-    :class:`pycuda.driver.CompileError`.
+    target: "cubin", "ptx", "fatbin" or "ltoir". A "cubin" is what :func:`pycuda.driver.module_from_buffer` loads in
+        the current context: machine code on a GPU, and PTX if the driver takes no machine code (softcuda). Without
+        a context it is machine code.
 
-    >>> ptx = compile("__global__ void nop() {}", arch="sm_86", target="ptx")
+    The other arguments are those of :class:`SourceModule`. Returns bytes. Raises
+    :class:`pycuda.driver.CompileError` for a source that does not compile, ValueError for another target.
+
+    >>> compiler.compile("__global__ void nop() {}", arch="sm_86", target="ptx")[:2]
+    b'//'
     """
     if target not in ("cubin", "ptx", "fatbin", "ltoir"):
         raise ValueError(
@@ -157,7 +164,12 @@ def compile_plain(
     cache_dir: str | os.PathLike | bool | None,
     target: str = "cubin",
 ) -> bytes:
-    """Compile a source as it is, with these options and no others; see :func:`compile`."""
+    """Compile a source as it is, with these options and no others; see :func:`compile`.
+
+    >>> source = 'extern "C" __global__ void nop() {}'
+    >>> compiler.compile_plain(source, ["-arch=sm_86"], False, "nvcc", None, "ptx")[:2]
+    b'//'
+    """
     how = _How(nvcc, options, keep, no_extern_c=True, cache_dir=cache_dir)
     return _compile(source, target, how).image
 
@@ -176,7 +188,12 @@ def get_nvcc_version(nvcc: str) -> str | None:
 
 
 def preprocess_source(source: object, options: Sequence[str], nvcc: str) -> str:
-    """The source after nvcc's preprocessor. Raises :class:`pycuda.driver.CompileError`."""
+    """Run nvcc's preprocessor on a source and return the text.
+
+    options: for nvcc, such as ``["-DN=4"]``. nvcc: the program's name or path.
+
+    Raises :class:`pycuda.driver.CompileError` if nvcc is not found or refuses the source.
+    """
     import subprocess
     import tempfile
 
@@ -202,7 +219,13 @@ def preprocess_source(source: object, options: Sequence[str], nvcc: str) -> str:
 
 
 class CudaModule:
-    """Device code of the current context, with its kernels and variables."""
+    """Device code of the current context, with its kernels and variables: what the other classes here have in common.
+
+    As a context manager, the module is unloaded at the end of the block.
+
+    >>> with compiler.SourceModule("__global__ void nop() {}") as module:
+    ...     module.get_function("nop")(block=(1, 1, 1))
+    """
 
     module: _driver.Module
 
@@ -230,11 +253,21 @@ class CudaModule:
             )
 
     def get_function(self, name: str) -> _driver.Function:
-        """The kernel ``name``. An unknown name is an error that lists the names there are."""
+        """Find the kernel ``name``. Raises LogicError for an unknown name, and lists the names that exist.
+
+        >>> module = compiler.SourceModule("__global__ void nop() {}")
+        >>> module.get_function("nop").num_regs >= 0
+        True
+        """
         return self.module.get_function(name)
 
     def get_global(self, name: str) -> tuple[int, int]:
-        """Address and size in bytes of a ``__device__`` or ``__constant__`` variable."""
+        """Find the address and the size in bytes of a ``__device__`` or ``__constant__`` variable.
+
+        >>> module = compiler.SourceModule("__device__ float values[4];")
+        >>> module.get_global("values")[1]
+        16
+        """
         return self.module.get_global(name)
 
     def get_texref(self, name: str) -> _driver.TextureReference:
@@ -246,7 +279,11 @@ class CudaModule:
         return self.module.get_surfref(name)
 
     def close(self) -> None:
-        """Unload the module now, when its kernels are done; its functions are refused afterwards."""
+        """Unload the module when its kernels are done. Its functions are refused afterwards, with LogicError.
+
+        >>> module = compiler.SourceModule("__global__ void nop() {}")
+        >>> module.close()
+        """
         self.module.close()
 
     def __enter__(self) -> CudaModule:
@@ -276,8 +313,11 @@ class SourceModule(CudaModule):
     Raises :class:`pycuda.driver.CompileError`. What the compiler says on success (such as
     ptxas's ``-v``) becomes a ``UserWarning``.
 
-    >>> mod = SourceModule("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }")
-    >>> mod.get_function("twice")(a_gpu, block=(16, 1, 1))
+    >>> module = compiler.SourceModule("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }")
+    >>> x = gpuarray.array([1, 2], np.float32)
+    >>> module.get_function("twice")(x, block=(2, 1, 1))
+    >>> x
+    array([2., 4.], dtype=float32)
     """
 
     def __init__(
@@ -321,9 +361,13 @@ class SourceModule(CudaModule):
         return module
 
     def get_function(self, name: str) -> _driver.Function:
-        """The kernel ``name``, or one in a namespace or of a template, ``"scale<float, 4>"``.
+        """Find the kernel ``name``, or one in a namespace or of a template, ``"scale<float, 4>"``.
 
-        An unknown name is an error that lists the names there are.
+        Raises LogicError for an unknown name, and lists the names that exist.
+
+        >>> source = "template <class T> __global__ void nop(T *x) {}"
+        >>> module = compiler.SourceModule(source, no_extern_c=True)
+        >>> module.get_function("nop<float>")(gpuarray.zeros(1, np.float32), block=(1, 1, 1))
         """
         is_expression = isinstance(name, str) and ("<" in name or "::" in name)
         if is_expression and name not in self._instances and self._how.no_extern_c:
@@ -334,14 +378,20 @@ class SourceModule(CudaModule):
 class DynamicModule(CudaModule):
     """Device code linked from several sources, objects and libraries.
 
-    Each ``add_`` method returns the module itself; :meth:`link` loads the result.
-    ``link_options`` are pairs of ``jit_option`` and int. ``cuda_libdir`` is where
-    :meth:`add_stdlib` looks first. With ``lto``, sources become LTO IR, which nvJitLink optimises
-    as a whole: calls from one source to another can be inlined. ``link_options`` are then
-    nvJitLink's, such as ``["-O3"]``. Raises :class:`pycuda.driver.CompileError` where there is
-    no nvJitLink.
+    link_options: pairs of a ``jit_option`` and an int; with ``lto`` the options of nvJitLink, such as ``["-O3"]``.
+    cuda_libdir: the folder where :meth:`add_stdlib` looks first.
+    lto: True makes LTO IR of the sources, which nvJitLink optimises as a whole: calls from one source to another can
+        be inlined. Raises :class:`pycuda.driver.CompileError` if there is no nvJitLink.
 
-    >>> mod = DynamicModule(lto=True).add_source(caller).add_source(callee).link()
+    Each ``add_`` method returns the module itself; :meth:`link` loads the result.
+
+    >>> caller = "extern __device__ int seven(); __global__ void f(int *x) { *x = seven(); }"
+    >>> callee = "__device__ int seven() { return 7; }"
+    >>> module = compiler.DynamicModule().add_source(caller).add_source(callee).link()
+    >>> x = gpuarray.zeros(1, np.int32)
+    >>> module.get_function("f")(x, block=(1, 1, 1))
+    >>> x
+    array([7], dtype=int32)
     """
 
     def __init__(
@@ -386,7 +436,13 @@ class DynamicModule(CudaModule):
         nvcc_options: Sequence[str] | None = None,
         name: str = "kernel.ptx",
     ) -> DynamicModule:
-        """Compile a source with relocatable device code and add it."""
+        """Compile a source with relocatable device code and add it. Returns the module itself.
+
+        nvcc_options: for the compiler; None is :data:`DEFAULT_NVCC_FLAGS`.
+        name: the name of the code in messages of the linker.
+
+        Raises :class:`pycuda.driver.CompileError`. For an example see :class:`DynamicModule`.
+        """
         options = list(DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)
         if not {"-rdc=true", "--relocatable-device-code=true", "-dc"} & set(options):
             options.append("-rdc=true")
@@ -403,22 +459,41 @@ class DynamicModule(CudaModule):
     def add_data(
         self, data: object, input_type: int, name: str = "unknown"
     ) -> DynamicModule:
-        """Add code from memory; ``input_type`` is of ``jit_input_type``."""
+        """Add code from memory. Returns the module itself.
+
+        data: the code, bytes. input_type: of :class:`pycuda.driver.jit_input_type`.
+        name: the name of the code in messages of the linker.
+
+        >>> ptx = compiler.compile("__global__ void nop() {}", target="ptx", options=["-rdc=true"])
+        >>> module = compiler.DynamicModule().add_data(ptx, cuda.jit_input_type.PTX).link()
+        >>> module.get_function("nop")(block=(1, 1, 1))
+        """
         self.linker.add_data(data, input_type, name)
         return self
 
     def add_file(self, filename: str, input_type: int) -> DynamicModule:
-        """Add code from a file."""
+        """Add code from a file. Returns the module itself.
+
+        input_type: of :class:`pycuda.driver.jit_input_type`: a cubin, PTX, an object file, a library.
+
+        Raises OSError if the file cannot be read.
+        """
         self.linker.add_file(filename, input_type)
         return self
 
     def add_stdlib(self, libname: str) -> DynamicModule:
-        """Add a library of the CUDA toolkit, such as ``"cudadevrt"``. OSError without it."""
+        """Add a library of the CUDA toolkit, such as ``"cudadevrt"``. Returns the module itself.
+
+        Raises OSError if there is no such library in ``cuda_libdir`` and the toolkit's folders.
+        """
         path = _find_cuda_library(libname, self.cuda_libdir)
         return self.add_file(path, driver.jit_input_type.LIBRARY)
 
     def link(self) -> DynamicModule:
-        """Link what was added and load it. CompileError for what the driver's linker refuses."""
+        """Link what was added and load the result into the current context. Returns the module itself.
+
+        Raises CompileError for what the driver's linker refuses. For an example see :class:`DynamicModule`.
+        """
         try:
             self.module = self.linker.link_module()
         except driver.LogicError as error:

@@ -1,7 +1,8 @@
 """Mathematical functions of each element of an array.
 
->>> cumath.exp(x_gpu)
->>> cumath.sqrt(x_gpu, out=y_gpu, stream=stream)
+>>> from pycuda import cumath
+>>> cumath.sqrt(gpuarray.array([4.0, 9.0]))
+array([2., 3.])
 
 The functions of one argument take any number type that numpy's function of the same meaning takes, and
 return numpy's type: ``exp`` of int32 is float64. Arrays may lie in any way.
@@ -17,8 +18,8 @@ import numpy as np
 from pycuda import _driver
 from pycuda import elementwise as elementwise
 from pycuda import gpuarray as gpuarray
-from pycuda._array_ufuncs import UFUNCS
 from pycuda._c_types import VectorArg
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.gpuarray import GPUArray
 
@@ -140,10 +141,12 @@ def _check_pair(a: GPUArray, b: GPUArray) -> None:
 def fmod(
     arg: GPUArray, mod: GPUArray | float, stream: _driver.Stream | None = None
 ) -> GPUArray:
-    """The remainder of ``arg / mod``, an array or a number, with the sign of ``arg``.
+    """Compute the remainder of ``arg / mod``, an array or a number, with the sign of ``arg``.
 
-    >>> fmod(to_gpu(numpy.float32([5.5, -5.5])), to_gpu(numpy.float32([2, 2])))
-    array([ 1.5, -1.5], dtype=float32)
+    Raises ValueError for two shapes or dtypes, TypeError for an ``arg`` that is no GPUArray.
+
+    >>> cumath.fmod(gpuarray.array([5.5, -5.5]), 2)
+    array([ 1.5, -1.5])
     """
     _check_array("fmod", arg)
     if not isinstance(mod, (int, float, np.number)):
@@ -154,9 +157,11 @@ def fmod(
 def frexp(
     arg: GPUArray, stream: _driver.Stream | None = None
 ) -> tuple[GPUArray, GPUArray]:
-    """(significands, exponents): ``arg == significand * 2**exponent``, both of arg's dtype.
+    """Split numbers into significands, of magnitude 0.5 to 1, and exponents to base 2, both of arg's dtype.
 
-    >>> frexp(to_gpu(numpy.float32([8])))
+    ``arg == significand * 2**exponent``. Raises TypeError for elements that are not floating-point numbers.
+
+    >>> cumath.frexp(gpuarray.array([8], np.float32))
     (array([0.5], dtype=float32), array([4.], dtype=float32))
     """
     with _driver._Using(stream):
@@ -170,10 +175,12 @@ def frexp(
 def ldexp(
     significand: GPUArray, exponent: GPUArray, stream: _driver.Stream | None = None
 ) -> GPUArray:
-    """``significand * 2**exponent``; both arrays have the same dtype of floating point.
+    """Compute ``significand * 2**exponent``; both arrays have the same shape and floating-point dtype.
 
-    >>> ldexp(to_gpu(numpy.float32([0.5])), to_gpu(numpy.float32([4])))
-    array([8.], dtype=float32)
+    Raises ValueError if they differ, TypeError for another dtype.
+
+    >>> cumath.ldexp(gpuarray.array([0.5]), gpuarray.array([4.0]))
+    array([8.])
     """
     _check_pair(significand, exponent)
     with _driver._Using(stream):
@@ -187,10 +194,10 @@ def ldexp(
 def modf(
     arg: GPUArray, stream: _driver.Stream | None = None
 ) -> tuple[GPUArray, GPUArray]:
-    """(fractional parts, integer parts), both of arg's dtype and sign.
+    """Split numbers into fractional parts and integer parts, both of arg's dtype and sign.
 
-    >>> modf(to_gpu(numpy.float32([2.5])))
-    (array([0.5], dtype=float32), array([2.], dtype=float32))
+    >>> cumath.modf(gpuarray.array([2.5, -2.5]))
+    (array([ 0.5, -0.5]), array([ 2., -2.]))
     """
     with _driver._Using(stream):
         fraction, integer = _like(arg, arg.dtype), _like(arg, arg.dtype)

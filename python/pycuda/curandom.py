@@ -1,6 +1,7 @@
 """Random numbers with PyCUDA's names; new programs want :mod:`pycuda.random`.
 
->>> XORWOWRandomNumberGenerator().gen_uniform((1000,), numpy.float32)
+>>> XORWOWRandomNumberGenerator().gen_uniform((1000,), np.float32).shape
+(1000,)
 
 XORWOW and MRG32k3a follow cuRAND's definitions: seeds, subsequences, skipping ahead, and the conversion to
 uniform numbers. Each of ``block_count * generators_per_block`` generators has a subsequence of its own;
@@ -68,12 +69,15 @@ def rand(
     dtype: np.dtype | type = np.float32,
     stream: _driver.Stream | None = None,
 ) -> GPUArray:
-    """Uniform numbers: [0, 1) of float32 and float64, all values of int32 and uint32.
+    """Make an array of uniform random numbers: [0, 1) of float32 and float64, all values of int32 and uint32.
+
+    shape: the extents of the axes. dtype: one of the four types; others raise NotImplementedError.
+    stream: the stream of the work, by default the current one.
 
     The seed comes from ``numpy.random``, so that ``numpy.random.seed()`` makes a program repeatable.
-    Raises NotImplementedError for other types.
 
-    >>> rand((2, 3))
+    >>> curandom.rand((2, 3)).shape
+    (2, 3)
     """
     dtype = np.dtype(dtype)
     rng = _philox.Generator(int(np.random.randint(0, 2**63 - 1, dtype=np.int64)))
@@ -88,12 +92,20 @@ def rand(
 
 
 def seed_getter_uniform(n: int) -> GPUArray:
-    """``n`` times the same random seed, as int32."""
+    """Make ``n`` times the same random seed, as int32.
+
+    >>> len(set(curandom.seed_getter_uniform(4).get().tolist()))
+    1
+    """
     return to_gpu(np.full(n, _python_random.randint(-(2**31), 2**31 - 1), np.int32))
 
 
 def seed_getter_unique(n: int) -> GPUArray:
-    """``n`` random seeds, as int32."""
+    """Make ``n`` random seeds, as int32.
+
+    >>> curandom.seed_getter_unique(4).dtype
+    dtype('int32')
+    """
     return to_gpu(np.random.randint(0, 2**31 - 1, n).astype(np.int32))
 
 
@@ -202,13 +214,14 @@ class _PseudoRandomNumberGenerator(RandomFilling):
 
 
 class XORWOWRandomNumberGenerator(_PseudoRandomNumberGenerator):
-    """Marsaglia's xorwow, a sequence of 2**67 numbers for each generator.
+    """Random numbers by Marsaglia's xorwow (Xorshift RNGs, 2003), with 2**67 numbers for each generator.
 
     seed_getter: called with the number of generators, returns a GPUArray of that many int32 seeds;
         None is :func:`seed_getter_uniform`.
     offset: how many numbers each generator skips.
 
-    >>> XORWOWRandomNumberGenerator(seed_getter_unique).gen_normal((100,), numpy.float64)
+    >>> curandom.XORWOWRandomNumberGenerator().gen_normal((100,), np.float64).shape
+    (100,)
     """
 
     state_type = "Xorwow"
@@ -231,9 +244,14 @@ class XORWOWRandomNumberGenerator(_PseudoRandomNumberGenerator):
 
 
 class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
-    """L'Ecuyer's MRG32k3a, a subsequence of 2**76 numbers for each generator; a sequence has 2**127.
+    """Random numbers by L'Ecuyer's MRG32k3a (Good parameters and implementations for combined multiple recursive random
+    number generators, 1999).
 
-    The arguments are those of :class:`XORWOWRandomNumberGenerator`.
+    Each generator has a subsequence of 2**76 numbers; a sequence has 2**127. The arguments are those of
+    :class:`XORWOWRandomNumberGenerator`.
+
+    >>> curandom.MRG32k3aRandomNumberGenerator().gen_uniform((100,), np.float32).shape
+    (100,)
     """
 
     state_type = "Mrg32k3a"
@@ -262,7 +280,11 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
     _spread = _skip_subsequences
 
     def call_skip_ahead_subsequence(self, i: int, stream=None) -> None:
-        """Move each generator ``i`` subsequences of 2**76 numbers ahead."""
+        """Move each generator ``i`` subsequences of 2**76 numbers ahead.
+
+        >>> generator = curandom.MRG32k3aRandomNumberGenerator()
+        >>> generator.call_skip_ahead_subsequence(1)
+        """
         self._change(self._skip_subsequences, i, stream)
 
     def call_skip_ahead_subsequence_array(self, i: GPUArray, stream=None) -> None:

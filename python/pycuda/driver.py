@@ -3,6 +3,9 @@
 >>> import pycuda.autoinit
 >>> import pycuda.driver as cuda
 >>> a_gpu = cuda.mem_alloc(1024)
+>>> cuda.memset_d8(a_gpu, 7, 1024)
+>>> cuda.from_device(a_gpu, 3, numpy.uint8)
+array([7, 7, 7], dtype=uint8)
 """
 
 from __future__ import annotations
@@ -56,7 +59,11 @@ def __getattr__(name: str) -> object:
 
 
 def get_curand_version() -> tuple[int, int, int]:
-    """The version of cuRAND whose sequences :mod:`pycuda.curandom` has; cuRAND itself is not used."""
+    """Return the version of cuRAND whose sequences :mod:`pycuda.curandom` has; cuRAND itself is not used.
+
+    >>> len(cuda.get_curand_version())
+    3
+    """
     return (10, 4, 0)
 
 
@@ -100,14 +107,17 @@ class CompileError(Error):
 
 
 class capture:  # noqa: N801  (used as a function)
-    """``with capture(stream) as recording:`` records what is put into the stream, undone.
+    """Record the work that is put into a stream, without running it: ``with capture(stream) as recording:``.
 
     Afterwards ``recording.graph`` is the :class:`Graph`; its ``instantiate()`` can be launched.
 
-    >>> with capture(stream) as recording:
-    ...     kernel(a_gpu, block=(256, 1, 1), stream=stream)
-    >>> step = recording.graph.instantiate()
-    >>> step.launch(stream)
+    >>> stream, x = cuda.Stream(), gpuarray.zeros(2)
+    >>> with cuda.capture(stream) as recording:
+    ...     cuda.memset_d8_async(x.gpudata, 255, x.nbytes, stream)
+    >>> recording.graph.instantiate().launch(stream)
+    >>> stream.synchronize()
+    >>> np.isnan(x)
+    array([ True,  True])
     """
 
     def __init__(self, stream: _driver.Stream, mode: int | None = None) -> None:
@@ -151,7 +161,14 @@ class ArgumentHandler:
 
 
 class In(ArgumentHandler):
-    """A host array that the kernel reads: copied to the device before the launch."""
+    """A host array that a kernel reads. It is copied to the device before the launch.
+
+    >>> module = compiler.SourceModule("__global__ void f(int *y, int *x) { *y = *x + 1; }")
+    >>> y = np.zeros(1, np.int32)
+    >>> module.get_function("f")(cuda.Out(y), cuda.In(np.int32([4])), block=(1, 1, 1))
+    >>> y
+    array([5], dtype=int32)
+    """
 
     def pre_call(self, stream: _driver.Stream | None) -> None:
         """Copies the array to its stand-in on the device."""
@@ -159,7 +176,10 @@ class In(ArgumentHandler):
 
 
 class Out(ArgumentHandler):
-    """A host array that the kernel writes: copied from the device after the launch."""
+    """A host array that a kernel writes. It is copied from the device after the launch; the call waits for that.
+
+    For an example see :class:`In`.
+    """
 
     def post_call(self, stream: _driver.Stream | None) -> None:
         """Copies the stand-in back to the array, when the stream is done."""
@@ -169,7 +189,14 @@ class Out(ArgumentHandler):
 
 
 class InOut(In, Out):
-    """A host array that the kernel reads and writes."""
+    """A host array that a kernel reads and writes. It is copied both ways; the call waits for the result.
+
+    >>> module = compiler.SourceModule("__global__ void f(int *x) { *x += 1; }")
+    >>> x = np.int32([4])
+    >>> module.get_function("f")(cuda.InOut(x), block=(1, 1, 1))
+    >>> x
+    array([5], dtype=int32)
+    """
 
 
 _driver._register_handler(In, 1)
@@ -181,7 +208,11 @@ _driver._register_handler(InOut, 3)
 
 
 def mem_alloc_like(ary: ArrayLike) -> _driver.DeviceAllocation:
-    """Device memory of as many bytes as ``ary`` has."""
+    """Allocate device memory of as many bytes as ``ary`` has. Returns a :class:`DeviceAllocation`.
+
+    >>> cuda.mem_alloc_like(np.zeros(4)).size
+    32
+    """
     try:
         nbytes = ary.nbytes
     except AttributeError:
@@ -192,9 +223,13 @@ def mem_alloc_like(ary: ArrayLike) -> _driver.DeviceAllocation:
 
 
 def to_device(bf_obj: ArrayLike) -> _driver.DeviceAllocation:
-    """A copy on the device of a host array, or of any object with the buffer protocol.
+    """Copy a host array, or any object with the buffer protocol, to the device. Returns a :class:`DeviceAllocation`.
 
-    The elements lie in C order on the device, whatever the strides of ``bf_obj`` are.
+    The elements are in C order on the device, whatever the strides of ``bf_obj`` are.
+
+    >>> memory = cuda.to_device(np.int32([1, 2]))
+    >>> cuda.from_device(memory, 2, np.int32)
+    array([1, 2], dtype=int32)
     """
     view = memoryview(bf_obj)
     allocation = mem_alloc(view.nbytes)
@@ -205,7 +240,13 @@ def to_device(bf_obj: ArrayLike) -> _driver.DeviceAllocation:
 def from_device(
     devptr: object, shape: Shape, dtype: DTypeLike, order: str = "C"
 ) -> np.ndarray:
-    """A host array with a copy of the device's memory from ``devptr`` on."""
+    """Copy memory of the device to a new host array.
+
+    devptr: the address, or an object that has one. shape, dtype, order: those of the host array.
+
+    >>> cuda.from_device(cuda.to_device(np.int32([1, 2])), (2,), np.int32)
+    array([1, 2], dtype=int32)
+    """
     import numpy as np
 
     result = np.empty(shape, dtype, order)
@@ -214,7 +255,11 @@ def from_device(
 
 
 def from_device_like(devptr: object, other_ary: np.ndarray) -> np.ndarray:
-    """A host array like ``other_ary`` with a copy of the device's memory from ``devptr`` on."""
+    """Copy memory of the device to a new host array with the shape, dtype and order of ``other_ary``.
+
+    >>> cuda.from_device_like(cuda.to_device(np.int32([1, 2])), np.zeros(2, np.int32))
+    array([1, 2], dtype=int32)
+    """
     import numpy as np
 
     result = np.empty_like(other_ary)
@@ -269,9 +314,15 @@ def _zeroed(array: np.ndarray) -> np.ndarray:
 def pagelocked_empty(
     shape: Shape, dtype: DTypeLike, order: str = "C", mem_flags: int = 0
 ) -> np.ndarray:
-    """An array in page-locked host memory, which the device copies from and to directly.
+    """Make a host array in page-locked memory, which the device copies from and to directly.
 
-    ``mem_flags`` are of :class:`host_alloc_flags`. The array's ``base`` owns the memory.
+    shape, dtype, order: those of the array, as of numpy.empty.
+    mem_flags: of :class:`host_alloc_flags`.
+
+    The array's ``base`` owns the memory. Raises MemoryError if there is none.
+
+    >>> cuda.pagelocked_empty((2, 3), np.float32).shape
+    (2, 3)
     """
     return _array_in(
         lambda nbytes: PagelockedHostAllocation(nbytes, mem_flags), shape, dtype, order
@@ -281,24 +332,40 @@ def pagelocked_empty(
 def pagelocked_zeros(
     shape: Shape, dtype: DTypeLike, order: str = "C", mem_flags: int = 0
 ) -> np.ndarray:
-    """Like :func:`pagelocked_empty`, filled with zeros."""
+    """Make a page-locked host array of zeros; parameters as of :func:`pagelocked_empty`.
+
+    >>> cuda.pagelocked_zeros(2, np.int32)
+    array([0, 0], dtype=int32)
+    """
     return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
 
 
 def pagelocked_empty_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
-    """A page-locked array with the shape, dtype and order of ``array``."""
+    """Make a page-locked host array with the shape, dtype and order of ``array``; see :func:`pagelocked_empty`.
+
+    >>> cuda.pagelocked_empty_like(np.zeros((2, 3), np.int8)).dtype
+    dtype('int8')
+    """
     return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
 
 
 def pagelocked_zeros_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
-    """Like :func:`pagelocked_empty_like`, filled with zeros."""
+    """Make a page-locked host array of zeros with the shape, dtype and order of ``array``.
+
+    >>> cuda.pagelocked_zeros_like(np.ones(2, np.int32))
+    array([0, 0], dtype=int32)
+    """
     return _zeroed(pagelocked_empty_like(array, mem_flags))
 
 
 def aligned_empty(
     shape: Shape, dtype: DTypeLike, order: str = "C", alignment: int = 4096
 ) -> np.ndarray:
-    """A host array that starts at a multiple of ``alignment`` bytes, a power of two."""
+    """Make a host array whose address is a multiple of ``alignment`` bytes, a power of two.
+
+    >>> cuda.aligned_empty(3, np.float32, alignment=4096).ctypes.data % 4096
+    0
+    """
     return _array_in(
         lambda nbytes: AlignedHostAllocation(nbytes, alignment), shape, dtype, order
     )
@@ -307,26 +374,43 @@ def aligned_empty(
 def aligned_zeros(
     shape: Shape, dtype: DTypeLike, order: str = "C", alignment: int = 4096
 ) -> np.ndarray:
-    """Like :func:`aligned_empty`, filled with zeros."""
+    """Make an aligned host array of zeros; parameters as of :func:`aligned_empty`.
+
+    >>> cuda.aligned_zeros(2, np.int32)
+    array([0, 0], dtype=int32)
+    """
     return _zeroed(aligned_empty(shape, dtype, order, alignment))
 
 
 def aligned_empty_like(array: np.ndarray, alignment: int = 4096) -> np.ndarray:
-    """An aligned array with the shape, dtype and order of ``array``."""
+    """Make an aligned host array with the shape, dtype and order of ``array``.
+
+    >>> cuda.aligned_empty_like(np.zeros((2, 3))).shape
+    (2, 3)
+    """
     return aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
 
 
 def aligned_zeros_like(array: np.ndarray, alignment: int = 4096) -> np.ndarray:
-    """Like :func:`aligned_empty_like`, filled with zeros."""
+    """Make an aligned host array of zeros with the shape, dtype and order of ``array``.
+
+    >>> cuda.aligned_zeros_like(np.ones(2, np.int32))
+    array([0, 0], dtype=int32)
+    """
     return _zeroed(aligned_empty_like(array, alignment))
 
 
 def managed_empty(
     shape: Shape, dtype: DTypeLike, order: str = "C", mem_flags: int = 0
 ) -> np.ndarray:
-    """An array with one address for host and device, which may be passed to kernels as it is.
+    """Make an array with one address for the host and the device. Kernels take it as an argument.
 
-    ``mem_flags`` is of :class:`mem_attach_flags`; 0 stands for GLOBAL.
+    mem_flags: of :class:`mem_attach_flags`; 0 stands for GLOBAL.
+
+    The host may use the array when the device is done. Raises MemoryError if there is no memory.
+
+    >>> cuda.managed_empty((2, 3), np.float32).shape
+    (2, 3)
     """
     return _array_in(
         lambda nbytes: ManagedAllocation(
@@ -341,24 +425,41 @@ def managed_empty(
 def managed_zeros(
     shape: Shape, dtype: DTypeLike, order: str = "C", mem_flags: int = 0
 ) -> np.ndarray:
-    """Like :func:`managed_empty`, filled with zeros."""
+    """Make a managed array of zeros; parameters as of :func:`managed_empty`.
+
+    >>> cuda.managed_zeros(2, np.int32)
+    array([0, 0], dtype=int32)
+    """
     return _zeroed(managed_empty(shape, dtype, order, mem_flags))
 
 
 def managed_empty_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
-    """A managed array with the shape, dtype and order of ``array``."""
+    """Make a managed array with the shape, dtype and order of ``array``; see :func:`managed_empty`.
+
+    >>> cuda.managed_empty_like(np.zeros((2, 3))).shape
+    (2, 3)
+    """
     return managed_empty(array.shape, array.dtype, _order_of(array), mem_flags)
 
 
 def managed_zeros_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
-    """Like :func:`managed_empty_like`, filled with zeros."""
+    """Make a managed array of zeros with the shape, dtype and order of ``array``.
+
+    >>> cuda.managed_zeros_like(np.ones(2, np.int32))
+    array([0, 0], dtype=int32)
+    """
     return _zeroed(managed_empty_like(array, mem_flags))
 
 
 def register_host_memory(ary: np.ndarray, flags: int = 0) -> np.ndarray:
-    """A view of ``ary`` whose memory stays page-locked as long as the view lives.
+    """Page-lock the memory of a host array as long as the returned view lives.
 
-    ``flags`` are of :class:`mem_host_register_flags`.
+    ary: the array. flags: of :class:`mem_host_register_flags`.
+
+    The device copies from and to page-locked memory directly.
+
+    >>> cuda.register_host_memory(cuda.aligned_zeros(2, np.int32))
+    array([0, 0], dtype=int32)
     """
     import numpy as np
 
@@ -370,10 +471,23 @@ def register_host_memory(ary: np.ndarray, flags: int = 0) -> np.ndarray:
 
 
 class PageLockedMemoryPool(_PageLockedMemoryPool):
-    """Page-locked host memory of the current context, kept for reuse."""
+    """Page-locked host memory of the current context, kept for reuse.
+
+    >>> pool = cuda.PageLockedMemoryPool()
+    >>> array = pool.allocate(4, np.float32)
+    >>> del array
+    >>> pool.held_blocks
+    1
+    """
 
     def allocate(self, shape: Shape, dtype: DTypeLike, order: str = "C") -> np.ndarray:
-        """An array whose ``base`` gives its memory back to the pool at the end."""
+        """Make an array whose ``base`` gives its memory back to the pool at the end of its life.
+
+        shape, dtype, order: those of the array, as of numpy.empty.
+
+        >>> cuda.PageLockedMemoryPool().allocate((2, 3), np.float32).shape
+        (2, 3)
+        """
         return _array_in(self._allocate, shape, dtype, order)
 
 

@@ -1,7 +1,11 @@
 """Kernels from an expression that is evaluated for each element of arrays.
 
 >>> axpy = ElementwiseKernel("float *z, float a, float *x, float *y", "z[i] = a * x[i] + y[i]")
->>> axpy(z_gpu, 2, x_gpu, y_gpu)
+>>> x, y = gpuarray.array([1, 2], numpy.float32), gpuarray.array([3, 4], numpy.float32)
+>>> z = gpuarray.empty_like(x)
+>>> axpy(z, 2, x, y)
+>>> z
+array([5., 8.], dtype=float32)
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ class ElementwiseKernel(_driver.ElementwiseKernel):
     """A kernel that runs ``operation`` for each element ``i``.
 
     arguments: as C declares them, ``"float *x, float a"``, or a list of :class:`VectorArg` and
-        :class:`ScalarArg`. At least one is an array; the first says how many elements there are.
+        :class:`ScalarArg`. At least one is an array; the first array says how many elements there are.
     operation: statements in CUDA C++, such as ``"z[i] = a * x[i]"``. They see ``i``, ``n``,
         ``tid``, ``total_threads`` and ``cta_start``.
     name: the kernel's name.
@@ -38,18 +42,20 @@ class ElementwiseKernel(_driver.ElementwiseKernel):
     loop_prep, after_loop: statements that each thread runs before its first and after its last
         element.
 
-    ``kernel(*args, range=None, slice=None, stream=None)`` runs it: over all elements, over the
-    indices ``range=slice(start, stop, step)``, or over those that ``slice=`` selects. Arrays may
-    be GPUArrays or have ``__cuda_array_interface__``. Where they lie in different orders or with
-    gaps, ``x[i]`` is the ``i``-th element as ``x.flat[i]`` of numpy is; the compiler sees such an
-    ``x`` as an object that has ``[]``, ``*`` and ``+``.
+    ``kernel(*args, range=None, slice=None, stream=None)`` runs the kernel: over all elements, over the
+    indices ``range=slice(start, stop, step)``, or over those that ``slice=`` selects. Arrays are GPUArrays or
+    have ``__cuda_array_interface__``. For arrays of different orders or with gaps, ``x[i]`` is the ``i``-th
+    element as NumPy's ``x.flat[i]`` is; the compiler sees such an ``x`` as an object that has ``[]``, ``*`` and ``+``.
 
-    Compiled when first called with arrays of one kind. Raises ValueError where the sizes of arrays
+    The kernel is compiled when it is first called with arrays of one kind. Raises ValueError if the sizes of arrays
     that are used only as ``x[i]`` differ, and :class:`pycuda.driver.CompileError`.
 
-    >>> double = ElementwiseKernel("float *x", "x[i] *= 2")
-    >>> double(x_gpu)
-    >>> double(x_gpu, slice=slice(0, None, 2))
+    >>> double = elementwise.ElementwiseKernel("float *x", "x[i] *= 2")
+    >>> x = gpuarray.array([1, 2, 3], np.float32)
+    >>> double(x)
+    >>> double(x, slice=slice(0, None, 2))
+    >>> x
+    array([ 4.,  4., 12.], dtype=float32)
     """
 
     def __init__(

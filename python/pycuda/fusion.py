@@ -1,9 +1,11 @@
 """Functions of elementwise operations as single kernels.
 
+>>> import pycuda
 >>> @pycuda.fuse
 ... def loss(x, y, scale=2.0):
 ...     return (scale * x - gpuarray.exp(y)) ** 2
->>> loss(x, y)
+>>> loss(gpuarray.array([1.0, 2.0]), gpuarray.array([0.0, 0.0]))
+array([1., 9.])
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ from collections.abc import Callable
 import numpy as np
 
 from pycuda import _driver
-from pycuda._array_tracing import FusionError as FusionError
-from pycuda._array_tracing import Reduced, Trace, Traced
 from pycuda._driver import ArrayBase
+from pycuda.arrays.ufuncs.tracing import FusionError as FusionError
+from pycuda.arrays.ufuncs.tracing import Reduced, Trace, Traced
 
 _MOST_PLANS = 256
 
@@ -143,7 +145,8 @@ def fuse(function: Callable) -> FusedFunction:
     Raises :class:`FusionError`, a TypeError, which says what cannot be fused: parts of arrays,
     decisions by elements, arrays that are not arguments, anything that is not elementwise.
 
-    >>> axpy = pycuda.fuse(lambda a, x, y: a * x + y)
-    >>> axpy(2.0, x, y)
+    >>> axpy = fuse(lambda a, x, y: a * x + y)
+    >>> axpy(2.0, gpuarray.array([1.0, 2.0]), gpuarray.array([3.0, 4.0]))
+    array([5., 8.])
     """
     return FusedFunction(function)

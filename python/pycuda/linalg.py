@@ -1,7 +1,9 @@
 """Linear algebra with numpy.linalg's names; ``numpy.linalg.solve(a, b)`` of GPUArrays comes here too.
 
 >>> from pycuda import linalg
->>> x = linalg.solve(a, b)
+>>> a = gpuarray.array([[2.0, 0.0], [0.0, 4.0]])
+>>> linalg.solve(a, gpuarray.array([2.0, 2.0]))
+array([1. , 0.5])
 
 Matrices are factored
 
@@ -19,41 +21,14 @@ their own type, integers and bool in float64.
 
 from numpy.linalg import LinAlgError
 
-from pycuda._array_correlation import multi_dot
-from pycuda._array_eigen import EigResult as EigResult
-from pycuda._array_eigen import eig as eig
-from pycuda._array_eigen import eigvals as eigvals
-from pycuda._array_factoring import QRResult as QRResult
-from pycuda._array_factoring import SlogdetResult as SlogdetResult
-from pycuda._array_factoring import cholesky as cholesky
-from pycuda._array_factoring import det as det
-from pycuda._array_factoring import inv as inv
-from pycuda._array_factoring import matrix_power as matrix_power
-from pycuda._array_factoring import qr as qr
-from pycuda._array_factoring import slogdet as slogdet
-from pycuda._array_factoring import solve as solve
-from pycuda._array_linalg import matmul, tensordot, vecdot
-from pycuda._array_norms import cond as cond
-from pycuda._array_norms import matrix_norm as matrix_norm
-from pycuda._array_norms import norm as norm
-from pycuda._array_norms import vector_norm as vector_norm
-from pycuda._array_numeric import cross, outer
-from pycuda._array_shapes import matrix_transpose
-from pycuda._array_spectral import EighResult as EighResult
-from pycuda._array_spectral import SVDResult as SVDResult
-from pycuda._array_spectral import eigh as eigh
-from pycuda._array_spectral import eigvalsh as eigvalsh
-from pycuda._array_spectral import lstsq as lstsq
-from pycuda._array_spectral import matrix_rank as matrix_rank
-from pycuda._array_spectral import pinv as pinv
-from pycuda._array_spectral import svd as svd
-from pycuda._array_spectral import svdvals as svdvals
-from pycuda._array_tensor_equations import tensorinv as tensorinv
-from pycuda._array_tensor_equations import tensorsolve as tensorsolve
+from pycuda.arrays import registry as _registry
+from pycuda.arrays.linalg.eigen import EigResult as EigResult
+from pycuda.arrays.linalg.factoring import QRResult as QRResult
+from pycuda.arrays.linalg.factoring import SlogdetResult as SlogdetResult
+from pycuda.arrays.linalg.spectral import EighResult as EighResult
+from pycuda.arrays.linalg.spectral import SVDResult as SVDResult
+from pycuda.arrays.protocols import all_functions as _all_functions  # noqa: F401
 
-__all__ = [
-    "LinAlgError", "cholesky", "cond", "cross", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
-    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv",
-    "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "vecdot",
-    "vector_norm",
-]  # fmt: skip
+_FUNCTIONS = _registry.module_functions("linalg")
+__all__ = ["LinAlgError", *_FUNCTIONS]
+globals().update(_FUNCTIONS)

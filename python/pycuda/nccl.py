@@ -26,9 +26,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from pycuda import _driver, driver
-from pycuda._array_exchange import device_number
 from pycuda._driver import ArrayBase
 from pycuda._driver import NcclError as NcclError
+from pycuda.arrays.interop.exchange import device_number
 
 _TYPES = {
     name: number

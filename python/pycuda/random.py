@@ -1,8 +1,10 @@
 """Random numbers that are the same on every device.
 
 >>> rng = Generator(seed=42)
->>> rng.standard_normal((1000, 1000))
->>> rng.integers(0, 6, 100, endpoint=True)
+>>> rng.standard_normal((100, 100)).shape
+(100, 100)
+>>> rng.integers(1, 6, 100, endpoint=True).max().item() <= 6
+True
 
 Element ``i`` of a call is a function of the seed, the generator's position and ``i``: not of the device,
 nor of how kernels are launched. Numbers come from Philox4x32 with ten rounds, as in Random123.
@@ -74,12 +76,14 @@ class Generator:
     seed: 0 to 2**64 - 1; None draws one from the operating system.
     sequence: 0 to 2**63 - 1; generators of the same seed and different sequences never meet.
 
-    Each method returns a new GPUArray of shape ``size`` (an int or a tuple; None is one number, of no
-    dimension), or fills ``out``, whose elements must lie one after the other. The work is put into
-    ``stream``. Use one object in one thread at a time.
+    Each method returns a new GPUArray of shape ``size`` (an int or a tuple; None is one number, an array without
+    axes), or fills ``out``, whose elements must have no gaps. The work is put into ``stream``. Use one object in one
+    thread at a time.
 
-    >>> Generator(7).random(3).get()
-    array([...], dtype=float32)
+    >>> from pycuda.random import Generator
+    >>> same = Generator(7).random(3) == Generator(7).random(3)
+    >>> same
+    array([ True,  True,  True])
     """
 
     def __init__(self, seed: int | None = None, *, sequence: int = 0) -> None:
@@ -96,7 +100,16 @@ class Generator:
 
     @property
     def state(self) -> dict[str, int]:
-        """Seed and position, in blocks of four words; may be set to what it was."""
+        """The seed and the position, in blocks of four words, as a dict. A state may be set again.
+
+        >>> from pycuda.random import Generator
+        >>> rng = Generator(7)
+        >>> state = rng.state
+        >>> first = rng.random(2)
+        >>> rng.state = state
+        >>> rng.random(2) == first
+        array([ True,  True])
+        """
         return {"seed": self.seed, "position": self._position}
 
     @state.setter
@@ -104,17 +117,38 @@ class Generator:
         self.seed, self._position = int(state["seed"]), int(state["position"])
 
     def advance(self, blocks: int) -> None:
-        """Skip ``blocks`` times four words; a negative number goes back."""
+        """Skip ``blocks`` times four words of 32 bits; a negative number goes back.
+
+        >>> from pycuda.random import Generator
+        >>> rng = Generator(7)
+        >>> first = rng.random(4)
+        >>> rng.advance(-1)
+        >>> rng.random(4) == first
+        array([ True,  True,  True,  True])
+        """
         self._position = (self._position + int(blocks)) % 2**128
 
     def random(self, size=None, dtype=np.float32, out=None, stream=None) -> GPUArray:
-        """Uniform numbers in [0, 1): float16, float32 or float64."""
+        """Draw uniform numbers from 0 on, below 1.
+
+        size, out, stream: as of :class:`Generator`.
+        dtype: float16, float32 or float64; others raise TypeError.
+
+        >>> from pycuda.random import Generator
+        >>> Generator(7).random(1000).max().item() < 1
+        True
+        """
         return self.uniform(0, 1, size, dtype, out, stream)
 
     def uniform(
         self, low=0.0, high=1.0, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Uniform numbers from ``low`` on, below ``high`` but for rounding."""
+        """Draw uniform numbers from ``low`` on, below ``high`` but for rounding; other parameters as of :meth:`random`.
+
+        >>> from pycuda.random import Generator
+        >>> Generator(7).uniform(5, 6, 1000).min().item() >= 5
+        True
+        """
         return self._real(
             "uniform", dtype, size, out, stream, float(low), float(high) - float(low)
         )
@@ -122,13 +156,25 @@ class Generator:
     def standard_normal(
         self, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Normal numbers with mean 0 and standard deviation 1: float32 or float64."""
+        """Draw normal numbers with mean 0 and standard deviation 1.
+
+        dtype: float32 or float64; others raise TypeError. The other parameters are those of :meth:`random`.
+
+        >>> from pycuda.random import Generator
+        >>> abs(Generator(7).standard_normal(10_000).mean().item()) < 0.1
+        True
+        """
         return self.normal(0, 1, size, dtype, out, stream)
 
     def normal(
         self, loc=0.0, scale=1.0, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Normal numbers with mean ``loc`` and standard deviation ``scale``."""
+        """Draw normal numbers with mean ``loc`` and standard deviation ``scale``; see :meth:`standard_normal`.
+
+        >>> from pycuda.random import Generator
+        >>> abs(Generator(7).normal(5, 0.1, 10_000).mean().item() - 5) < 0.1
+        True
+        """
         if not scale >= 0:
             raise ValueError(f"scale must not be negative, but is {scale}")
         return self._real("normal", dtype, size, out, stream, float(loc), float(scale))
@@ -136,7 +182,12 @@ class Generator:
     def exponential(
         self, scale=1.0, size=None, dtype=np.float32, out=None, stream=None
     ) -> GPUArray:
-        """Exponential numbers with mean ``scale``."""
+        """Draw exponential numbers with mean ``scale``; other parameters as of :meth:`random`.
+
+        >>> from pycuda.random import Generator
+        >>> Generator(7).exponential(2, 100).min().item() >= 0
+        True
+        """
         if not scale >= 0:
             raise ValueError(f"scale must not be negative, but is {scale}")
         return self._real("exponential", dtype, size, out, stream, float(scale), 0.0)

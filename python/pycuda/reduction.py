@@ -1,7 +1,9 @@
 """Kernels that join what an expression gives for each element of arrays.
 
 >>> dot = ReductionKernel(numpy.float32, "0", "a + b", "x[i] * y[i]", "float *x, float *y")
->>> dot(x_gpu, y_gpu).get()
+>>> x = gpuarray.array([1, 2], numpy.float32)
+>>> dot(x, x)
+array(5., dtype=float32)
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ from pycuda.tools import context_dependent_memoize
 class ReductionKernel(_driver.ReductionKernel):
     """A kernel that joins ``map_expr`` of all elements with ``reduce_expr``.
 
-    dtype_out: of the result, and of what is joined.
-    neutral: what changes nothing when joined, as C++ or a number; the result of no elements.
+    dtype_out: the type of the result, and of the values that are joined.
+    neutral: the value that changes nothing when it is joined, as C++ or a number; the result of no elements.
     reduce_expr: joins ``a`` and ``b``, such as ``"a + b"``; associative and commutative.
     map_expr: what element ``i`` contributes; None is ``"in[i]"``.
     arguments: as for :class:`pycuda.elementwise.ElementwiseKernel`; None is an array ``in`` of
@@ -31,15 +33,16 @@ class ReductionKernel(_driver.ReductionKernel):
         use ``n`` and the macros ``out_type``, ``BLOCK_SIZE``, ``READ_AND_MAP(i)`` and
         ``REDUCE(a, b)``.
 
-    ``kernel(*args, stream=None, out=None, allocator=None)`` returns a GPUArray of no dimension,
-    or ``out``. Arrays may lie in any way. Elements are joined in a tree that depends on their
+    ``kernel(*args, stream=None, out=None, allocator=None)`` returns a GPUArray without axes,
+    or ``out``. Arrays may have any strides. Elements are joined in a tree that depends on their
     number and size alone: results are the same in every run and on every device, and the error of
-    a sum grows as slowly as that of numpy's.
+    a sum grows as slowly as that of NumPy's.
 
-    Raises ValueError where ``out`` has another dtype or no element.
+    Raises ValueError if ``out`` has another dtype or no element.
 
-    >>> largest = ReductionKernel(numpy.int32, "INT_MIN", "max(a, b)", preamble="#include <climits>")
-    >>> largest(x_gpu).get()
+    >>> largest = reduction.ReductionKernel(np.int32, "INT_MIN", "max(a, b)", preamble="#include <climits>")
+    >>> largest(gpuarray.array([3, 9, 4], np.int32))
+    array(9, dtype=int32)
     """
 
     block_size = 256
@@ -107,7 +110,11 @@ def _subset(dtype_subset, dtype_in) -> tuple[str, str]:
 
 @context_dependent_memoize
 def get_sum_kernel(dtype_out, dtype_in) -> ReductionKernel:
-    """``kernel(in)``: the sum of the elements; None as dtype_out is dtype_in."""
+    """Make the kernel of a sum: ``kernel(in)``. None as ``dtype_out`` is ``dtype_in``.
+
+    >>> reduction.get_sum_kernel(None, np.int32)(gpuarray.array([1, 2], np.int32))
+    array(3, dtype=int32)
+    """
     out = dtype_in if dtype_out is None else dtype_out
     arguments = f"const {dtype_to_ctype(dtype_in)} *in"
     return ReductionKernel(out, "0", "a + b", arguments=arguments)
@@ -115,7 +122,12 @@ def get_sum_kernel(dtype_out, dtype_in) -> ReductionKernel:
 
 @context_dependent_memoize
 def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in) -> ReductionKernel:
-    """``kernel(lookup_tbl, in)``: the sum of the elements at some places."""
+    """Make the kernel of a sum of the elements at flat indices: ``kernel(lookup_tbl, in)``.
+
+    >>> kernel = reduction.get_subset_sum_kernel(None, np.int32, np.int32)
+    >>> kernel(gpuarray.array([0, 2], np.int32), gpuarray.array([1, 2, 3], np.int32))
+    array(4, dtype=int32)
+    """
     out = dtype_in if dtype_out is None else dtype_out
     arguments, element = _subset(dtype_subset, dtype_in)
     return ReductionKernel(out, "0", "a + b", element, arguments)
@@ -123,7 +135,11 @@ def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in) -> ReductionKernel:
 
 @context_dependent_memoize
 def get_any_kernel(dtype_out, dtype_in) -> ReductionKernel:
-    """``kernel(in)``: 1 if an element is not 0, else 0; None as dtype_out is dtype_in."""
+    """Make the kernel that gives 1 if an element is not 0, else 0: ``kernel(in)``. None as ``dtype_out`` is ``dtype_in``.
+
+    >>> reduction.get_any_kernel(None, np.int32)(gpuarray.array([0, 2], np.int32))
+    array(1, dtype=int32)
+    """
     out = dtype_in if dtype_out is None else dtype_out
     arguments = f"const {dtype_to_ctype(dtype_in)} *in"
     return ReductionKernel(out, "0", "a != 0 || b != 0", "in[i] != 0", arguments)
@@ -131,7 +147,11 @@ def get_any_kernel(dtype_out, dtype_in) -> ReductionKernel:
 
 @context_dependent_memoize
 def get_all_kernel(dtype_out, dtype_in) -> ReductionKernel:
-    """``kernel(in)``: 0 if an element is 0, else 1; None as dtype_out is dtype_in."""
+    """Make the kernel that gives 0 if an element is 0, else 1: ``kernel(in)``. None as ``dtype_out`` is ``dtype_in``.
+
+    >>> reduction.get_all_kernel(None, np.int32)(gpuarray.array([0, 2], np.int32))
+    array(0, dtype=int32)
+    """
     out = dtype_in if dtype_out is None else dtype_out
     arguments = f"const {dtype_to_ctype(dtype_in)} *in"
     return ReductionKernel(out, "1", "a != 0 && b != 0", "in[i] != 0", arguments)
@@ -147,7 +167,12 @@ def _dot_types(dtype_out, dtype_a, dtype_b) -> tuple[np.dtype, str, str]:
 
 @context_dependent_memoize
 def get_dot_kernel(dtype_out, dtype_a=None, dtype_b=None) -> ReductionKernel:
-    """``kernel(a, b)``: the sum of the products of elements."""
+    """Make the kernel of a sum of products: ``kernel(a, b)``. The dtypes of ``a`` and ``b`` are ``dtype_out`` by default.
+
+    >>> x = gpuarray.array([1, 2], np.float32)
+    >>> reduction.get_dot_kernel(np.float32)(x, x)
+    array(5., dtype=float32)
+    """
     out, a, b = _dot_types(dtype_out, dtype_a, dtype_b)
     arguments = f"const {a} *a_in, const {b} *b_in"
     return ReductionKernel(out, "0", "a + b", "a_in[i] * b_in[i]", arguments)
@@ -157,7 +182,12 @@ def get_dot_kernel(dtype_out, dtype_a=None, dtype_b=None) -> ReductionKernel:
 def get_subset_dot_kernel(
     dtype_out, dtype_subset, dtype_a=None, dtype_b=None
 ) -> ReductionKernel:
-    """``kernel(lookup_tbl, a, b)``: the same of the elements at some places."""
+    """Make the kernel of a sum of products of the elements at flat indices: ``kernel(lookup_tbl, a, b)``.
+
+    >>> x = gpuarray.array([1, 2, 3], np.float32)
+    >>> reduction.get_subset_dot_kernel(np.float32, np.int32)(gpuarray.array([0, 2], np.int32), x, x)
+    array(10., dtype=float32)
+    """
     out, a, b = _dot_types(dtype_out, dtype_a, dtype_b)
     arguments = f"const {dtype_to_ctype(dtype_subset)} *lookup_tbl, const {a} *a_in, const {b} *b_in"
     product = "a_in[lookup_tbl[i]] * b_in[lookup_tbl[i]]"
@@ -165,7 +195,11 @@ def get_subset_dot_kernel(
 
 
 def get_minmax_neutral(what: str, dtype) -> str:
-    """What changes no minimum (``what`` is "min") or maximum ("max"), as C++."""
+    """Return the value that changes no minimum (``what`` is "min") or maximum ("max") of a dtype, as C++.
+
+    >>> isinstance(reduction.get_minmax_neutral("min", np.int32), str)
+    True
+    """
     dtype = np.dtype(dtype)
     if what not in ("min", "max"):
         raise ValueError(f'what must be "min" or "max", not {what!r}')
@@ -188,7 +222,11 @@ def _minmax(what: str, dtype) -> str:
 
 @context_dependent_memoize
 def get_minmax_kernel(what: str, dtype) -> ReductionKernel:
-    """``kernel(in)``: the smallest ("min") or largest ("max") element."""
+    """Make the kernel of the smallest (``what`` is "min") or largest ("max") element: ``kernel(in)``.
+
+    >>> reduction.get_minmax_kernel("max", np.int32)(gpuarray.array([1, 5], np.int32))
+    array(5, dtype=int32)
+    """
     neutral, join = get_minmax_neutral(what, dtype), _minmax(what, dtype)
     arguments = f"const {dtype_to_ctype(dtype)} *in"
     return ReductionKernel(dtype, neutral, join, arguments=arguments)
@@ -196,7 +234,12 @@ def get_minmax_kernel(what: str, dtype) -> ReductionKernel:
 
 @context_dependent_memoize
 def get_subset_minmax_kernel(what: str, dtype, dtype_subset) -> ReductionKernel:
-    """``kernel(lookup_tbl, in)``: the same of the elements at some places."""
+    """Make the kernel of the smallest or largest of the elements at flat indices: ``kernel(lookup_tbl, in)``.
+
+    >>> kernel = reduction.get_subset_minmax_kernel("min", np.int32, np.int32)
+    >>> kernel(gpuarray.array([1, 2], np.int32), gpuarray.array([1, 5, 3], np.int32))
+    array(3, dtype=int32)
+    """
     neutral, join = get_minmax_neutral(what, dtype), _minmax(what, dtype)
     arguments, element = _subset(dtype_subset, dtype)
     return ReductionKernel(dtype, neutral, join, element, arguments)

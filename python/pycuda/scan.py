@@ -1,7 +1,8 @@
 """Kernels that give each element joined with all before it.
 
 >>> running_sum = InclusiveScanKernel(numpy.int32, "a + b")
->>> running_sum(x_gpu)
+>>> running_sum(gpuarray.array([1, 2, 3], numpy.int32))
+array([1, 3, 6], dtype=int32)
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class _ScanKernel(_driver.ScanKernel):
 class InclusiveScanKernel(_ScanKernel):
     """A scan in which element ``i`` of the result is the join of elements 0 to ``i``.
 
-    dtype: of the elements.
+    dtype: the type of the elements.
     scan_expr: joins ``a``, the earlier, and ``b``, such as ``"a + b"``; associative.
     neutral: not needed.
     name_prefix: the kernel's name.
@@ -103,10 +104,13 @@ class InclusiveScanKernel(_ScanKernel):
     devices: taken and not used, as in PyCUDA.
 
     ``kernel(input_ary, output_ary=None, allocator=None, stream=None)`` reads and writes memory
-    once. The order of operations depends on the number of elements alone: results are the same in
-    every run and on every device.
+    once. Without ``output_ary`` the input is overwritten; "new" makes a new array. The order of operations depends on
+    the number of elements alone: results are the same in every run and on every device. By decoupled look-back over
+    tiles (Merrill and Garland, Single-pass parallel prefix scan, 2016), with a fixed order.
 
-    >>> InclusiveScanKernel(numpy.int32, "max(a, b)")(x_gpu, "new")
+    >>> largest = scan.InclusiveScanKernel(np.int32, "max(a, b)")
+    >>> largest(gpuarray.array([3, 1, 5], np.int32), "new")
+    array([3, 3, 5], dtype=int32)
     """
 
     _exclusive = False
@@ -115,10 +119,13 @@ class InclusiveScanKernel(_ScanKernel):
 class ExclusiveScanKernel(_ScanKernel):
     """A scan in which element ``i`` of the result is the join of elements 0 to ``i - 1``.
 
-    ``neutral``, as C++ or a number, is the first element of the result; without it ValueError is
-    raised. All else is as for :class:`InclusiveScanKernel`.
+    neutral: the first element of the result, as C++ or a number; without it ValueError is raised.
 
-    >>> ExclusiveScanKernel(numpy.int32, "a + b", 0)(x_gpu)
+    All else is as for :class:`InclusiveScanKernel`.
+
+    >>> before = scan.ExclusiveScanKernel(np.int32, "a + b", 0)
+    >>> before(gpuarray.array([3, 1, 5], np.int32), "new")
+    array([0, 3, 4], dtype=int32)
     """
 
     _exclusive = True

@@ -135,10 +135,16 @@ context_dependent_memoized_functions: list[Callable] = []
 
 
 def context_dependent_memoize(func: Callable) -> Callable:
-    """Decorator: remember results per current context and arguments.
+    """Remember the results of a function for each context and for its arguments: a decorator.
 
-    What is remembered for a context goes when the context has gone, at the latest with the next
-    context that the function is called in.
+    What is remembered for a context is forgotten when the context has ended, at the latest with the next
+    context that the function is called in. Arguments must be hashable.
+
+    >>> @tools.context_dependent_memoize
+    ... def kernel(name):
+    ...     return compiler.SourceModule(f"__global__ void {name}() {{}}").get_function(name)
+    >>> kernel("nop") is kernel("nop")
+    True
     """
     # By serial number: a context made later may have the handle of one that is gone.
     cache: dict = {}
@@ -167,7 +173,10 @@ def context_dependent_memoize(func: Callable) -> Callable:
 
 
 def clear_context_caches() -> None:
-    """Forget what the functions of :func:`context_dependent_memoize` remember."""
+    """Forget what the functions of :func:`context_dependent_memoize` remember, for all contexts.
+
+    >>> tools.clear_context_caches()
+    """
     for func in context_dependent_memoized_functions:
         func._pycuda_ctx_dep_memoize_dic.clear()
 

@@ -15,15 +15,9 @@ import pytest
 from conftest import is_softcuda
 
 import pycuda.driver as cuda
-from pycuda import (
-    _array_host,
-    _array_lapack,
-    _array_small,
-    _driver,
-    fft,
-    gpuarray,
-    linalg,
-)
+from pycuda import _driver, fft, gpuarray, linalg
+from pycuda.arrays.interop import host as host_memory
+from pycuda.arrays.linalg import lapack, small
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -34,7 +28,7 @@ AXES = [(3,), (0,), (1,), (2, 3), (0, 1), (1, 2), (0, 2), (0, 1, 2), (0, 1, 2, 3
 
 @pytest.fixture
 def solver(device):
-    if not _array_lapack.takes("f4"):
+    if not lapack.takes("f4"):
         pytest.skip("no cuSOLVER")
 
 
@@ -128,15 +122,13 @@ def test_factors_by_the_library(solver, shape, dtype):
     a, kind = numbers(shape, dtype), np.dtype(dtype)
     on_device = gpuarray.to_gpu(a)
     for mode in ("reduced", "complete"):
-        q, r = (x.get() for x in _array_lapack.qr(on_device, kind, mode))
+        q, r = (x.get() for x in lapack.qr(on_device, kind, mode))
         expected = np.linalg.qr(a, mode)
         close(q.reshape(expected[0].shape), expected[0], dtype)
         close(r.reshape(expected[1].shape), expected[1], dtype)
     values = np.linalg.svd(a, compute_uv=False)
     for full, rotate in itertools.product((False, True), (False, True)):
-        u, s, vh = (
-            x.get() for x in _array_lapack.svd(on_device, kind, full, True, rotate)
-        )
+        u, s, vh = (x.get() for x in lapack.svd(on_device, kind, full, True, rotate))
         close(s.reshape(values.shape), values, dtype)
         k = s.shape[-1]
         product = (u[..., :k] * s[..., None, :]) @ vh[..., :k, :]
@@ -144,7 +136,7 @@ def test_factors_by_the_library(solver, shape, dtype):
         for orthonormal in (adjoint(u) @ u, vh @ adjoint(vh)):
             identity = np.broadcast_to(np.eye(orthonormal.shape[-1]), orthonormal.shape)
             close(orthonormal, identity, dtype)
-        _, s, _ = _array_lapack.svd(on_device, kind, full, False, rotate)
+        _, s, _ = lapack.svd(on_device, kind, full, False, rotate)
         close(s.get().reshape(values.shape), values, dtype)
 
 
@@ -157,16 +149,12 @@ def test_eigenvalues_by_the_library_of_one_triangle(solver, shape, dtype, lower)
     given = a + (np.triu(noise, 1) if lower else np.tril(noise, -1))
     values, vectors = (
         x.get()
-        for x in _array_lapack.eigh(
-            gpuarray.to_gpu(given), np.dtype(dtype), lower, True
-        )
+        for x in lapack.eigh(gpuarray.to_gpu(given), np.dtype(dtype), lower, True)
     )
     close(values.reshape(shape[:-1]), np.linalg.eigvalsh(a), dtype)
     vectors = vectors.reshape(shape)
     close(a @ vectors, vectors * values.reshape(shape[:-1])[..., None, :], dtype)
-    alone, nothing = _array_lapack.eigh(
-        gpuarray.to_gpu(given), np.dtype(dtype), lower, False
-    )
+    alone, nothing = lapack.eigh(gpuarray.to_gpu(given), np.dtype(dtype), lower, False)
     assert nothing is None
     close(alone.get(), values, dtype)
 
@@ -190,19 +178,19 @@ def test_small_matrices(dtype, n, count):
     b = numbers((count, n, 5), dtype, 1)
     on_device = gpuarray.to_gpu(a)
     identity = np.broadcast_to(np.eye(n, dtype=dtype), a.shape)
-    close(a @ _array_small.inv(on_device, kind).get(), identity, dtype)
-    close(a @ _array_small.solve(on_device, gpuarray.to_gpu(b), kind).get(), b, dtype)
+    close(a @ small.inv(on_device, kind).get(), identity, dtype)
+    close(a @ small.solve(on_device, gpuarray.to_gpu(b), kind).get(), b, dtype)
     sign, logarithm = np.linalg.slogdet(a)
-    determinants = _array_small.det(on_device, kind).get()
+    determinants = small.det(on_device, kind).get()
     close(determinants / (sign * np.exp(logarithm)), np.ones(count), dtype)
-    found = _array_small.slogdet(on_device, kind)
+    found = small.slogdet(on_device, kind)
     close(found[0].get(), sign, dtype)
     close(found[1].get(), logarithm, dtype)
     positive = a @ adjoint(a)
     noise = numbers(a.shape, dtype, 2)
     for upper in (False, True):
         other = np.tril(noise, -1) if upper else np.triu(noise, 1)
-        factors = _array_small.cholesky(gpuarray.to_gpu(positive + other), kind, upper)
+        factors = small.cholesky(gpuarray.to_gpu(positive + other), kind, upper)
         lower = adjoint(factors.get()) if upper else factors.get()
         assert not np.triu(lower, 1).any()
         close(lower @ adjoint(lower), positive, dtype)
@@ -213,14 +201,14 @@ def test_small_matrices_of_which_one_is_singular():
     a = np.stack([np.eye(4), np.zeros((4, 4)), np.eye(4)[::-1]]).astype(kind)
     on_device = gpuarray.to_gpu(a)
     for call in (
-        lambda: _array_small.inv(on_device, kind),
-        lambda: _array_small.solve(on_device, on_device, kind),
-        lambda: _array_small.cholesky(on_device, kind, False),
+        lambda: small.inv(on_device, kind),
+        lambda: small.solve(on_device, on_device, kind),
+        lambda: small.cholesky(on_device, kind, False),
     ):
         with pytest.raises(linalg.LinAlgError):
             call()
-    assert _array_small.det(on_device, kind).get().tolist() == [1, 0, 1]
-    sign, logarithm = _array_small.slogdet(on_device, kind)
+    assert small.det(on_device, kind).get().tolist() == [1, 0, 1]
+    sign, logarithm = small.slogdet(on_device, kind)
     assert sign.get().tolist() == [1, 0, 1]
     assert logarithm.get().tolist() == [0, -np.inf, 0]
 
@@ -311,7 +299,7 @@ def test_the_host_waits_for_queued_work():
 
 def test_views_of_the_host_are_the_arrays_memory():
     x = gpuarray.to_gpu(np.arange(6.0).reshape(2, 3))
-    lent = _array_host.views(x, x.T)
+    lent = host_memory.views(x, x.T)
     if lent is None:
         pytest.skip("the host does not have the arrays' memory")
     lent[0][1, 2] = 77

@@ -1,5 +1,6 @@
 """PyCUDA's lesser names: what old programs and other packages import from it."""
 
+import importlib
 import io
 import shutil
 import struct
@@ -149,6 +150,14 @@ def test_struct_errors(call):
 
 
 # pycuda.compyte, pycuda._cluda, pycuda._mymako
+
+
+def test_pycudas_relics_have_pycudas_paths():
+    for module in (_cluda, _pvt_struct, strides, dtypes):
+        assert "_compat" in module.__file__
+        assert "_compat" not in module.__name__
+    with pytest.raises(ImportError):
+        importlib.import_module("pycuda._compat.no_such_module")
 
 
 def test_strides():

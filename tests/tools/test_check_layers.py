@@ -30,6 +30,9 @@ GOOD = {
     "core/src/device.cpp": "// device.cpp -- a test.\n#include <pycuda/device.h>\n",
     "softcuda/src/support/text.h": header("text.h"),
     "softcuda/src/jit/engine.cpp": "// engine.cpp -- a test.\n#include <llvm/IR/Module.h>\n",
+    "python/pycuda/_compat/_cluda.py": '"""A test."""\n',
+    "python/pycuda/arrays/linalg/good.py": '"""A test."""\nfrom pycuda.arrays.shapes import good\n',
+    "python/pycuda/arrays/shapes/good.py": '"""A test."""\nfrom pycuda import driver\n',
     "python/pycuda/driver.py": '"""A test."""\nimport numpy\nfrom pycuda import _driver\n',
 }
 
@@ -94,6 +97,26 @@ def test_what_keeps_the_rules_passes(tmp_path):
             "bad.py:2: pycuda may not import torch",
         ),
         ("python/pycuda/bad.py", "import numpy\n", "a module needs a docstring"),
+        (
+            "python/pycuda/arrays/shapes/bad.py",
+            '"""A test."""\n\ndef f():\n    from pycuda.arrays.linalg import good\n',
+            "bad.py:4: shapes is below linalg in arrays",
+        ),
+        (
+            "python/pycuda/arrays/shapes/bad.py",
+            '"""A test."""\nfrom pycuda import gpuarray\n',
+            "bad.py:2: arrays may not import pycuda.gpuarray",
+        ),
+        (
+            "python/pycuda/arrays/new/bad.py",
+            '"""A test."""\n',
+            "bad.py:1: the folder is in no layer; name it in ARRAY_LAYERS",
+        ),
+        (
+            "python/pycuda/bad.py",
+            '"""A test."""\nimport pycuda._cluda\n',
+            "bad.py:2: pycuda._cluda is for programs of PyCUDA only",
+        ),
     ],
 )
 def test_each_breach_is_named(tmp_path, path, text, message):

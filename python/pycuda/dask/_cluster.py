@@ -10,7 +10,7 @@ from distributed import Nanny, Scheduler
 from distributed.deploy.spec import SpecCluster
 
 from pycuda import driver
-from pycuda._array_exchange import device_number
+from pycuda.arrays.interop.exchange import device_number
 from pycuda.dask._spilling import DeviceHostStore
 
 

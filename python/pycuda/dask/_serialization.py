@@ -13,8 +13,8 @@ from distributed.protocol import dask_deserialize, dask_serialize
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 
 from pycuda import gpuarray
-from pycuda._array_copying import restored
 from pycuda._driver import ArrayBase
+from pycuda.arrays.array_class.copying import restored
 
 
 def _without_gaps(array):

@@ -11,12 +11,12 @@ import importlib
 import numpy as np
 
 from pycuda import linalg  # noqa: F401  (a name that CuPy has)
-from pycuda._array_functions import named_functions
+from pycuda.arrays import registry
 from pycuda.gpuarray import GPUArray as ndarray  # noqa: F401
 
 __version__ = "14.0.0"  # the newest whose behaviour the tests ask for
 
-_FUNCTIONS = named_functions()
+_FUNCTIONS = registry.functions_like_numpy()
 
 
 def asnumpy(array, **kwargs):

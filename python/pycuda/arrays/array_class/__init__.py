@@ -1,0 +1,1 @@
+"""The class GPUArray and its parts; see pycuda.gpuarray."""

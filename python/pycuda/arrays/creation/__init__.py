@@ -1,0 +1,1 @@
+"""New arrays on the device."""

@@ -1,0 +1,248 @@
+"""Numbers, lists, host arrays and arrays of the device as arrays of the device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._driver import ArrayBase
+from pycuda.arrays.creation.filled import empty, empty_as, empty_like
+from pycuda.arrays.own_device import check_device
+from pycuda.arrays.registry import public
+
+_CPU = 1  # DLPack's number for host memory
+
+TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
+if TYPE_CHECKING:
+    from pycuda.arrays.array_class.gpu_array import GPUArray
+
+
+def as_operand(value):
+    """Arrays on the device and numbers as they are; what lives on the host is copied."""
+    if isinstance(value, (_driver.ArrayBase, bool, int, float, complex, np.generic)):
+        return value
+    return as_array(value)
+
+
+def as_array(value) -> GPUArray:
+    """Arrays on the device as they are; numbers, lists and numpy arrays are copied there.
+
+    A list may hold arrays of the device: they are stacked, as numpy does with arrays of its own.
+    """
+    if isinstance(value, ArrayBase):
+        return value
+    if holds_arrays(value):
+        return _stacked([as_array(part) for part in value])
+    return to_gpu(np.asarray(value))
+
+
+def holds_arrays(value) -> bool:
+    """Whether a list or tuple has arrays of the device in it, at any depth."""
+    return isinstance(value, (list, tuple)) and any(
+        isinstance(one, ArrayBase) or holds_arrays(one) for one in value
+    )
+
+
+def _stacked(parts: list):
+    """The parts as rows of one array, of the type that holds all of them."""
+    shape = parts[0].shape
+    if any(part.shape != shape for part in parts):
+        raise ValueError(
+            "arrays in a list must have one shape, not "
+            + " and ".join(sorted({str(part.shape) for part in parts}))
+        )
+    result = empty((len(parts), *shape), np.result_type(*(p.dtype for p in parts)))
+    for place, part in enumerate(parts):
+        _driver._array_assign(result[place], part)
+    return result
+
+
+@public(numpy=False)
+def to_gpu(ary, allocator=None) -> GPUArray:
+    """Copy an array of NumPy, or of the device, to the device. The call returns when the copy is done.
+
+    ary: the array. The order of its axes in memory is kept; strides are made contiguous.
+    allocator: a function that returns memory for a number of bytes, by default the context's pool.
+
+    Raises TypeError for elements that have no type on the device, such as objects.
+
+    >>> gpuarray.to_gpu(np.float32([1, 2, 3]))
+    array([1., 2., 3.], dtype=float32)
+    """
+    if isinstance(ary, ArrayBase):
+        return _copy_of_device_array(ary, allocator, None)
+    return _driver._array_to_gpu(ary, allocator, None, None)
+
+
+@public(numpy=False)
+def to_gpu_async(ary, allocator=None, stream=None) -> GPUArray:
+    """:func:`to_gpu` that returns before the copy is done. ``ary`` is kept alive until the copy is done.
+
+    stream: the stream of the copy, by default the current one.
+
+    >>> stream = cuda.Stream()
+    >>> x = gpuarray.to_gpu_async(np.int32([1, 2]), stream=stream)
+    >>> stream.synchronize()
+    >>> x
+    array([1, 2], dtype=int32)
+    """
+    if isinstance(ary, ArrayBase):
+        return _copy_of_device_array(ary, allocator, stream)
+    return _driver._array_to_gpu(ary, allocator, stream, None)
+
+
+def _copy_of_device_array(ary: ArrayBase, allocator, stream) -> GPUArray:
+    """A GPUArray with the elements of ``ary``, in memory from ``allocator``."""
+    with _driver._Using(stream):
+        result = (
+            empty_like(ary, subok=False)
+            if allocator is None
+            else empty(ary.shape, ary.dtype, allocator=allocator)
+        )
+        _driver._array_assign(result, ary)
+    return result
+
+
+@public()
+def copy(a, order: str = "K", subok: bool = False) -> GPUArray:
+    """Copy an array.
+
+    order: "K" keeps the order of the axes in memory; "C", "F" and "A" (as ``a``) make it contiguous.
+    subok: whether the copy has the class of ``a`` if that is a subclass of GPUArray.
+
+    >>> x = gpuarray.array([1, 2])
+    >>> y = gpuarray.copy(x)
+    >>> y += 1
+    >>> x
+    array([1, 2])
+    """
+    return _copied(as_array(a), order, subok)
+
+
+def _copied(array, order: str, subok: bool) -> GPUArray:
+    result = empty_as(array, order, None, type(array) if subok else None)
+    _driver._array_assign(result, array)
+    return result
+
+
+@public()
+def astype(x, dtype, /, *, copy: bool = True, device=None) -> GPUArray:
+    """Convert the elements of an array to ``dtype``.
+
+    copy: False returns the array itself if it has the type already.
+    device: None, or the current context's device.
+
+    >>> gpuarray.astype(gpuarray.array([1.7, -1.7]), np.int32)
+    array([ 1, -1], dtype=int32)
+    """
+    check_device(device)
+    return x.astype(dtype, copy=copy)
+
+
+@public()
+def array(object, dtype=None, *, copy=True, order: str = "K", subok: bool = False, ndmin: int = 0) -> GPUArray:  # fmt: skip
+    """Make an array of numbers, nested lists, a host array, or an array of the device.
+
+    dtype: the type of the elements, by default that of ``object``.
+    copy: True always copies. None copies if necessary. False raises ValueError if a copy is necessary.
+    order: the order of the axes in memory: "C", "F", or "K" and "A", which keep that of ``object``.
+    subok: whether a copy of an array of a subclass of GPUArray has that class.
+    ndmin: the least number of axes; new ones of extent 1 are put in front.
+
+    >>> gpuarray.array([[1, 2], [3, 4]], np.float32)
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
+    on_host = not hasattr(object, "dtype") and not holds_arrays(object)
+    if dtype is not None and on_host:
+        # Numbers become this type at once: by way of another, large ones would be rounded.
+        object = np.asarray(object, dtype)
+    result = as_array(object)
+    if copy is False and result is not object:
+        raise ValueError("what lives on the host cannot be used without a copy")
+    fits = dtype is None or np.dtype(dtype) == result.dtype
+    if not fits:
+        if copy is False:
+            raise ValueError("another type needs a copy, which copy=False forbids")
+        result = result.astype(dtype)
+    if (order == "C" and not result._c_contiguous) or (
+        order == "F" and not result._f_contiguous
+    ):
+        if copy is False:
+            raise ValueError("another order needs a copy, which copy=False forbids")
+        result = _copied(result, order, subok)
+    elif copy and result is object:
+        result = _copied(result, order, subok)
+    if result.ndim < ndmin:
+        result = result._reshape((1,) * (ndmin - result.ndim) + result.shape)
+    return result
+
+
+@public(array_api=True, aliases="asanyarray")
+def asarray(a, dtype=None, order=None, *, device=None, copy=None) -> GPUArray:
+    """Return an array of the device unchanged if it has the wanted dtype and order, else a copy.
+
+    a: numbers, nested lists, a host array, an array of the device, or an object with ``__dlpack__``.
+    dtype, order: as of :func:`array`; None keeps those of ``a``.
+    device: None, or the current context's device.
+    copy: True always copies, False raises ValueError if a copy is necessary.
+
+    >>> x = gpuarray.array([1, 2])
+    >>> gpuarray.asarray(x) is x
+    True
+    """
+    check_device(device)
+    if hasattr(a, "__dlpack__") and not isinstance(a, (ArrayBase, np.ndarray)):
+        a = from_dlpack(a)
+    return array(a, dtype, copy=copy, order=order or "K")
+
+
+@public()
+def ascontiguousarray(a, dtype=None) -> GPUArray:
+    """Return an array in C order, copied if ``a`` is not one; with at least one axis.
+
+    >>> x = gpuarray.array([[1, 2], [3, 4]])
+    >>> gpuarray.ascontiguousarray(x.T).flags.c_contiguous
+    True
+    """
+    return array(a, dtype, copy=None, order="C", ndmin=1)
+
+
+@public()
+def asfortranarray(a, dtype=None) -> GPUArray:
+    """Return an array in Fortran order, copied if ``a`` is not one; with at least one axis.
+
+    >>> gpuarray.asfortranarray(gpuarray.array([[1, 2], [3, 4]])).flags.f_contiguous
+    True
+    """
+    return array(a, dtype, copy=None, order="F", ndmin=1)
+
+
+@public(numpy=False, array_api=True)
+def from_dlpack(x, /, *, device=None, copy=None):
+    """Make an array that sees the memory of another library's array; of a host array, a copy.
+
+    x: any object with ``__dlpack__``, such as a torch tensor.
+    device: None, or the current context's device.
+    copy: True always copies; False raises ValueError if a copy is necessary.
+
+    Raises BufferError for memory of another kind of device.
+
+    >>> gpuarray.from_dlpack(np.arange(3.0))
+    array([0., 1., 2.])
+    """
+    check_device(device)
+    kind, _ = x.__dlpack_device__()
+    if kind == _CPU:
+        if copy is False:
+            raise ValueError("a host array needs a copy, which copy=False forbids")
+        return to_gpu(np.from_dlpack(x))
+    stream = (
+        _driver._current_stream_number() or 1
+    )  # DLPack's name of the default stream
+    try:
+        capsule = x.__dlpack__(stream=stream, max_version=(1, 1))
+    except TypeError:  # made before DLPack 1.0
+        capsule = x.__dlpack__(stream=stream)
+    result = _driver._array_from_dlpack(capsule)
+    return result.copy() if copy else result

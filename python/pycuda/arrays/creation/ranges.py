@@ -1,0 +1,130 @@
+"""Arrays of evenly spaced numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._driver import _Using
+from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.own_device import check_device
+from pycuda.arrays.registry import public
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
+if TYPE_CHECKING:
+    from pycuda.arrays.array_class.gpu_array import GPUArray
+
+
+def arange_of(count: int, dtype=np.int64) -> GPUArray:
+    """0, 1, 2 ... ``count`` - 1."""
+    return _fill_range(empty(count, np.dtype(dtype)), 0, 1)
+
+
+@public(array_api=True, module=False)
+def arange(start, stop=None, step=1, dtype=None, *, device=None, stream=None, allocator=None) -> GPUArray:  # fmt: skip
+    """Make a vector of the numbers ``start``, ``start + step`` ... below ``stop``.
+
+    start, stop, step: numbers. A single number is ``stop``, and ``start`` is 0 then.
+    dtype: the type of the elements, by default NumPy's type for the numbers.
+    device: None, or the current context's device, as "cuda:0".
+
+    >>> np.arange(3, like=gpuarray.zeros(0))
+    array([0, 1, 2])
+    """
+    check_device(device)
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    if dtype is None:
+        dtype = np.result_type(*(np.asarray(one).dtype for one in (start, stop, step)))
+    count = max(0, math.ceil((stop - start) / step))
+    with _Using(stream):
+        return _fill_range(
+            empty(count, np.dtype(dtype), allocator=allocator), start, step
+        )
+
+
+def _fill_range(result, start, step):
+    compute = result.dtype if result.dtype.kind != "b" else np.dtype(np.int64)
+    return _driver._array_apply(
+        "arange", compute.type(start), compute.type(step),
+        out=result, dtype=compute, casting="unsafe",
+    )  # fmt: skip
+
+
+def _check_numbers(name: str, axis: int, *values) -> list:
+    """The ends of a range as Python's numbers."""
+    if not all(np.ndim(one) == 0 for one in values):
+        raise TypeError(f"{name}() on the device wants numbers, not arrays")
+    if axis not in (0, -1):
+        raise ValueError(f"axis must be 0 for numbers, not {axis}")
+    return [one.item() if hasattr(one, "item") else one for one in values]
+
+
+@public(array_api=True)
+def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype=None, axis: int = 0, *, device=None):  # fmt: skip
+    """Make a vector of ``num`` evenly spaced numbers from ``start`` to ``stop``.
+
+    start, stop: numbers, real or complex. Arrays raise TypeError.
+    endpoint: whether ``stop`` is the last element. If not, the elements are (stop - start) / num apart.
+    retstep: True returns (elements, distance between two of them).
+    dtype: the type of the elements, by default float64 or complex128. Integers are rounded down.
+    axis: 0, the axis of the vector.
+
+    >>> gpuarray.linspace(0, 1, 5)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
+    check_device(device)
+    start, stop = _check_numbers("linspace", axis, start, stop)
+    parts = num - 1 if endpoint else num
+    step = (stop - start) / parts if parts > 0 else float("nan")
+    kind = np.complex128 if isinstance(start + stop + 0.0, complex) else np.float64
+    result = _fill_range(empty(num, kind), start, step if num > 1 else 0)
+    if endpoint and num > 1:
+        result[-1] = stop
+    if dtype is not None and np.dtype(dtype).kind in "iu":
+        result = _driver._array_apply("floor", result)
+    result = result if dtype is None else result.astype(dtype, copy=False)
+    return (result, step) if retstep else result
+
+
+@public()
+def logspace(start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype=None, axis: int = 0) -> GPUArray:  # fmt: skip
+    """Make a vector of ``base`` to the power of ``num`` evenly spaced exponents.
+
+    start, stop: the first and the last exponent; the other parameters are those of :func:`linspace`.
+
+    >>> gpuarray.logspace(0, 2, 3)
+    array([  1.,  10., 100.])
+    """
+    start, stop = _check_numbers("logspace", axis, start, stop)
+    result = UFUNCS["power"](float(base), linspace(start, stop, num, endpoint))
+    return result if dtype is None else result.astype(dtype, copy=False)
+
+
+@public()
+def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> GPUArray:  # fmt: skip
+    """Make a vector of ``num`` numbers from ``start`` to ``stop`` with a constant ratio between neighbours.
+
+    The other parameters are those of :func:`linspace`. Raises ValueError if an end is zero, TypeError for
+    complex numbers and for ends of different signs.
+
+    >>> gpuarray.geomspace(1, 8, 4)
+    array([1., 2., 4., 8.])
+    """
+    start, stop = _check_numbers("geomspace", axis, start, stop)
+    if start == 0 or stop == 0:
+        raise ValueError("a geometric sequence cannot include zero")
+    if isinstance(start, complex) or isinstance(stop, complex) or start * stop < 0:
+        raise TypeError("geomspace() wants two real numbers of the same sign")
+    sign = math.copysign(1.0, start)
+    exponents = linspace(math.log(abs(start)), math.log(abs(stop)), num, endpoint)
+    result = sign * UFUNCS["exp"](exponents)
+    if num > 0:
+        result[0] = start
+    if num > 1 and endpoint:
+        result[-1] = stop
+    return result if dtype is None else result.astype(dtype, copy=False)

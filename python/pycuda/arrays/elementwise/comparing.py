@@ -1,0 +1,126 @@
+"""Comparisons of arrays and tests of elements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda.arrays.creation.conversion import as_array, as_operand
+from pycuda.arrays.registry import public
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+# Comparing
+
+
+@public()
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
+    """Test for each element whether ``a`` differs from ``b`` by at most ``atol + rtol * abs(b)``.
+
+    a, b: arrays or numbers that are broadcast.
+    rtol, atol: the relative and the absolute tolerance.
+    equal_nan: whether NaN equals NaN.
+
+    Returns an array of bool. Infinities are close if they are equal.
+
+    >>> gpuarray.isclose(gpuarray.array([1.0, 2.0]), gpuarray.array([1.0 + 1e-9, 2.1]))
+    array([ True, False])
+    """
+    a, b = as_operand(a), as_operand(b)
+    kind = getattr(b, "dtype", None)
+    if kind is not None and kind.kind in "iub":
+        b = UFUNCS["multiply"](b, 1.0)
+    near = UFUNCS["absolute"](UFUNCS["subtract"](a, b)) <= (
+        UFUNCS["absolute"](b) * rtol + atol
+    )
+    result = (near & UFUNCS["isfinite"](b)) | UFUNCS["equal"](a, b)
+    if equal_nan:
+        result = result | (UFUNCS["isnan"](a) & UFUNCS["isnan"](b))
+    return result
+
+
+@public()
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> bool:
+    """Test whether all elements are close; parameters as of :func:`isclose`. Returns a bool of the host.
+
+    >>> gpuarray.allclose(gpuarray.array([1.0, 2.0]), [1.0, 2.0 + 1e-9])
+    True
+    """
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+@public()
+def array_equal(a1, a2, equal_nan: bool = False) -> bool:
+    """Test whether two arrays have the same shape and equal elements. Returns a bool of the host.
+
+    equal_nan: whether NaN equals NaN.
+
+    >>> gpuarray.array_equal(gpuarray.array([1, 2]), gpuarray.array([1, 3]))
+    False
+    """
+    a, b = as_array(a1), as_array(a2)
+    return a.shape == b.shape and _all_equal(a, b, equal_nan)
+
+
+@public()
+def array_equiv(a1, a2) -> bool:
+    """Test whether two arrays have equal elements once they are broadcast to one shape. Returns a bool of the host.
+
+    >>> gpuarray.array_equiv(gpuarray.array([1, 1]), gpuarray.array(1))
+    True
+    """
+    a, b = as_array(a1), as_array(a2)
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        return False
+    return _all_equal(a, b, False)
+
+
+def _all_equal(a, b, equal_nan: bool) -> bool:
+    same = UFUNCS["equal"](a, b)
+    if equal_nan:
+        same = same | (UFUNCS["isnan"](a) & UFUNCS["isnan"](b))
+    return bool(same.all())
+
+
+@public()
+def isneginf(x, out=None):
+    """Test for each element whether it is negative infinity.
+
+    out: an array of bool for the result.
+
+    >>> gpuarray.isneginf(gpuarray.array([-np.inf, 0.0, np.inf]))
+    array([ True, False, False])
+    """
+    return UFUNCS["equal"](x, -np.inf, out=out)
+
+
+@public()
+def isposinf(x, out=None):
+    """Test for each element whether it is positive infinity.
+
+    out: an array of bool for the result.
+
+    >>> gpuarray.isposinf(gpuarray.array([-np.inf, 0.0, np.inf]))
+    array([False, False,  True])
+    """
+    return UFUNCS["equal"](x, np.inf, out=out)
+
+
+@public()
+def isreal(x):
+    """Test for each element whether its imaginary part is zero.
+
+    >>> gpuarray.isreal(gpuarray.array([1 + 0j, 1 + 2j]))
+    array([ True, False])
+    """
+    return x.imag == 0
+
+
+@public()
+def iscomplex(x):
+    """Test for each element whether its imaginary part is not zero.
+
+    >>> gpuarray.iscomplex(gpuarray.array([1 + 0j, 1 + 2j]))
+    array([False,  True])
+    """
+    return x.imag != 0

@@ -1,0 +1,300 @@
+"""The discrete Fourier transforms of pycuda.fft."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.fourier.transforms import (
+    complex_transform,
+    length_of,
+    scale_of,
+    transform_of_real,
+    transform_to_real,
+)
+from pycuda.arrays.own_device import check_device
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes import axes as _indexing
+from pycuda.arrays.shapes.repeating import roll
+
+# One axis
+
+
+def _axis_of(a, axis):
+    a = as_array(a)
+    return a, _indexing.normalize_axis(axis, a.ndim)
+
+
+@public("fft")
+def fft(a, n=None, axis=-1, norm=None, out=None):
+    """Compute the discrete Fourier transform along an axis: sums over m of ``a[m] exp(-2 pi i m k / n)``.
+
+    n: the number of elements: the axis is cut, or filled up with zeros; by default its extent.
+    axis: the axis, by default the last one.
+    norm: "backward" (None) divides the inverse by n, "forward" this transform, "ortho" both by the root of n.
+    out: an array for the result.
+
+    The result has the shape of ``a`` with ``n`` along the axis; it is complex64 for 16-bit and 32-bit floats and
+    complex64, else complex128. Raises ValueError for ``n`` below 1, a wrong axis or ``norm``, TypeError for elements
+    that are not numbers.
+
+    >>> fft.fft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
+    array([4.+0.j, 0.+0.j, 0.+0.j, 0.+0.j])
+    """
+    a, axis = _axis_of(a, axis)
+    return complex_transform(a, [length_of(n, a.shape[axis])], [axis], norm, False, out)
+
+
+@public("fft")
+def ifft(a, n=None, axis=-1, norm=None, out=None):
+    """Compute the inverse of :func:`fft`, with the same parameters, types and errors.
+
+    >>> fft.ifft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).get().round(6)
+    array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+    """
+    a, axis = _axis_of(a, axis)
+    return complex_transform(a, [length_of(n, a.shape[axis])], [axis], norm, True, out)
+
+
+@public("fft")
+def rfft(a, n=None, axis=-1, norm=None, out=None):
+    """Compute the first n // 2 + 1 elements of the Fourier transform of real numbers.
+
+    The other elements are conjugates of these. Parameters are those of :func:`fft`. Raises TypeError for complex
+    numbers.
+
+    >>> fft.rfft(gpuarray.array([1.0, 1.0, 1.0, 1.0])).get().round(6)
+    array([4.+0.j, 0.+0.j, 0.+0.j])
+    """
+    a, axis = _axis_of(a, axis)
+    return transform_of_real(a, [length_of(n, a.shape[axis])], [axis], norm, out)
+
+
+@public("fft")
+def irfft(a, n=None, axis=-1, norm=None, out=None):
+    """Compute the inverse of :func:`rfft`: ``n`` real numbers, by default 2 (m - 1) from m elements.
+
+    The imaginary parts of element 0 and, for an even ``n``, of element n / 2 are ignored. The result is float32 for
+    complex64, else float64. The other parameters are those of :func:`fft`.
+
+    >>> fft.irfft(gpuarray.array([4.0, 0.0, 0.0])).get().round(6)
+    array([1., 1., 1., 1.])
+    """
+    a, axis = _axis_of(a, axis)
+    n = length_of(2 * (a.shape[axis] - 1) if n is None else n, 0)
+    return transform_to_real(a, [n], [axis], norm, out)
+
+
+_SWAPPED = {None: "forward", "backward": "forward", "forward": None, "ortho": "ortho"}
+
+
+def _swapped(norm):
+    if norm not in _SWAPPED:
+        scale_of(norm, 1, False)
+    return _SWAPPED[norm]
+
+
+@public("fft")
+def hfft(a, n=None, axis=-1, norm=None, out=None):
+    """Compute the Fourier transform, which is real, of a Hermitian signal of which the first half is given.
+
+    Parameters are those of :func:`irfft`.
+
+    >>> fft.hfft(gpuarray.array([1.0, 1.0, 1.0])).get().round(6)
+    array([4., 0., 0., 0.])
+    """
+    a, axis = _axis_of(a, axis)
+    n = 2 * (a.shape[axis] - 1) if n is None else n
+    return irfft(a.conj(), n, axis, _swapped(norm), out)
+
+
+@public("fft")
+def ihfft(a, n=None, axis=-1, norm=None, out=None):
+    """Compute the inverse of :func:`hfft`: n // 2 + 1 complex numbers from n real ones; parameters as of :func:`rfft`.
+
+    >>> fft.ihfft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).real.get().round(6)
+    array([1., 1., 1.])
+    """
+    result = rfft(a, n, axis, _swapped(norm)).conj()
+    return result if out is None else _driver._array_apply("copy", result, out=out)
+
+
+# Several axes
+
+
+def _shape_and_axes(a, s, axes, inverse_real: bool = False):
+    if axes is None:
+        axes = range(a.ndim) if s is None else range(a.ndim - len(s), a.ndim)
+    axes = [_indexing.normalize_axis(one, a.ndim) for one in axes]
+    lengths = [a.shape[one] for one in axes] if s is None else list(s)
+    if len(lengths) != len(axes):
+        raise ValueError("Shape and axes have different lengths.")
+    if s is None and inverse_real:
+        lengths[-1] = 2 * (a.shape[axes[-1]] - 1)
+    lengths = [
+        a.shape[one] if n == -1 else n for n, one in zip(lengths, axes, strict=True)
+    ]
+    return [length_of(n, 0) for n in lengths], axes
+
+
+@public("fft")
+def fftn(a, s=None, axes=None, norm=None, out=None):
+    """Compute the Fourier transform over several axes.
+
+    s: the lengths along ``axes``; -1 is the extent of the axis.
+    axes: the axes; None takes all, or the last ones if ``s`` is given.
+    norm, out: as of :func:`fft`, with the number of all elements of a transform as n.
+
+    >>> fft.fftn(gpuarray.ones((2, 2))).get().round(6)
+    array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
+    """
+    a = as_array(a)
+    lengths, axes = _shape_and_axes(a, s, axes)
+    return complex_transform(a, lengths, axes, norm, False, out)
+
+
+@public("fft")
+def ifftn(a, s=None, axes=None, norm=None, out=None):
+    """Compute the inverse of :func:`fftn`, with the same parameters.
+
+    >>> fft.ifftn(gpuarray.ones((2, 2))).get().round(6)
+    array([[1.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
+    """
+    a = as_array(a)
+    lengths, axes = _shape_and_axes(a, s, axes)
+    return complex_transform(a, lengths, axes, norm, True, out)
+
+
+@public("fft")
+def rfftn(a, s=None, axes=None, norm=None, out=None):
+    """Compute the Fourier transform of real numbers over several axes: :func:`rfft` over the last, then :func:`fft`.
+
+    Parameters are those of :func:`fftn`. Raises TypeError for complex numbers, IndexError for no axes.
+
+    >>> fft.rfftn(gpuarray.ones((2, 4))).shape
+    (2, 3)
+    """
+    a = as_array(a)
+    lengths, axes = _shape_and_axes(a, s, axes)
+    _need_axis(axes)
+    return transform_of_real(a, lengths, axes, norm, out)
+
+
+@public("fft")
+def irfftn(a, s=None, axes=None, norm=None, out=None):
+    """Compute the inverse of :func:`rfftn`; the last of ``s`` is 2 (m - 1) by default. Parameters as of :func:`fftn`.
+
+    >>> fft.irfftn(gpuarray.ones((2, 3))).shape
+    (2, 4)
+    """
+    a = as_array(a)
+    lengths, axes = _shape_and_axes(a, s, axes, inverse_real=True)
+    _need_axis(axes)
+    return transform_to_real(a, lengths, axes, norm, out)
+
+
+def _need_axis(axes) -> None:
+    if not axes:
+        raise IndexError("a transform of real numbers wants at least one axis")
+
+
+@public("fft")
+def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """Compute :func:`fftn` over two axes, by default the last ones.
+
+    >>> fft.fft2(gpuarray.ones((2, 2))).get().round(6)
+    array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
+    """
+    return fftn(a, s, axes, norm, out)
+
+
+@public("fft")
+def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """Compute :func:`ifftn` over two axes, by default the last ones.
+
+    >>> fft.ifft2(gpuarray.ones((2, 2))).get().round(6)
+    array([[1.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
+    """
+    return ifftn(a, s, axes, norm, out)
+
+
+@public("fft")
+def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """Compute :func:`rfftn` over two axes, by default the last ones.
+
+    >>> fft.rfft2(gpuarray.ones((2, 4))).shape
+    (2, 3)
+    """
+    return rfftn(a, s, axes, norm, out)
+
+
+@public("fft")
+def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """Compute :func:`irfftn` over two axes, by default the last ones.
+
+    >>> fft.irfft2(gpuarray.ones((2, 3))).shape
+    (2, 4)
+    """
+    return irfftn(a, s, axes, norm, out)
+
+
+# Frequencies
+
+
+@public("fft", numpy=False)
+def fftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
+    """Compute the frequencies of the elements of :func:`fft`, in cycles per unit of ``d``.
+
+    n: the number of samples.
+    d: the distance between samples.
+    dtype: the type of the result, by default float64.
+    device: None, or the current context's device.
+
+    >>> fft.fftfreq(4, 0.5)
+    array([ 0. ,  0.5, -1. , -0.5])
+    """
+    check_device(device)
+    return as_array(np.fft.fftfreq(n, d).astype(dtype or np.float64, copy=False))
+
+
+@public("fft", numpy=False)
+def rfftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
+    """Compute the frequencies of the elements of :func:`rfft`; parameters as of :func:`fftfreq`.
+
+    >>> fft.rfftfreq(4, 0.5)
+    array([0. , 0.5, 1. ])
+    """
+    check_device(device)
+    return as_array(np.fft.rfftfreq(n, d).astype(dtype or np.float64, copy=False))
+
+
+def _shifted(x, axes, inverse: bool):
+    x = as_array(x)
+    axes = range(x.ndim) if axes is None else np.atleast_1d(axes).tolist()
+    shifts = [-(x.shape[i] // 2) if inverse else x.shape[i] // 2 for i in axes]
+    return roll(x, tuple(shifts), tuple(axes))
+
+
+@public("fft")
+def fftshift(x, axes=None):
+    """Move the zero frequency to the middle of axes: an int, several, or None for all.
+
+    >>> fft.fftshift(fft.fftfreq(4))
+    array([-0.5 , -0.25,  0.  ,  0.25])
+    """
+    return _shifted(x, axes, inverse=False)
+
+
+@public("fft")
+def ifftshift(x, axes=None):
+    """Move the zero frequency back to the front: the inverse of :func:`fftshift`.
+
+    >>> fft.ifftshift(fft.fftshift(fft.fftfreq(4)))
+    array([ 0.  ,  0.25, -0.5 , -0.25])
+    """
+    return _shifted(x, axes, inverse=True)

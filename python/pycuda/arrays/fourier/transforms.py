@@ -1,0 +1,399 @@
+"""Fourier transforms over any axes, in the three ways that pycuda.fft names: by NumPy, cuFFT, own kernels."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+
+import numpy as np
+
+from pycuda import _device_code, _driver
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.interop import host as _host
+from pycuda.tools import context_dependent_memoize
+
+# Stockham's way: after passes of radix r1, r2, ... each `done` = r1 * r2 * ... neighbours are the transform of
+# elements that lie n / done apart, and no pass has to put elements in order. A thread takes `radix` elements
+# that lie n / radix apart, turns and transforms them, and puts them `done` apart.
+
+
+@context_dependent_memoize
+def _pass(radix: int, single: bool, inverse: bool) -> _driver.Function:
+    real = np.dtype(np.float32 if single else np.float64)
+    module = _device_code.load("fourier", R=real, radix=radix, inverse=inverse)
+    return module.get_function("pass")
+
+
+@context_dependent_memoize
+def _roots(n: int, single: bool, inverse: bool):
+    """exp(-2 pi i k / n) for k < n (+ for the inverse), each rounded once."""
+    angles = np.arange(n) * (2 * math.pi / n)
+    roots = np.exp(angles * (1j if inverse else -1j))
+    return as_array(roots.astype(np.complex64 if single else np.complex128))
+
+
+@functools.cache
+def _radices(n: int) -> tuple[int, ...] | None:
+    """The factors of a length, one for each pass; None where one is too large."""
+    factors = []
+    for prime in (2, 3, 5, 7, 11, 13):
+        while n % prime == 0:
+            factors.append(prime)
+            n //= prime
+    if n != 1:
+        return None
+    twos = factors.count(2)
+    rest = [one for one in factors if one != 2]
+    return (*[4] * (twos // 2), *[2] * (twos % 2), *rest)
+
+
+def _transform(rows, inverse: bool, scale: float):
+    """The transforms of the rows (rows, n), complex and without gaps; in new memory."""
+    count, n = rows.shape
+    single = rows.dtype == np.complex64
+    if n >= 2**31:
+        raise ValueError(f"a transform of {n} elements is too long: at most 2147483647")
+    radices = _radices(n)
+    if radices is None:
+        return _by_convolution(rows, inverse, scale)
+    if not radices or count == 0:
+        return rows * rows.dtype.type(scale)
+    roots = _roots(n, single, inverse)
+    spare = [_driver._array_empty(rows.shape, rows.dtype, None, "C", type(rows))]
+    spare.append(
+        _driver._array_empty(rows.shape, rows.dtype, None, "C", type(rows))
+        if len(radices) > 1
+        else None
+    )
+    done = 1
+    for turn, radix in enumerate(radices):
+        last = turn == len(radices) - 1
+        out = spare[turn % 2]
+        _pass(radix, single, inverse)(
+            rows, out, roots, n, done, count, scale if last else 1.0,
+            block=(256, 1, 1), grid=(-(-count * (n // radix) // 256), 1),
+        )  # fmt: skip
+        rows, done = out, done * radix
+    return rows
+
+
+@context_dependent_memoize
+def _chirp(n: int, single: bool, inverse: bool):
+    """w(k) = exp(-pi i k^2 / n), and the transform of its conjugate, wrapped around a power of two."""
+    length = 1 << (2 * n - 2).bit_length()
+    squares = np.arange(n, dtype=object) ** 2 % (2 * n)
+    w = np.exp(squares.astype(np.float64) * (math.pi / n) * (1j if inverse else -1j))
+    wrapped = np.zeros((1, length), np.complex128)
+    wrapped[0, :n] = w.conj()
+    wrapped[0, length - n + 1 :] = w[:0:-1].conj()
+    kind = np.complex64 if single else np.complex128
+    spectrum = _transform(as_array(wrapped), False, 1.0).astype(kind)
+    return as_array(w.astype(kind)), spectrum
+
+
+def _by_convolution(rows, inverse: bool, scale: float):
+    # With j k = (j^2 + k^2 - (k - j)^2) / 2 the transform is a convolution with the chirp.
+    count, n = rows.shape
+    w, spectrum = _chirp(n, rows.dtype == np.complex64, inverse)
+    length = spectrum.shape[1]
+    padded = zeros((count, length), rows.dtype)
+    padded[:, :n] = rows * w
+    product = _transform(padded, False, 1.0) * spectrum
+    whole = _transform(product, True, 1.0 / length)
+    return whole[:, :n] * (w * rows.dtype.type(scale))
+
+
+# What all ways have in common
+
+
+def scale_of(norm, count: int, inverse: bool) -> float:
+    """The factor of a transform of ``count`` elements in all."""
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise ValueError(
+            f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".'
+        )
+    if norm == "ortho":
+        return 1 / math.sqrt(count)
+    return 1 / count if inverse == (norm != "forward") else 1.0
+
+
+def _complex_type(dtype) -> np.dtype:
+    if dtype.kind not in "biufc":
+        raise TypeError(f"a Fourier transform is not defined for elements of {dtype}")
+    single = dtype in (np.float16, np.float32, np.complex64)
+    return np.dtype(np.complex64 if single else np.complex128)
+
+
+def _real_type(kind) -> np.dtype:
+    return np.dtype(np.float32 if kind == np.complex64 else np.float64)
+
+
+def length_of(n, extent: int) -> int:
+    n = extent if n is None else operator.index(n)
+    if n < 1:
+        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
+    return n
+
+
+def _empty(shape, dtype, like):
+    return _driver._array_empty(tuple(shape), dtype, None, "C", type(like))
+
+
+def _shape_with(a, lengths, axes) -> list[int]:
+    shape = list(a.shape)
+    for n, axis in zip(lengths, axes, strict=True):
+        shape[axis] = n
+    return shape
+
+
+def _fitted(a, lengths, axes, kind):
+    """The array cut or filled up with zeros to ``lengths`` along ``axes``, of type ``kind``, C-contiguous; and
+    whether this is new memory."""
+    shape = _shape_with(a, lengths, axes)
+    part = tuple(slice(0, min(m, n)) for m, n in zip(a.shape, shape, strict=True))
+    if any(m < n for m, n in zip(a.shape, shape, strict=True)):
+        wide = zeros(shape, kind)
+        wide[part] = a[part]
+        return wide, True
+    a = a if a.shape == tuple(shape) else a[part]
+    if a.dtype == kind and a._c_contiguous:
+        return a, False
+    fitted = _empty(a.shape, kind, a)
+    fitted[...] = a
+    return fitted, True
+
+
+def _stored(result, out):
+    if out is not None:
+        return _driver._array_apply("copy", result, out=out)
+    return result if result._c_contiguous else result.copy("C")
+
+
+def _scaled(a, scale: float):
+    if scale != 1:
+        parts = a.view(_real_type(a.dtype)) if a.dtype.kind == "c" else a
+        parts *= parts.dtype.type(scale)
+    return a
+
+
+# By NumPy on the host
+
+
+def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
+    """By numpy.fft's function of that name, over several axes by the one with an n at its end. None where the
+    host may not use the arrays."""
+    if not _driver._array_host_has_arrays():
+        return None
+    if a.dtype == np.float16:  # which some versions of NumPy scale in float16
+        a = a.astype(np.float32)
+    result = out
+    if out is None or out.shape != tuple(shape) or out.dtype != dtype:
+        result = _empty(shape, dtype, a)
+    lent = _host.views(a, result)
+    if lent is None:
+        return None
+    source, target = lent
+    several = len(axes) != 1
+    function = getattr(np.fft, name + ("n" if several else ""))
+    extents = (lengths, axes) if several else (lengths[0], axes[0])
+    # NumPy's intermediate results need the shape of ``out``, too.
+    fits = all(
+        a.shape[axis] == n
+        for n, axis in zip(lengths, axes, strict=True)
+        if axis != axes[-1] or name in ("fft", "ifft")
+    )
+    with np.errstate(all="ignore"):
+        if _WRITES_TO_OUT and (fits or not several):
+            function(source, *extents, norm=norm, out=target)
+        else:
+            target[...] = function(source, *extents, norm=norm)
+    return result if result is out or out is None else _stored(result, out)
+
+
+#: NumPy has ``out`` since 2.0.
+_WRITES_TO_OUT = int(np.__version__.partition(".")[0]) >= 2
+
+
+# By cuFFT
+
+
+def _by_library(kind) -> bool:
+    return _driver._array_library_takes("fourier", kind)
+
+
+#: So many transforms of neighbouring axes in the middle of an array are worth a call each, else the axes go last.
+_MOST_CALLS = 4
+
+
+def _library_run(a, out, first: int, rank: int, inverse: bool):
+    """Transforms neighbouring axes of ``a`` to ``out``; both C-contiguous."""
+    inner = math.prod(a.shape[first + rank :])
+    if inner == 1 or math.prod(a.shape[:first]) <= _MOST_CALLS:
+        _driver._library_fourier(a, out, first, rank, inverse)
+        return out
+    axes = list(range(first, first + rank))
+    order = [i for i in range(a.ndim) if i not in axes] + axes
+    moved = a.transpose(order).copy("C")
+    result = moved
+    if moved.dtype != out.dtype:
+        result = _empty([out.shape[i] for i in order], out.dtype, out)
+    _driver._library_fourier(moved, result, a.ndim - rank, rank, inverse)
+    out[...] = result.transpose(list(np.argsort(order)))
+    return out
+
+
+def _runs(axes, dimensions: int) -> list[tuple[int, int]]:
+    """Sorted axes as (first, rank) of neighbours, at most three at once; but the two axes of one matrix are
+    transformed one after the other, which is quicker."""
+    if dimensions == 2:
+        return [(axis, 1) for axis in axes]
+    runs: list[tuple[int, int]] = []
+    for axis in axes:
+        if runs and sum(runs[-1]) == axis and runs[-1][1] < 3:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((axis, 1))
+    return runs
+
+
+def _library_complex(a, axes, inverse: bool, own: bool):
+    """Over different axes of a C-contiguous complex array; in place where ``own``."""
+    for first, rank in reversed(_runs(sorted(axes), a.ndim)):
+        out = a if own else _empty(a.shape, a.dtype, a)
+        a, own = _library_run(a, out, first, rank, inverse), True
+    return a
+
+
+def _library_real(a, axes):
+    """From real to complex numbers: half of them along the last of ``axes``."""
+    halved = axes[-1]
+    first, rank = next(
+        run for run in _runs(sorted(axes), a.ndim) if run[0] <= halved < sum(run)
+    )
+    if halved != first + rank - 1:  # cuFFT halves the last axis of several
+        first, rank = halved, 1
+    shape = [n // 2 + 1 if i == halved else n for i, n in enumerate(a.shape)]
+    out = _library_run(
+        a, _empty(shape, _complex_type(a.dtype), a), first, rank, inverse=False
+    )
+    rest = [axis for axis in axes if not first <= axis < first + rank]
+    return _library_complex(out, rest, inverse=False, own=True)
+
+
+def _library_to_real(a, n: int, axis: int):
+    """From ``n // 2 + 1`` complex numbers along ``axis`` to ``n`` real ones; destroys ``a``."""
+    # What a real signal does not have is ignored: the imaginary parts of elements 0 and n / 2.
+    for k in {0, n // 2} if n % 2 == 0 else {0}:
+        a[(slice(None),) * axis + (k,)].imag = 0
+    shape = [n if i == axis else m for i, m in enumerate(a.shape)]
+    return _library_run(a, _empty(shape, _real_type(a.dtype), a), axis, 1, inverse=True)
+
+
+# By own kernels
+
+
+def _rows(a, axis: int):
+    """The elements with ``axis`` last, in rows without gaps, and the shape that they had."""
+    order = [i for i in range(a.ndim) if i != axis] + [axis]
+    moved = a.transpose(order)
+    moved = moved if moved._c_contiguous else moved.copy("C")
+    return moved._reshape(-1, a.shape[axis]), moved.shape
+
+
+def _moved_back(rows, shape, axis: int):
+    result = rows._reshape(shape)
+    last = result.ndim - 1
+    return result.transpose([*range(axis), last, *range(axis, last)])
+
+
+def _own_complex(a, axis: int, inverse: bool, scale: float):
+    rows, shape = _rows(a, axis)
+    return _moved_back(_transform(rows, inverse, scale), shape, axis)
+
+
+def _own_to_real(a, n: int, axis: int, scale: float):
+    rows, shape = _rows(a, axis)
+    half = n // 2 + 1
+    whole = zeros((rows.shape[0], n), rows.dtype)
+    whole[:, :half] = rows
+    whole[:, 0] = rows[:, 0].real
+    if n % 2 == 0:
+        whole[:, half - 1] = rows[:, half - 1].real
+    if n > 2:
+        whole[:, half:] = rows[:, (n - 1) // 2 : 0 : -1].conj()
+    result = _transform(whole, True, scale).real.copy("C")
+    return _moved_back(result, (*shape[:-1], n), axis)
+
+
+# From complex to complex, real to complex, complex to real, over any axes
+
+
+def complex_transform(a, lengths, axes, norm, inverse: bool, out=None):
+    kind = _complex_type(a.dtype)
+    scale = scale_of(norm, math.prod(lengths), inverse)
+    shape = _shape_with(a, lengths, axes)
+    if not axes:
+        return _stored(a.astype(kind), out)
+    name = "ifft" if inverse else "fft"
+    result = _by_host(name, a, lengths, axes, norm, shape, kind, out)
+    if result is not None:
+        return result
+    if len(set(axes)) < len(axes):  # one after the other, the last one first
+        for n, axis in reversed(list(zip(lengths, axes, strict=True))):
+            a = complex_transform(a, [n], [axis], norm, inverse)
+        return _stored(a, out)
+    result, is_new = _fitted(a, lengths, axes, kind)
+    if result.size == 0:
+        return _stored(result.copy(), out)
+    if _by_library(kind):
+        result = _scaled(_library_complex(result, axes, inverse, is_new), scale)
+    else:
+        for axis in reversed(axes):
+            last = axis == axes[0]
+            result = _own_complex(result, axis, inverse, scale if last else 1.0)
+    return _stored(result, out)
+
+
+def transform_of_real(a, lengths, axes, norm, out=None):
+    if a.dtype.kind == "c":
+        raise TypeError(f"rfft() wants real numbers, not {a.dtype}")
+    kind = _complex_type(a.dtype)
+    scale = scale_of(norm, math.prod(lengths), inverse=False)
+    last = axes[-1]
+    shape = _shape_with(a, lengths, axes)
+    shape[last] = lengths[-1] // 2 + 1
+    result = _by_host("rfft", a, lengths, axes, norm, shape, kind, out)
+    if result is not None:
+        return result
+    if len(set(axes)) == len(axes) and a.size and _by_library(kind):
+        fitted, _ = _fitted(a, lengths, axes, _real_type(kind))
+        return _stored(_scaled(_library_real(fitted, axes), scale), out)
+    half = complex_transform(a, lengths[-1:], [last], norm, inverse=False)
+    half = half[(slice(None),) * last + (slice(0, shape[last]),)]
+    return complex_transform(
+        half, lengths[:-1], axes[:-1], norm, inverse=False, out=out
+    )
+
+
+def transform_to_real(a, lengths, axes, norm, out=None):
+    kind = _complex_type(a.dtype)
+    n, last = lengths[-1], axes[-1]
+    scale = scale_of(norm, n, inverse=True)
+    shape = _shape_with(a, lengths, axes)
+    result = _by_host("irfft", a, lengths, axes, norm, shape, _real_type(kind), out)
+    if result is not None:
+        return result
+    several = len(axes) > 1
+    if several:
+        a = complex_transform(a, lengths[:-1], axes[:-1], norm, inverse=True)
+    fitted, is_new = _fitted(a, [n // 2 + 1], [last], kind)
+    if fitted.size == 0:
+        return _stored(zeros(shape, _real_type(kind)), out)
+    if _by_library(kind):
+        fitted = fitted if is_new or several else fitted.copy()
+        result = _scaled(_library_to_real(fitted, n, last), scale)
+    else:
+        result = _own_to_real(fitted, n, last, scale)
+    return _stored(result, out)

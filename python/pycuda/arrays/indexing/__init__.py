@@ -1,0 +1,1 @@
+"""Elements of arrays taken and set by index or condition."""

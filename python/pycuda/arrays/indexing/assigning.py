@@ -1,0 +1,138 @@
+"""Chosen elements of an array set to values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing import items as _items
+from pycuda.arrays.indexing.grids import unravel_index
+from pycuda.arrays.indexing.indices import (
+    as_indices,
+    places_along_axis,
+    wrapped_indices,
+)
+from pycuda.arrays.indexing.selecting import flatnonzero
+from pycuda.arrays.registry import public
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+
+@public(module=False)
+def put(a, ind, v, mode: str = "raise") -> None:
+    """Set the elements at flat indices.
+
+    ind: integers, counted in C order; negative ones count from the end.
+    v: the values, repeated if there are too few.
+    mode: for indices outside: "raise" IndexError, "wrap" around, or "clip" to the first and last element.
+
+    >>> x = gpuarray.zeros(4, np.int32)
+    >>> np.put(x, [0, -1], [5, 6])
+    >>> x
+    array([5, 0, 0, 6], dtype=int32)
+    """
+    indices = wrapped_indices(as_indices(ind), a.size, mode)._ravel()
+    values = as_array(v)._ravel()
+    if indices.size == 0 or values.size == 0:
+        return
+    if values.size not in (1, indices.size):
+        values = values[arange_of(indices.size) % values.size]
+    _items.check_bounds(indices, 0, a.size)
+    wrapped = UFUNCS["remainder"](indices.astype(np.int64, copy=False), a.size)
+    a[unravel_index(wrapped, a.shape)] = values
+
+
+@public()
+def put_along_axis(arr, indices, values, axis: int) -> None:
+    """Set for each place of ``indices`` the element of ``arr`` at that index along ``axis``.
+
+    indices: integers; their shape is that of ``arr`` but for ``axis``.
+    values: an array or number that broadcasts to ``indices``.
+    axis: the axis; None takes both arrays as flat.
+
+    >>> x = gpuarray.array([[1, 2], [3, 4]])
+    >>> gpuarray.put_along_axis(x, gpuarray.array([[1], [0]]), 0, axis=1)
+    >>> x
+    array([[1, 0],
+           [0, 4]])
+    """
+    if axis is None:
+        put(arr, indices, values)
+    else:
+        arr[places_along_axis(arr, as_indices(indices), axis)] = values
+
+
+@public()
+def place(arr, mask, vals) -> None:
+    """Set the elements where ``mask`` holds to the first values of ``vals``, one after the other.
+
+    mask: an array of the shape of ``arr``.
+    vals: the values, repeated if there are too few. Raises ValueError for none.
+
+    >>> x = gpuarray.array([1, 2, 3, 4])
+    >>> gpuarray.place(x, x > 1, [7, 8])
+    >>> x
+    array([1, 7, 8, 7])
+    """
+    places = flatnonzero(mask)
+    values = as_array(vals)._ravel()
+    if places.size and not values.size:
+        raise ValueError("there are no values to place")
+    put(arr, places, values)
+
+
+@public()
+def putmask(a, mask, values) -> None:
+    """Set the elements where ``mask`` holds to the elements of ``values`` at the same places.
+
+    mask: an array of the shape of ``a``.
+    values: the values; a short array is repeated over the places of ``a``.
+
+    >>> x = gpuarray.array([1, 2, 3, 4])
+    >>> gpuarray.putmask(x, x > 1, gpuarray.array([7, 8]))
+    >>> x
+    array([1, 8, 7, 8])
+    """
+    values = as_array(values)
+    mask = as_array(mask)
+    if values.size == 0:
+        return
+    if values.size != 1 and values.shape != a.shape:
+        values = values._ravel()[arange_of(a.size) % values.size]._reshape(a.shape)
+    copyto(a, values._reshape(()) if values.size == 1 else values, "unsafe", mask)
+
+
+@public()
+def copyto(dst, src, casting: str = "same_kind", where=True) -> None:
+    """Copy an array or number into an array, with broadcasting.
+
+    casting: which casts of types are allowed, as in NumPy; others raise TypeError.
+    where: an array of bool: the places to write.
+
+    >>> x = gpuarray.zeros(3)
+    >>> gpuarray.copyto(x, gpuarray.array([1, 2, 3]), where=gpuarray.array([True, False, True]))
+    >>> x
+    array([1., 0., 3.])
+    """
+    if not isinstance(dst, _driver.ArrayBase):
+        raise TypeError("copyto() does not copy to the host; call get()")
+    if not isinstance(src, (bool, int, float, complex)):
+        src = as_array(src)
+        if not np.can_cast(src.dtype, dst.dtype, casting):
+            raise TypeError(
+                f"{src.dtype} cannot be cast to {dst.dtype} by the rule {casting!r}"
+            )
+    else:
+        src = np.asarray(src).astype(dst.dtype)[()]
+    if where is True:
+        _driver._array_assign(dst, src)
+    else:
+        _driver._array_apply(
+            "copy", src, out=dst, where=_as_mask(where), casting="unsafe"
+        )
+
+
+def _as_mask(mask):
+    mask = as_array(mask)
+    return mask if mask.dtype.kind == "b" else mask != 0

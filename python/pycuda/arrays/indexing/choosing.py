@@ -1,0 +1,70 @@
+"""Arrays put together from several arrays: choose(), select()."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda.arrays.creation.conversion import as_array, as_operand
+from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.indexing.assigning import copyto
+from pycuda.arrays.indexing.indices import (
+    as_indices,
+    wrapped_indices,
+)
+from pycuda.arrays.indexing.selecting import where
+from pycuda.arrays.registry import public
+
+
+@public()
+def choose(a, choices, out=None, mode: str = "raise"):
+    """Take each element from one of several arrays.
+
+    a: for each place, the number of the array.
+    choices: the arrays, which are broadcast with ``a``.
+    out: an array for the result.
+    mode: for numbers outside: "raise" ValueError, "wrap" around, or "clip" to the first and last array.
+
+    >>> gpuarray.choose(gpuarray.array([0, 1, 0]), [gpuarray.array([1, 2, 3]), gpuarray.array([7, 8, 9])])
+    array([1, 8, 3])
+    """
+    chosen = as_indices(a)
+    if isinstance(choices, _driver.ArrayBase):
+        choices = list(choices)
+    arrays = [as_array(choice) for choice in choices]
+    shape = np.broadcast_shapes(chosen.shape, *(array.shape for array in arrays))
+    dtype = np.result_type(*(array.dtype for array in arrays))
+    chosen = wrapped_indices(chosen, len(arrays), mode)
+    if mode == "raise" and chosen.size:
+        low, high = int(chosen.min()), int(chosen.max())
+        if low < 0 or high >= len(arrays):
+            raise ValueError(f"there are {len(arrays)} choices, not {low} to {high}")
+    result = empty(shape, dtype) if out is None else out
+    for number, array in enumerate(arrays):
+        copyto(result, array, "unsafe", chosen == number)
+    return result
+
+
+@public()
+def select(condlist, choicelist, default=0):
+    """Take each element from the first of several arrays whose condition holds there.
+
+    condlist: arrays of bool.
+    choicelist: as many arrays or numbers.
+    default: the value where no condition holds.
+
+    >>> x = gpuarray.array([1, 5, 9])
+    >>> gpuarray.select([x < 3, x > 7], [x, -x], default=0)
+    array([ 1,  0, -9])
+    """
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ValueError(
+            f"as many conditions as choices, and at least one: {len(condlist)} "
+            f"and {len(choicelist)}"
+        )
+    result = as_operand(default)
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
+        if condition.dtype.kind != "b":
+            raise TypeError(f"conditions must be of bool, not of {condition.dtype}")
+        result = where(condition, choice, result)
+    return result

@@ -1,0 +1,147 @@
+"""Grids of indices and of coordinates."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing.indices import as_indices, wrapped_indices
+from pycuda.arrays.indexing.items import places_of
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.views import broadcast_to, moveaxis
+
+# Indices
+
+
+@public()
+def ix_(*args) -> tuple:
+    """Turn vectors into indices of a grid: the vector of axis i keeps its extent along axis i and has 1 elsewhere.
+
+    Vectors of bool stand for the indices where they are true. Raises ValueError for arrays that are no vectors.
+
+    >>> x = gpuarray.array([[1, 2, 3], [4, 5, 6]])
+    >>> x[gpuarray.ix_([1, 0], [0, 2])]
+    array([[4, 6],
+           [1, 3]])
+    """
+    result = []
+    for axis, vector in enumerate(args):
+        vector = as_array(vector)
+        if vector.ndim != 1:
+            raise ValueError("ix_() wants vectors")
+        if vector.dtype.kind == "b":
+            vector = places_of(vector)[0]
+        shape = [1] * len(args)
+        shape[axis] = vector.size
+        result.append(vector._reshape(shape))
+    return tuple(result)
+
+
+@public()
+def unravel_index(indices, shape, order: str = "C") -> tuple:
+    """Convert flat indices to a tuple of indices, one array for each axis.
+
+    shape: the extents of the array that the indices are of.
+    order: "C" or "F", the order of the flat array.
+
+    Raises ValueError for an index outside.
+
+    >>> gpuarray.unravel_index(gpuarray.array([1, 5]), (2, 3))
+    (array([0, 1]), array([1, 2]))
+    """
+    rest = as_indices(indices).astype(np.int64, copy=False)
+    size = math.prod(shape)
+    if rest.size:
+        low, high = int(rest.min()), int(rest.max())
+        if low < 0 or high >= size:
+            bad = low if low < 0 else high
+            raise ValueError(f"index {bad} is out of bounds for array with size {size}")
+    result = []
+    for extent in reversed(shape) if order == "C" else shape:
+        result.append(rest % extent)
+        rest = rest // extent
+    return tuple(reversed(result)) if order == "C" else tuple(result)
+
+
+@public()
+def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
+    """Convert a tuple of indices, one array for each axis, to flat indices.
+
+    dims: the extents of the array that the indices are of.
+    mode: for indices outside: "raise" ValueError, "wrap" or "clip"; one, or one for each axis.
+    order: "C" or "F", the order of the flat array.
+
+    >>> gpuarray.ravel_multi_index((gpuarray.array([0, 1]), gpuarray.array([1, 2])), (2, 3))
+    array([1, 5])
+    """
+    modes = (mode,) * len(dims) if isinstance(mode, str) else mode
+    total, step = None, 1
+    rows = list(zip(multi_index, dims, modes, strict=True))
+    for index, extent, how in reversed(rows) if order == "C" else rows:
+        index = wrapped_indices(as_indices(index), extent, how).astype(np.int64)
+        if how == "raise" and index.size:
+            if int(index.min()) < 0 or int(index.max()) >= extent:
+                raise ValueError("invalid entry in coordinates array")
+        part = index * step
+        total = part if total is None else total + part
+        step *= extent
+    return total
+
+
+@public()
+def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy"):
+    """Make grids of coordinates from vectors: one array for each vector, all of one shape.
+
+    copy: False gives views of the vectors.
+    sparse: True gives arrays with extent 1 along the other axes.
+    indexing: "xy" gives the shape (m, n) for vectors of n and m elements, "ij" the shape (n, m).
+
+    >>> x, y = gpuarray.meshgrid(gpuarray.array([1, 2, 3]), gpuarray.array([5, 6]))
+    >>> x
+    array([[1, 2, 3],
+           [1, 2, 3]])
+    >>> y
+    array([[5, 5, 5],
+           [6, 6, 6]])
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
+    grids = []
+    for axis, x in enumerate(xi):
+        shape = [1] * len(xi)
+        shape[axis] = -1
+        grids.append(as_array(x)._reshape(shape))
+    if indexing == "xy" and len(grids) > 1:
+        grids = [moveaxis(grid, 0, 1) for grid in grids]
+    if not sparse:
+        shape = np.broadcast_shapes(*(grid.shape for grid in grids))
+        grids = [broadcast_to(grid, shape) for grid in grids]
+    return tuple(grid.copy("C") for grid in grids) if copy else tuple(grids)
+
+
+@public()
+def indices(dimensions, dtype=int, sparse: bool = False):
+    """Make arrays of the index of each element along each axis.
+
+    dimensions: the extents of the axes.
+    dtype: the type of the indices.
+    sparse: True gives a tuple of arrays with extent 1 along the other axes.
+
+    Returns an array of shape ``(number of axes, *dimensions)``.
+
+    >>> gpuarray.indices((2, 2))[1]
+    array([[0, 1],
+           [0, 1]])
+    """
+    vectors = [arange_of(extent, dtype) for extent in dimensions]
+    grids = meshgrid(*vectors, copy=False, sparse=sparse, indexing="ij")
+    if sparse:
+        return grids
+    result = empty((len(vectors), *dimensions), dtype)
+    for axis, grid in enumerate(grids):
+        result[axis] = grid
+    return result

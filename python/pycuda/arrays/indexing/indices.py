@@ -1,0 +1,49 @@
+"""Arguments that are indices, checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+
+def wrapped_indices(indices, extent: int, mode: str):
+    """Indices that are surely inside, by numpy's ``mode``."""
+    if mode == "raise":
+        return indices
+    if extent == 0 and indices.size:
+        raise IndexError("there is nothing to take from an axis of length 0")
+    if mode == "wrap":
+        return UFUNCS["remainder"](indices.astype(np.int64, copy=False), extent)
+    if mode == "clip":
+        return indices.clip(0, extent - 1)
+    raise ValueError(f"mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
+
+
+def as_indices(value):
+    """An array of integers on the device; an empty list is one."""
+    array = as_array(value)
+    if array.size == 0 and array.dtype.kind == "f" and not hasattr(value, "dtype"):
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"indices must be of integers, not of {array.dtype}")
+    return array
+
+
+def places_along_axis(arr, indices, axis: int) -> tuple:
+    axis = _axes.normalize_axis(axis, arr.ndim)
+    if indices.ndim != arr.ndim:
+        raise ValueError(
+            f"indices has {indices.ndim} axes, the array {arr.ndim}: they must be as many"
+        )
+    places = []
+    for one in range(arr.ndim):
+        shape = [1] * arr.ndim
+        shape[one] = arr.shape[one]
+        places.append(
+            indices if one == axis else arange_of(arr.shape[one])._reshape(shape)
+        )
+    return tuple(places)

@@ -1,0 +1,332 @@
+"""Elements of an array taken and set with ``x[index]``."""
+
+from __future__ import annotations
+
+import operator
+from typing import NamedTuple
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._driver import ArrayBase
+from pycuda.arrays.creation.conversion import to_gpu
+from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.own_device import on_own_device
+from pycuda.arrays.shapes.views import broadcast_to
+
+# Basic indexing: views
+
+
+def _is_basic(index) -> bool:
+    return (
+        index is None
+        or index is Ellipsis
+        or isinstance(index, slice)
+        or (_is_integer(index))
+    )
+
+
+def _is_integer(index) -> bool:
+    if isinstance(index, (bool, np.bool_, ArrayBase)):
+        return False
+    if isinstance(index, np.ndarray):
+        return index.ndim == 0 and index.dtype.kind in "iu"
+    return hasattr(index, "__index__")
+
+
+def _as_tuple(index) -> tuple:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _axes_used(item) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    if isinstance(item, (bool, np.bool_)):
+        return 0
+    if hasattr(item, "dtype") and item.dtype.kind == "b":
+        return item.ndim
+    return 1
+
+
+def _expand(ary, items: tuple) -> list:
+    """Replaces the ellipsis, or adds one at the end, by slices of all axes that remain."""
+    if sum(item is Ellipsis for item in items) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    used = sum(_axes_used(item) for item in items)
+    if used > ary.ndim:
+        raise IndexError(
+            f"too many indices for array: array is {ary.ndim}-dimensional, "
+            f"but {used} were indexed"
+        )
+    where = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
+    rest = [slice(None)] * (ary.ndim - used)
+    return [*items[:where], *rest, *items[where + 1 :]]
+
+
+def basic_view(ary, items) -> ArrayBase:
+    """The view that ints, slices, None and an ellipsis select."""
+    offset, axis = 0, 0
+    shape, strides = [], []
+    for item in _expand(ary, items):
+        if item is None:
+            shape.append(1)
+            strides.append(0)
+            continue
+        extent, stride = ary.shape[axis], ary.strides[axis]
+        if isinstance(item, slice):
+            start, stop, step = item.indices(extent)
+            count = len(range(start, stop, step))
+            shape.append(count)
+            strides.append(stride * step)
+            offset += start * stride if count else 0
+        else:
+            at = operator.index(item)
+            if not -extent <= at < extent:
+                raise IndexError(
+                    f"index {at} is out of bounds for axis {axis} with size {extent}"
+                )
+            offset += at % extent * stride
+        axis += 1
+    if 0 in shape:
+        offset = 0
+    return ary._view(offset, shape, strides)
+
+
+def get_item(ary, index):
+    """``ary[index]``: a view, or for arrays of integers or bools a copy."""
+    if isinstance(index, str):
+        return _field(ary, index)
+    items = _as_tuple(index)
+    if all(_is_basic(item) for item in items):
+        return basic_view(ary, items)
+    return _select(ary, items)
+
+
+@on_own_device
+def _select(ary, items):
+    if len(items) == 1 and ary.ndim and _is_mask_of(items[0], ary):
+        mask = items[0]
+        mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
+        return _driver._array_compress(ary, mask)
+    return _AdvancedIndex(ary, items).take()
+
+
+def set_item(ary, index, value) -> None:
+    """``ary[index] = value`` with broadcasting and conversion."""
+    if isinstance(index, str):
+        return _field(ary, index)._assign(value)
+    items = _as_tuple(index)
+    if all(_is_basic(item) for item in items):
+        return basic_view(ary, items)._assign(value)
+    return _assign_selected(ary, items, value)
+
+
+@on_own_device
+def _assign_selected(ary, items, value) -> None:
+    if len(items) == 1 and _is_mask_of(items[0], ary) and _is_single(value):
+        return _assign_where(ary, items[0], value)
+    return _AdvancedIndex(ary, items).put(value)
+
+
+def _field(ary, name: str):
+    """A field of structs."""
+    if not ary.dtype.fields or name not in ary.dtype.fields:
+        raise IndexError(f"no field of name {name!r} in {ary.dtype}")
+    dtype, offset = ary.dtype.fields[name][:2]
+    return ary._view(offset, ary.shape, ary.strides, dtype)
+
+
+def _is_mask_of(item, ary) -> bool:
+    return hasattr(item, "dtype") and item.dtype.kind == "b" and item.shape == ary.shape
+
+
+def _is_single(value) -> bool:
+    return np.ndim(value) == 0 if not isinstance(value, ArrayBase) else value.size == 1
+
+
+def _assign_where(ary, mask, value) -> None:
+    """A number where the mask is true: one kernel, no list of places."""
+    mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
+    if not isinstance(value, ArrayBase):
+        value = np.asarray(value, ary.dtype)[()]
+    else:
+        value = value._reshape(())
+    _driver._array_apply("copy", value, out=ary, where=mask, casting="unsafe")
+
+
+# Advanced indexing: arrays of integers and bools
+
+
+def places_of(array) -> tuple:
+    """The indices of the elements that are not zero: an array of int64 for each axis."""
+    if array.ndim == 0 or array.dtype.kind == "V" and array.dtype.fields:
+        return tuple(to_gpu(places) for places in array.get().nonzero())
+    rows = _driver._array_nonzero(array)
+    return tuple(rows[axis] for axis in range(array.ndim))
+
+
+def check_bounds(array, axis: int, extent: int) -> None:
+    """IndexError where an index is not one of an axis of that length."""
+    if array.size == 0:
+        return
+    low, high = int(array.min().get()), int(array.max().get())
+    if low < -extent or high >= extent:
+        bad = low if low < -extent else high
+        raise IndexError(
+            f"index {bad} is out of bounds for axis {axis} with size {extent}"
+        )
+
+
+class _NewAxis(NamedTuple):
+    """A mask without axes: it chooses all of the array along a new axis, or nothing."""
+
+    places: ArrayBase  # one zero, or none
+
+
+def _fits(mask, extents) -> bool:
+    """Whether a mask can choose among axes of these lengths; like numpy, one without elements may be
+    shorter than they are."""
+    if mask.ndim != len(extents):
+        return False
+    return all(
+        n == extent or mask.size == 0 and n == 0
+        for n, extent in zip(mask.shape, extents, strict=True)
+    )
+
+
+class _AdvancedIndex:
+    """Arrays of integers as an index: the elements are addressed one by one.
+
+    The arrays broadcast to one shape, which replaces their axes: at the place of the first one if
+    they stand side by side, else in front. All other items are applied first, as a view.
+    """
+
+    def __init__(self, ary, items: tuple) -> None:
+        basic, arrays = [], []  # arrays: (axis of the view, array of int64)
+        axis = 0  # of the view
+        places = []
+        for place, item in enumerate(
+            self._without_masks(_expand(ary, self._prepare(items)), ary.shape)
+        ):
+            if isinstance(item, ArrayBase):
+                arrays.append((axis, item))
+                places.append(place)
+                basic.append(slice(None))
+                axis += 1
+            elif isinstance(item, _NewAxis):
+                arrays.append((axis, item.places))
+                places.append(place)
+                basic.append(None)
+                axis += 1
+            else:
+                basic.append(item)
+                axis += not _is_integer(item)
+        # An integer among arrays is an array, too; it only matters where the result's axes go.
+        self.view = basic_view(ary, tuple(basic))
+        self.arrays = arrays
+        self.shape = np.broadcast_shapes(*(array.shape for _, array in arrays))
+        side_by_side = places[-1] - places[0] == len(places) - 1
+        self.front = arrays[0][0] if side_by_side else 0
+
+    @staticmethod
+    def _prepare(items: tuple) -> tuple:
+        prepared = []
+        has_array = any(not _is_basic(item) for item in items)
+        for item in items:
+            if isinstance(item, (list, tuple)) or isinstance(item, (bool, np.bool_)):
+                item = np.asarray(item)
+                if item.size == 0 and item.dtype.kind == "f":
+                    item = item.astype(np.int64)
+            if isinstance(item, np.ndarray) and not _is_integer(item):
+                item = to_gpu(item)
+            elif has_array and _is_integer(item) and not isinstance(item, ArrayBase):
+                item = to_gpu(np.array(operator.index(item), np.int64))
+            prepared.append(item)
+        return tuple(prepared)
+
+    def _without_masks(self, items: list, shape) -> list:
+        result, axis = [], 0
+        for item in items:
+            start, axis = axis, axis + _axes_used(item)
+            if not isinstance(item, ArrayBase):
+                result.append(item)
+            elif item.dtype.kind == "b":
+                # How many elements are chosen decides the result's shape: the host must know.
+                if not _fits(item, shape[start:axis]):
+                    raise IndexError(
+                        f"a mask of shape {item.shape} does not fit axes of {shape[start:axis]}"
+                    )
+                if item.ndim == 0:
+                    one = _NewAxis(to_gpu(np.zeros(int(item.get()), np.int64)))
+                    result.append(one)
+                    continue
+                places = places_of(item)
+                result.extend(places)
+            elif item.dtype.kind in "iu":
+                result.append(item.astype(np.int64, copy=False))
+            else:
+                raise IndexError(
+                    "arrays used as indices must be of integer (or boolean) type"
+                )
+        return result
+
+    def _result_shape(self) -> tuple[int, ...]:
+        used = {axis for axis, _ in self.arrays}
+        rest = [n for axis, n in enumerate(self.view.shape) if axis not in used]
+        return (*rest[: self.front], *self.shape, *rest[self.front :])
+
+    def _addressed(self, result):
+        """The offsets of all elements, in bytes, as an array that broadcasts to the result."""
+        before = self.front
+        after = len(self._result_shape()) - before - len(self.shape)
+        offsets, outside = _driver._array_offsets(*self._indexed_axes())
+        self._refuse(outside)
+        return offsets._reshape((1,) * before + self.shape + (1,) * after)
+
+    def _indexed_axes(self) -> tuple[list, list, list]:
+        """The indices of each axis, all of one shape, and the axes' extents and strides."""
+        return (
+            [broadcast_to(array, self.shape) for _, array in self.arrays],
+            [self.view.shape[axis] for axis, _ in self.arrays],
+            [self.view.strides[axis] for axis, _ in self.arrays],
+        )
+
+    def _refuse(self, outside: int) -> None:
+        """IndexError if an array, by its number, has indices that are not on its axis; -1: none has."""
+        if outside >= 0:
+            axis, array = self.arrays[outside]
+            check_bounds(array, axis, self.view.shape[axis])
+
+    def _base(self):
+        """The view without the indexed axes, with the result's axes in their place."""
+        used = {axis for axis, _ in self.arrays}
+        rest = [axis for axis in range(self.view.ndim) if axis not in used]
+        shape = [self.view.shape[axis] for axis in rest]
+        strides = [self.view.strides[axis] for axis in rest]
+        shape[self.front : self.front] = self.shape
+        strides[self.front : self.front] = [0] * len(self.shape)
+        return self.view._view(0, shape, strides)
+
+    def take(self):
+        shape = self._result_shape()
+        result = _driver._array_empty(
+            shape, self.view.dtype, self.view._own_allocator, "C", type(self.view)
+        )
+        if shape == self.shape:
+            self._refuse(
+                _driver._array_gather_indexed(result, self.view, *self._indexed_axes())
+            )
+        elif result.size:
+            _driver._array_gather(result, self._base(), self._addressed(result))
+        return result
+
+    def put(self, value) -> None:
+        shape = self._result_shape()
+        if 0 in shape:
+            return
+        source = value
+        if not isinstance(value, ArrayBase) or value.dtype != self.view.dtype:
+            source = empty(np.shape(value), self.view.dtype)
+            source._assign(value)
+        source = broadcast_to(source, shape)
+        _driver._array_scatter(self._base(), self._addressed(source), source)

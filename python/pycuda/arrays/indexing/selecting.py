@@ -1,0 +1,162 @@
+"""numpy's functions that take or set chosen elements of an array."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda.arrays.creation.conversion import as_array, as_operand
+from pycuda.arrays.creation.filled import empty, zeros
+from pycuda.arrays.indexing import items as _items
+from pycuda.arrays.indexing.indices import (
+    as_indices,
+    places_along_axis,
+    wrapped_indices,
+)
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.ufuncs.tracing import is_traced, record
+
+
+@public(array_api=True, pycuda="criterion=condition then_=x else_=y out stream")
+def where(condition, x=None, y=None, *, out=None, stream=None):
+    """Choose elements of ``x`` where the condition holds, and of ``y`` elsewhere.
+
+    condition: an array; elements that are not zero are true.
+    x, y: arrays or numbers that are broadcast with the condition. The result has their common type.
+    out: an array for the result.
+    stream: the stream of the work, by default the current one.
+
+    Without ``x`` and ``y`` the result is that of :func:`nonzero`. Raises ValueError for only one of them.
+
+    >>> x = gpuarray.array([1, 5, 9])
+    >>> gpuarray.where(x > 3, x, 0)
+    array([0, 5, 9])
+    """
+    if is_traced((condition, x, y)):
+        return record("where", condition, x, y)
+    if (x is None) != (y is None):
+        raise ValueError("where() wants either both x and y, or neither")
+    if x is None:
+        return nonzero(condition)
+    condition = as_array(condition)
+    if condition.dtype.kind != "b":
+        condition = condition != 0
+    x, y = (as_operand(one) for one in (x, y))
+    return _driver._array_apply("where", condition, x, y, out=out, stream=stream)
+
+
+@public(array_api=True)
+def nonzero(a) -> tuple:
+    """Find the indices of the elements that are not zero, in C order.
+
+    Returns a tuple with a vector of int64 for each axis. Raises ValueError for an array without axes.
+    The number of indices is read back from the device.
+
+    >>> gpuarray.nonzero(gpuarray.array([[0, 7], [8, 0]]))
+    (array([0, 1]), array([1, 0]))
+    """
+    array = as_array(a)
+    if array.ndim == 0:
+        raise ValueError("nonzero() of an array without axes is not defined")
+    return _items.places_of(array)
+
+
+@public()
+def argwhere(a):
+    """Find the indices of the elements that are not zero: an array of int64 of shape (count, number of axes).
+
+    >>> gpuarray.argwhere(gpuarray.array([[0, 7], [8, 0]]))
+    array([[0, 1],
+           [1, 0]])
+    """
+    array = as_array(a)
+    if array.ndim == 0:
+        return zeros((int(bool(array)), 0), np.int64)
+    places = nonzero(array)
+    result = empty((places[0].size, array.ndim), np.int64)
+    for axis, column in enumerate(places):
+        result[:, axis] = column
+    return result
+
+
+@public()
+def flatnonzero(a):
+    """Find the flat indices, in C order, of the elements that are not zero: a vector of int64.
+
+    >>> gpuarray.flatnonzero(gpuarray.array([[0, 7], [8, 0]]))
+    array([1, 2])
+    """
+    return nonzero(as_array(a)._ravel())[0]
+
+
+@public(pycuda="a indices out stream")
+def take(a, indices, axis=None, out=None, mode: str = "raise", *, stream=None):
+    """Take the elements, or the parts along an axis, at the given indices.
+
+    indices: integers of any shape; negative ones count from the end.
+    axis: the axis; None takes flat indices in C order.
+    out: an array for the result.
+    mode: for indices outside: "raise" IndexError, "wrap" around, or "clip" to the first and last element.
+    stream: the stream of the work, by default the current one.
+
+    The result has the shape of ``a`` with the shape of ``indices`` in the place of ``axis``.
+
+    >>> gpuarray.take(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 0]), axis=1)
+    array([[2, 1],
+           [4, 3]])
+    """
+    array = as_array(a)
+    with _driver._Using(stream):
+        array = array._ravel() if axis is None else array
+        axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)
+        indices = wrapped_indices(as_indices(indices), array.shape[axis], mode)
+        result = array[(slice(None),) * axis + (indices,)]
+        if out is None:
+            return result
+        return _driver._array_apply("copy", result, out=out)
+
+
+@public(array_api=True)
+def take_along_axis(arr, indices, axis: int = -1):
+    """Take for each place of ``indices`` the element of ``arr`` at that index along ``axis``.
+
+    indices: integers; their shape is that of ``arr`` but for ``axis``.
+    axis: the axis; None takes both arrays as flat.
+
+    >>> x = gpuarray.array([[3, 1], [2, 4]])
+    >>> gpuarray.take_along_axis(x, gpuarray.argsort(x, axis=1), axis=1)
+    array([[1, 3],
+           [2, 4]])
+    """
+    if axis is None:
+        return arr._ravel()[as_indices(indices)]
+    return arr[places_along_axis(arr, as_indices(indices), axis)]
+
+
+@public()
+def compress(condition, a, axis=None, out=None):
+    """Take the parts along an axis for which a condition holds.
+
+    condition: a vector; a short one leaves the last parts out.
+    axis: the axis; None takes the elements of the flat array.
+    out: an array for the result.
+
+    >>> gpuarray.compress([True, False, True], gpuarray.array([4, 5, 6]))
+    array([4, 6])
+    """
+    mask = as_array(condition)
+    if mask.ndim != 1:
+        raise ValueError(f"the condition must be a vector, not of {mask.ndim} axes")
+    return take(a, nonzero(mask)[0], axis, out)
+
+
+@public()
+def extract(condition, arr):
+    """Take the elements where a condition of the same size holds, as a vector.
+
+    >>> x = gpuarray.array([[1, 5], [9, 2]])
+    >>> gpuarray.extract(x > 3, x)
+    array([5, 9])
+    """
+    return take(arr, nonzero(as_array(condition)._ravel())[0])

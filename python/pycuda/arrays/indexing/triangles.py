@@ -1,0 +1,220 @@
+"""Triangles and diagonals of matrices."""
+
+from __future__ import annotations
+
+import operator
+
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing.selecting import nonzero, where
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.views import broadcast_to
+
+# Matrices
+
+
+@public()
+def tri(N: int, M=None, k: int = 0, dtype=float):
+    """Make a matrix with ones at and below a diagonal, and zeros above it.
+
+    N, M: the number of rows and of columns; M is N by default.
+    k: which diagonal: 0 is the main one, positive ones are above it.
+    dtype: the type of the elements.
+
+    >>> gpuarray.tri(3, dtype=np.int8)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [1, 1, 1]], dtype=int8)
+    """
+    rows, columns = operator.index(N), operator.index(N if M is None else M)
+    below = arange_of(rows)[:, None] + k >= arange_of(columns)
+    return below.astype(dtype)
+
+
+@public()
+def tril(m, k: int = 0):
+    """Copy matrices with zeros above a diagonal.
+
+    m: an array of shape (..., rows, columns); a vector is taken as each row of a square matrix.
+    k: which diagonal: 0 is the main one, positive ones are above it.
+
+    >>> gpuarray.tril(gpuarray.array([[1, 2], [3, 4]]))
+    array([[1, 0],
+           [3, 4]])
+    """
+    return _triangle(m, k, keep_below=True)
+
+
+@public()
+def triu(m, k: int = 0):
+    """Copy matrices with zeros below a diagonal; parameters as of :func:`tril`.
+
+    >>> gpuarray.triu(gpuarray.array([[1, 2], [3, 4]]))
+    array([[1, 2],
+           [0, 4]])
+    """
+    return _triangle(m, k - 1, keep_below=False)
+
+
+def _triangle(m, k: int, keep_below: bool):
+    array = as_array(m)
+    if array.ndim == 1:
+        array = broadcast_to(array, (array.size, array.size))
+    if array.ndim == 0:
+        raise ValueError("a triangle wants an array of at least one axis")
+    rows, columns = array.shape[-2:]
+    below = tri(rows, columns, k, bool)
+    zero = array.dtype.type(0)
+    return where(below, array, zero) if keep_below else where(below, zero, array)
+
+
+def _triangle_indices(mask) -> tuple:
+    return nonzero(mask)
+
+
+@public()
+def tril_indices(n: int, k: int = 0, m=None) -> tuple:
+    """Find the indices (rows, columns) of the elements at and below a diagonal.
+
+    n, m: the number of rows and of columns; m is n by default.
+    k: which diagonal: 0 is the main one, positive ones are above it.
+
+    >>> gpuarray.tril_indices(2)
+    (array([0, 1, 1]), array([0, 0, 1]))
+    """
+    return _triangle_indices(tri(n, m, k, bool))
+
+
+@public()
+def triu_indices(n: int, k: int = 0, m=None) -> tuple:
+    """Find the indices (rows, columns) of the elements at and above a diagonal; parameters as of :func:`tril_indices`.
+
+    >>> gpuarray.triu_indices(2)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    return _triangle_indices(~tri(n, m, k - 1, bool))
+
+
+@public()
+def tril_indices_from(arr, k: int = 0) -> tuple:
+    """Find the indices of the lower triangle of a matrix of the shape of ``arr``; see :func:`tril_indices`.
+
+    Raises ValueError for an array that is no matrix.
+
+    >>> gpuarray.tril_indices_from(gpuarray.zeros((2, 2)), k=-1)
+    (array([1]), array([0]))
+    """
+    _want_matrix(arr)
+    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+@public()
+def triu_indices_from(arr, k: int = 0) -> tuple:
+    """Find the indices of the upper triangle of a matrix of the shape of ``arr``; see :func:`triu_indices`.
+
+    Raises ValueError for an array that is no matrix.
+
+    >>> gpuarray.triu_indices_from(gpuarray.zeros((2, 2)), k=1)
+    (array([0]), array([1]))
+    """
+    _want_matrix(arr)
+    return triu_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def _want_matrix(arr) -> None:
+    if arr.ndim != 2:
+        raise ValueError(f"a matrix has two axes, this array has {arr.ndim}")
+
+
+@public()
+def diag(v, k: int = 0):
+    """View a diagonal of a matrix, or make a matrix with a vector on a diagonal.
+
+    v: a matrix or a vector; other arrays raise ValueError.
+    k: which diagonal: 0 is the main one, positive ones are above it.
+
+    >>> gpuarray.diag(gpuarray.array([[1, 2], [3, 4]]))
+    array([1, 4])
+    >>> gpuarray.diag(gpuarray.array([7, 8]))
+    array([[7, 0],
+           [0, 8]])
+    """
+    array = as_array(v)
+    if array.ndim == 2:
+        return array.diagonal(k)
+    if array.ndim != 1:
+        raise ValueError(f"diag() wants a vector or a matrix, not {array.ndim} axes")
+    n = array.size + abs(k)
+    result = zeros((n, n), array.dtype)
+    if array.size:
+        result.diagonal(k)._assign(array)
+    return result
+
+
+@public()
+def diagflat(v, k: int = 0):
+    """Make a matrix with all elements of ``v``, in C order, on diagonal ``k`` and zeros elsewhere.
+
+    >>> gpuarray.diagflat(gpuarray.array([7, 8]))
+    array([[7, 0],
+           [0, 8]])
+    """
+    return diag(as_array(v)._ravel(), k)
+
+
+@public()
+def diag_indices_from(arr) -> tuple:
+    """Find the indices of the main diagonal of an array whose axes have equal extents.
+
+    Returns a tuple with a vector for each axis. Raises ValueError for fewer than two axes or unequal extents.
+
+    >>> gpuarray.diag_indices_from(gpuarray.zeros((2, 2)))
+    (array([0, 1]), array([0, 1]))
+    """
+    if arr.ndim < 2 or len(set(arr.shape)) != 1:
+        raise ValueError(f"all axes must be equally long, not {arr.shape}")
+    return (arange_of(arr.shape[0]),) * arr.ndim
+
+
+@public()
+def fill_diagonal(a, val, wrap: bool = False) -> None:
+    """Set the main diagonal of an array in place.
+
+    val: a number, or an array whose elements are repeated.
+    wrap: whether the diagonal of a tall matrix starts again after as many rows as there are columns and one.
+
+    >>> x = gpuarray.zeros((2, 2))
+    >>> gpuarray.fill_diagonal(x, 5)
+    >>> x
+    array([[5., 0.],
+           [0., 5.]])
+    """
+    if a.ndim < 2:
+        raise ValueError("fill_diagonal() wants an array of at least two axes")
+    if wrap:
+        raise TypeError("fill_diagonal() of a GPUArray has no wrap=True")
+    if a.ndim > 2 and len(set(a.shape)) != 1:
+        raise ValueError(f"all axes must be equally long, not {a.shape}")
+    length = min(a.shape)
+    diagonal = a._view(0, (length,), (sum(a.strides),))
+    values = as_array(val)._ravel()
+    if values.size != 1 and values.size != length:
+        values = values[arange_of(length) % values.size]
+    if length:
+        diagonal._assign(values._reshape(()) if values.size == 1 else values)
+
+
+@public()
+def trace(a, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out=None):
+    """Add up the diagonal of two axes.
+
+    offset: which diagonal: 0 is the main one, positive ones are above it.
+    axis1, axis2: the two axes.
+    dtype: the type of the sums, by default that of :meth:`GPUArray.sum`.
+    out: an array for the result.
+
+    >>> gpuarray.trace(gpuarray.array([[1, 2], [3, 4]]))
+    array(5)
+    """
+    return a.diagonal(offset, axis1, axis2).sum(-1, dtype, out)

@@ -1,0 +1,1 @@
+"""Arrays shared with the host, files, other packages and textures."""

@@ -1,0 +1,56 @@
+"""CUDA's vector types as numpy dtypes: ``vec.float4`` and its like."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_BASES = {
+    "char": (np.int8, 4),
+    "uchar": (np.uint8, 4),
+    "short": (np.int16, 4),
+    "ushort": (np.uint16, 4),
+    "int": (np.int32, 4),
+    "uint": (np.uint32, 4),
+    "long": (np.int64, 4),
+    "ulong": (np.uint64, 4),
+    "float": (np.float32, 4),
+    "longlong": (np.int64, 2),
+    "ulonglong": (np.uint64, 2),
+    "double": (np.float64, 2),
+}
+
+
+class vec:
+    """The vector types of CUDA C++: ``vec.float4`` is a dtype with the fields x, y, z, w.
+
+    ``vec.make_float4(...)`` makes a number of it, ``vec.zeros_float4()`` one of zeros.
+
+    >>> gpuarray.vec.make_float2(1, 2)["y"].item()
+    2.0
+    """
+
+
+def _maker(dtype: np.dtype):
+    def make(*values):
+        if len(values) != len(dtype.fields):
+            raise TypeError(
+                f"expected {len(dtype.fields)} numbers, one for each field, got {len(values)}"
+            )
+        return np.array(tuple(values), dtype)
+
+    return staticmethod(make)
+
+
+def _define() -> None:
+    from pycuda.tools import get_or_register_dtype
+
+    for base, (scalar, most) in _BASES.items():
+        for count in range(1, most + 1):
+            name = f"{base}{count}"
+            dtype = np.dtype([(field, scalar) for field in "xyzw"[:count]])
+            get_or_register_dtype(name, dtype)
+            setattr(vec, name, dtype)
+            setattr(vec, f"make_{name}", _maker(dtype))
+
+
+_define()

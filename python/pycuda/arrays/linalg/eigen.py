@@ -1,0 +1,206 @@
+"""Eigenvalues and eigenvectors of square matrices that need not be symmetric.
+
+By NumPy's LAPACK where the host has the arrays' memory (interop/host.py). Else a block of threads has a matrix. Householder's reflections make it an upper Hessenberg matrix, and Francis'
+implicitly shifted QR steps, two shifts at once for real matrices, an upper triangle (Schur):
+
+    x x x x      x x x x      x x x x
+    x x x x  ->  x x x x  ->    x x x     real matrices keep a block of 2 by 2
+    x x x x        x x x          x x     for each pair of complex eigenvalues
+    x x x x          x x          x x
+
+Eigenvectors come by back substitution, a thread for each, and are turned back.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from pycuda import _device_code
+from pycuda._c_types import real_type
+from pycuda._driver import ArrayBase
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import empty, eye, zeros
+from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing.selecting import take_along_axis, where
+from pycuda.arrays.interop import host as _host
+from pycuda.arrays.linalg.factoring import (
+    check_square,
+    inexact,
+    largest,
+    stacked,
+)  # fmt: skip
+from pycuda.arrays.linalg.products import matmul
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.repeating import roll
+from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+from pycuda.tools import context_dependent_memoize
+
+_THREADS = 128
+
+
+class EigResult(NamedTuple):
+    eigenvalues: ArrayBase
+    eigenvectors: ArrayBase
+
+
+@context_dependent_memoize
+def _module(dtype: np.dtype):
+    return _device_code.load("schur", T=dtype, R=real_type(dtype))
+
+
+def _launch(name: str, kind, count: int, wide: int, *arguments) -> None:
+    """For ``count`` matrices, each of ``wide`` blocks of threads along y, or of one along x."""
+    grid = (wide, count) if wide else (count, 1)
+    _module(kind).get_function(name)(*arguments, block=(_THREADS, 1, 1), grid=grid)
+
+
+def _schur(a, vectors: bool):
+    """The Schur forms of matrices that are scaled to elements up to 1, their bases, and the scales."""
+    kind = inexact(a)
+    if a.size and not bool(UFUNCS["isfinite"](a).all()):
+        raise LinAlgError("Array must not contain infs or NaNs")
+    work = stacked(a, kind)
+    count, n = work.shape[:2]
+    if work.size == 0:
+        return work, work, 1
+    scale = largest(work)
+    work /= scale
+    basis = None
+    if vectors:
+        basis = broadcast_to(eye(n, dtype=kind), (count, n, n)).copy("C")
+    failed = zeros(count, np.int32)
+    _launch(
+        "schur", kind, count, 0, work, 0 if basis is None else basis,
+        empty((count, n), kind), failed, n, float(np.finfo(kind).eps),
+    )  # fmt: skip
+    if bool(failed.any()):
+        raise LinAlgError("Eigenvalues did not converge")
+    return work, basis, scale[:, 0]
+
+
+def _values(form, scale):
+    """The real and imaginary parts of the eigenvalues, of shape (matrices, n)."""
+    count, n = form.shape[:2]
+    parts = [empty((count, n), real_type(form.dtype)) for _ in range(2)]
+    if form.size:
+        for start in range(0, count, 65535):  # the grid's second extent
+            some = slice(start, start + 65535)
+            _launch(
+                "values", form.dtype, form[some].shape[0], -(-n // _THREADS),
+                form[some], parts[0][some], parts[1][some], n,
+            )  # fmt: skip
+    return [part * scale for part in parts]
+
+
+def _complex(kind) -> np.dtype:
+    return np.result_type(kind, np.complex64)
+
+
+def _joined(real, imaginary, kind):
+    result = empty(real.shape, _complex(kind))
+    result.real, result.imag = real, imaginary
+    return result
+
+
+def _eigvals_on_host(a):
+    return _real_if_all_are(a, np.linalg.eigvals(a))[0]
+
+
+def _eig_on_host(a):
+    return _real_if_all_are(a, *np.linalg.eig(a))
+
+
+def _real_if_all_are(a, values, *vectors):
+    """Results for NumPy before 2.5, which were real where all eigenvalues are; later ones never are."""
+    results = (values, *vectors)
+    if a.dtype.kind == "c" or (values.dtype.kind == "c" and values.imag.any()):
+        return results
+    return tuple(np.ascontiguousarray(result.real) for result in results)
+
+
+@public("linalg")
+def eigvals(a):
+    """Compute the eigenvalues of square matrices (..., n, n), in no order: an array (..., n).
+
+    They are complex unless the matrices are real and all eigenvalues are. Raises LinAlgError if an element is not
+    finite. By LAPACK (geev), or by Francis' QR algorithm on the Hessenberg form.
+
+    >>> gpuarray.sort(linalg.eigvals(gpuarray.array([[2.0, 1.0], [1.0, 2.0]]))).get().round(6)
+    array([1., 3.])
+    """
+    a = as_array(a)
+    check_square(a)
+    inexact(a)
+    result = _host.call(_eigvals_on_host, a)
+    if result is not None:
+        return result
+    form, _, scale = _schur(a, vectors=False)
+    real, imaginary = _values(form, scale)
+    if form.dtype.kind == "c" or bool((imaginary != 0).any()):
+        real = _joined(real, imaginary, form.dtype)
+    return real._reshape(a.shape[:-1])
+
+
+@public("linalg")
+def eig(a):
+    """Compute eigenvalues and eigenvectors of square matrices (..., n, n), in no order.
+
+    Returns a named tuple (eigenvalues, eigenvectors): values (..., n), and vectors of length 1 as columns
+    (..., n, n). They are complex unless the matrices are real and all eigenvalues are. Raises LinAlgError if an
+    element is not finite. For the methods, see :func:`eigvals`.
+
+    >>> values, vectors = linalg.eig(gpuarray.array([[2.0, 0.0], [0.0, 3.0]]))
+    >>> gpuarray.sort(values).get().round(6)
+    array([2., 3.])
+    """
+    a = as_array(a)
+    check_square(a)
+    inexact(a)
+    result = _host.call(_eig_on_host, a)
+    if result is not None:
+        return EigResult(*result)
+    form, basis, scale = _schur(a, vectors=True)
+    values, imaginary = _values(form, scale)
+    count, n = form.shape[:2]
+    real = form.dtype.kind != "c"
+    pairs = real and bool((imaginary != 0).any())
+    if pairs:
+        kind = _complex(form.dtype)
+        form, basis = form.astype(kind), basis.astype(kind)
+        _launch("split_pairs", form.dtype, count, 0, form, basis, n)
+    if not real or pairs:
+        values = _joined(values, imaginary, form.dtype)
+    vectors = zeros(form.shape, form.dtype)
+    least = float(np.finfo(form.dtype).eps)
+    if form.size:
+        for start in range(0, count, 65535):
+            some = slice(start, start + 65535)
+            _launch(
+                "back_substitute", form.dtype, form[some].shape[0], -(-n // _THREADS),
+                form[some], vectors[some], n, least,
+            )  # fmt: skip
+        vectors = _normalized(matmul(basis, vectors))
+    if pairs:  # exactly conjugate, and exactly real
+        vectors.imag = where(imaginary[:, None, :] == 0, 0, vectors.imag)
+        partner = roll(vectors, 1, -1).conj()
+        vectors = where(imaginary[:, None, :] < 0, partner, vectors)
+    return EigResult(values._reshape(a.shape[:-1]), vectors._reshape(a.shape))
+
+
+def _normalized(columns):
+    """Columns of length 1; of complex ones the largest element is real."""
+    sizes = UFUNCS["absolute"](columns)
+    length = UFUNCS["sqrt"]((sizes * sizes).sum(1, None, None, True))
+    columns = columns / length
+    if columns.dtype.kind == "c":
+        place = sizes.argmax(1, None, True)
+        top = take_along_axis(columns, place, 1)
+        columns = columns * (top.conj() / UFUNCS["absolute"](top))
+        imaginary = columns.imag
+        rows = arange_of(columns.shape[1])[None, :, None]
+        columns.imag = where(rows == place, 0, imaginary)
+    return columns

@@ -1,0 +1,227 @@
+"""Factors of matrices by cuSOLVER and cuBLAS: between arrays in rows and LAPACK's matrices in columns.
+
+LAPACK's matrices lie in columns, so a C-contiguous array of ours is LAPACK's transposed matrix:
+
+    our memory  a b c d      we:  a b     LAPACK:  a c
+                                  c d              b d
+
+Most functions need no transposed copy: the inverse of the transposed matrix is the transposed inverse, the lower
+triangle of A is the upper one of LAPACK's matrix, and U and V of singular values change places. ``stack`` below is always
+(matrices, columns, rows) of LAPACK's matrices.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from pycuda import _driver
+from pycuda.arrays.creation.filled import empty, eye, zeros
+from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing.selecting import where
+from pycuda.arrays.indexing.triangles import tril, triu
+from pycuda.arrays.linalg.products import matmul
+from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+#: Stacks of matrices up to this extent are factored all at once by cuBLAS, larger ones one after the other; up
+#: to the second one if there are at least so many. Measured on an H200.
+_MOST_STACKED, _MOST_OF_MANY, _MANY = 256, 512, 8
+
+#: Stacks of matrices up to this extent get their singular values all at once by cuSOLVER.
+LARGEST_ROTATED_AT_ONCE = 32
+
+
+def takes(dtype) -> bool:
+    """Whether matrices of this type can be factored here."""
+    return _driver._array_library_takes("solver", np.dtype(dtype))
+
+
+def stacked(a, dtype):
+    """A copy of shape (matrices, rows, columns) that a factorisation may overwrite."""
+    copy = _driver._array_empty(a.shape, dtype, None, "C", type(a))
+    copy[...] = a
+    return copy._reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
+
+
+def in_rows(stack):
+    """Matrices in rows, C-contiguous, of a stack of matrices in columns."""
+    if 1 in stack.shape[1:]:  # the elements lie in the same order
+        return stack._reshape(stack.shape[0], stack.shape[2], stack.shape[1])
+    return matrix_transpose(stack).copy("C")
+
+
+def _status(count: int):
+    return zeros(count, np.int32)
+
+
+def _lies_in_columns(a) -> bool:
+    """Whether a copy in columns reads the memory in order."""
+    return a.strides[-2] == a.dtype.itemsize and a.strides[-1] > a.dtype.itemsize
+
+
+class Factors:
+    """P A = L U of a stack of square matrices. ``singular`` is not zero for matrices that are singular.
+
+    ``in_columns``: LAPACK's matrix is ours, not the transposed one, which is quicker to solve with.
+    """
+
+    def __init__(self, a, dtype, in_columns: bool | None = None) -> None:
+        self._in_rows = not (_lies_in_columns(a) if in_columns is None else in_columns)
+        self.lu = stacked(a if self._in_rows else matrix_transpose(a), dtype)
+        count, n = self.lu.shape[:2]
+        self.singular = _status(count)
+        most = _MOST_OF_MANY if count >= _MANY else _MOST_STACKED
+        self._together = count > 1 and n <= most
+        self._pivots = empty((count, n), np.int32 if self._together else np.int64)
+        if self.lu.size == 0:
+            return
+        # cuSOLVER may lose NaN: it is no pivot.
+        self.undefined = UFUNCS["isnan"](self.lu).any((1, 2))
+        factor = _driver._library_lu_stack if self._together else _driver._library_lu
+        factor(self.lu, self._pivots, self.singular)
+        self.singular = where(self.undefined, 0, self.singular)
+
+    def diagonal(self):
+        """That of U; NaN where the matrix has one."""
+        diagonal = self.lu.diagonal(0, 1, 2)
+        if self.lu.size == 0:
+            return diagonal
+        result = where(self.undefined[:, None], np.nan, diagonal)
+        return result.astype(diagonal.dtype, copy=False)
+
+    def checked(self, result):
+        """The result, (matrices, rows, columns), that the factors gave. Waits for the device."""
+        if self.lu.size == 0:
+            return result
+        worst = int((2 * (self.singular != 0) + self.undefined).max().get())
+        if worst >= 2:
+            raise LinAlgError("Singular matrix")
+        if worst:
+            result = where(self.undefined[:, None, None], np.nan, result)
+        return result.astype(self.lu.dtype, copy=False)
+
+    def _solve(self, sides, transposed: bool) -> None:
+        if sides.size == 0:
+            return
+        if self._together:
+            _driver._library_lu_solve_stack(self.lu, self._pivots, sides, transposed)
+        else:
+            status = _status(sides.shape[0])
+            _driver._library_lu_solve(self.lu, self._pivots, sides, transposed, status)
+
+    def solve(self, b):
+        """The solution for right sides (..., n, columns), as (matrices, n, columns)."""
+        sides = stacked(matrix_transpose(b), self.lu.dtype)
+        self._solve(sides, transposed=self._in_rows)
+        return in_rows(sides)
+
+    def inverse(self):
+        # Its columns, of LAPACK's transposed matrix, are our rows: nothing has to be transposed.
+        n = self.lu.shape[1]
+        one = broadcast_to(eye(n, dtype=self.lu.dtype), self.lu.shape).copy("C")
+        self._solve(one, transposed=not self._in_rows)
+        return one
+
+    def sign(self):
+        """Of the permutations."""
+        n = self.lu.shape[1]
+        swaps = (self._pivots != arange_of(n) + 1).sum(1)
+        return 1 - 2 * (swaps % 2).astype(self.lu.real.dtype)
+
+
+def cholesky(a, dtype, upper: bool):
+    """(factors, status) of a stack of Hermitian matrices in rows of which one triangle is read."""
+    # Our lower triangle is LAPACK's upper one, and LAPACK's U^H U is then our L L^H. But of one matrix the
+    # lower triangle is factored in half of the time, which is worth transposed copies.
+    turned = not upper and math.prod(a.shape[:-2]) == 1
+    stack = stacked(matrix_transpose(a) if turned else a, dtype)
+    status = _status(stack.shape[0])
+    if stack.size:
+        _driver._library_cholesky(stack, not (upper or turned), status)
+    stack = in_rows(stack) if turned else stack
+    return triu(stack) if upper else tril(stack), status
+
+
+def qr(a, dtype, mode: str):
+    """(Q or None, R) of a stack of matrices; ``mode`` as :func:`pycuda.linalg.qr` has it."""
+    stack = stacked(matrix_transpose(a), dtype)
+    count, n, m = stack.shape
+    least = min(m, n)
+    columns = m if mode == "complete" else least
+    tau, status = empty((count, least), dtype), _status(count)
+    _driver._library_qr(stack, tau, status)
+    upper = triu(matrix_transpose(stack[:, :, :columns]))
+    if mode == "r":
+        return None, upper
+    if columns <= n:
+        q = stack[:, :columns].copy("C") if columns < n else stack
+    else:
+        q = zeros((count, columns, m), dtype)
+        q[:, :n] = stack
+    _driver._library_q(q, tau, status)
+    return in_rows(q), upper
+
+
+def eigh(a, dtype, lower: bool, vectors: bool):
+    """(eigenvalues, eigenvectors) of a stack of Hermitian matrices; no vectors where none are wanted."""
+    stack = stacked(a, dtype)
+    count, n = stack.shape[:2]
+    values = empty((count, n), dtype.type(0).real.dtype)
+    status = _status(count)
+    # LAPACK's matrix is the conjugate of ours, and so are its eigenvectors.
+    _driver._library_eigh(stack, values, vectors, lower, status)
+    if bool(status.any()):
+        raise LinAlgError("Eigenvalues did not converge")
+    if not vectors:
+        return values, None
+    return values, in_rows(stack.conj() if dtype.kind == "c" else stack)
+
+
+def _more_orthonormal(stack):
+    """The columns of matrices, nearly orthonormal, after a step of Newton and Schulz: U (3 - U^H U) / 2."""
+    return 1.5 * stack - 0.5 * matmul(
+        matmul(stack, matrix_transpose(stack).conj()), stack
+    )
+
+
+def svd(a, dtype, full: bool, vectors: bool, rotate: bool | None = None):
+    """(U, S, Vh) of a stack of matrices (matrices, m, n); U and Vh are None without ``vectors``.
+
+    ``rotate``: by rotations, quick for small matrices all at once (None: for those); else, and where they do not
+    end, by QR steps. cuSOLVER's rotations leave vectors whose products are off by some 1000 roundings in
+    matrices of 512 columns: they are not used for large ones, and are mended for small ones.
+    """
+    if rotate is None:
+        rotate = (
+            math.prod(a.shape[:-2]) > 1 and max(a.shape[-2:]) <= LARGEST_ROTATED_AT_ONCE
+        )
+    wide = (
+        a.shape[-2] <= a.shape[-1]
+    )  # LAPACK's matrix is ours or, if it is wide, the transposed one
+    stack = stacked(a if wide else matrix_transpose(a), dtype)
+    count, columns, rows = stack.shape
+    s = empty((count, columns), dtype.type(0).real.dtype)
+    status = _status(count)
+    u = v = None
+    if vectors or rotate:
+        at_once = rotate and count > 1 and rows <= LARGEST_ROTATED_AT_ONCE
+        width = rows if at_once or (full and vectors) else columns
+        u = empty((count, width, rows), dtype)
+        v = empty((count, columns, columns), dtype)
+    _driver._library_svd(stack, s, u, v, rotate, status)
+    if bool(status.any()):
+        if not rotate:
+            raise LinAlgError("SVD did not converge")
+        return svd(a, dtype, full, vectors, rotate=False)
+    if not vectors:
+        return None, s, None
+    if rotate:  # V instead of its adjoint
+        u, v = _more_orthonormal(u), _more_orthonormal(v)
+        v = matrix_transpose(v).conj().copy("C")
+    if not full and u.shape[1] > columns:
+        u = u[:, :columns].copy("C")
+    # A^T = U S Vh is A = Vh^T S U^T, and memory in columns is the transposed matrix in rows.
+    return (v, s, u) if wide else (in_rows(u), s, in_rows(v))

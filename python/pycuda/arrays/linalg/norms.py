@@ -1,0 +1,144 @@
+"""Norms of vectors and matrices, with numpy.linalg's names."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.indexing.selecting import where
+from pycuda.arrays.linalg.factoring import check_matrices, check_square, inv
+from pycuda.arrays.linalg.spectral import svdvals
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.arrays.shapes.views import moveaxis
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+
+def _numbers(x):
+    x = as_array(x)
+    return x.astype(np.float64) if x.dtype.kind in "biu" else x
+
+
+def _squares(x):
+    return x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
+
+
+@public("linalg")
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+    """Compute the norms of vectors.
+
+    axis: an int, several, or None for all axes: the axes of the vectors.
+    keepdims: whether reduced axes stay, with extent 1.
+    ord: the order: a number, inf for the largest magnitude, -inf for the smallest, 0 to count nonzero elements.
+
+    >>> linalg.vector_norm(gpuarray.array([3.0, 4.0]))
+    array(5.)
+    """
+    x = _numbers(x)
+    if ord == np.inf:
+        return UFUNCS["absolute"](x).max(axis, None, keepdims)
+    if ord == -np.inf:
+        return UFUNCS["absolute"](x).min(axis, None, keepdims)
+    if ord == 0:
+        kind = UFUNCS["absolute"](x[(slice(0, 0),) * x.ndim]).dtype
+        return (x != 0).sum(axis, None, None, keepdims).astype(kind)
+    if ord == 2:
+        return UFUNCS["sqrt"](_squares(x).sum(axis, None, None, keepdims))
+    size = UFUNCS["absolute"](x)
+    if ord == 1:
+        return size.sum(axis, None, None, keepdims)
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    return (size**ord).sum(axis, None, None, keepdims) ** (1 / ord)
+
+
+@public("linalg")
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+    """Compute the norms of matrices (..., m, n): an array (...).
+
+    keepdims: whether the last two axes stay, with extent 1.
+    ord: "fro" (the root of the sum of squares), "nuc" (the sum of the singular values), 2 and -2 (the largest and
+        the smallest singular value), 1 and -1 (of the sums of columns), inf and -inf (of the sums of rows).
+
+    Raises ValueError for another ``ord``.
+
+    >>> linalg.matrix_norm(gpuarray.array([[1.0, 2.0], [3.0, 4.0]]), ord=1)
+    array(6.)
+    """
+    x = _numbers(x)
+    if x.ndim < 2:
+        raise ValueError(
+            f"matrix_norm() wants at least two axes, not an array of shape {x.shape}"
+        )
+    if ord in ("fro", None):
+        return UFUNCS["sqrt"](_squares(x).sum((-2, -1), None, None, keepdims))
+    if ord in (2, -2, "nuc"):
+        values = svdvals(x)
+        name = {2: "max", -2: "min", "nuc": "sum"}[ord]
+        result = getattr(values, name)(-1)
+        return result._reshape(*result.shape, 1, 1) if keepdims else result
+    if ord not in (1, -1, np.inf, -np.inf):
+        raise ValueError(f"Invalid norm order {ord!r} for matrices")
+    sums = UFUNCS["absolute"](x).sum(-2 if abs(ord) == 1 else -1, None, None, True)
+    last = (-2, -1)
+    return sums.max(last, None, keepdims) if ord > 0 else sums.min(last, None, keepdims)
+
+
+@public("linalg")
+def norm(x, ord=None, axis=None, keepdims=False):
+    """Compute the norm of a vector or a matrix, or of vectors or matrices along ``axis``.
+
+    ord: as of :func:`vector_norm` and :func:`matrix_norm`; None takes the root of the sum of squares of all elements.
+    axis: one axis for vectors, two for matrices, None for the whole array.
+    keepdims: whether reduced axes stay, with extent 1.
+
+    >>> linalg.norm(gpuarray.array([[1.0, 2.0], [2.0, 4.0]]))
+    array(5.)
+    """
+    x = _numbers(x)
+    if axis is None and (ord is None or x.ndim <= 1):
+        result = vector_norm(x._ravel(), ord=2 if ord is None else ord)
+        return result._reshape((1,) * x.ndim) if keepdims else result
+    axes = normalize_axes(axis, x.ndim)
+    if len(axes) == 1:
+        return vector_norm(
+            x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord
+        )
+    if len(axes) != 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    if isinstance(axis, tuple):  # their order tells rows from columns
+        axes = tuple(_axes.normalize_axis(one, x.ndim) for one in axis)
+    result = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
+    if keepdims:
+        shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
+        return result._reshape(shape)
+    return result
+
+
+@public("linalg")
+def cond(x, p=None):
+    """Compute the condition numbers of matrices: the norm times the norm of the inverse.
+
+    p: the norm, as ``ord`` of :func:`matrix_norm`. None takes 2, also for matrices that are not square.
+
+    A condition number of 10**k costs about k digits when a system of equations is solved. It is infinite for
+    singular matrices.
+
+    >>> round(float(linalg.cond(gpuarray.array([[4.0, 0.0], [0.0, 2.0]]))), 6)
+    2.0
+    """
+    x = _numbers(x)
+    check_matrices(x)
+    if x.size == 0:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
+    if p in (None, 2, -2):
+        values = svdvals(x)
+        largest, least = values[..., 0], values[..., -1]
+        result = least / largest if p == -2 else largest / least
+    else:
+        check_square(x)
+        result = matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+    return where(UFUNCS["isnan"](result), np.inf, result).astype(
+        result.dtype, copy=False
+    )

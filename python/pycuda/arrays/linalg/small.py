@@ -1,0 +1,63 @@
+"""Stacks of small matrices by own kernels: a matrix takes part of a warp, and a lane has a row of it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from pycuda import _driver
+from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.linalg.lapack import stacked
+
+
+def takes(a, dtype) -> bool:
+    """Whether square matrices ``a`` are best factored here in this type."""
+    return a.size > 0 and a.shape[-1] <= _driver._small_largest(dtype)
+
+
+def _stack(a, dtype):
+    """Of shape (matrices, rows, columns), C-contiguous: the array itself where it is so."""
+    if a.dtype == dtype and a._c_contiguous:
+        return a._reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
+    return stacked(a, dtype)
+
+
+def _flag():
+    return zeros(1, np.int32)
+
+
+def _check(flag, message: str) -> None:
+    if flag.get()[0]:
+        raise LinAlgError(message)
+
+
+def solve(a, b, dtype):
+    """``b`` as (..., n, columns), the stacks broadcast already."""
+    flag = _flag()
+    x = _driver._small_solve(_stack(a, dtype), _stack(b, dtype), flag)
+    _check(flag, "Singular matrix")
+    return x
+
+
+def inv(a, dtype):
+    flag = _flag()
+    inverse = _driver._small_invert(_stack(a, dtype), flag)
+    _check(flag, "Singular matrix")
+    return inverse
+
+
+def det(a, dtype):
+    return _driver._small_determine(_stack(a, dtype))
+
+
+def slogdet(a, dtype):
+    return _driver._small_determine_logarithm(_stack(a, dtype))
+
+
+def cholesky(a, dtype, upper: bool):
+    flag = _flag()
+    factors = _driver._small_cholesky(_stack(a, dtype), upper, flag)
+    _check(flag, "Matrix is not positive definite")
+    return factors

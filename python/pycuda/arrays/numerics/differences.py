@@ -1,0 +1,196 @@
+"""Differences, derivatives and integrals of sampled functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda._c_types import real_type
+from pycuda.arrays.creation.conversion import as_array, as_operand
+from pycuda.arrays.creation.filled import empty_like
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.arrays.shapes.joining import concatenate
+from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+_absent = np._NoValue
+
+
+@public(array_api=True)
+def diff(a, n: int = 1, axis: int = -1, prepend=_absent, append=_absent):
+    """Subtract from each element the one before it along an axis.
+
+    n: how many times.
+    axis: the axis, by default the last one.
+    prepend, append: arrays or numbers that are put before and behind the elements first.
+
+    The result is shorter by ``n`` along the axis. Differences of bool are their exclusive or.
+    Raises ValueError for a negative ``n`` and for an array without axes.
+
+    >>> gpuarray.diff(gpuarray.array([1, 4, 9, 16]))
+    array([3, 5, 7])
+    """
+    array = as_array(a)
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return array
+    if array.ndim == 0:
+        raise ValueError("diff() wants an array of at least one axis")
+    axis = _axes.normalize_axis(axis, array.ndim)
+    parts = [_border(prepend, array, axis), array, _border(append, array, axis)]
+    parts = [part for part in parts if part is not None]
+    array = concatenate(parts, axis) if len(parts) > 1 else array
+    operation = UFUNCS["not_equal" if array.dtype.kind == "b" else "subtract"]
+    for _ in range(n):
+        before = (slice(None),) * axis
+        later = array[(*before, slice(1, None))]
+        array = operation(later, array[(*before, slice(None, -1))])
+    return array
+
+
+def _border(value, array, axis: int):
+    if value is _absent:
+        return None
+    value = as_array(value)
+    if value.ndim:
+        return value
+    shape = [1 if i == axis else n for i, n in enumerate(array.shape)]
+    return broadcast_to(value, shape)
+
+
+@public()
+def ediff1d(ary, to_end=None, to_begin=None):
+    """Subtract from each element of the flattened array the one before it.
+
+    to_begin, to_end: numbers or arrays that are put before and behind the differences.
+
+    Raises TypeError if their types do not fit.
+
+    >>> gpuarray.ediff1d(gpuarray.array([1, 4, 9]), to_begin=0)
+    array([0, 3, 5])
+    """
+    flat = as_array(ary)._ravel()
+    parts = [flat[1:] - flat[:-1]]
+    for place, value in ((0, to_begin), (2, to_end)):
+        if value is not None:
+            value = as_array(value)._ravel()
+            if not np.can_cast(value.dtype, flat.dtype, "same_kind"):
+                raise TypeError(f"{value.dtype} cannot be cast to {flat.dtype}")
+            parts.insert(place, value.astype(flat.dtype, copy=False))
+    return concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+@public()
+def gradient(f, *varargs, axis=None, edge_order: int = 1):
+    """Estimate the derivative along axes from samples.
+
+    varargs: the distance between samples, or the coordinates of the samples (vectors); one for all axes, or one
+        for each.
+    axis: an int, several, or None for all axes.
+    edge_order: 1 or 2, the order of the one-sided differences at both ends.
+
+    Inner samples have central differences of second order, also for uneven distances (Fornberg, Generation of
+    finite difference formulas on arbitrarily spaced grids, 1988). Integers are converted to float64. Returns one
+    array for one axis, else a tuple. Raises ValueError for an axis that is too short.
+
+    >>> gpuarray.gradient(gpuarray.array([1.0, 4.0, 9.0, 16.0]))
+    array([3., 4., 6., 7.])
+    """
+    f = as_array(f)
+    if f.dtype.kind in "iub":
+        f = f.astype(np.float64)
+    axes = normalize_axes(axis, f.ndim)
+    spacings = list(varargs) or [1.0]
+    if len(spacings) == 1:
+        spacings *= len(axes)
+    if len(spacings) != len(axes):
+        raise TypeError(f"{len(spacings)} distances do not fit {len(axes)} axes")
+    if edge_order not in (1, 2):
+        raise ValueError(f"edge_order must be 1 or 2, not {edge_order}")
+    results = []
+    for one, spacing in zip(axes, spacings, strict=True):
+        if f.shape[one] < edge_order + 1:
+            raise ValueError(
+                f"an axis of {f.shape[one]} is too short: it must have at least "
+                f"{edge_order + 1} elements"
+            )
+        results.append(_gradient(f, one, spacing, edge_order))
+    return results[0] if len(results) == 1 and np.ndim(axis) == 0 else tuple(results)
+
+
+def _gradient(f, axis: int, spacing, edge_order: int):
+    steps = _steps(spacing, f, axis)  # from each sample to the next
+    shape = [1] * f.ndim
+    shape[axis] = -1
+
+    def part(*bounds):
+        return f[(slice(None),) * axis + (slice(*bounds),)]
+
+    def weight(values):
+        return as_array(np.asarray(values).astype(real_type(f.dtype)).reshape(shape))
+
+    a, b = steps[:-1], steps[1:]
+    result = empty_like(f)
+    before = (slice(None),) * axis
+    result[(*before, slice(1, -1))] = (
+        part(None, -2) * weight(-b / (a * (a + b)))
+        + part(1, -1) * weight((b - a) / (a * b))
+        + part(2, None) * weight(a / (b * (a + b)))
+    )
+    if edge_order == 1:
+        first = (part(1, 2) - part(0, 1)) / weight(steps[:1])
+        last = (part(-1, None) - part(-2, -1)) / weight(steps[-1:])
+    else:
+        c, d = steps[0], steps[1]
+        first = (
+            part(0, 1) * weight([-(2 * c + d) / (c * (c + d))])
+            + part(1, 2) * weight([(c + d) / (c * d)])
+            + part(2, 3) * weight([-c / (d * (c + d))])
+        )
+        c, d = steps[-2], steps[-1]
+        last = (
+            part(-3, -2) * weight([d / (c * (c + d))])
+            + part(-2, -1) * weight([-(d + c) / (c * d)])
+            + part(-1, None) * weight([(2 * d + c) / (d * (c + d))])
+        )
+    result[(*before, slice(0, 1))] = first
+    result[(*before, slice(-1, None))] = last
+    return result
+
+
+def _steps(spacing, f, axis: int):
+    values = np.asarray(spacing.get() if hasattr(spacing, "get") else spacing)
+    if values.ndim == 0:
+        return np.full(f.shape[axis] - 1, values, np.float64)
+    if values.shape != (f.shape[axis],):
+        raise ValueError(
+            f"coordinates of shape {values.shape} do not fit an axis of {f.shape[axis]}"
+        )
+    return np.diff(values.astype(np.float64))
+
+
+@public()
+def trapezoid(y, x=None, dx=1.0, axis: int = -1):
+    """Integrate along an axis by the trapezoidal rule.
+
+    x: the coordinates of the samples, a vector or an array of the shape of ``y``.
+    dx: the distance between samples if there is no ``x``.
+    axis: the axis, by default the last one.
+
+    >>> gpuarray.trapezoid(gpuarray.array([1.0, 2.0, 3.0]), dx=0.5)
+    array(2.)
+    """
+    y = as_array(y)
+    axis = _axes.normalize_axis(axis, y.ndim)
+    before = (slice(None),) * axis
+    if x is None:
+        steps = as_operand(dx)
+    else:
+        x = as_array(x)
+        steps = diff(x, axis=-1 if x.ndim == 1 else axis)
+        if x.ndim == 1:
+            steps = steps._reshape([-1 if i == axis else 1 for i in range(y.ndim)])
+    pairs = y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]
+    return (steps * pairs / 2.0).sum(axis)

@@ -1,0 +1,1 @@
+"""NumPy's functions and ufuncs called on arrays, and the array API."""

@@ -1,0 +1,32 @@
+"""NumPy's functions called on arrays of the device: ``numpy.concatenate([x, y])`` gives a GPUArray."""
+
+from __future__ import annotations
+
+import functools
+
+from pycuda.arrays import registry
+from pycuda.arrays.own_device import on_own_device
+from pycuda.arrays.protocols import all_functions as _all_functions  # noqa: F401
+
+
+@functools.cache
+def functions() -> dict:
+    """Our function for each of NumPy's. Made at the first call, because numpy.fft is slow to import."""
+    return registry.numpy_functions()
+
+
+def array_function(self, func, types, args, kwargs):
+    """``numpy.func(...)`` with an array of the device among its arguments."""
+    ours = functions().get(func)
+    if ours is None:
+        name = f"{func.__module__}.{func.__name__}"
+        raise TypeError(
+            f"{name}() has no version for GPUArray; call it with get() of the array, on the "
+            "host (docs/numpy_functions.md lists what there is)"
+        )
+    return _on_device_of(self, ours, args, kwargs)
+
+
+@on_own_device
+def _on_device_of(array, ours, args, kwargs):
+    return ours(*args, **kwargs)

@@ -1,0 +1,1 @@
+"""Reductions, running sums and reductions of segments."""

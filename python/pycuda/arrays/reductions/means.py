@@ -1,0 +1,199 @@
+"""Means, variances and standard deviations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pycuda._c_types import real_type
+from pycuda._driver import ArrayBase, _Using
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import full
+from pycuda.arrays.reductions.reducing import axis_bits, given, mask_of, reduce
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.arrays.ufuncs.tracing import last_step
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+
+def _count(ary, axis, keepdims: bool, where):
+    """How many elements go into each result of a reduction: a number, or an array of them."""
+    if where is not None and where is not True:
+        counted = broadcast_to(where, ary.shape)
+        return reduce(counted, "count_nonzero", axis, keepdims=keepdims)
+    bits = axis_bits(axis, ary.ndim)
+    return math.prod(n for i, n in enumerate(ary.shape) if bits >> i & 1)
+
+
+def _types_of_mean(ary, dtype):
+    """The type of a mean, and the one to compute it in: sums of 16-bit floats need float32."""
+    if dtype is None:
+        dtype = np.float64 if ary.dtype.kind in "iub" else ary.dtype
+    dtype = np.dtype(dtype)
+    is_small_float = dtype.itemsize == 2 and dtype.kind in "fV"
+    return dtype, np.dtype(np.float32) if is_small_float else dtype
+
+
+def _divide_by_count(total, count, dtype, out):
+    """A mean without elements is NaN, with numpy's type."""
+    if not isinstance(count, ArrayBase):
+        count = total.dtype.type(count) if total.dtype.kind in "fc" else count
+    mean = UFUNCS["divide"](total, count, out=out, dtype=total.dtype)
+    return mean if out is not None else mean.astype(dtype, copy=False)
+
+
+def _mean(ary, axis, dtype, out, keepdims, where):
+    dtype, computed = _types_of_mean(ary, dtype)
+    total = reduce(ary, "sum", axis, computed, None, keepdims, where)
+    count = _count(ary, axis, keepdims, where)
+    return _divide_by_count(total, count, dtype, out)
+
+
+@public(array_api=True)
+@last_step
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None, stream=None, allocator=None):  # fmt: skip
+    """Compute the arithmetic mean over axes.
+
+    axis: an int, several, or None for all axes.
+    dtype: the type of the result. By default integers and bool have float64, all other types their own;
+        16-bit floats are summed in float32.
+    out: an array for the result.
+    keepdims: whether reduced axes stay, with extent 1.
+    where: an array of bool that broadcasts to ``a``: the elements to use.
+    stream, allocator: the stream of the work, and where the result's memory comes from.
+
+    The mean of no elements is NaN.
+
+    >>> gpuarray.mean(gpuarray.array([[1, 2], [3, 4]]), axis=0)
+    array([2., 3.])
+    """
+    with _Using(stream, allocator):
+        return _mean(
+            as_array(a), axis, dtype, out, bool(given(keepdims, False)), mask_of(where)
+        )
+
+
+def _squares(ary, axis, computed, keepdims, where, mean):
+    """The sums of the squared deviations from the mean, and how many there are.
+
+    One pass over the array. Two passes if there is a mask, because the first element is then a poor estimate
+    of the mean; one if the mean is known.
+    """
+    if where is None and mean is None:
+        squares = reduce(ary, "variation", axis, computed, None, keepdims)
+    else:
+        about = mean
+        if mean is None:
+            about = _mean(ary, axis, computed, None, True, where)
+        squares = reduce(
+            ary, "squared_deviations", axis, computed, None, keepdims, where, None,
+            (as_array(about).astype(computed, copy=False),),
+        )  # fmt: skip
+    return squares, _count(ary, axis, keepdims, where)
+
+
+def delta_of(ddof, correction):
+    """What the count is reduced by: ``ddof``, or the same under the array API's name."""
+    correction = given(correction)
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction mean the same: give one of them")
+    return correction
+
+
+@public(array_api=True)
+@last_step
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None, stream=None, allocator=None):  # fmt: skip
+    """Compute the variance over axes: the mean squared deviation from the mean.
+
+    ddof, correction: two names of the number that is subtracted from the count before the division.
+    mean: the mean, if it is known; of the shape that ``keepdims=True`` gives.
+
+    The other parameters and the types are those of :func:`mean`; the variance of complex numbers is real.
+    One pass, in which partial sums are merged pairwise (Chan, Golub and LeVeque, Updating formulae and a
+    pairwise algorithm for computing sample variances, 1979).
+
+    >>> gpuarray.var(gpuarray.array([1.0, 2.0, 3.0, 4.0]))
+    array(1.25)
+    """
+    a, ddof, mask = as_array(a), delta_of(ddof, correction), mask_of(where)
+    keepdims = bool(given(keepdims, False))
+    with _Using(stream, allocator):
+        dtype, computed = _types_of_mean(a, dtype)
+        squares, count = _squares(a, axis, computed, keepdims, mask, given(mean))
+        return _divide_by_count(squares, count - ddof, real_type(dtype), out)
+
+
+@public(array_api=True)
+@last_step
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None, stream=None, allocator=None):  # fmt: skip
+    """Compute the standard deviation over axes, the square root of :func:`var`; parameters as there.
+
+    The deviation of 16-bit floats has a value even if their variance overflows.
+
+    >>> gpuarray.std(gpuarray.array([1.0, 3.0]), correction=1) ** 2
+    array(2.)
+    """
+    a, ddof, mask = as_array(a), delta_of(ddof, correction), mask_of(where)
+    keepdims = bool(given(keepdims, False))
+    with _Using(stream, allocator):
+        dtype, computed = _types_of_mean(a, dtype)
+        squares, count = _squares(a, axis, computed, keepdims, mask, given(mean))
+        result = _divide_by_count(squares, count - ddof, real_type(computed), None)
+        result = UFUNCS["sqrt"](result, out=result if out is None else out)
+        if out is not None:
+            return result
+        return result.astype(real_type(dtype), copy=False)
+
+
+@public()
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """Compute the weighted mean over axes.
+
+    axis: an int, several, or None for all axes.
+    weights: numbers of the shape of ``a``, or of the shape of the axes. None weighs all elements equally.
+    returned: True returns (mean, sum of the weights).
+    keepdims: whether reduced axes stay, with extent 1.
+
+    Means of integers are float64. Raises ZeroDivisionError if weights add up to zero, TypeError or
+    ValueError if their shape does not fit.
+
+    >>> gpuarray.average(gpuarray.array([1.0, 2.0]), weights=gpuarray.array([3, 1]))
+    array(1.25)
+    """
+    a, keepdims = as_array(a), bool(given(keepdims, False))
+    if weights is None:
+        result = a.mean(axis, None, None, keepdims)
+        axes = normalize_axes(axis, a.ndim)
+        count = math.prod(a.shape[one] for one in axes)
+        total = full(result.shape, count, result.dtype)
+        return (result, total) if returned else result
+    weights = as_array(weights)
+    if weights.shape != a.shape:
+        weights = _weights_of_axes(a, axis, weights)
+    kind = np.result_type(a.dtype, weights.dtype, *([np.float64] if a.dtype.kind in "iub" else []))  # fmt: skip
+    weights = broadcast_to(weights, a.shape)
+    total = weights.sum(axis, kind, None, keepdims)
+    if bool((total == 0).any()):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    result = (a * weights).sum(axis, kind, None, keepdims) / total
+    return (result, total) if returned else result
+
+
+def _weights_of_axes(a, axis, weights):
+    if axis is None:
+        raise TypeError(
+            f"without axis, a and weights must have the same shape: {a.shape} "
+            f"and {weights.shape}"
+        )
+    axes = normalize_axes(axis, a.ndim)
+    if weights.shape != tuple(a.shape[one] for one in axes):
+        raise ValueError(
+            f"weights have the shape {weights.shape}, the axes {axes} of a "
+            f"{tuple(a.shape[one] for one in axes)}"
+        )
+    weights = weights.transpose([axes.index(one) for one in sorted(axes)])
+    return weights._reshape([n if i in axes else 1 for i, n in enumerate(a.shape)])

@@ -1,0 +1,191 @@
+"""Parts of arrays joined, and results put where indices say: ``ufunc.at`` and ``ufunc.reduceat``.
+
+Elements that belong together lie one after the other (sorted, where indices say so). A thread joins up
+to 256 of them in their order; of longer segments, the results of such pieces are joined the same way. So
+the order of operations follows from the lengths alone, and sums of floats are the same in every run.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _device_code, _driver
+from pycuda._driver import ArrayBase
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing.selecting import flatnonzero
+from pycuda.arrays.reductions import scans as _scans
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.joining import stack as _stack
+from pycuda.arrays.shapes.repeating import repeat
+from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.tools import context_dependent_memoize
+
+_PIECE = 256
+# Operators of _device/segments.cuh.
+_JOINS = {
+    "add": "Add", "multiply": "Multiply", "minimum": "Minimum", "maximum": "Maximum",
+    "fmin": "Fmin", "fmax": "Fmax", "logical_and": "LogicalAnd", "logical_or": "LogicalOr",
+    "bitwise_and": "BitwiseAnd", "bitwise_or": "BitwiseOr", "bitwise_xor": "BitwiseXor",
+}  # fmt: skip
+# x - a - b is x - (a + b): what is joined before it meets the array.
+_AT = {"subtract": "add", "divide": "multiply"}
+
+
+@context_dependent_memoize
+def _kernel(join: str, dtype: np.dtype) -> _driver.Function:
+    return _device_code.load("segments", T=dtype, JOIN=join).get_function("join")
+
+
+def can_join(name: str, dtype: np.dtype) -> bool:
+    """Whether :func:`join_segments` knows an operation on a type."""
+    if name not in _JOINS or dtype.kind not in "biufc":
+        return False
+    return dtype.kind != "c" or name in ("add", "multiply")
+
+
+def join_segments(name: str, values: ArrayBase, starts: ArrayBase, lengths: ArrayBase):
+    """``values[starts[i]:starts[i] + lengths[i]]`` joined for each ``i``; lengths are at least 1."""
+    count = starts.size
+    if values.dtype == np.float16:  # joined in float32, as sums are
+        whole = join_segments(name, values.astype(np.float32), starts, lengths)
+        return whole.astype(np.float16)
+    if count and int(lengths.max().get()) > _PIECE:
+        pieces = (lengths + (_PIECE - 1)) // _PIECE
+        first = _scans.cumsum(pieces) - pieces
+        owner = repeat(arange_of(count), pieces)
+        begin = (arange_of(owner.size) - first[owner]) * _PIECE
+        left = lengths[owner] - begin
+        values = _join(name, values, starts[owner] + begin, np.minimum(left, _PIECE))
+        return join_segments(name, values, first, pieces)
+    return _join(name, values, starts, lengths)
+
+
+def _join(name, values, starts, lengths):
+    out = empty(starts.size, values.dtype)
+    if starts.size:
+        _kernel(_JOINS[name], values.dtype)(
+            values, starts, lengths, out, starts.size,
+            block=(256, 1, 1), grid=(-(-starts.size // 256), 1),
+        )  # fmt: skip
+    return out
+
+
+def segments_of_equal(ordered: ArrayBase) -> tuple:
+    """The starts and lengths of the runs of equal elements in a sorted vector of integers."""
+    size = ordered.size
+    if size == 0:
+        return empty(0, np.int64), empty(0, np.int64)
+    differs = empty(size, np.bool_)
+    differs[:1] = True
+    differs[1:] = ordered[1:] != ordered[:-1]
+    starts = flatnonzero(differs)
+    ends = empty(starts.size, np.int64)
+    ends[:-1] = starts[1:]
+    ends[-1:] = size
+    return starts, ends - starts
+
+
+# ufunc.at
+
+
+def at(ufunc, a, indices, b=None) -> None:
+    """``a[indices] = ufunc(a[indices], b)``, once for each time that a place is named."""
+    if not isinstance(a, ArrayBase):
+        raise TypeError(
+            f"{ufunc.__name__}.at() wants an array of the device, not {type(a).__name__}"
+        )
+    if (b is None) == (ufunc.nin == 2):
+        raise TypeError(
+            f"{ufunc.__name__}.at() wants {ufunc.nin} operands, not {2 - (b is None)}"
+        )
+    places = arange_of(a.size)._reshape(a.shape)[indices]
+    if b is not None:
+        b = broadcast_to(as_array(b), places.shape)._ravel()
+    places = places._ravel()
+    flat = a._ravel() if a._c_contiguous else a.copy("C")._ravel()
+    _at_flat(ufunc, flat, places, b)
+    if not a._c_contiguous:
+        a[...] = flat._reshape(a.shape)
+
+
+def _at_flat(ufunc, flat, places, b) -> None:
+    kind = (ufunc(flat[:0]) if b is None else ufunc(flat[:0], b[:0])).dtype
+    if not np.can_cast(kind, flat.dtype, "same_kind"):
+        raise TypeError(
+            f"{ufunc.__name__}.at() computes {kind}, which cannot be cast to {flat.dtype} with "
+            "casting rule 'same_kind'"
+        )
+    if places.size == 0:
+        return
+    order = _driver._array_argsort(places, 0)
+    ordered = places[order]
+    starts, lengths = segments_of_equal(ordered)
+    once = ordered[starts]
+    most = int(lengths.max().get())
+    name = _AT.get(ufunc.__name__, ufunc.__name__)
+    if b is not None:
+        b = b[order]
+        if most == 1 or can_join(name, kind):
+            if most > 1:
+                b = join_segments(name, b.astype(kind, copy=False), starts, lengths)
+            flat[once] = ufunc(flat[once], b).astype(flat.dtype, copy=False)
+            return
+    for turn in range(most):  # the turn-th time that a place is named
+        there = flatnonzero(lengths > turn)
+        chosen = once[there]
+        operands = [flat[chosen]] + ([] if b is None else [b[starts[there] + turn]])
+        flat[chosen] = ufunc(*operands).astype(flat.dtype, copy=False)
+
+
+# ufunc.reduceat
+
+
+def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
+    """``ufunc.reduce(array[indices[i]:indices[i + 1]])`` for each ``i``; where that is empty, the element
+    ``array[indices[i]]``."""
+    out = out[0] if isinstance(out, tuple) else out
+    array = as_array(array)
+    axis = _axes.normalize_axis(axis, array.ndim)
+    places = np.asarray(indices.get() if isinstance(indices, ArrayBase) else indices)
+    places = places.astype(np.int64)
+    extent = array.shape[axis]
+    for place in places[(places < 0) | (places >= extent)][:1]:
+        raise IndexError(
+            f"index {place} out-of-bounds in {ufunc.__name__}.reduceat [0, {extent})"
+        )
+    ends = np.append(places[1:], extent)
+    lengths = np.maximum(ends - places, 1)
+    name = ufunc.__name__
+    before = (slice(None),) * axis
+    if dtype is None and name in ("add", "multiply") and array.dtype.kind in "biu":
+        dtype = np.uint64 if array.dtype.kind == "u" else np.int64
+    kind = np.dtype(array.dtype if dtype is None else dtype)
+    if name.startswith("logical"):
+        array, kind = array != 0, np.dtype(bool)
+    array = array.astype(kind, copy=False)
+    if can_join(name, kind) and places.size:
+        moved = array.transpose(
+            [i for i in range(array.ndim) if i != axis] + [axis]
+        ).copy("C")
+        rows = moved.shape[:-1]
+        count = moved.size // extent
+        starts = (np.arange(count)[:, None] * extent + places).ravel()
+        result = join_segments(
+            name, moved._ravel(), as_array(starts), as_array(np.tile(lengths, count))
+        )
+        result = result._reshape(*rows, places.size)
+        result = result.transpose(
+            [*range(axis), array.ndim - 1, *range(axis, array.ndim - 1)]
+        )
+    else:
+        parts = [
+            getattr(np, name).reduce(array[(*before, slice(at, at + n))], axis=axis)
+            for at, n in zip(places.tolist(), lengths.tolist(), strict=True)
+        ]
+        shape = [0 if i == axis else n for i, n in enumerate(array.shape)]
+        result = _stack(parts, axis) if parts else empty(shape, kind)
+    if out is None:
+        return result.copy("C")
+    return _driver._array_apply("copy", result, out=out)

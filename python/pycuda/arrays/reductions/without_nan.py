@@ -1,0 +1,203 @@
+"""Reductions that leave NaN out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda._driver import _Using
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.indexing.selecting import where as where_
+from pycuda.arrays.reductions.means import delta_of, mean, var
+from pycuda.arrays.reductions.reducing import given, mask_of, reduce, with_initial
+from pycuda.arrays.reductions.scans import cumprod, cumsum
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.views import broadcast_to
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+
+def _is_float(a) -> bool:
+    return a.dtype.kind in "fcV"
+
+
+def _numbers(a, where):
+    """Where elements count: they are numbers, and ``where`` holds."""
+    mask = mask_of(where)
+    if not _is_float(a):
+        return mask
+    numbers = ~UFUNCS["isnan"](a)
+    return numbers if mask is None else numbers & mask
+
+
+def _counted(a, axis, keepdims, where):
+    numbers = _numbers(a, where)
+    if numbers is None:
+        return None
+    spread = broadcast_to(numbers, a.shape)
+    return reduce(spread, "count_nonzero", axis, keepdims=keepdims)
+
+
+@public()
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
+    """Add up the elements that are not NaN; parameters as of :meth:`GPUArray.sum`. A sum of no numbers is 0.
+
+    >>> gpuarray.nansum(gpuarray.array([1.0, np.nan, 2.0]))
+    array(3.)
+    """
+    return _nan_reduction(
+        "nansum", "add", a, axis, dtype, out, keepdims, initial, where, stream
+    )
+
+
+@public()
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
+    """Multiply the elements that are not NaN; parameters as of :meth:`GPUArray.prod`. A product of no numbers is 1.
+
+    >>> gpuarray.nanprod(gpuarray.array([3.0, np.nan, 2.0]))
+    array(6.)
+    """
+    return _nan_reduction(
+        "nanprod", "multiply", a, axis, dtype, out, keepdims, initial, where, stream
+    )
+
+
+@public()
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
+    """Find the smallest element that is not NaN; parameters as of :meth:`GPUArray.min`. NaN if all are NaN.
+
+    >>> gpuarray.nanmin(gpuarray.array([3.0, np.nan, 2.0]))
+    array(2.)
+    """
+    return _nan_reduction(
+        "nanmin", "fmin", a, axis, None, out, keepdims, initial, where, stream
+    )
+
+
+@public()
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
+    """Find the largest element that is not NaN; parameters as of :meth:`GPUArray.max`. NaN if all are NaN.
+
+    >>> gpuarray.nanmax(gpuarray.array([3.0, np.nan, 2.0]))
+    array(3.)
+    """
+    return _nan_reduction(
+        "nanmax", "fmax", a, axis, None, out, keepdims, initial, where, stream
+    )
+
+
+def _nan_reduction(name, ufunc, a, axis, dtype, out, keepdims, initial, where, stream):
+    with _Using(stream):
+        a, keepdims = as_array(a), bool(given(keepdims, False))
+        kind, mask = (name if _is_float(a) else name[3:]), mask_of(where)
+        return with_initial(
+            ufunc,
+            lambda out: reduce(a, kind, axis, dtype, out, keepdims, mask),
+            a, axis, out, keepdims, initial,
+        )  # fmt: skip
+
+
+@public()
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
+    """Compute the mean of the elements that are not NaN; parameters as of :meth:`GPUArray.mean`. NaN if all are NaN.
+
+    >>> gpuarray.nanmean(gpuarray.array([3.0, np.nan, 2.0]))
+    array(2.5)
+    """
+    a = as_array(a)
+    return mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
+
+
+@public()
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):  # fmt: skip
+    """Compute the variance of the elements that are not NaN; parameters as of :meth:`GPUArray.var`.
+
+    The result is NaN if there are no more numbers than ``ddof``.
+
+    >>> gpuarray.nanvar(gpuarray.array([3.0, np.nan, 1.0]))
+    array(1.)
+    """
+    a, ddof = as_array(a), delta_of(ddof, correction)
+    keepdims = bool(given(keepdims, False))
+    result = var(
+        a, axis, dtype, None, ddof, keepdims, where=_numbers(a, where), mean=mean
+    )
+    count = _counted(a, axis, keepdims, where)
+    if count is not None and ddof:
+        result = where_(count <= ddof, result.dtype.type(np.nan), result)
+    return result if out is None else UFUNCS["positive"](result, out=out)
+
+
+@public()
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):  # fmt: skip
+    """Compute the standard deviation of the elements that are not NaN; parameters as of :func:`nanvar`.
+
+    >>> gpuarray.nanstd(gpuarray.array([3.0, np.nan, 1.0]))
+    array(1.)
+    """
+    variance = nanvar(
+        a,
+        axis,
+        dtype,
+        None,
+        ddof,
+        keepdims,
+        where=where,
+        mean=mean,
+        correction=correction,
+    )
+    return UFUNCS["sqrt"](variance, out=variance if out is None else out)
+
+
+@public()
+def nanargmin(a, axis=None, out=None, *, keepdims=False):
+    """Find the index of the first smallest number; parameters as of :func:`argmin`. ValueError if all are NaN.
+
+    >>> gpuarray.nanargmin(gpuarray.array([3.0, np.nan, 2.0]))
+    array(2)
+    """
+    return _nan_index("argmin", np.inf, a, axis, out, keepdims)
+
+
+@public()
+def nanargmax(a, axis=None, out=None, *, keepdims=False):
+    """Find the index of the first largest number; parameters as of :func:`argmin`. ValueError if all are NaN.
+
+    >>> gpuarray.nanargmax(gpuarray.array([3.0, np.nan, 2.0]))
+    array(0)
+    """
+    return _nan_index("argmax", -np.inf, a, axis, out, keepdims)
+
+
+def _nan_index(name, worst, a, axis, out, keepdims):
+    a, keepdims = as_array(a), bool(given(keepdims, False))
+    if _is_float(a):
+        missing = UFUNCS["isnan"](a)
+        if a.size and bool(missing.all(axis).any()):
+            raise ValueError("All-NaN slice encountered")
+        a = where_(missing, a.dtype.type(worst), a)
+    return getattr(a, name)(axis, out, keepdims)
+
+
+@public()
+def nancumsum(a, axis=None, dtype=None, out=None):
+    """Add up the elements up to each one, with NaN as zero; parameters as of :func:`cumsum`.
+
+    >>> gpuarray.nancumsum(gpuarray.array([1.0, np.nan, 2.0]))
+    array([1., 1., 3.])
+    """
+    return cumsum(_without_nan(as_array(a), 0), axis, dtype, out)
+
+
+@public()
+def nancumprod(a, axis=None, dtype=None, out=None):
+    """Multiply the elements up to each one, with NaN as one; parameters as of :func:`cumsum`.
+
+    >>> gpuarray.nancumprod(gpuarray.array([3.0, np.nan, 2.0]))
+    array([3., 3., 6.])
+    """
+    return cumprod(_without_nan(as_array(a), 1), axis, dtype, out)
+
+
+def _without_nan(a, value):
+    if not _is_float(a):
+        return a
+    return where_(UFUNCS["isnan"](a), a.dtype.type(value), a)

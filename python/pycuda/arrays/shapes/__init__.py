@@ -1,0 +1,1 @@
+"""Axes, views, joining and splitting of arrays."""

@@ -1,0 +1,233 @@
+"""numpy's functions that make one array of several, or a larger one of one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.views import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+)
+
+
+def _along(axis: int, part) -> tuple:
+    return (slice(None),) * axis + (part,)
+
+
+def _several(arrays, what: str) -> list:
+    arrays = [as_array(array) for array in arrays]
+    if not arrays:
+        raise ValueError(f"need at least one array to {what}")
+    return arrays
+
+
+@public(array_api="concat", aliases="concat")
+def concatenate(
+    arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same_kind"
+):
+    """Join arrays along an axis.
+
+    arrays: the arrays, whose shapes are equal but for ``axis``.
+    axis: the axis; None joins all elements of each array, in C order.
+    out: an array for the result.
+    allocator: a function that returns the result's memory, by default the allocator of the first array that
+        has one. PyCUDA's ``concatenate(arrays, axis, allocator)`` works, too.
+    dtype: the type of the result, by default the common type of all arrays.
+    casting: which casts of types are allowed, as in NumPy; others raise TypeError.
+
+    Raises ValueError for no arrays and for shapes that do not fit.
+
+    >>> gpuarray.concatenate([gpuarray.array([1, 2]), gpuarray.array([3])])
+    array([1, 2, 3])
+    """
+    out, allocator = _out_or_allocator(out, allocator)
+    arrays = _several(arrays, "concatenate")
+    if axis is None:
+        arrays, axis = [array._ravel() for array in arrays], 0
+    if arrays[0].ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = _axes.normalize_axis(axis, arrays[0].ndim)
+    shape = _joined_shape(arrays, axis)
+    if out is None:
+        wanted = dtype or np.result_type(*(array.dtype for array in arrays))
+        allocator = allocator or _allocator_of(arrays)
+        out = empty(shape, np.dtype(wanted), allocator=allocator)
+    elif dtype is not None:
+        raise TypeError("concatenate() takes out or dtype, not both")
+    elif out.shape != shape:
+        raise ValueError(f"out has the shape {out.shape}, the result {shape}")
+    for array in arrays:
+        if not np.can_cast(array.dtype, out.dtype, casting):
+            raise TypeError(
+                f"{array.dtype} cannot be cast to {out.dtype} by the rule {casting!r}"
+            )
+    start = 0
+    for array in arrays:
+        stop = start + array.shape[axis]
+        out[_along(axis, slice(start, stop))] = array
+        start = stop
+    return out
+
+
+def _joined_shape(arrays, axis: int) -> tuple[int, ...]:
+    first = arrays[0]
+    rest = first.shape[:axis] + first.shape[axis + 1 :]
+    for number, array in enumerate(arrays):
+        if array.ndim != first.ndim or rest != (
+            array.shape[:axis] + array.shape[axis + 1 :]
+        ):
+            raise ValueError(
+                f"all arrays must have the same shape but for axis {axis}: array 0 has "
+                f"{first.shape}, array {number} has {array.shape}"
+            )
+    total = sum(array.shape[axis] for array in arrays)
+    return (*first.shape[:axis], total, *first.shape[axis + 1 :])
+
+
+def _out_or_allocator(out, allocator):
+    """PyCUDA has the allocator at the place of numpy's ``out``."""
+    if out is not None and not isinstance(out, _driver.ArrayBase) and callable(out):
+        if allocator is not None:
+            raise TypeError("there are two allocators among the arguments")
+        return None, out
+    return out, allocator
+
+
+def _allocator_of(arrays):
+    """That of the first array that has one."""
+    return next((a._own_allocator for a in arrays if a._own_allocator), None)
+
+
+@public(array_api=True)
+def stack(arrays, axis=0, out=None, allocator=None, *, dtype=None, casting="same_kind"):
+    """Join arrays of one shape along a new axis.
+
+    axis: the place of the new axis in the result.
+
+    The other parameters and errors are those of :func:`concatenate`.
+
+    >>> gpuarray.stack([gpuarray.array([1, 2]), gpuarray.array([3, 4])], axis=1)
+    array([[1, 3],
+           [2, 4]])
+    """
+    arrays = _several(arrays, "stack")
+    if len({array.shape for array in arrays}) != 1:
+        raise ValueError(
+            f"all arrays must have the same shape, not {[a.shape for a in arrays]}"
+        )
+    axis = _axes.normalize_axis(axis, arrays[0].ndim + 1)
+    arrays = [array[_along(axis, None)] for array in arrays]
+    return concatenate(
+        arrays, axis, out, dtype=dtype, casting=casting, allocator=allocator
+    )
+
+
+@public(aliases="row_stack")
+def vstack(tup, *, dtype=None, casting: str = "same_kind"):
+    """Join arrays along the first axis; vectors are rows.
+
+    dtype, casting: as of :func:`concatenate`.
+
+    >>> gpuarray.vstack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
+    array([[1, 2],
+           [3, 4]])
+    """
+    arrays = [atleast_2d(array) for array in tup]
+    return concatenate(arrays, 0, dtype=dtype, casting=casting)
+
+
+@public()
+def hstack(tup, *, dtype=None, casting: str = "same_kind"):
+    """Join arrays along the second axis; vectors along their only axis.
+
+    dtype, casting: as of :func:`concatenate`.
+
+    >>> gpuarray.hstack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
+    array([1, 2, 3, 4])
+    """
+    arrays = [atleast_1d(array) for array in _several(tup, "stack")]
+    axis = 0 if arrays[0].ndim == 1 else 1
+    return concatenate(arrays, axis, dtype=dtype, casting=casting)
+
+
+@public()
+def dstack(tup):
+    """Join arrays along the third axis. Vectors have the shape (1, n, 1), matrices (m, n, 1).
+
+    >>> gpuarray.dstack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
+    array([[[1, 3],
+            [2, 4]]])
+    """
+    return concatenate([atleast_3d(array) for array in tup], 2)
+
+
+@public()
+def column_stack(tup):
+    """Join arrays along the second axis; vectors are columns.
+
+    >>> gpuarray.column_stack([gpuarray.array([1, 2]), gpuarray.array([3, 4])])
+    array([[1, 3],
+           [2, 4]])
+    """
+    arrays = [as_array(array) for array in tup]
+    columns = [a if a.ndim > 1 else a._reshape(-1, 1) for a in arrays]
+    return concatenate(columns, 1)
+
+
+@public()
+def append(arr, values, axis=None):
+    """Join an array and further values along an axis; None joins all elements of both.
+
+    >>> gpuarray.append(gpuarray.array([1, 2]), [3, 4])
+    array([1, 2, 3, 4])
+    """
+    return concatenate((arr, as_array(values)), axis)
+
+
+@public()
+def block(arrays):
+    """Join nested lists of arrays: the innermost lists along the last axis, the next ones along the last but one.
+
+    Raises ValueError for lists of different depth or of no elements.
+
+    >>> x = gpuarray.ones((1, 2), np.int8)
+    >>> gpuarray.block([[x, 2 * x], [3 * x, 4 * x]])
+    array([[1, 1, 2, 2],
+           [3, 3, 4, 4]], dtype=int8)
+    """
+    depth = _depth(arrays)
+    most = max(depth, max((leaf.ndim for leaf in _leaves(arrays)), default=0))
+    return _join_block(arrays, depth, most, 0)
+
+
+def _depth(arrays) -> int:
+    if not isinstance(arrays, list):
+        return 0
+    if not arrays:
+        raise ValueError("block() wants no empty lists")
+    depths = {_depth(one) for one in arrays}
+    if len(depths) != 1:
+        raise ValueError("block() wants lists that are nested alike")
+    return depths.pop() + 1
+
+
+def _leaves(arrays):
+    if not isinstance(arrays, list):
+        yield as_array(arrays)
+        return
+    for one in arrays:
+        yield from _leaves(one)
+
+
+def _join_block(arrays, depth: int, most: int, level: int):
+    if level == depth:
+        array = as_array(arrays)
+        return array._reshape((1,) * (most - array.ndim) + array.shape)
+    parts = [_join_block(one, depth, most, level + 1) for one in arrays]
+    return concatenate(parts, most - depth + level)

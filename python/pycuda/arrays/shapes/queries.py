@@ -1,0 +1,103 @@
+"""What an array is: its extents, its parts, whether it shares memory."""
+
+from __future__ import annotations
+
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.axes import normalize_axes
+
+
+@public()
+def shape(a) -> tuple[int, ...]:
+    """Return the extents of the axes, a tuple.
+
+    >>> gpuarray.shape(gpuarray.zeros((2, 3)))
+    (2, 3)
+    """
+    return a.shape
+
+
+@public()
+def ndim(a) -> int:
+    """Return the number of axes.
+
+    >>> gpuarray.ndim(gpuarray.zeros((2, 3)))
+    2
+    """
+    return a.ndim
+
+
+@public()
+def size(a, axis=None) -> int:
+    """Return the number of elements, or the product of the extents of ``axis``, an int or a tuple.
+
+    >>> gpuarray.size(gpuarray.zeros((2, 3)), axis=1)
+    3
+    """
+    if axis is None:
+        return a.size
+    count = 1
+    for one in normalize_axes(axis, a.ndim):
+        count *= a.shape[one]
+    return count
+
+
+@public(array_api=True)
+def real(val):
+    """Return the real parts: a new array for complex elements, else the array itself.
+
+    >>> gpuarray.real(gpuarray.array([1 + 2j, 3]))
+    array([1., 3.])
+    """
+    return val.real
+
+
+@public(array_api=True)
+def imag(val):
+    """Return the imaginary parts as a new array; zeros for real elements.
+
+    >>> gpuarray.imag(gpuarray.array([1 + 2j, 3]))
+    array([2., 0.])
+    """
+    return val.imag
+
+
+@public()
+def isrealobj(x) -> bool:
+    """Test whether the dtype is not complex. Returns a bool of the host.
+
+    >>> gpuarray.isrealobj(gpuarray.array([1 + 0j]))
+    False
+    """
+    return not iscomplexobj(x)
+
+
+@public()
+def iscomplexobj(x) -> bool:
+    """Test whether the dtype is complex. Returns a bool of the host.
+
+    >>> gpuarray.iscomplexobj(gpuarray.array([1 + 0j]))
+    True
+    """
+    return x.dtype.kind == "c"
+
+
+@public()
+def may_share_memory(a, b, max_work=None) -> bool:
+    """Test whether the address ranges of two arrays overlap. Returns a bool of the host.
+
+    max_work: accepted for NumPy's signature. The test is of ranges alone, as in NumPy with ``max_work=0``.
+
+    >>> x = gpuarray.zeros(4)
+    >>> gpuarray.may_share_memory(x, x[2:])
+    True
+    """
+    (low, high), (begin, end) = _bounds(a), _bounds(b)
+    return low < end and begin < high
+
+
+def _bounds(ary) -> tuple[int, int]:
+    if not ary.size:
+        return 0, 0
+    steps = [(n - 1) * step for n, step in zip(ary.shape, ary.strides, strict=True)]
+    low = ary.ptr + sum(step for step in steps if step < 0)
+    return low, ary.ptr + sum(step for step in steps if step > 0) + ary.itemsize

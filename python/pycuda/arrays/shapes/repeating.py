@@ -1,0 +1,198 @@
+"""Elements of arrays repeated, moved, left out and put in."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import empty, empty_like, full
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.joining import _along
+from pycuda.arrays.shapes.views import broadcast_to
+
+
+@public(array_api=True)
+def tile(A, reps):
+    """Repeat an array along each axis, in one pass.
+
+    reps: the number of repetitions, or one number for each axis.
+
+    >>> gpuarray.tile(gpuarray.array([1, 2]), (2, 2))
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]])
+    """
+    array = as_array(A)
+    counts = tuple(reps) if np.iterable(reps) else (reps,)
+    counts = (1,) * (array.ndim - len(counts)) + tuple(map(operator.index, counts))
+    if min(counts, default=0) < 0:
+        raise ValueError(f"reps must not be negative: {counts}")
+    shape = (1,) * (len(counts) - array.ndim) + array.shape
+    between = [part for n in shape for part in (1, n)]
+    repeated = [part for r, n in zip(counts, shape, strict=True) for part in (r, n)]
+    view = broadcast_to(array._reshape(between), repeated)
+    return view.copy("C")._reshape([r * n for r, n in zip(counts, shape, strict=True)])
+
+
+@public(array_api=True)
+def repeat(a, repeats, axis=None):
+    """Repeat each element, or each part along an axis.
+
+    repeats: the number of repetitions, or one number for each element. An array of the device is read back,
+        because the numbers decide on the shape of the result.
+    axis: the axis; None takes the elements in C order.
+
+    Raises ValueError for negative numbers.
+
+    >>> gpuarray.repeat(gpuarray.array([5, 6]), [2, 1])
+    array([5, 5, 6])
+    """
+    array = as_array(a)
+    if axis is None:
+        array, axis = array._ravel(), 0
+    axis = _axes.normalize_axis(axis, array.ndim)
+    counts = np.asarray(repeats.get() if hasattr(repeats, "get") else repeats)
+    if counts.dtype.kind not in "iub":
+        raise TypeError(f"repeats must be of integers, not of {counts.dtype}")
+    if counts.size and counts.min() < 0:
+        raise ValueError("repeats must not be negative")
+    extent = array.shape[axis]
+    if counts.size != 1:
+        places = np.repeat(np.arange(extent), counts)
+        return array[_along(axis, places)]
+    count = int(counts.reshape(())[()])
+    shape = (*array.shape[: axis + 1], count, *array.shape[axis + 1 :])
+    view = broadcast_to(array[_along(axis + 1, None)], shape)
+    result = (*array.shape[:axis], extent * count, *array.shape[axis + 1 :])
+    return view.copy("C")._reshape(result)
+
+
+@public(array_api=True)
+def roll(a, shift, axis=None):
+    """Shift the elements along axes; elements that leave at one end come in at the other.
+
+    shift: the number of places, one for all axes or one for each.
+    axis: an int or several; None shifts the flat array.
+
+    >>> gpuarray.roll(gpuarray.array([1, 2, 3, 4]), 1)
+    array([4, 1, 2, 3])
+    """
+    array = as_array(a)
+    if axis is None:
+        return roll(array._ravel(), shift, 0)._reshape(array.shape)
+    shifts, axes = np.broadcast_arrays(shift, axis)
+    total: dict[int, int] = {}
+    for step, one in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
+        one = _axes.normalize_axis(one, array.ndim)
+        total[one] = total.get(one, 0) + step
+    result = empty_like(array)
+    if array.size:
+        _roll_parts(result, array, sorted(total.items()))
+    return result
+
+
+def _roll_parts(result, array, steps) -> None:
+    """Each axis is cut in two, whose parts change places."""
+    if not steps:
+        result._assign(array)
+        return
+    (axis, step), *rest = steps
+    extent = array.shape[axis]
+    step %= extent
+    _roll_parts(
+        result[_along(axis, slice(step, None))],
+        array[_along(axis, slice(None, extent - step))],
+        rest,
+    )
+    if step:
+        _roll_parts(
+            result[_along(axis, slice(None, step))],
+            array[_along(axis, slice(extent - step, None))],
+            rest,
+        )
+
+
+@public()
+def delete(arr, obj, axis=None):
+    """Copy an array without the parts at given indices.
+
+    obj: an int, a slice, a list of ints, or a mask of bool.
+    axis: the axis; None takes the elements of the flat array.
+
+    Raises IndexError for an index outside.
+
+    >>> gpuarray.delete(gpuarray.array([5, 6, 7]), 1)
+    array([5, 7])
+    """
+    array = as_array(arr)
+    if axis is None:
+        array, axis = array._ravel(), 0
+    axis = _axes.normalize_axis(axis, array.ndim)
+    kept = np.delete(np.arange(array.shape[axis]), _on_host(obj))
+    return array[_along(axis, kept)]
+
+
+@public()
+def insert(arr, obj, values, axis=None):
+    """Copy an array with values put in before given indices.
+
+    obj: an int, a slice, a list of ints, or a mask of bool.
+    values: an array or number that broadcasts to the parts, cast to the type of ``arr``.
+    axis: the axis; None takes the elements of the flat array.
+
+    >>> gpuarray.insert(gpuarray.array([5, 6]), 1, [9, 9])
+    array([5, 9, 9, 6])
+    """
+    array = as_array(arr)
+    if axis is None:
+        array, axis = array._ravel(), 0
+    axis = _axes.normalize_axis(axis, array.ndim)
+    extent = array.shape[axis]
+    values = as_array(values).astype(array.dtype, copy=False)
+    places = _on_host(obj)
+    one = not isinstance(places, slice) and np.ndim(places) == 0
+    if one:
+        values = values._reshape((1,) * (array.ndim - values.ndim) + values.shape)
+        values = _moved_to(values, axis)
+        order = np.insert(np.arange(extent), [int(places)] * values.shape[axis], -1)
+    else:
+        order = np.insert(np.arange(extent), places, -1)
+    fresh = np.flatnonzero(order < 0)
+    result = empty(
+        (*array.shape[:axis], len(order), *array.shape[axis + 1 :]), array.dtype
+    )
+    result[_along(axis, np.flatnonzero(order >= 0))] = array
+    result[_along(axis, fresh)] = values
+    return result
+
+
+def _moved_to(values, axis: int):
+    """numpy's rule for one place: the first axis of the values is that of the insertion."""
+    axes = list(range(1, values.ndim))
+    axes.insert(axis, 0)
+    return values.transpose(axes)
+
+
+def _on_host(index):
+    return index.get() if hasattr(index, "get") else index
+
+
+@public()
+def resize(a, new_shape):
+    """Repeat the elements of an array, in C order, until a new shape is full.
+
+    >>> gpuarray.resize(gpuarray.array([1, 2, 3]), (2, 2))
+    array([[1, 2],
+           [3, 1]])
+    """
+    array = as_array(a)._ravel()
+    shape = tuple(new_shape) if np.iterable(new_shape) else (new_shape,)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"a shape must not be negative: {shape}")
+    count = math.prod(shape)
+    if array.size == 0:
+        return full(shape, 0, array.dtype)
+    return tile(array, -(-count // array.size))[:count]._reshape(shape)

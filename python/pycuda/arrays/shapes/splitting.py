@@ -1,0 +1,106 @@
+"""Arrays split into views along an axis."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.views import moveaxis
+
+
+@public()
+def split(ary, indices_or_sections, axis: int = 0) -> list:
+    """Split an array along an axis into views.
+
+    indices_or_sections: the number of equal parts, or the indices at which parts begin.
+    axis: the axis.
+
+    Raises ValueError if the axis has no equal parts of that number.
+
+    >>> gpuarray.split(gpuarray.array([1, 2, 3, 4]), 2)
+    [array([1, 2]), array([3, 4])]
+    """
+    if np.ndim(indices_or_sections) == 0:
+        parts = operator.index(indices_or_sections)
+        if ary.shape[axis] % parts:
+            raise ValueError(
+                f"an axis of {ary.shape[axis]} is not divided into {parts} equal parts"
+            )
+    return array_split(ary, indices_or_sections, axis)
+
+
+@public()
+def array_split(ary, indices_or_sections, axis: int = 0) -> list:
+    """Split an array along an axis into views that need not be equal: the first ones are longer by one.
+
+    Parameters are those of :func:`split`.
+
+    >>> gpuarray.array_split(gpuarray.array([1, 2, 3]), 2)
+    [array([1, 2]), array([3])]
+    """
+    axis = _axes.normalize_axis(axis, ary.ndim)
+    extent = ary.shape[axis]
+    if np.ndim(indices_or_sections) == 0:
+        parts = operator.index(indices_or_sections)
+        if parts <= 0:
+            raise ValueError(f"the number of parts must be positive, not {parts}")
+        each, more = divmod(extent, parts)
+        ends = np.cumsum([each + (i < more) for i in range(parts)]).tolist()[:-1]
+    else:
+        ends = [operator.index(end) for end in indices_or_sections]
+    before = (slice(None),) * axis
+    bounds = zip([None, *ends], [*ends, None], strict=True)
+    return [ary[(*before, slice(start, stop))] for start, stop in bounds]
+
+
+@public()
+def hsplit(ary, indices_or_sections) -> list:
+    """Split an array along the second axis, a vector along its only axis; see :func:`split`.
+
+    >>> gpuarray.hsplit(gpuarray.array([[1, 2], [3, 4]]), 2)
+    [array([[1],
+           [3]]), array([[2],
+           [4]])]
+    """
+    if ary.ndim == 0:
+        raise ValueError("hsplit() wants an array of at least one axis")
+    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+
+
+@public()
+def vsplit(ary, indices_or_sections) -> list:
+    """Split an array along the first axis; see :func:`split`. Raises ValueError for a vector.
+
+    >>> gpuarray.vsplit(gpuarray.array([[1, 2], [3, 4]]), 2)
+    [array([[1, 2]]), array([[3, 4]])]
+    """
+    if ary.ndim < 2:
+        raise ValueError("vsplit() wants an array of at least two axes")
+    return split(ary, indices_or_sections, 0)
+
+
+@public()
+def dsplit(ary, indices_or_sections) -> list:
+    """Split an array along the third axis; see :func:`split`. Raises ValueError for fewer than three axes.
+
+    >>> [part.shape for part in gpuarray.dsplit(gpuarray.zeros((1, 2, 4)), 2)]
+    [(1, 2, 2), (1, 2, 2)]
+    """
+    if ary.ndim < 3:
+        raise ValueError("dsplit() wants an array of at least three axes")
+    return split(ary, indices_or_sections, 2)
+
+
+@public(array_api=True)
+def unstack(x, /, *, axis: int = 0) -> tuple:
+    """View each part of an array along an axis; the views do not have the axis. Returns a tuple.
+
+    >>> gpuarray.unstack(gpuarray.array([[1, 2], [3, 4]]))
+    (array([1, 2]), array([3, 4]))
+    """
+    if x.ndim == 0:
+        raise ValueError("unstack() wants an array of at least one axis")
+    return tuple(moveaxis(x, axis, 0))

@@ -1,0 +1,306 @@
+"""numpy's functions that give views: other shapes, orders of axes and parts of an array."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes.axes import normalize_axes
+
+
+@public(array_api=True, module=False)
+def reshape(a, shape, order: str = "C", *, copy=None):
+    """Return the elements with another shape: a view if the memory allows one, else a copy.
+
+    shape: the extents; one of them may be -1 and follows from the others.
+    order: "C" or "F", the order in which elements are read and placed; "A" is that of the array.
+    copy: True always copies, False raises ValueError if a copy is necessary.
+
+    Raises ValueError if the number of elements differs.
+
+    >>> np.reshape(gpuarray.array([1, 2, 3, 4]), (2, -1))
+    array([[1, 2],
+           [3, 4]])
+    """
+    return a._reshape(shape, order=order, copy=copy)
+
+
+@public()
+def ravel(a, order: str = "C"):
+    """Return all elements along one axis: a view if the memory allows one, else a copy.
+
+    order: "C" or "F", the order of the elements; "A" and "K" are that of the array.
+
+    >>> gpuarray.ravel(gpuarray.array([[1, 2], [3, 4]]), "F")
+    array([1, 3, 2, 4])
+    """
+    return a._ravel(order)
+
+
+@public()
+def transpose(a, axes=None):
+    """View an array with its axes in another order, by default reversed.
+
+    axes: the order, a permutation of the axes. Raises ValueError for anything else.
+
+    >>> gpuarray.transpose(gpuarray.array([[1, 2], [3, 4]]))
+    array([[1, 3],
+           [2, 4]])
+    """
+    return a.transpose(axes)
+
+
+@public(array_api=True)
+def permute_dims(a, axes=None):
+    """View an array with its axes in another order; :func:`transpose` by the array API's name.
+
+    >>> gpuarray.permute_dims(gpuarray.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    return a.transpose(axes)
+
+
+@public(array_api=True)
+@public("linalg")
+def matrix_transpose(x):
+    """View matrices with rows and columns exchanged, that is the last two axes. ValueError for fewer than two axes.
+
+    >>> gpuarray.matrix_transpose(gpuarray.array([[1, 2], [3, 4]]))
+    array([[1, 3],
+           [2, 4]])
+    """
+    if x.ndim < 2:
+        raise ValueError(f"a matrix has at least two axes, this array has {x.ndim}")
+    return x.swapaxes(-1, -2)
+
+
+@public()
+def swapaxes(a, axis1: int, axis2: int):
+    """View an array with two axes exchanged.
+
+    >>> gpuarray.swapaxes(gpuarray.zeros((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
+    axes = list(range(a.ndim))
+    axis1, axis2 = normalize_axes(axis1, a.ndim)[0], normalize_axes(axis2, a.ndim)[0]
+    axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
+    return a.transpose(axes)
+
+
+@public(array_api=True)
+def moveaxis(a, source, destination):
+    """View an array with axes moved to other places; the other axes keep their order.
+
+    source, destination: the axes, and their places in the result: an int or as many in both.
+
+    >>> gpuarray.moveaxis(gpuarray.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    sources = normalize_axes(source, a.ndim)
+    places = normalize_axes(destination, a.ndim)
+    if len(sources) != len(places):
+        raise ValueError(
+            f"source has {len(sources)} axes, destination has {len(places)}"
+        )
+    axes = [axis for axis in range(a.ndim) if axis not in sources]
+    for place, axis in sorted(zip(places, sources, strict=True)):
+        axes.insert(place, axis)
+    return a.transpose(axes)
+
+
+@public()
+def rollaxis(a, axis: int, start: int = 0):
+    """View an array with ``axis`` moved in front of the axis ``start``. :func:`moveaxis` is easier to read.
+
+    >>> gpuarray.rollaxis(gpuarray.zeros((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
+    axis = _axes.normalize_axis(axis, a.ndim)
+    if not -a.ndim <= start <= a.ndim:
+        raise np.exceptions.AxisError(start, a.ndim)
+    start = start + a.ndim if start < 0 else start
+    axes = [one for one in range(a.ndim) if one != axis]
+    axes.insert(start - 1 if axis < start else start, axis)
+    return a.transpose(axes)
+
+
+@public(array_api=True)
+def squeeze(a, axis=None):
+    """View an array without axes of extent 1: all of them, or those of ``axis``.
+
+    Raises ValueError for an axis of another extent.
+
+    >>> gpuarray.squeeze(gpuarray.zeros((1, 3, 1))).shape
+    (3,)
+    """
+    return a.squeeze(axis)
+
+
+@public(array_api=True)
+def expand_dims(a, axis=0):
+    """View an array with new axes of extent 1.
+
+    axis: the places of the new axes in the result, an int or several.
+
+    >>> gpuarray.expand_dims(gpuarray.zeros(3), 0).shape
+    (1, 3)
+    """
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    places = normalize_axes(tuple(axes), a.ndim + len(axes))
+    return a[
+        tuple(None if i in places else slice(None) for i in range(a.ndim + len(places)))
+    ]
+
+
+@public(array_api=True)
+def broadcast_to(array, shape, subok: bool = False):
+    """View an array repeated along new axes in front and along axes of extent 1, without a copy.
+
+    shape: the shape of the view. Raises ValueError if the array does not broadcast to it.
+    subok: accepted for NumPy's signature; a view has the class of its array.
+
+    >>> gpuarray.broadcast_to(gpuarray.array([1, 2]), (2, 2))
+    array([[1, 2],
+           [1, 2]])
+    """
+    ary = as_array(array)
+    shape = tuple(shape) if np.iterable(shape) else (shape,)
+    added = len(shape) - ary.ndim
+    strides = [0] * added
+    if added < 0:
+        raise ValueError(f"cannot broadcast shape {ary.shape} to {shape}")
+    for own, wanted, stride in zip(ary.shape, shape[added:], ary.strides, strict=True):
+        if own not in (1, wanted):
+            raise ValueError(f"cannot broadcast shape {ary.shape} to {shape}")
+        strides.append(stride if own == wanted else 0)
+    return ary._view(0, shape, strides)
+
+
+@public()
+def broadcast_arrays(*args, subok: bool = False) -> tuple:
+    """View all arrays with their common shape. Returns a tuple. ValueError if there is no common shape.
+
+    >>> x, y = gpuarray.broadcast_arrays(gpuarray.array([1, 2]), gpuarray.array([[3], [4]]))
+    >>> y
+    array([[3, 3],
+           [4, 4]])
+    """
+    arrays = [as_array(array) for array in args]
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    return tuple(broadcast_to(array, shape) for array in arrays)
+
+
+@public()
+def atleast_1d(*arys):
+    """View arrays with at least one axis. Returns one array, or a tuple for several.
+
+    >>> gpuarray.atleast_1d(gpuarray.array(5))
+    array([5])
+    """
+    return _each(lambda a: a._reshape(1) if a.ndim == 0 else a, arys)
+
+
+@public()
+def atleast_2d(*arys):
+    """View arrays with at least two axes; new ones are put in front. Returns one array, or a tuple for several.
+
+    >>> gpuarray.atleast_2d(gpuarray.array([5, 6]))
+    array([[5, 6]])
+    """
+    return _each(lambda a: a._reshape((1,) * (2 - a.ndim) + a.shape), arys)
+
+
+@public()
+def atleast_3d(*arys):
+    """View arrays with at least three axes: (1, n, 1) for a vector, (m, n, 1) for a matrix.
+
+    >>> gpuarray.atleast_3d(gpuarray.zeros((2, 3))).shape
+    (2, 3, 1)
+    """
+
+    def widen(a):
+        if a.ndim < 2:
+            return atleast_1d(a)[None, :, None]
+        return a[..., None] if a.ndim == 2 else a
+
+    return _each(widen, arys)
+
+
+def _each(function, arys):
+    results = tuple(function(as_array(array)) for array in arys)
+    return results[0] if len(results) == 1 else results
+
+
+@public(array_api=True)
+def flip(m, axis=None):
+    """View an array with the order of the elements reversed along an axis, several, or all (None).
+
+    >>> gpuarray.flip(gpuarray.array([1, 2, 3]))
+    array([3, 2, 1])
+    """
+    axes = normalize_axes(axis, m.ndim)
+    return m[tuple(slice(None, None, -1 if i in axes else 1) for i in range(m.ndim))]
+
+
+@public()
+def fliplr(m):
+    """View an array with the second axis reversed. ValueError for fewer than two axes.
+
+    >>> gpuarray.fliplr(gpuarray.array([[1, 2], [3, 4]]))
+    array([[2, 1],
+           [4, 3]])
+    """
+    if m.ndim < 2:
+        raise ValueError("fliplr() wants an array of at least two axes")
+    return flip(m, 1)
+
+
+@public()
+def flipud(m):
+    """View an array with the first axis reversed. ValueError for an array without axes.
+
+    >>> gpuarray.flipud(gpuarray.array([[1, 2], [3, 4]]))
+    array([[3, 4],
+           [1, 2]])
+    """
+    if m.ndim < 1:
+        raise ValueError("flipud() wants an array of at least one axis")
+    return flip(m, 0)
+
+
+@public()
+def rot90(m, k: int = 1, axes=(0, 1)):
+    """View an array turned by ``k`` quarters, from the first of ``axes`` towards the second.
+
+    Raises ValueError unless ``axes`` are two different ones.
+
+    >>> gpuarray.rot90(gpuarray.array([[1, 2], [3, 4]]))
+    array([[2, 4],
+           [1, 3]])
+    """
+    if len(axes) != 2:
+        raise ValueError(f"axes must be two, not {len(axes)}")
+    first, second = normalize_axes(tuple(axes), m.ndim)
+    k %= 4
+    if k == 0:
+        return m[...]
+    if k == 2:
+        return flip(m, (first, second))
+    if k == 1:
+        return swapaxes(flip(m, second), first, second)
+    return flip(swapaxes(m, first, second), second)
+
+
+@public()
+def diagonal(a, offset: int = 0, axis1: int = 0, axis2: int = 1):
+    """View the diagonal of two axes, which becomes the last axis.
+
+    offset: which diagonal: 0 is the main one, positive ones are above it.
+    axis1, axis2: the two axes.
+
+    >>> gpuarray.diagonal(gpuarray.array([[1, 2], [3, 4]]))
+    array([1, 4])
+    """
+    return a.diagonal(offset, axis1, axis2)

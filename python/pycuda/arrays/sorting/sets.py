@@ -1,0 +1,109 @@
+"""Sets of elements: unions, intersections, differences, and which elements are in one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.indexing.selecting import flatnonzero
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.joining import concatenate
+from pycuda.arrays.sorting.sorting import _argsort, _sort, searchsorted
+from pycuda.arrays.sorting.unique import unique
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+
+@public()
+def union1d(ar1, ar2):
+    """Find the elements that are in at least one of two arrays: sorted, each once, a vector.
+
+    >>> gpuarray.union1d(gpuarray.array([3, 1]), gpuarray.array([2, 3]))
+    array([1, 2, 3])
+    """
+    return unique(concatenate((as_array(ar1), as_array(ar2)), axis=None))
+
+
+@public()
+def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+    """Test for each element whether it is in a set.
+
+    element: the array. test_elements: the set, an array or a list.
+    assume_unique: accepted for NumPy's signature; the result does not depend on it.
+    invert: True tests whether the element is not in the set.
+    kind: accepted for NumPy's signature: None, "sort" or "table". The set is always sorted.
+
+    >>> gpuarray.isin(gpuarray.array([1, 2, 3]), [3, 5])
+    array([False, False,  True])
+    """
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"kind must be None, 'sort' or 'table', not {kind!r}")
+    element, test = as_array(element), as_array(test_elements)._ravel()
+    common = np.result_type(element.dtype, test.dtype)
+    element, test = element.astype(common, copy=False), test.astype(common, copy=False)
+    if test.size == 0:
+        return zeros(element.shape, np.bool_).fill(bool(invert))
+    test = _sort(test, 0)
+    place = searchsorted(test, element)
+    found = test[UFUNCS["minimum"](place, test.size - 1)]
+    return UFUNCS["not_equal" if invert else "equal"](found, element)
+
+
+@public()
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    """Find the elements that are in both arrays: sorted, each once, a vector.
+
+    assume_unique: whether neither array has an element twice, which saves a pass.
+    return_indices: True returns (elements, their first indices in ``ar1``, those in ``ar2``).
+
+    >>> gpuarray.intersect1d(gpuarray.array([3, 1, 2]), gpuarray.array([2, 3]))
+    array([2, 3])
+    """
+    a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
+    if not assume_unique:
+        a, first_a = unique(a, return_index=True)
+        b, first_b = unique(b, return_index=True)
+    joined = concatenate((a, b))
+    order = _argsort(joined, 0)
+    ordered = joined[order]
+    twice = flatnonzero(ordered[1:] == ordered[:-1])
+    values = ordered[twice]
+    if not return_indices:
+        return values
+    in_a, in_b = order[twice], order[twice + 1] - a.size
+    if not assume_unique:
+        in_a, in_b = first_a[in_a], first_b[in_b]
+    return values, in_a, in_b
+
+
+@public()
+def setdiff1d(ar1, ar2, assume_unique=False):
+    """Find the elements of ``ar1`` that are not in ``ar2``: sorted, each once, a vector.
+
+    assume_unique: whether neither array has an element twice; the result keeps the order of ``ar1`` then.
+
+    >>> gpuarray.setdiff1d(gpuarray.array([3, 1, 2]), gpuarray.array([2]))
+    array([1, 3])
+    """
+    a = as_array(ar1)._ravel() if assume_unique else unique(as_array(ar1))
+    return a[isin(a, ar2, invert=True)]
+
+
+@public()
+def setxor1d(ar1, ar2, assume_unique=False):
+    """Find the elements that are in exactly one of two arrays: sorted, each once, a vector.
+
+    assume_unique: whether neither array has an element twice, which saves a pass.
+
+    >>> gpuarray.setxor1d(gpuarray.array([3, 1]), gpuarray.array([2, 3]))
+    array([1, 2])
+    """
+    a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
+    if not assume_unique:
+        a, b = unique(a), unique(b)
+    joined = _sort(concatenate((a, b)), 0)
+    if joined.size == 0:
+        return joined
+    alone = zeros(joined.size + 1, np.bool_).fill(True)
+    alone[1:-1] = joined[1:] != joined[:-1]
+    return joined[alone[1:] & alone[:-1]]

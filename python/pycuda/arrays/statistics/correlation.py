@@ -1,0 +1,220 @@
+"""Convolutions, correlations and covariances, made of products of matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._driver import ArrayBase
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.linalg.products import matmul
+from pycuda.arrays.reductions.means import average
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.joining import concatenate
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+_MODES = ("full", "same", "valid")
+
+
+def _windows(padded, length: int):
+    """A view of each ``length`` neighbours of a vector."""
+    step = padded.strides[0]
+    return padded._view(0, [padded.size - length + 1, length], [step, step])
+
+
+def _correlation(a, v, mode: str, what: str):
+    """sum over n of a[n + k] v[n], the shorter one being ``v``."""
+    if mode not in _MODES:
+        raise ValueError(f"mode must be one of {_MODES}, not {mode!r}")
+    if a.ndim > 1 or v.ndim > 1:
+        raise ValueError(f"{what}() wants vectors, not {a.ndim} and {v.ndim} axes")
+    a, v = a._reshape(-1), v._reshape(-1)
+    if a.size == 0 or v.size == 0:
+        raise ValueError(f"{what}() wants vectors that are not empty")
+    kind = np.result_type(a.dtype, v.dtype)
+    a, v = a.astype(kind, copy=False), v.astype(kind, copy=False)
+    m = v.size
+    before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
+    after = {"full": m - 1, "same": m - 1 - m // 2, "valid": 0}[mode]
+    padded = zeros(a.size + before + after, kind)
+    padded[before : before + a.size] = a
+    return matmul(_windows(padded, m), v.copy())
+
+
+@public()
+def convolve(a, v, mode: str = "full"):
+    """Compute the discrete convolution of two vectors.
+
+    mode: "full" gives n + m - 1 elements, "same" as many as the longer vector has, "valid" those that depend on
+        no element outside.
+
+    Raises ValueError for arrays that are no vectors, empty ones and another ``mode``.
+
+    >>> gpuarray.convolve(gpuarray.array([1, 2, 3]), gpuarray.array([1, 1]))
+    array([1, 3, 5, 3])
+    """
+    a, v = as_array(a), as_array(v)
+    if v.size > a.size:
+        a, v = v, a
+    if (
+        mode == "same" and v.size % 2 == 0
+    ):  # the middle lies one before that of a correlation
+        full = _correlation(a, v._ravel()[::-1], "full", "convolve")
+        start = (v.size - 1) // 2
+        return full[start : start + a.size].copy()
+    return _correlation(a, v._ravel()[::-1], mode, "convolve")
+
+
+@public()
+def correlate(a, v, mode: str = "valid"):
+    """Compute the cross-correlation of two vectors: sums of products, those of ``v`` conjugated.
+
+    Parameters are those of :func:`convolve`, but ``mode`` is "valid" by default.
+
+    >>> gpuarray.correlate(gpuarray.array([1, 2, 3]), gpuarray.array([1, 1]))
+    array([3, 5])
+    """
+    a, v = as_array(a), as_array(v).conj()
+    if v.size > a.size:
+        return _correlation(v, a, mode, "correlate")[::-1].copy()
+    return _correlation(a, v, mode, "correlate")
+
+
+@public()
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):  # fmt: skip
+    """Compute the covariances of variables.
+
+    m: the observations, an array (variables, observations) or a vector for one variable.
+    y: further variables.
+    rowvar: False takes the columns of ``m`` as the variables.
+    bias, ddof: the sums are divided by the number of observations less ``ddof``; ddof is 1, or 0 with ``bias``.
+    fweights: how often each observation counts, integers.
+    aweights: the weight of each observation.
+    dtype: the type of the result, at least float64 by default.
+
+    Returns an array (variables, variables).
+
+    >>> gpuarray.cov(gpuarray.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    m = as_array(m)
+    if m.ndim > 2:
+        raise ValueError(f"m has more than 2 dimensions: {m.ndim}")
+    kinds = [m.dtype] if y is None else [m.dtype, as_array(y).dtype]
+    kind = np.result_type(*kinds, np.float64) if dtype is None else np.dtype(dtype)
+    x = _variables(m, rowvar, kind)
+    if y is not None:
+        y = as_array(y)
+        if y.ndim > 2:
+            raise ValueError(f"y has more than 2 dimensions: {y.ndim}")
+        x = concatenate((x, _variables(y, rowvar, kind)), axis=0)
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    if int(ddof) != ddof:
+        raise ValueError("ddof must be integer")
+    weights = None
+    for one in (fweights, aweights):
+        if one is not None:
+            one = as_array(one).astype(np.float64)
+            if one.shape != (x.shape[1],):
+                raise ValueError(
+                    f"weights of shape {one.shape} do not fit {x.shape[1]} observations"
+                )
+            weights = one if weights is None else weights * one
+    if weights is None:
+        factor, mean = x.shape[1] - ddof, x.mean(1)
+    else:
+        mean = average(x, 1, weights)
+        total = float(weights.sum().get())
+        used = 0.0
+        if ddof and aweights is not None:
+            used = ddof * float((weights * as_array(aweights)).sum().get()) / total
+        factor = total - (used if aweights is not None else ddof)
+    x = x - mean[:, None]
+    other = x if weights is None else x * weights
+    result = matmul(x, other.T.conj()) * (1 / factor if factor > 0 else np.inf)
+    return result._reshape(()) if result.size == 1 else result
+
+
+def _variables(m, rowvar, kind):
+    m = m.astype(kind, copy=False)
+    if m.ndim < 2:
+        return m._reshape(1, -1)
+    return m if rowvar or m.shape[0] == 1 else m.T
+
+
+@public()
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    """Compute Pearson's correlation coefficients of variables; parameters as of :func:`cov`.
+
+    >>> gpuarray.corrcoef(gpuarray.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])).get().round(6)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    root = UFUNCS["sqrt"](c.diagonal().real)
+    c = c / root[:, None] / root[None, :]
+    if c.dtype.kind == "c":
+        return c.real.clip(-1, 1) + c.imag.clip(-1, 1) * c.dtype.type(1j)
+    return c.clip(-1, 1)
+
+
+@public("linalg")
+def multi_dot(arrays, *, out=None):
+    """Multiply several matrices in the order that takes the fewest multiplications.
+
+    arrays: matrices whose extents fit; the first and the last may be vectors.
+    out: an array for the result.
+
+    The order is found by dynamic programming (Cormen et al., Introduction to Algorithms, chapter 15).
+
+    >>> x = gpuarray.ones((2, 2))
+    >>> linalg.multi_dot([x, x, x])
+    array([[4., 4.],
+           [4., 4.]])
+    """
+    arrays = [as_array(one) for one in arrays]
+    if len(arrays) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    row, column = arrays[0].ndim == 1, arrays[-1].ndim == 1
+    arrays[0] = arrays[0][None, :] if row else arrays[0]
+    arrays[-1] = arrays[-1][:, None] if column else arrays[-1]
+    for one in arrays:
+        if one.ndim != 2:
+            raise np.linalg.LinAlgError(
+                f"{one.ndim}-dimensional array given. Array must be two-dimensional"
+            )
+    result = _chain(arrays, _best_cuts(arrays), 0, len(arrays) - 1)
+    shape = result.shape[row : 1 if column else 2]
+    result = result._reshape(shape)
+    return result if out is None else _driver._array_apply("copy", result, out=out)
+
+
+def _best_cuts(arrays: list[ArrayBase]) -> dict:
+    """Where the product of arrays[i] to arrays[j] is best cut, for all i < j."""
+    sides = [one.shape[0] for one in arrays] + [arrays[-1].shape[1]]
+    cost = {(i, i): 0 for i in range(len(arrays))}
+    cuts = {}
+    for length in range(1, len(arrays)):
+        for i in range(len(arrays) - length):
+            j = i + length
+            cost[i, j], cuts[i, j] = min(
+                (
+                    cost[i, k]
+                    + cost[k + 1, j]
+                    + sides[i] * sides[k + 1] * sides[j + 1],
+                    k,
+                )
+                for k in range(i, j)
+            )
+    return cuts
+
+
+def _chain(arrays, cuts, i: int, j: int):
+    if i == j:
+        return arrays[i]
+    k = cuts[i, j]
+    return matmul(_chain(arrays, cuts, i, k), _chain(arrays, cuts, k + 1, j))

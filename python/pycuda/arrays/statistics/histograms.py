@@ -1,0 +1,429 @@
+"""Counting: ``bincount``, ``digitize``, histograms; and ``interp``, which searches as they do.
+
+Counts are integers, added up in shared memory where there are few bins, and are numpy's to the last
+one. Weights are added up in an order that depends on the values alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pycuda import _device_code, _driver
+from pycuda._driver import ArrayBase
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import zeros
+from pycuda.arrays.indexing.selecting import where
+from pycuda.arrays.numerics.differences import diff
+from pycuda.arrays.reductions.segments import join_segments, segments_of_equal
+from pycuda.arrays.registry import public
+from pycuda.arrays.sorting.sorting import searchsorted
+from pycuda.arrays.statistics.quantiles import percentile
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+from pycuda.tools import context_dependent_memoize
+
+_MOST_SHARED = 4096
+
+
+@context_dependent_memoize
+def _module(dtype: np.dtype, uniform: bool):
+    return _device_code.load("histogram", T=dtype, uniform=uniform)
+
+
+def _prepared(values):
+    """The elements in a row, of a type that kernels compare with doubles."""
+    flat = values._ravel()
+    if not flat._c_contiguous:
+        flat = flat.copy()
+    if flat.dtype == np.float16:
+        return flat.astype(np.float32)
+    return flat.astype(np.uint8) if flat.dtype == np.bool_ else flat
+
+
+def _counts(values, count: int, edges=None, uniform: bool = False):
+    """How many elements fall in each of ``count`` bins, int64."""
+    counts = zeros(count, np.int64)
+    if values.size == 0 or count == 0:
+        return counts
+    shared = count <= _MOST_SHARED
+    module = _module(values.dtype, uniform)
+    kernel = module.get_function("count_in_blocks" if shared else "count_in_memory")
+    processors = _driver.Context.get_device().multiprocessor_count
+    kernel(
+        values, values.size, counts, 0 if edges is None else edges, count,
+        block=(256, 1, 1), grid=(min(-(-values.size // 1024), 8 * processors), 1),
+        shared=4 * count if shared else 0,
+    )  # fmt: skip
+    return counts
+
+
+def _weighted(bins, weights, count: int):
+    """The weights added up for each bin; ``bins``, int64, may have -1 for none."""
+    result = zeros(count, weights.dtype)
+    order = _driver._array_argsort(bins, 0)
+    ordered = bins[order]
+    starts, lengths = segments_of_equal(ordered)
+    sums = join_segments("add", weights[order], starts, lengths)
+    names = ordered[starts]
+    if bins.size and int(names[0].get()) < 0:
+        names, sums = names[1:], sums[1:]
+    result[names] = sums
+    return result
+
+
+@public()
+def bincount(x, /, weights=None, minlength: int = 0):
+    """Count how often each of the numbers 0, 1, 2 ... occurs.
+
+    x: integers, not negative, a vector. Raises ValueError for negative ones.
+    weights: a number for each element; their sums are the result then, of type float64.
+    minlength: the least number of counts.
+
+    Returns a vector of int64. The largest element is read back from the device.
+
+    >>> gpuarray.bincount(gpuarray.array([0, 2, 2]))
+    array([1, 0, 2])
+    """
+    x = as_array(x)
+    if x.ndim != 1:
+        raise ValueError(f"bincount() wants a vector, not {x.ndim} axes")
+    if x.dtype.kind not in "biu":
+        raise TypeError(f"bincount() wants integers, not {x.dtype}")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if x.size and x.dtype.kind == "i" and int(x.min().get()) < 0:
+        raise ValueError("bincount() wants no negative elements")
+    count = max(int(x.max().get()) + 1 if x.size else 0, int(minlength))
+    if weights is None:
+        return _counts(_prepared(x), count)
+    weights = as_array(weights).astype(np.float64, copy=False)
+    if weights.shape != x.shape:
+        raise ValueError(
+            f"weights of shape {weights.shape} do not fit a vector of {x.size}"
+        )
+    return _weighted(x.astype(np.int64, copy=False), weights, count)
+
+
+@public()
+def digitize(x, bins, right: bool = False):
+    """Find for each element the number of its bin.
+
+    bins: the edges, a vector that rises or falls; others raise ValueError.
+    right: whether a bin contains its right edge; by default it contains its left one.
+
+    >>> gpuarray.digitize(gpuarray.array([0.5, 1.0, 9.0]), gpuarray.array([0.0, 1.0, 2.0]))
+    array([1, 2, 3])
+    """
+    bins = as_array(bins)
+    if bins.ndim != 1:
+        raise ValueError(f"bins must be a vector, not of {bins.ndim} axes")
+    steps = diff(bins)
+    x = as_array(x)
+    if x.dtype.kind == "c":
+        raise TypeError("x may not be complex")
+    if bool((steps >= 0).all()):
+        return searchsorted(bins, x, side="left" if right else "right")
+    if not bool((steps <= 0).all()):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    side = "right" if right else "left"
+    return bins.size - searchsorted(bins[::-1].copy(), x, side=side)
+
+
+# Histograms
+
+
+def _outer_edges(a, range):
+    if range is not None:
+        first, last = range
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+    elif a.size == 0:
+        first, last = 0, 1
+    else:
+        first, last = a.min().get()[()], a.max().get()[()]
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
+    if first == last:
+        first, last = first - 0.5, last + 0.5
+    return first, last
+
+
+def _scott(x):
+    return (24.0 * math.pi**0.5 / x.size) ** (1 / 3) * float(x.std().get())
+
+
+def _quartiles(x):
+    low, high = percentile(x, [25, 75]).get().tolist()
+    return 2 * (high - low) * x.size ** (-1 / 3)
+
+
+def _sturges(x):
+    return float(x.ptp().get()) / (math.log2(x.size) + 1)
+
+
+def _doane(x):
+    sigma = float(x.std().get())
+    if x.size <= 2 or sigma <= 0:
+        return 0.0
+    skew = float((((x - x.mean()) / sigma) ** 3).mean().get())
+    spread = math.sqrt(6 * (x.size - 2) / ((x.size + 1) * (x.size + 3)))
+    return float(x.ptp().get()) / (
+        1 + math.log2(x.size) + math.log2(1 + abs(skew) / spread)
+    )
+
+
+def _auto(x):
+    width = _quartiles(x)
+    root = float(x.ptp().get()) / (math.sqrt(x.size))
+    width = max(width, root / 2)
+    return min(width, _sturges(x)) if width else _sturges(x)
+
+
+_WIDTHS = {
+    "auto": _auto, "fd": _quartiles, "scott": _scott, "sturges": _sturges, "doane": _doane,
+    "sqrt": lambda x: float(x.ptp().get()) / math.sqrt(x.size),
+    "rice": lambda x: float(x.ptp().get()) / (2 * x.size ** (1 / 3)),
+}  # fmt: skip
+
+
+def _estimated_count(a, name, first, last, range, weights) -> int:
+    if name not in _WIDTHS:
+        raise ValueError(f"{name!r} is not a valid estimator for `bins`")
+    if weights is not None:
+        raise TypeError(
+            "Automated estimation of the number of bins is not supported for weighted data"
+        )
+    if range is not None:
+        a = a[(a >= first) & (a <= last)]
+    if a.size == 0:
+        return 1
+    width = _WIDTHS[name](a.astype(np.float64) if a.dtype.kind in "biu" else a)
+    if a.dtype.kind in "iu" and width < 1:
+        width = 1
+    return math.ceil((float(last) - float(first)) / width) if width else 1
+
+
+def _edges(a, bins, range, weights):
+    """The edges on the host, and whether they are evenly spaced."""
+    if isinstance(bins, str):
+        first, last = _outer_edges(a, range)
+        bins = _estimated_count(a, bins, first, last, range, weights)
+    elif np.ndim(bins) == 1:
+        edges = bins.get() if isinstance(bins, ArrayBase) else np.asarray(bins)
+        if (edges[:-1] > edges[1:]).any():
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return edges, False
+    elif np.ndim(bins) == 0:
+        first, last = _outer_edges(a, range)
+    else:
+        raise ValueError("`bins` must be 1d, when an array")
+    count = int(bins)
+    if count < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    kind = np.result_type(first, last, a.dtype)
+    if kind.kind in "iu":
+        kind = np.result_type(kind, float)
+    return np.linspace(first, last, count + 1, dtype=kind), True
+
+
+def _values_and_weights(a, weights):
+    a = as_array(a)
+    if a.dtype.kind == "c":
+        raise TypeError("a histogram of complex numbers is not defined")
+    a = a.astype(np.uint8) if a.dtype == np.bool_ else a
+    if weights is not None:
+        weights = as_array(weights)
+        if weights.shape != a.shape:
+            raise ValueError("weights should have the same shape as a.")
+        weights = weights._ravel()
+    return a._ravel(), weights
+
+
+@public()
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    """Compute the edges of the bins of :func:`histogram`, with its parameters.
+
+    >>> gpuarray.histogram_bin_edges(gpuarray.array([0.0, 4.0]), bins=2)
+    array([0., 2., 4.])
+    """
+    a, weights = _values_and_weights(a, weights)
+    return as_array(_edges(a, bins, range, weights)[0])
+
+
+@public()
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    """Count how many elements are in each bin.
+
+    bins: the number of bins, their edges, or the name of a rule: "auto", "fd", "scott", "sturges", "doane",
+        "sqrt", "rice".
+    range: the lowest and the highest edge, by default the smallest and the largest element.
+    density: True scales the counts so that the integral is 1.
+    weights: a number for each element, which is added up in the place of 1.
+
+    Returns (counts, edges). The last bin contains both its edges. Raises ValueError for edges that fall.
+
+    >>> gpuarray.histogram(gpuarray.array([1.0, 2.0, 4.0]), bins=[0, 2, 4])
+    (array([1, 2]), array([0, 2, 4]))
+    """
+    a, weights = _values_and_weights(a, weights)
+    edges, uniform = _edges(a, bins, range, weights)
+    values, count = _prepared(a), len(edges) - 1
+    on_device = as_array(edges.astype(np.float64))
+    if weights is None:
+        result = _counts(values, count, on_device, uniform)
+    else:
+        bins_of = zeros(values.size, np.int64)
+        if values.size:
+            _module(values.dtype, uniform).get_function("find")(
+                values, values.size, bins_of, on_device, count,
+                block=(256, 1, 1), grid=(-(-values.size // 256), 1),
+            )  # fmt: skip
+        result = _weighted(bins_of, weights, count)
+    if density:
+        widths = as_array(np.diff(edges).astype(np.float64))
+        result = result / widths / result.sum()
+    return result, as_array(edges)
+
+
+@public()
+def histogramdd(sample, bins=10, range=None, density=None, weights=None):
+    """Count how many points are in each box of a grid.
+
+    sample: an array (points, axes), or a sequence with a vector for each axis.
+    bins: as of :func:`histogram`: one for all axes, or one for each.
+    range, density, weights: as of :func:`histogram`; ranges are one pair for each axis.
+
+    Returns (counts in float64, a list of the edges along each axis).
+
+    >>> counts, edges = gpuarray.histogramdd(gpuarray.array([[0.0, 0.0], [1.0, 1.0]]), bins=2)
+    >>> counts
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if isinstance(sample, ArrayBase):
+        columns = list(sample.T) if sample.ndim == 2 else [sample]
+    else:
+        columns = [as_array(one) for one in sample]
+        kind = np.result_type(*(one.dtype for one in columns))
+        columns = [one.astype(kind, copy=False) for one in columns]
+    axes = len(columns)
+    bins = [bins] * axes if isinstance(bins, (int, np.integer)) else list(bins)
+    if len(bins) != axes:
+        raise ValueError(
+            "The dimension of bins must be equal to the dimension of the sample x."
+        )
+    ranges = [None] * axes if range is None else list(range)
+    if len(ranges) != axes:
+        raise ValueError("range argument must have one entry per dimension")
+    number, inside, edges = None, None, []
+    for column, own, bounds in zip(columns, bins, ranges, strict=True):
+        along, uniform = _edges(column, own, bounds, None)
+        if uniform:  # numpy does not convert them here
+            along = np.linspace(*_outer_edges(column, bounds), len(along))
+        edges.append(as_array(along))
+        place = searchsorted(edges[-1], column, side="right") - 1
+        place = where(column == along[-1], len(along) - 2, place)
+        valid = (place >= 0) & (place < len(along) - 1)
+        inside = valid if inside is None else inside & valid
+        place = where(valid, place, 0)
+        number = place if number is None else number * (len(along) - 1) + place
+    shape = [one.size - 1 for one in edges]
+    number = where(inside, number, -1)
+    if weights is None:
+        weights = zeros(number.size, np.float64).fill(1)
+    weights = as_array(weights).astype(np.float64, copy=False)
+    result = _weighted(number, weights, math.prod(shape))._reshape(shape)
+    if density:
+        total = result.sum()
+        for axis, along in enumerate(edges):
+            widths = diff(along)._reshape(
+                [-1 if i == axis else 1 for i in np.arange(axes)]
+            )
+            result = result / widths
+        result = result / total
+    return result, tuple(edges)
+
+
+@public()
+def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    """Count how many points (x, y) are in each box of a grid; parameters as of :func:`histogramdd`.
+
+    Returns (counts, edges along x, edges along y).
+
+    >>> gpuarray.histogram2d(gpuarray.array([0.0, 1.0]), gpuarray.array([0.0, 1.0]), bins=2)[0]
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if not isinstance(bins, (int, np.integer)) and len(bins) != 2:
+        bins = [bins, bins]
+    counts, edges = histogramdd(
+        [as_array(x), as_array(y)], bins, range, density, weights
+    )
+    return counts, edges[0], edges[1]
+
+
+@public()
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """Evaluate the piecewise linear function through points.
+
+    x: where the function is evaluated.
+    xp, fp: the coordinates, which rise, and the values of the points; vectors.
+    left, right: the values outside, by default the first and the last of ``fp``.
+    period: the period of ``xp``; ``left`` and ``right`` do not count then.
+
+    >>> gpuarray.interp(gpuarray.array([0.5, 5.0]), gpuarray.array([0.0, 1.0]), gpuarray.array([0.0, 10.0]))
+    array([ 5., 10.])
+    """
+    x, xp, fp = (as_array(one) for one in (x, xp, fp))
+    if xp.ndim != 1 or fp.shape != xp.shape:
+        raise ValueError("fp and xp must be vectors of the same length")
+    if xp.size == 0:
+        raise ValueError("array of sample points is empty")
+    if x.dtype.kind == "c" or xp.dtype.kind == "c":
+        raise TypeError("x and xp of interp() must be real")
+    kind = np.complex128 if fp.dtype.kind == "c" else np.float64
+    x, xp, fp = x.astype(np.float64), xp.astype(np.float64), fp.astype(kind)
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        period, left, right = abs(period), None, None
+        x, xp = x % period, xp % period
+        order = _driver._array_argsort(xp, 0)
+        xp, fp = xp[order], fp[order]
+        ends = [xp[-1:] - period, xp, xp[:1] + period]
+        xp, fp = _joined(ends), _joined([fp[-1:], fp, fp[:1]])
+    return _interpolated(x, xp, fp, left, right)
+
+
+def _joined(parts):
+    result = zeros(sum(part.size for part in parts), parts[0].dtype)
+    at = 0
+    for part in parts:
+        result[at : at + part.size] = part
+        at += part.size
+    return result
+
+
+def _interpolated(x, xp, fp, left, right):
+    last = xp.size - 1
+    place = searchsorted(xp, x, side="right") - 1
+    j = where(place < 0, 0, where(place >= last, max(last - 1, 0), place))
+    k = where(j < last, j + 1, j)
+    x0, x1, y0, y1 = xp[j], xp[k], fp[j], fp[k]
+    slope = (y1 - y0) / (x1 - x0)
+    result = slope * (x - x0) + y0
+    # As numpy: from the other side where that is no number, and level where both ends are the same.
+    other = slope * (x - x1) + y1
+    isnan = UFUNCS["isnan"]
+    other = where(isnan(other) & (y0 == y1), y0, other)
+    result = where(isnan(result), other, result)
+    result = where((x == x0) & (place <= last), y0, result)
+    result = where(x == xp[-1], fp[-1], result)
+    result = where(x < xp[0], fp[0] if left is None else fp.dtype.type(left), result)
+    result = where(
+        x > xp[-1], fp[-1] if right is None else fp.dtype.type(right), result
+    )
+    return where(isnan(x), fp.dtype.type(np.nan), result)

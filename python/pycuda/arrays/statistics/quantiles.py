@@ -1,0 +1,261 @@
+"""Medians, percentiles and quantiles: elements of a rank along the axes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda import _driver
+from pycuda._driver import ArrayBase
+from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import full
+from pycuda.arrays.indexing.selecting import take_along_axis, where
+from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.axes import normalize_axes
+from pycuda.arrays.sorting.sorting import _sort
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+# Hyndman and Fan's alpha and beta of the methods that interpolate between all elements.
+_CONTINUOUS = {
+    "linear": (1, 1), "interpolated_inverted_cdf": (0, 1), "hazen": (0.5, 0.5), "weibull": (0, 0),
+    "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
+}  # fmt: skip
+# The others: where between the elements a quantile lies, of `n` elements. Of numbers or arrays.
+_DISCRETE = {
+    "lower": lambda n, q: np.floor((n - 1) * q),
+    "higher": lambda n, q: np.ceil((n - 1) * q),
+    "nearest": lambda n, q: np.rint((n - 1) * q),
+    "inverted_cdf": lambda n, q: np.ceil(n * q - 1),
+    "closest_observation": lambda n, q: np.rint(n * q) - 1,
+}
+_HALVES = {
+    "midpoint": lambda n, q: (np.floor((n - 1) * q) + np.ceil((n - 1) * q)) * 0.5,
+    "averaged_inverted_cdf": lambda n, q: (np.ceil(n * q - 1) + np.floor(n * q)) * 0.5,
+}
+_METHODS = [*_CONTINUOUS, *_DISCRETE, *_HALVES]
+
+
+def _place(method: str, n, q):
+    """Where the quantile lies among ``n`` sorted elements, counted from 0."""
+    if method in _CONTINUOUS:
+        alpha, beta = _CONTINUOUS[method]
+        return n * q + (alpha + q * (1 - alpha - beta)) - 1
+    return (_DISCRETE.get(method) or _HALVES[method])(n, q)
+
+
+def _flattened(a, axis):
+    """``a`` with ``axis`` (None: all) as one last axis, and the shape that keepdims gives."""
+    axes = normalize_axes(axis, a.ndim)
+    kept = [i for i in range(a.ndim) if i not in axes]
+    shape = [a.shape[i] for i in kept]
+    moved = a.transpose([*kept, *axes])
+    length = int(np.prod([a.shape[i] for i in axes], dtype=np.int64))
+    wide = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
+    return moved._reshape(*shape, length), wide
+
+
+def _between(low, high, share):
+    """As numpy's: from the nearer end, so that the ends are met exactly."""
+    step = high - low
+    near_low, near_high = low + step * share, high - step * (1 - share)
+    result = where(share >= 0.5, near_high, near_low) if isinstance(share, ArrayBase) else (
+        near_high if share >= 0.5 else near_low
+    )  # fmt: skip
+    return where(low == high, low, result)
+
+
+def _checked(a, q, method, weights):
+    a = as_array(a)
+    if weights is not None:
+        raise TypeError("quantiles with weights are not written for the device")
+    if method not in _METHODS:
+        raise ValueError(
+            f"{method!r} is not a valid method. Use one of: {', '.join(_METHODS)}"
+        )
+    if a.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    if a.dtype.kind == "b":
+        raise TypeError("quantiles of bool are not defined: convert the array first")
+    q = np.asarray(q.get() if isinstance(q, ArrayBase) else q, np.float64)
+    if not ((q >= 0) & (q <= 1)).all():
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    return a, q
+
+
+def _kind(a, method):
+    if method in _DISCRETE or a.dtype.kind in "fV":
+        return a.dtype
+    return np.dtype(np.float64)
+
+
+def _quantile(a, q, axis, method, keepdims, out, by_row):
+    """``by_row``: NaN is left out, so that each row has its own number of elements."""
+    rows, wide = _flattened(a, axis)
+    kind = _kind(a, method)
+    n = rows.shape[-1]
+    if n == 0:
+        raise ValueError("a quantile of no elements has no value")
+    has_nan = a.dtype.kind in "fV"
+    if by_row and has_nan:
+        rows = _sort(rows, rows.ndim - 1)
+        missing = UFUNCS["isnan"](rows)
+        count = n - missing._reduce("count_nonzero", -1, keepdims=True)
+        no_value = (count == 0)[..., 0]
+        parts = [_quantile_of_rows(rows, count, one, method, kind) for one in q.ravel()]
+    else:
+        places = [
+            min(max(float(_place(method, n, one)), 0.0), n - 1) for one in q.ravel()
+        ]
+        elements = _Elements(rows, [*places, n - 1])
+        no_value = UFUNCS["isnan"](elements[n - 1]) if has_nan else None
+        parts = [_quantile_at(elements, place, method, kind) for place in places]
+    result = full((len(parts), *rows.shape[:-1]), 0, kind)
+    for i, part in enumerate(parts):
+        result[i] = part
+    if no_value is not None and kind.kind == "f":
+        result = where(no_value, kind.type(np.nan), result)
+    result = result._reshape(*q.shape, *(wide if keepdims else rows.shape[:-1]))
+    return result if out is None else _driver._array_apply("copy", result, out=out)
+
+
+class _Elements:
+    """Those that lie at ``places``, or on both sides of them, in the sorted rows."""
+
+    def __init__(self, rows, places):
+        last = rows.shape[-1] - 1
+        ranks = {int(place) for place in places}
+        ranks |= {min(rank + 1, last) for rank in ranks}
+        self._ranks = sorted(ranks)
+        self._elements = _driver._array_select(rows, rows.ndim - 1, self._ranks)
+
+    def __getitem__(self, rank: int):
+        return self._elements[..., self._ranks.index(min(rank, self._ranks[-1]))]
+
+
+def _quantile_at(elements, place: float, method: str, kind):
+    first = int(place)
+    if method in _DISCRETE:
+        return elements[first]
+    low, high = (elements[one].astype(kind, copy=False) for one in (first, first + 1))
+    return _between(low, high, place - first)
+
+
+def _quantile_of_rows(rows, count, q: float, method: str, kind):
+    """Of sorted rows whose first ``count`` elements are numbers."""
+    last = np.maximum(count - 1, 0)
+    place = np.maximum(np.minimum(_place(method, count, q), last), 0)
+    low = np.floor(place)
+    share = (place - low).astype(kind) if kind.kind == "f" else place - low
+    first = low.astype(np.int64)
+    ends = (first, np.minimum(first + 1, last))
+    low, high = (take_along_axis(rows, end, -1)[..., 0] for end in ends)
+    if method in _DISCRETE:
+        return low
+    return _between(
+        low.astype(kind, copy=False), high.astype(kind, copy=False), share[..., 0]
+    )
+
+
+@public()
+def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
+    """Compute quantiles: values below which given shares of the elements are.
+
+    q: the shares, from 0 to 1; a number or an array. Raises ValueError for others.
+    axis: an int, several, or None for all axes.
+    out: an array for the result.
+    overwrite_input: accepted for NumPy's signature; the input is never changed.
+    method: one of NumPy's: "linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull" ...
+        (Hyndman and Fan, Sample quantiles in statistical packages, 1996).
+    keepdims: whether reduced axes stay, with extent 1.
+    weights: None. Weights raise TypeError.
+
+    The axes of ``q`` come first in the result. NaN if an element is NaN.
+
+    >>> gpuarray.quantile(gpuarray.array([1.0, 2.0, 3.0]), 0.25)
+    array(1.5)
+    """
+    a, q = _checked(a, q, method, weights)
+    return _quantile(a, q, axis, method, keepdims, out, by_row=False)
+
+
+@public()
+def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
+    """Compute quantiles for shares ``q`` from 0 to 100; the other parameters are those of :func:`quantile`.
+
+    >>> gpuarray.percentile(gpuarray.array([1.0, 2.0, 3.0]), 25)
+    array(1.5)
+    """
+    a, q = _checked(a, _share(q), method, weights)
+    return _quantile(a, q, axis, method, keepdims, out, by_row=False)
+
+
+def _share(q):
+    q = np.asarray(q.get() if isinstance(q, ArrayBase) else q, np.float64)
+    if not ((q >= 0) & (q <= 100)).all():
+        raise ValueError("Percentiles must be in the range [0, 100]")
+    return q / 100
+
+
+@public()
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """Compute the median: the middle element in sorted order, or the mean of the two middle ones.
+
+    Parameters are those of :func:`quantile`. NaN if an element is NaN.
+
+    >>> gpuarray.median(gpuarray.array([3, 9, 4, 1]))
+    array(3.5)
+    """
+    a = as_array(a)
+    rows, wide = _flattened(a, axis)
+    n = rows.shape[-1]
+    if n == 0:
+        kind = np.result_type(a.dtype, np.float16) if a.dtype.kind == "f" else float
+        result = full(rows.shape[:-1], np.nan, kind)
+    else:
+        middle = _driver._array_select(
+            rows, rows.ndim - 1, [(n - 1) // 2, n // 2, n - 1]
+        )
+        result = middle[..., :2].mean(-1)
+        if a.dtype.kind == "f":
+            broken = UFUNCS["isnan"](middle[..., 2])
+            result = where(broken, result.dtype.type(np.nan), result)
+    if keepdims:
+        result = result._reshape(wide)
+    return result if out is None else _driver._array_apply("copy", result, out=out)
+
+
+# Without NaN
+
+
+@public()
+def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
+    """Compute :func:`quantile` of the elements that are not NaN. NaN if all are NaN.
+
+    >>> gpuarray.nanquantile(gpuarray.array([1.0, np.nan, 3.0]), 0.5)
+    array(2.)
+    """
+    a, q = _checked(a, q, method, weights)
+    return _quantile(a, q, axis, method, keepdims, out, by_row=True)
+
+
+@public()
+def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
+    """Compute :func:`percentile` of the elements that are not NaN. NaN if all are NaN.
+
+    >>> gpuarray.nanpercentile(gpuarray.array([1.0, np.nan, 3.0]), 50)
+    array(2.)
+    """
+    a, q = _checked(a, _share(q), method, weights)
+    return _quantile(a, q, axis, method, keepdims, out, by_row=True)
+
+
+@public()
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """Compute :func:`median` of the elements that are not NaN. NaN if all are NaN.
+
+    >>> gpuarray.nanmedian(gpuarray.array([1.0, np.nan, 3.0]))
+    array(2.)
+    """
+    a = as_array(a)
+    if a.dtype.kind != "f":
+        return median(a, axis, out, keepdims=keepdims)
+    return _quantile(a, np.asarray(0.5), axis, "midpoint", keepdims, out, by_row=True)

@@ -1,0 +1,1 @@
+"""Universal functions: elementwise functions with NumPy's keywords."""

@@ -1,0 +1,102 @@
+# Made by tools/array_stubs.py; not to be edited.
+# ruff: noqa
+"""Linear algebra with numpy.linalg's names; ``numpy.linalg.solve(a, b)`` of GPUArrays comes here too.
+
+>>> from pycuda import linalg
+>>> a = gpuarray.array([[2.0, 0.0], [0.0, 4.0]])
+>>> linalg.solve(a, gpuarray.array([2.0, 2.0]))
+array([1. , 0.5])
+
+Matrices are factored
+
+- by NumPy's LAPACK where the host has the arrays' memory (softcuda), without a copy of the operands;
+- by cuSOLVER where it is found (a toolkit, or the wheel nvidia-cusolver); stacks of matrices up to 256 by 256 all
+  at once by cuBLAS;
+- else by own kernels: a block of threads for each matrix takes a panel of 32 columns, the rest is products of
+  matrices. Singular values, and eigenvalues of Hermitian matrices, come from rotations of pairs of columns, all
+  pairs of a round at once, for stacks of small matrices everywhere on a GPU; eigenvalues of other square matrices
+  from Francis' steps, a block of threads for each matrix.
+
+``PYCUDA_LIBRARIES=none`` leaves the libraries out. float32, float64 and their complex types are computed in
+their own type, integers and bool in float64.
+"""
+
+from numpy.linalg import LinAlgError
+from pycuda.arrays import registry as _registry
+from pycuda.arrays.linalg.eigen import EigResult as EigResult
+from pycuda.arrays.linalg.factoring import QRResult as QRResult
+from pycuda.arrays.linalg.factoring import SlogdetResult as SlogdetResult
+from pycuda.arrays.linalg.spectral import EighResult as EighResult
+from pycuda.arrays.linalg.spectral import SVDResult as SVDResult
+from pycuda.arrays.protocols import all_functions as _all_functions
+from pycuda.arrays.linalg.factoring import cholesky as cholesky
+from pycuda.arrays.linalg.norms import cond as cond
+from pycuda.arrays.linalg.vectors import cross as cross
+from pycuda.arrays.linalg.factoring import det as det
+from pycuda.arrays.linalg.eigen import eig as eig
+from pycuda.arrays.linalg.spectral import eigh as eigh
+from pycuda.arrays.linalg.eigen import eigvals as eigvals
+from pycuda.arrays.linalg.spectral import eigvalsh as eigvalsh
+from pycuda.arrays.linalg.factoring import inv as inv
+from pycuda.arrays.linalg.spectral import lstsq as lstsq
+from pycuda.arrays.linalg.products import matmul as matmul
+from pycuda.arrays.linalg.norms import matrix_norm as matrix_norm
+from pycuda.arrays.linalg.factoring import matrix_power as matrix_power
+from pycuda.arrays.linalg.spectral import matrix_rank as matrix_rank
+from pycuda.arrays.shapes.views import matrix_transpose as matrix_transpose
+from pycuda.arrays.statistics.correlation import multi_dot as multi_dot
+from pycuda.arrays.linalg.norms import norm as norm
+from pycuda.arrays.linalg.spectral import pinv as pinv
+from pycuda.arrays.linalg.factoring import qr as qr
+from pycuda.arrays.linalg.factoring import slogdet as slogdet
+from pycuda.arrays.linalg.factoring import solve as solve
+from pycuda.arrays.linalg.spectral import svd as svd
+from pycuda.arrays.linalg.spectral import svdvals as svdvals
+from pycuda.arrays.linalg.products import tensordot as tensordot
+from pycuda.arrays.linalg.tensor_equations import tensorinv as tensorinv
+from pycuda.arrays.linalg.tensor_equations import tensorsolve as tensorsolve
+from pycuda.arrays.linalg.products import vecdot as vecdot
+from pycuda.arrays.linalg.norms import vector_norm as vector_norm
+from pycuda.arrays.linalg.vectors import diagonal_of_matrices as _diagonal_of_matrices
+
+diagonal = _diagonal_of_matrices
+from pycuda.arrays.linalg.vectors import outer_of_vectors as _outer_of_vectors
+
+outer = _outer_of_vectors
+from pycuda.arrays.linalg.vectors import trace_of_matrices as _trace_of_matrices
+
+trace = _trace_of_matrices
+__all__ = [
+    "LinAlgError",
+    "matrix_transpose",
+    "matmul",
+    "vecdot",
+    "tensordot",
+    "solve",
+    "inv",
+    "matrix_power",
+    "det",
+    "slogdet",
+    "cholesky",
+    "qr",
+    "eigvals",
+    "eig",
+    "svd",
+    "svdvals",
+    "eigh",
+    "eigvalsh",
+    "pinv",
+    "matrix_rank",
+    "lstsq",
+    "vector_norm",
+    "matrix_norm",
+    "norm",
+    "cond",
+    "tensorsolve",
+    "tensorinv",
+    "cross",
+    "outer",
+    "diagonal",
+    "trace",
+    "multi_dot",
+]

@@ -1,0 +1,115 @@
+"""The examples in the package's docstrings run and print what they say."""
+
+import doctest
+import importlib
+import inspect
+import io
+import pkgutil
+
+import numpy as np
+import pytest
+
+import pycuda
+import pycuda.driver as cuda
+from pycuda import (
+    array_api,
+    compiler,
+    cumath,
+    curandom,
+    elementwise,
+    fft,
+    gpuarray,
+    linalg,
+    reduction,
+    scan,
+    tools,
+)
+from pycuda.arrays import registry
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+# What all examples may use without an import.
+NAMES = {
+    "np": np,
+    "numpy": np,
+    "io": io,
+    "cuda": cuda,
+    "gpuarray": gpuarray,
+    "linalg": linalg,
+    "fft": fft,
+    "array_api": array_api,
+    "compiler": compiler,
+    "cumath": cumath,
+    "curandom": curandom,
+    "elementwise": elementwise,
+    "reduction": reduction,
+    "scan": scan,
+    "tools": tools,
+}
+# Modules that do something when they are imported, or want other programs and packages.
+NOT_IMPORTED = {
+    "pycuda.__main__", "pycuda.autoinit", "pycuda.autoprimaryctx", "pycuda.gl.autoinit", "pycuda.ipython",
+    "pycuda.mpi", "pycuda._mpi_staging", "pycuda._mpi_windows",
+}  # fmt: skip
+# Examples that want what a test does not have: a window system, MPI, several devices; and those of the
+# compiled module, whose objects stand for any program's.
+NOT_RUN = {"pycuda.gl", "pycuda.nccl", "pycuda._driver"}
+MODULES = sorted(
+    found.name
+    for found in pkgutil.walk_packages(pycuda.__path__, "pycuda.")
+    if found.name not in NOT_IMPORTED | NOT_RUN and ".dask" not in found.name and "_mymako" not in found.name
+)  # fmt: skip
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def documented(module):
+    """(name, docstring) of a module and of what is defined in it."""
+    yield module.__name__, module.__doc__
+    for name, value in vars(module).items():
+        if getattr(value, "__module__", None) != module.__name__:
+            continue
+        if inspect.isclass(value):
+            yield name, value.__doc__
+            for member, item in vars(value).items():
+                if inspect.isfunction(item) or isinstance(item, property):
+                    yield f"{name}.{member}", item.__doc__
+        elif inspect.isfunction(value):
+            yield name, value.__doc__
+
+
+def failures(name, text, names):
+    """What the examples of a docstring print beside what they should."""
+    test = doctest.DocTestParser().get_doctest(text, dict(names), name, None, None)
+    written = []
+    doctest.DocTestRunner(optionflags=FLAGS).run(test, out=written.append)
+    return written
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(device, name):
+    module = importlib.import_module(name)
+    names = {**vars(module), **NAMES}
+    written = []
+    for one, text in documented(module):
+        if text and ">>>" in text:
+            written += failures(one, text, names)
+    assert not written, "".join(written)
+
+
+def test_a_wrong_example_is_found():
+    assert "Expected:\n    3" in "".join(failures("f", ">>> 1 + 1\n3\n", {}))
+    assert failures("f", ">>> 1 + 1\n2\n", {}) == []
+
+
+def test_each_array_function_has_an_example():
+    missing = {
+        f"{entry.namespace or 'gpuarray'}.{entry.name}"
+        for entry in registry.ENTRIES
+        if ">>>" not in (entry.function.__doc__ or "")
+    }
+    assert not missing
+
+
+@pytest.mark.parametrize("name", [name for name in UFUNCS])
+def test_examples_of_universal_functions(device, name):
+    written = failures(name, UFUNCS[name].__doc__, NAMES)
+    assert not written, "".join(written)

@@ -66,6 +66,8 @@ CALLS = {
     "GPUArray.get_async": lambda x, stream=None: (x.get_async(stream), cuda.Context.synchronize())[0],
     "GPUArray.to_device": lambda x, **g: x.to_device("cpu", **g),
     "GPUArray.copy": lambda x, **g: x.copy(**g),
+    "GPUArray.clip": lambda x, **g: x.clip(1, 3, **g),
+    "gpuarray.clip": lambda x, **g: gpuarray.clip(x, 1, 3, **g),
     "GPUArray.astype": lambda x, **g: x.astype(np.float64, **g),
     "GPUArray.fill": filled(lambda x, out, **g: out.fill(x[5], **g)),
     "GPUArray.reverse": lambda x, **g: x.reverse(**g),

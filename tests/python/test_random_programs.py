@@ -75,7 +75,7 @@ def test_host_refuses_undefined_values(tmp_path):
 class OneProgramDiffers(Workshop):
     """A workshop whose device gets one statement wrong."""
 
-    def device_compile(self, programs):
+    def device_compile(self, programs, driver):
         return None
 
     def device_results(self, programs, image, tier, patience=0):

@@ -232,6 +232,9 @@ def measure_stencil(counts: list[int], small: bool) -> None:
 
 
 def measure_dask(counts: list[int], small: bool) -> None:
+    if importlib.util.find_spec("dask") is None:
+        print("\nDask is not installed: its reduction is not measured.")
+        return
     import dask
     import dask.array as da
     from distributed import Client, wait

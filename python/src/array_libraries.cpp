@@ -2,8 +2,8 @@
 // access to arrays' memory, for the package's Python.
 //
 // Each function takes stacks of matrices as LAPACK has them (pycuda/array_libraries.h says how),
-// made by python/pycuda/arrays/linalg/lapack.py, and checks what a wrong caller could break: types and
-// extents.
+// made by python/pycuda/arrays/linalg/lapack.py, and checks what a wrong caller could break: types
+// and extents.
 #include "array_object.h"
 #include "bindings.h"
 #include "device_pointer.h"

@@ -39,12 +39,8 @@ void initialize_llvm() {
         set_option("grow-region-complexity-budget", "500");
         // Addresses of whole warps hardly gain from it, and it takes a twelfth of the compile time.
         set_option("disable-lsr", "true");
-        // After register allocation, processors that reorder by themselves gain nothing from it,
-        // and it takes time with the square of a block's length: 15 s for one of 30 000
-        // instructions.
-        set_option("post-RA-scheduler", "false");
-        // How many accesses to memory the scheduler may move another one across (1000): each is an
-        // edge of its graph, also where thousands of accesses lie in one block.
+        // How many accesses to memory the schedulers may move another one across (1000): each is an
+        // edge of their graphs, also where thousands of accesses lie in one block.
         set_option("dag-maps-huge-region", "200");
     });
 }

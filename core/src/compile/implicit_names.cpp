@@ -15,25 +15,17 @@ struct Row {
 
 using Table = std::map<std::string_view, Row>;
 
-/// nvcc has it by way of <cmath>: a function of double for integers of all types. The namespace is
-/// the function's own, since several may be declared.
-std::string function_of_integer(const std::string &name) {
+/// nvcc has it by way of <cmath>: a function of one or two doubles for integers of all types. The
+/// namespace is the function's own, since several may be declared.
+std::string function_of_integers(const std::string &name, int parameters) {
+    const bool two = parameters == 2;
     const std::string scope = "pycuda_implicit_" + name;
     return "namespace " + scope + " { template <bool> struct when {}; " +
-           "template <> struct when<true> { typedef double type; }; }\n" +
-           "template <class A> __device__ inline typename " + scope +
-           "::when<A(1) / A(2) == A(0)>::type " + name + "(A a) { return " + name +
-           "(double(a)); }\n";
-}
-
-/// The same for all pairs of integers.
-std::string function_of_integers(const std::string &name) {
-    const std::string scope = "pycuda_implicit_" + name;
-    return "namespace " + scope + " { template <bool> struct when {}; " +
-           "template <> struct when<true> { typedef double type; }; }\n" +
-           "template <class A, class B> __device__ inline typename " + scope +
-           "::when<A(1) / A(2) == A(0) && B(1) / B(2) == B(0)>::type " + name +
-           "(A a, B b) { return " + name + "(double(a), double(b)); }\n";
+           "template <> struct when<true> { typedef double type; }; }\n" + "template <class A" +
+           (two ? ", class B" : "") + "> __device__ inline typename " + scope +
+           "::when<A(1) / A(2) == A(0)" + (two ? " && B(1) / B(2) == B(0)" : "") + ">::type " +
+           name + "(A a" + (two ? ", B b" : "") + ") { return " + name + "(double(a)" +
+           (two ? ", double(b)" : "") + "); }\n";
 }
 
 constexpr std::string_view string_length = R"(
@@ -86,10 +78,10 @@ Table make_table() {
           "cos",   "cosh",   "erf",  "erfc",  "exp",   "exp2",  "expm1",     "fabs",
           "floor", "lgamma", "log",  "log10", "log1p", "log2",  "nearbyint", "rint",
           "round", "sin",    "sinh", "sqrt",  "tan",   "tanh",  "tgamma",    "trunc"})
-        table[name] = {function_of_integer(name), {}};
+        table[name] = {function_of_integers(name, 1), {}};
     for (const char *name : {"atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot",
                              "nextafter", "pow", "remainder"})
-        table[name] = {function_of_integers(name), {}};
+        table[name] = {function_of_integers(name, 2), {}};
     add(table, "math.h",
         "M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 "
         "M_SQRT1_2 INFINITY NAN HUGE_VAL HUGE_VALF");

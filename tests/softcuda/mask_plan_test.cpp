@@ -1,12 +1,6 @@
 // mask_plan_test.cpp -- that verify_masks() finds what is wrong with a plan of masks.
-#include "check.h"
+#include "spoil_plan.h"
 
-#include "compiler/pipeline.h"
-#include "ir/parse_ir.h"
-#include "warp/kernel_plan.h"
-
-#include <functional>
-#include <memory>
 #include <string>
 
 namespace {
@@ -41,19 +35,6 @@ join:
 }
 )";
 
-void analyze(KernelPlan &plan) {
-    warp::find_dominators(plan);
-    warp::find_loops(plan);
-    warp::find_ranges(plan);
-    warp::find_shapes(plan);
-    warp::plan_schedule(plan);
-    warp::find_waits(plan);
-    warp::find_coordinates(plan);
-    warp::choose_tier(plan);
-    warp::find_regions(plan);
-    warp::plan_masks(plan);
-}
-
 warp::BlockFlow &flow(KernelPlan &plan, const std::string &name) {
     for (const ir::Block *block : plan.function.blocks)
         if (block->name == name)
@@ -61,29 +42,12 @@ warp::BlockFlow &flow(KernelPlan &plan, const std::string &name) {
     std::abort();
 }
 
-/// What is found wrong after `spoil`.
-std::string wrong_after(const std::function<void(KernelPlan &plan)> &spoil) {
-    std::string error;
-    const std::unique_ptr<ir::Module> module = ir::parse_ir(kKernel, error);
-    ir::Function &function = *module->functions.front();
-    const analysis::LaunchShape launch{.block = {64, 1, 1}};
-    compiler::run_ir_pass("preparation", function, launch);
-    function.renumber_values();
-    KernelPlan plan(function, launch, {}, {});
-    analyze(plan);
-    spoil(plan);
-    std::string found;
-    for (const std::string &line : warp::verify_masks(plan))
-        found += line + "\n";
-    return found;
+std::string wrong_after(const test::Spoil &spoil) {
+    return test::wrong_after(kKernel, {.block = {64, 1, 1}}, warp::verify_masks, spoil);
 }
 
-bool finds(const char *what, const std::function<void(KernelPlan &plan)> &spoil) {
-    const std::string found = wrong_after(spoil);
-    if (found.find(what) != std::string::npos)
-        return true;
-    std::printf("expected \"%s\", found \"%s\"\n", what, found.c_str());
-    return false;
+bool finds(const char *what, const test::Spoil &spoil) {
+    return test::finds(what, wrong_after(spoil));
 }
 
 } // namespace

@@ -1,57 +1,80 @@
-// liveness.cpp -- backward data flow over blocks.
+// liveness.cpp -- from each use of a value back to its definition.
 
 #include "analysis/liveness.h"
 
-#include "analysis/cfg.h"
-
 namespace softcuda::analysis {
 
-std::vector<std::vector<bool>> find_live_in(const ir::Function &function,
-                                            const ExtraLiveness &extra) {
-    std::size_t blocks = function.blocks.size();
-    std::size_t ids = function.value_count() + extra.count;
-    using Set = std::vector<bool>;
-    std::vector<Set> used(blocks, Set(ids)), defined(blocks, Set(ids)), phi_out(blocks, Set(ids));
-    for (const ir::Block *block : function.blocks)
-        for (const ir::Instruction *i : block->instructions) {
-            for (std::size_t k = 0; k < i->operands.size(); ++k) {
-                std::uint32_t id = i->operands[k]->id;
-                if (i->operands[k]->constant)
-                    continue;
-                if (i->is(ir::Opcode::Phi))
-                    phi_out[i->blocks[k]->id][id] = true;
-                else if (!defined[block->id][id])
-                    used[block->id][id] = true;
-            }
-            for (const ir::Value *result : i->results)
-                defined[block->id][result->id] = true;
-        }
-    for (const ExtraLiveness::At &at : extra.definitions)
-        defined[at.block->id][at.id] = true;
-    for (const ExtraLiveness::At &at : extra.uses)
-        if (!defined[at.block->id][at.id])
-            used[at.block->id][at.id] = true;
+namespace {
 
-    std::vector<Set> live_in(blocks, Set(ids));
-    std::vector<ir::Block *> order = ir::reverse_postorder(function);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (auto it = order.rbegin(); it != order.rend(); ++it) {
-            std::uint32_t b = (*it)->id;
-            Set live = phi_out[b];
-            for (const ir::Block *successor : (*it)->successors())
-                for (std::size_t id = 0; id < ids; ++id)
-                    if (live_in[successor->id][id])
-                        live[id] = true;
-            for (std::size_t id = 0; id < ids; ++id)
-                live[id] = used[b][id] || (live[id] && !defined[b][id]);
-            if (live != live_in[b]) {
-                live_in[b] = std::move(live);
-                changed = true;
-            }
+using ir::Block;
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+class Liveness {
+  public:
+    Liveness(const ir::Function &function, const ExtraLiveness &extra)
+        : ids_(function.value_count() + extra.count), defined_in_(ids_, nullptr), live_in_(ids_),
+          seen_(function.blocks.size(), kNone) {
+        for (const Block *block : function.blocks)
+            for (const ir::Instruction *i : block->instructions)
+                for (const ir::Value *result : i->results)
+                    defined_in_[result->id] = block;
+        for (const ExtraLiveness::At &at : extra.definitions)
+            defined_in_[at.id] = at.block;
+        for (const Block *block : function.blocks)
+            for (const ir::Instruction *i : block->instructions)
+                for (std::size_t k = 0; k < i->operands.size(); ++k)
+                    if (!i->operands[k]->constant)
+                        use(i->operands[k]->id, i->is(ir::Opcode::Phi) ? i->blocks[k] : block);
+        for (const ExtraLiveness::At &at : extra.uses)
+            use(at.id, at.block);
+    }
+
+    std::vector<std::vector<std::uint32_t>> into(std::span<const Block *const> blocks) {
+        std::vector<std::vector<std::uint32_t>> found(blocks.size());
+        for (std::uint32_t id = 0; id < ids_; ++id) {
+            walk_back(id);
+            for (std::size_t k = 0; k < blocks.size(); ++k)
+                if (seen_[blocks[k]->id] == id)
+                    found[k].push_back(id);
+        }
+        return found;
+    }
+
+  private:
+    /// In the block that defines it, a value is used behind its definition.
+    void use(std::uint32_t id, const Block *block) {
+        if (defined_in_[id] != block)
+            live_in_[id].push_back(block);
+    }
+
+    /// Marks the blocks that a value lives into.
+    void walk_back(std::uint32_t id) {
+        std::vector<const Block *> &left = live_in_[id];
+        while (!left.empty()) {
+            const Block *block = left.back();
+            left.pop_back();
+            if (seen_[block->id] == id)
+                continue;
+            seen_[block->id] = id;
+            for (const Block *before : block->predecessors)
+                if (defined_in_[id] != before)
+                    left.push_back(before);
         }
     }
-    return live_in;
+
+    std::uint32_t ids_;
+    std::vector<const Block *> defined_in_;           ///< by id
+    std::vector<std::vector<const Block *>> live_in_; ///< by id: where its uses want it
+    std::vector<std::uint32_t> seen_; ///< by Block::id: the last id that lives there
+};
+
+} // namespace
+
+std::vector<std::vector<std::uint32_t>> find_live_into(const ir::Function &function,
+                                                       std::span<const ir::Block *const> blocks,
+                                                       const ExtraLiveness &extra) {
+    return Liveness(function, extra).into(blocks);
 }
 
 } // namespace softcuda::analysis

@@ -1,9 +1,10 @@
-// liveness.h -- which values are still needed where a block starts.
+// liveness.h -- which values are still needed where some blocks start.
 #pragma once
 
 #include "ir/ir.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace softcuda::analysis {
@@ -18,9 +19,11 @@ struct ExtraLiveness {
     std::vector<At> definitions, uses;
 };
 
-/// Live-in sets by Block::id, each indexed by Value::id. A phi's operands are used at the end of
-/// the blocks they come from; its result is defined at the start of its own.
-[[nodiscard]] std::vector<std::vector<bool>> find_live_in(const ir::Function &function,
-                                                          const ExtraLiveness &extra = {});
+/// For each of `blocks` the ids that are live where it starts, ascending. A phi's operands are used
+/// at the end of the blocks they come from; its result is defined at the start of its own. Takes
+/// time for each value and each basic block that it lives in, no more.
+[[nodiscard]] std::vector<std::vector<std::uint32_t>>
+find_live_into(const ir::Function &function, std::span<const ir::Block *const> blocks,
+               const ExtraLiveness &extra = {});
 
 } // namespace softcuda::analysis

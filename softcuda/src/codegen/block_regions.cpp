@@ -15,11 +15,6 @@ void KernelEmitter::publish_barrier_sum() {
     builder.CreateStore(builder.getInt32(0), sum);
 }
 
-bool KernelEmitter::is_kept_for_block(const ir::Value *value) const {
-    return plan.lockstep.holds && plan.lockstep.same[value->id] &&
-           plan.divergence.of(value).uniform();
-}
-
 BlockSlot &KernelEmitter::block_slot(const ir::Value *value) {
     BlockSlot &slot = block_slots_[value->id];
     if (!slot.now) {

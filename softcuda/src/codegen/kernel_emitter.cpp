@@ -2,7 +2,6 @@
 
 #include "codegen/kernel_emitter.h"
 
-#include "codegen/active_warps.h"
 #include "codegen/tally.h"
 #include "codegen/warp_emitter.h"
 #include "jit/interleave_warps.h"
@@ -21,26 +20,6 @@ KernelEmitter::KernelEmitter(llvm::Module &m, const KernelPlan &p, const jit::Ta
       tallies_(std::make_unique<Tallies>(*this)) {}
 
 KernelEmitter::~KernelEmitter() = default;
-
-bool KernelEmitter::is_barrier_end(const ir::Block *block) const {
-    return has_regions() && warp::barrier_at_end(block);
-}
-
-unsigned KernelEmitter::region_behind(const ir::Block *block) const {
-    for (unsigned region = 1; region < plan.regions.size(); ++region)
-        if (plan.regions[region] == block)
-            return region;
-    assert(false && "no region starts here");
-    return 0;
-}
-
-const ir::Instruction *KernelEmitter::region_barrier(unsigned region) const {
-    return region == 0 ? nullptr : warp::barrier_at_end(plan.regions[region]->predecessors.front());
-}
-
-const std::vector<bool> &KernelEmitter::live_into(unsigned region) const {
-    return plan.live_in[plan.regions[region]->id];
-}
 
 std::uint32_t KernelEmitter::scratch_id(const ir::Value *value, unsigned part) const {
     return value->id * 3 + part;
@@ -64,9 +43,7 @@ std::uint64_t KernelEmitter::reserve_scratch(std::uint64_t bytes) {
     return std::exchange(scratch_bytes_, scratch_bytes_ + bytes);
 }
 
-const Tally *KernelEmitter::tally(unsigned region, const std::vector<bool> &blocks) {
-    return has_regions() && plan.lockstep.holds ? tallies_->find(region, blocks) : nullptr;
-}
+const Tally *KernelEmitter::tally(unsigned region) { return tallies_->find(region); }
 
 llvm::Value *KernelEmitter::scratch_address(ScratchSlot slot, llvm::Value *warp) {
     llvm::Value *offset = builder.CreateMul(builder.CreateZExt(warp, builder.getInt64Ty()),
@@ -373,9 +350,8 @@ void KernelEmitter::emit_warps(unsigned region, llvm::BasicBlock *after) {
 // All of them, or those that have anything to do.
 void KernelEmitter::emit_full_warps(unsigned region, llvm::BasicBlock *after) {
     const unsigned warps = plan.launch.warps();
-    std::uint64_t bits = ~std::uint64_t{0} >> (64 - warps);
-    if (has_regions() && plan.lockstep.holds)
-        bits = find_active_warps(*this, region);
+    const std::uint64_t bits =
+        plan.regions[region].active_warps & (~std::uint64_t{0} >> (64 - warps));
     const auto first = static_cast<unsigned>(std::countr_zero(bits));
     const auto end = static_cast<unsigned>(std::bit_width(bits));
     if (static_cast<unsigned>(std::popcount(bits)) != end - first)
@@ -419,12 +395,8 @@ void KernelEmitter::emit_warp_range(unsigned region, llvm::Value *first, llvm::V
     warp->addIncoming(following, next);
     llvm::BranchInst *latch =
         builder.CreateCondBr(builder.CreateICmpULT(following, end), loop, after);
-    if (is_quiet(region))
+    if (plan.regions[region].quiet)
         jit::mark_warp_loop(*latch);
-}
-
-bool KernelEmitter::is_quiet(unsigned region) {
-    return has_regions() && plan.lockstep.holds && does_nothing_that_fails(*this, region);
 }
 
 // Whoever reports a fault reads the number, at any time: the store must stay where it is, but
@@ -450,7 +422,7 @@ void KernelEmitter::announce_warp(llvm::Value *warp) {
 
 void KernelEmitter::emit_warp(unsigned region, llvm::Value *warp, llvm::Constant *active,
                               llvm::BasicBlock *after) {
-    if (!is_quiet(region))
+    if (!plan.regions[region].quiet)
         announce_warp(warp);
     if (!has_regions()) {
         WarpEmitter(*this, region, warp, active, after).emit([](unsigned) {});

@@ -85,18 +85,8 @@ class KernelEmitter {
     llvm::IRBuilder<> builder;
     Invariants invariants{};
 
-    /// The number of the region that starts behind `block`'s barrier.
-    [[nodiscard]] unsigned region_behind(const ir::Block *block) const;
-    [[nodiscard]] const std::vector<bool> &live_into(unsigned region) const;
-    [[nodiscard]] const ir::Block *region_entry(unsigned region) const {
-        return plan.regions[region];
-    }
-    /// The barrier that a region starts behind; null for region 0.
-    [[nodiscard]] const ir::Instruction *region_barrier(unsigned region) const;
     /// False where no warp ever waits for another, or waits as a fiber.
-    [[nodiscard]] bool has_regions() const { return plan.regions.size() > 1; }
-    /// True if the block ends with a barrier at which the warp has to wait.
-    [[nodiscard]] bool is_barrier_end(const ir::Block *block) const;
+    [[nodiscard]] bool has_regions() const { return plan.has_regions(); }
     /// True if warps are fibers, and wait by a call.
     [[nodiscard]] bool has_fibers() const { return plan.tier.tier != rt::Tier::Regions; }
     /// True if each lane goes its own way through the program.
@@ -108,19 +98,14 @@ class KernelEmitter {
     /// Scratch memory for all warps together, a multiple of 64 bytes: its offset.
     std::uint64_t reserve_scratch(std::uint64_t bytes);
     llvm::Value *scratch_address(ScratchSlot slot, llvm::Value *warp);
-    /// True for values that are computed again in each region and each block that uses them.
-    [[nodiscard]] bool is_recomputed(const ir::Value *value) const {
-        return has_regions() && plan.coordinate_functions[value->id];
-    }
-    /// True for values that are kept once for all warps.
-    [[nodiscard]] bool is_kept_for_block(const ir::Value *value) const;
+    /// Values that are kept once for all warps.
     [[nodiscard]] llvm::Value *load_for_block(const ir::Value *value);
     void store_for_block(const ir::Value *value, llvm::Value *scalar);
     /// Says that an access is to a value in the scratch memory, where kernels' own accesses never
     /// go.
     llvm::Instruction *mark_scratch(llvm::Instruction *access);
-    /// What `region` counts, if it does; see Tallies::find().
-    const Tally *tally(unsigned region, const std::vector<bool> &blocks);
+    /// The tables of what `region` counts in; null if it does not.
+    const Tally *tally(unsigned region);
     /// Stack space that lives as long as the function runs.
     llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
     /// An i64 in stack space: how high lanes of this function have ever stood in the thread's local
@@ -163,8 +148,6 @@ class KernelEmitter {
     void emit_warps(unsigned region, llvm::BasicBlock *after);
     [[nodiscard]] llvm::Constant *all_lanes_active();
     [[nodiscard]] llvm::Constant *last_warps_lanes();
-    /// True for a region in which no warp's number is asked for.
-    [[nodiscard]] bool is_quiet(unsigned region);
     void emit_full_warps(unsigned region, llvm::BasicBlock *after);
     void emit_some_warps(unsigned region, std::uint64_t bits, llvm::BasicBlock *after);
     void emit_warp_range(unsigned region, llvm::Value *first, llvm::Value *end,

@@ -1,4 +1,4 @@
-// tally.cpp -- finds regions that count, and adds up their tables.
+// tally.cpp -- tables for variables that a region counts in.
 #include "codegen/tally.h"
 
 #include "codegen/warp_emitter.h"
@@ -10,105 +10,28 @@ namespace softcuda::codegen {
 
 namespace {
 
-using ir::Opcode;
-using ir::Space;
-
-constexpr std::uint64_t kMostBytes = 4096; ///< of a table: all of them stay in the first level
-constexpr unsigned kMostAddends = 8;
-
-/// Whether a block's other threads can tell what it does to shared memory: not by accesses to other
-/// spaces.
-bool leaves_shared_alone(const ir::Instruction &i) {
-    const ir::OpcodeInfo &facts = ir::info(i.opcode);
-    if (!facts.reads && !facts.writes)
-        return true;
-    if (ir::is_block_barrier(i)) // the region's end
-        return true;
-    switch (i.opcode) {
-    case Opcode::Load:
-    case Opcode::Store:
-    case Opcode::Atomic:
-    case Opcode::Reduce:
-        return i.attributes.space == Space::Global || i.attributes.space == Space::Constant ||
-               i.attributes.space == Space::Local || i.attributes.space == Space::Param;
-    default:
-        return false;
-    }
-}
-
-/// The shared variable that an address is in as long as its other parts are small; null: unknown.
-const ir::LocalVariable *base_variable(const ir::Function &function, const ir::Value *address) {
-    const ir::LocalVariable *variable = nullptr;
-    std::vector<const ir::Value *> parts{address};
-    for (std::size_t k = 0; k < parts.size() && parts.size() <= kMostAddends; ++k) {
-        const ir::Instruction *i = parts[k]->definition;
-        if (!i)
-            continue;
-        if (i->is(Opcode::Add)) {
-            parts.insert(parts.end(), i->operands.begin(), i->operands.end());
-        } else if (i->is(Opcode::SymbolAddress) && i->attributes.space == Space::Shared) {
-            if (variable || i->attributes.offset != 0)
-                return nullptr;
-            variable = &function.variables.at(i->attributes.symbol);
-        }
-    }
-    return variable;
-}
-
-bool is_count(const ir::Instruction &i) {
-    return i.is(Opcode::Reduce) && i.attributes.space == Space::Shared &&
-           i.attributes.atomic == ir::AtomicOp::Add && !ir::is_floating(i.attributes.type) &&
-           (ir::bits(i.attributes.type) == 32 || ir::bits(i.attributes.type) == 64);
-}
-
-std::optional<Tally> find_tally(const KernelPlan &plan, const std::vector<bool> &blocks) {
-    Tally tally{.variable = nullptr, .type = ir::Scalar::None, .tables = 0};
-    bool in_loop = false;
-    for (const ir::Block *block : plan.function.blocks) {
-        if (!blocks[block->id])
-            continue;
-        for (const ir::Instruction *i : block->instructions) {
-            if (leaves_shared_alone(*i))
-                continue;
-            if (!is_count(*i) || plan.divergence.of(i->operand(0)).uniform())
-                return std::nullopt;
-            const ir::LocalVariable *variable = base_variable(plan.function, i->operand(0));
-            if (!variable || (tally.variable && tally.variable != variable) ||
-                (tally.variable && ir::bits(tally.type) != ir::bits(i->attributes.type)))
-                return std::nullopt;
-            tally.variable = variable;
-            tally.type = i->attributes.type;
-            in_loop |= plan.loops.innermost(block) >= 0;
-        }
-    }
-    const std::uint64_t bytes = tally.variable ? ir::bits(tally.type) / 8 : 1;
-    // What a launch gives the size of, `extern __shared__`, has none here.
-    if (!in_loop || tally.variable->size == 0 || tally.variable->size > kMostBytes ||
-        tally.variable->size % bytes != 0 || tally.variable->offset % bytes != 0)
-        return std::nullopt;
-    return tally;
-}
-
 std::uint64_t table_bytes(const Tally &tally) { return (tally.variable->size + 63) / 64 * 64; }
 
 } // namespace
 
-const Tally *Tallies::find(unsigned region, const std::vector<bool> &blocks) {
-    auto [it, added] = found_.try_emplace(region);
-    std::optional<Tally> &tally = it->second;
+const Tally *Tallies::find(unsigned region) {
+    const std::optional<warp::CountedVariable> &counted = kernel_.plan.regions[region].counted;
+    if (!counted)
+        return nullptr;
+    auto [it, added] = made_.try_emplace(region);
+    Tally &tally = it->second;
     if (added) {
-        tally = find_tally(kernel_.plan, blocks);
-        if (tally)
-            tally->tables = kernel_.reserve_scratch(table_bytes(*tally) * (kTables - 1));
+        tally = {.variable = counted->variable, .type = counted->type, .tables = 0};
+        tally.tables = kernel_.reserve_scratch(table_bytes(tally) * (kTables - 1));
     }
-    return tally ? &*tally : nullptr;
+    return &tally;
 }
 
 void Tallies::emit_end(unsigned region) {
-    auto found = found_.find(region);
-    if (found == found_.end() || !found->second)
+    const auto found = made_.find(region);
+    if (found == made_.end())
         return;
-    const Tally &tally = *found->second;
+    const Tally &tally = found->second;
     llvm::IRBuilder<> &b = kernel_.builder;
     llvm::Type *type = b.getIntNTy(ir::bits(tally.type)), *wide = b.getInt64Ty();
     const std::uint64_t bytes = ir::bits(tally.type) / 8, size = tally.variable->size;
@@ -146,11 +69,10 @@ void Tallies::emit_end(unsigned region) {
 
 void Tallies::emit_start() {
     llvm::IRBuilder<> &b = kernel_.builder;
-    for (const auto &[region, tally] : found_)
-        if (tally)
-            b.CreateMemSet(
-                b.CreateConstGEP1_64(b.getInt8Ty(), kernel_.invariants.scratch, tally->tables),
-                b.getInt8(0), table_bytes(*tally) * (kTables - 1), llvm::Align(64));
+    for (const auto &[region, tally] : made_)
+        b.CreateMemSet(
+            b.CreateConstGEP1_64(b.getInt8Ty(), kernel_.invariants.scratch, tally.tables),
+            b.getInt8(0), table_bytes(tally) * (kTables - 1), llvm::Align(64));
 }
 
 TalliedLanes::TalliedLanes(WarpEmitter &w, const Tally &tally, llvm::Value *offsets)

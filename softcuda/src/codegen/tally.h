@@ -4,18 +4,13 @@
 #include "codegen/address.h"
 
 #include <map>
-#include <optional>
-#include <vector>
 
 namespace softcuda::codegen {
 
-/// A variable in shared memory to which a region only adds, in a loop, and in which nobody looks
-/// before the region's end: a histogram. Lanes that hit one place one after the other would wait
-/// for each other's store, so each of four lanes in a row has a table of its own. Three of them are
-/// in the scratch memory; where all warps have run the region, they are added to the variable and
-/// are zero again.
-///
-/// Sums of integers do not depend on the order, so nothing else can be seen of it.
+/// The tables of a variable that a region counts in (warp/region_plan.h). Lanes that hit one place
+/// one after the other would wait for each other's store, so each of four lanes in a row has a
+/// table of its own. Three of them are in the scratch memory; where all warps have run the region,
+/// they are added to the variable and are zero again.
 struct Tally {
     const ir::LocalVariable *variable;
     ir::Scalar type;      ///< of the numbers, which the variable is full of
@@ -24,13 +19,13 @@ struct Tally {
 
 inline constexpr unsigned kTables = 4;
 
-/// Those of a kernel, by region. Only for kernels whose warps go through the regions in lockstep.
+/// Those of a kernel, by region.
 class Tallies {
   public:
     explicit Tallies(KernelEmitter &kernel) : kernel_(kernel) {}
 
-    /// `blocks`, by Block::id, are those that a warp may run in the region.
-    const Tally *find(unsigned region, const std::vector<bool> &blocks);
+    /// That of a region; null if it counts in nothing.
+    const Tally *find(unsigned region);
     /// Emits the region's end.
     void emit_end(unsigned region);
     /// Emits what has to be done before the first thread block: tables are zero.
@@ -38,7 +33,7 @@ class Tallies {
 
   private:
     KernelEmitter &kernel_;
-    std::map<unsigned, std::optional<Tally>> found_;
+    std::map<unsigned, Tally> made_;
 };
 
 /// Which elements of the tables the lanes of a warp hit.

@@ -4,6 +4,7 @@
 
 #include "codegen/warp_families.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace softcuda::codegen {
@@ -12,8 +13,8 @@ using ir::Opcode;
 
 WarpEmitter::WarpEmitter(KernelEmitter &owner, unsigned region, llvm::Value *warp_number,
                          llvm::Value *active, llvm::BasicBlock *done)
-    : kernel(owner), context(owner.context), b(owner.builder), warp(warp_number), region_(region),
-      active_(active), done_(done), carried_in_(owner.plan.function.value_count(), false) {}
+    : kernel(owner), context(owner.context), b(owner.builder), warp(warp_number), number_(region),
+      region_(owner.plan.regions[region]), active_(active), done_(done) {}
 
 void WarpEmitter::emit(const BarrierExit &at_barrier) {
     if (kernel.has_lanes())
@@ -24,12 +25,11 @@ void WarpEmitter::emit(const BarrierExit &at_barrier) {
     prologue_ = b.GetInsertBlock();
     llvm::BasicBlock *start = new_block("region");
     b.SetInsertPoint(start);
-    const ir::Block *first = kernel.region_entry(region_);
-    if (region_ != 0)
-        enter_region(first);
+    if (region_.barrier)
+        enter_region();
     else if (!kernel.plan.function.kernel)
         enter_function();
-    b.CreateBr(block_for(first));
+    b.CreateBr(block_for(region_.entry));
     while (!work_.empty()) {
         const ir::Block *block = work_.back();
         work_.pop_back();
@@ -96,9 +96,10 @@ void WarpEmitter::leave(const ir::Block *block) {
     const warp::BlockFlow &flow = kernel.plan.masks.of(block);
     if (kernel.has_fibers() && kernel.plan.yields_behind(block))
         emit_yield(*this);
-    if (kernel.is_barrier_end(block)) {
+    const auto end = std::ranges::find(region_.ends, block, &warp::RegionEnd::block);
+    if (end != region_.ends.end()) {
         pass_edge(flow.edges[0], mask_);
-        end_region(flow.edges[0].to);
+        end_region(*end);
     } else if (flow.parts || flow.edges.empty()) {
         if (block->terminator()->is(Opcode::Return))
             emit_results(*this, *block->terminator());
@@ -206,58 +207,44 @@ Lanes WarpEmitter::at_phi(const ir::Value *phi, const Lanes &incoming) {
 }
 
 // Saves what is needed behind the barrier and leaves the region.
-void WarpEmitter::end_region(const ir::Block *behind) {
-    unsigned region = kernel.region_behind(behind);
-    const std::vector<bool> &live = kernel.live_into(region);
-    const ir::Instruction *barrier = kernel.region_barrier(region);
-    for (const ir::Block *block : kernel.plan.function.blocks) {
-        for (const ir::Instruction *i : block->instructions)
-            for (const ir::Value *value : i->results) {
-                if (i == barrier || !live[value->id] || is_rematerialized(value))
-                    continue; // the barrier's result is there when all warps have arrived
-                if (!carried_in_[value->id]) // else it is there already
-                    keep(value);
-            }
-        if (live[kernel.plan.mask_id(block)])
-            scratch_store(kernel.scratch_mask_id(block), mask_of(block));
-    }
+void WarpEmitter::end_region(const warp::RegionEnd &end) {
+    const warp::Region &next = kernel.plan.regions[end.region];
+    for (const warp::Fetch &fetch : next.fetches)
+        if (llvm::is_contained(end.keeps, fetch.value))
+            keep(fetch);
+    for (const ir::Block *owner : end.masks)
+        scratch_store(kernel.scratch_mask_id(owner), mask_of(owner));
     // The block behind takes its lanes from here: its own arrivals, or an owner's mask saved above.
-    if (kernel.plan.masks.keeps_mask(behind))
-        scratch_store(kernel.scratch_mask_id(behind),
-                      b.CreateLoad(arrival_slot(behind)->getAllocatedType(), arrival_slot(behind)));
-    (*at_barrier_)(region);
-}
-
-void WarpEmitter::enter_region(const ir::Block *first) {
-    const std::vector<bool> &live = kernel.live_into(region_);
-    const std::vector<bool> redefined = kernel.plan.blocks_of_region(region_);
-    const ir::Instruction *barrier = kernel.region_barrier(region_);
-    llvm::Type *mask_type = active_->getType();
-    for (const ir::Block *block : kernel.plan.function.blocks) {
-        for (const ir::Instruction *i : block->instructions)
-            for (const ir::Value *value : i->results) {
-                if (i == barrier || !live[value->id] || is_rematerialized(value))
-                    continue;
-                if (redefined[block->id])
-                    store(value, fetch(value));
-                else
-                    carried_in_[value->id] = true;
-            }
-        if (live[kernel.plan.mask_id(block)])
-            b.CreateStore(scratch_load(kernel.scratch_mask_id(block), mask_type), mask_slot(block));
+    if (next.arrives) {
+        llvm::AllocaInst *arrivals = arrival_slot(next.entry);
+        scratch_store(kernel.scratch_mask_id(next.entry),
+                      b.CreateLoad(arrivals->getAllocatedType(), arrivals));
     }
-    if (kernel.plan.masks.keeps_mask(first))
-        b.CreateStore(scratch_load(kernel.scratch_mask_id(first), mask_type), arrival_slot(first));
-    if (barrier->is(Opcode::BarrierReduce))
-        store(barrier->result(),
-              {.base = emit_barrier_result(*this, *barrier), .shape = shape(barrier->result())});
+    (*at_barrier_)(end.region);
 }
 
-void WarpEmitter::keep(const ir::Value *value) {
-    if (kernel.is_recomputed(value))
-        return;
+void WarpEmitter::enter_region() {
+    llvm::Type *mask_type = active_->getType();
+    for (const warp::Fetch &fetched : region_.fetches)
+        if (fetched.set)
+            store(fetched.value, fetch(fetched));
+        else
+            read_only_.emplace(fetched.value->id, &fetched);
+    for (const ir::Block *owner : region_.masks)
+        b.CreateStore(scratch_load(kernel.scratch_mask_id(owner), mask_type), mask_slot(owner));
+    if (region_.arrives)
+        b.CreateStore(scratch_load(kernel.scratch_mask_id(region_.entry), mask_type),
+                      arrival_slot(region_.entry));
+    const ir::Instruction &barrier = *region_.barrier;
+    if (barrier.is(Opcode::BarrierReduce))
+        store(barrier.result(),
+              {.base = emit_barrier_result(*this, barrier), .shape = shape(barrier.result())});
+}
+
+void WarpEmitter::keep(const warp::Fetch &fetch) {
+    const ir::Value *value = fetch.value;
     const Lanes kept = lanes(value);
-    if (kernel.is_kept_for_block(value)) {
+    if (fetch.from == warp::Fetch::From::Block) {
         kernel.store_for_block(value, kept.base);
         return;
     }
@@ -268,11 +255,10 @@ void WarpEmitter::keep(const ir::Value *value) {
     }
 }
 
-Lanes WarpEmitter::fetch(const ir::Value *value) {
-    if (kernel.is_recomputed(value))
-        return recompute(value);
+Lanes WarpEmitter::fetch(const warp::Fetch &fetch) {
+    const ir::Value *value = fetch.value;
     Lanes kept{.shape = shape(value)};
-    if (kernel.is_kept_for_block(value)) {
+    if (fetch.from == warp::Fetch::From::Block) {
         kept.base = kernel.load_for_block(value);
         return kept;
     }

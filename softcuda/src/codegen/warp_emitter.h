@@ -62,9 +62,7 @@ class WarpEmitter {
     /// The rt::LaneState of the warp, in the lane tier.
     [[nodiscard]] llvm::Value *lane_state() const { return lane_state_; }
 
-    [[nodiscard]] const Tally *tally() const {
-        return kernel.tally(region_, kernel.plan.blocks_of_region(region_));
-    }
+    [[nodiscard]] const Tally *tally() const { return kernel.tally(number_); }
 
     // Small tools.
     llvm::BasicBlock *new_block(const llvm::Twine &name);
@@ -95,8 +93,8 @@ class WarpEmitter {
     void pass_edge(const warp::Edge &edge, llvm::Value *edge_mask);
     [[nodiscard]] Lanes at_phi(const ir::Value *phi, const Lanes &incoming);
     void go_to(const ir::Block *next);
-    void end_region(const ir::Block *behind);
-    void enter_region(const ir::Block *block);
+    void end_region(const warp::RegionEnd &end);
+    void enter_region();
     void enter_function();
 
     // lane_flow.cpp
@@ -124,14 +122,15 @@ class WarpEmitter {
     [[nodiscard]] llvm::Constant *lanes_here(const warp::LanesByWarp &lanes);
     Lanes rematerialize(const ir::Value *value);
     void fetch_from_here();
-    /// Keeps a value for the regions behind a barrier, and finds it there again.
-    void keep(const ir::Value *value);
-    Lanes fetch(const ir::Value *value);
+    /// Keeps a value for the region behind a barrier, and finds it there again.
+    void keep(const warp::Fetch &fetch);
+    Lanes fetch(const warp::Fetch &fetch);
     Lanes recompute(const ir::Value *value);
     void scratch_store(std::uint32_t id, llvm::Value *value);
     llvm::Value *scratch_load(std::uint32_t id, llvm::Type *type);
 
-    unsigned region_;
+    unsigned number_; ///< the region's
+    const warp::Region &region_;
     llvm::Value *active_;
     llvm::BasicBlock *done_;
     llvm::BasicBlock *prologue_ = nullptr; ///< where slots are initialised
@@ -154,12 +153,8 @@ class WarpEmitter {
     llvm::Value *lane_state_ = nullptr, *waiting_ = nullptr;
     llvm::BasicBlock *dispatch_ = nullptr;
     llvm::Instruction *lane_prologue_ = nullptr; ///< where slots are initialised, in the lane tier
-    std::vector<bool> carried_in_; ///< values from behind a barrier that this region only reads
-    bool recomputing_ = false;     ///< what is emitted is there already, for other regions
+    std::unordered_map<std::uint32_t, const warp::Fetch *> read_only_; ///< fetched at each use
+    bool recomputing_ = false; ///< what is emitted is there already, for other regions
 };
-
-/// True for values that are made again where they are needed instead of being kept: constants of
-/// the launch, of the block and of the warp.
-[[nodiscard]] bool is_rematerialized(const ir::Value *value);
 
 } // namespace softcuda::codegen

@@ -7,22 +7,6 @@ namespace softcuda::codegen {
 
 using ir::Opcode;
 
-bool is_rematerialized(const ir::Value *value) {
-    if (!value->definition)
-        return false;
-    switch (value->definition->opcode) {
-    case Opcode::Special:
-    case Opcode::SymbolAddress:
-    case Opcode::LoadParam:
-    case Opcode::ParamAddress:
-    case Opcode::StackBase:
-    case Opcode::Undef:
-        return true;
-    default:
-        return false;
-    }
-}
-
 const analysis::Shape &WarpEmitter::shape(const ir::Value *value) const {
     static constexpr analysis::Shape kUniform{.groups = 1};
     return value->constant ? kUniform : kernel.plan.divergence.of(value);
@@ -39,7 +23,7 @@ Lanes WarpEmitter::lanes(const ir::Value *value) {
     if (fetch_block_)
         b.SetInsertPoint(fetch_block_, fetch_after_ ? std::next(fetch_after_->getIterator())
                                                     : fetch_block_->begin());
-    Lanes found = is_rematerialized(value) ? rematerialize(value) : load(value);
+    Lanes found = warp::is_rematerialized(value) ? rematerialize(value) : load(value);
     // What is fetched next may be made of this.
     if (fetch_block_ && b.GetInsertPoint() != fetch_block_->begin())
         fetch_after_ = &*std::prev(b.GetInsertPoint());
@@ -162,10 +146,10 @@ void WarpEmitter::fetch_from_here() {
 }
 
 Lanes WarpEmitter::load(const ir::Value *value) {
-    if (kernel.is_recomputed(value))
+    if (warp::is_recomputed(kernel.plan, value))
         return recompute(value);
-    if (carried_in_[value->id])
-        return fetch(value);
+    if (const auto fetched = read_only_.find(value->id); fetched != read_only_.end())
+        return fetch(*fetched->second);
     Slot &at = slot(value);
     Lanes found{.shape = shape(value)};
     found.base = b.CreateLoad(at.base->getAllocatedType(), at.base);

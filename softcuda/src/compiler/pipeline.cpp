@@ -193,18 +193,24 @@ constexpr AnalysisPass kAnalyses[] = {
     {"local-memory", Required, "warp/kernel_plan.cpp",
      "Adds up the local memory that a thread needs.",
      warp::lay_out_local_memory, warp::print_local_memory},
-    {"regions", Required, "warp/kernel_plan.cpp",
+    {"regions", Required, "warp/region_plan.cpp",
      "Cuts the kernel into the regions between its barriers.",
      warp::find_regions, warp::print_regions},
-    {"masks", Required, "warp/mask_plan.cpp warp/verify_masks.cpp warp/walk_masks.cpp",
+    {"masks", Required, "warp/mask_plan.cpp warp/verify_masks.cpp warp/walk_warp.cpp",
      "Decides which lanes run each basic block, and what becomes of values where ways join.",
      warp::plan_masks, warp::print_masks, warp::verify_masks},
-    {"liveness", Required, "analysis/liveness.cpp",
-     "Finds the values and masks that a warp needs behind each barrier.",
-     warp::find_liveness, warp::print_liveness},
     {"lockstep", Optional, "analysis/lockstep.cpp",
      "Finds whether all warps of a block come to the same barriers in the same order.",
      warp::find_lockstep, warp::print_lockstep},
+    {"crossings", Required, "warp/region_plan.cpp analysis/liveness.cpp warp/verify_regions.cpp",
+     "Decides which values and masks a warp keeps at each barrier and fetches behind it.",
+     warp::plan_crossings, warp::print_crossings, warp::verify_regions},
+    {"active-warps", Optional, "warp/active_warps.cpp",
+     "Finds the warps that do anything between two barriers.",
+     warp::find_active_warps, warp::print_active_warps, warp::verify_regions},
+    {"counted", Optional, "warp/find_counted.cpp codegen/tally.cpp",
+     "Finds regions that only count in a variable of shared memory: code generation spreads the counts over several tables.",
+     warp::find_counted, warp::print_counted, warp::verify_regions},
     {"access-plans", Required, "warp/access_plan.cpp warp/plan_prefetch.cpp",
      "Decides how each access to memory is made, and what is checked before it.",
      warp::plan_accesses, warp::print_access_plans},
@@ -551,6 +557,11 @@ bool run_ir_pass(std::string_view name, ir::Function &function,
             }
     }
     return false;
+}
+
+void analyze(KernelPlan &plan) {
+    const PassOptions options;
+    Runner(options, nullptr, plan.launch).analyze(plan);
 }
 
 std::optional<std::string> print_analysis(std::string_view name, ir::Function &function,

@@ -88,6 +88,8 @@ void clean_up(ir::Module &module);
 /// `clean-up`, `specialization`, `preparation`. False if there is none.
 bool run_ir_pass(std::string_view name, ir::Function &function,
                  const analysis::LaunchShape &launch);
+/// Runs all analyses over the plan of a prepared function.
+void analyze(warp::KernelPlan &plan);
 /// Prepares a function and runs the analyses up to the one with that name: what SOFTCUDA_DUMP
 /// prints after it. Nothing if there is none.
 [[nodiscard]] std::optional<std::string>

@@ -2,7 +2,6 @@
 #include "warp/kernel_plan.h"
 
 #include "analysis/coordinates.h"
-#include "analysis/liveness.h"
 #include "transform/find_parted_exchange.h"
 
 #include <algorithm>
@@ -46,13 +45,6 @@ std::uint64_t local_memory_of(const ir::Function &kernel) {
     return round_to_16(kernel.local_bytes);
 }
 
-const ir::Instruction *barrier_at_end(const ir::Block *block) {
-    const std::size_t count = block->instructions.size();
-    if (count < 2 || !ir::is_block_barrier(*block->instructions[count - 2]))
-        return nullptr;
-    return block->instructions[count - 2];
-}
-
 // What optional analyses would find starts as "nothing is known".
 KernelPlan::KernelPlan(const ir::Function &kernel, const analysis::LaunchShape &shape,
                        const TierRequest &wanted, std::span<const std::string> file_names,
@@ -71,34 +63,6 @@ bool KernelPlan::yields_behind(const ir::Block *block) const {
     return std::ranges::any_of(block->successors(), [&](const ir::Block *to) {
         return loops.back_edge(block, to) && waits.loops[loops.innermost(to)];
     });
-}
-
-std::vector<bool> KernelPlan::blocks_of_region(unsigned region) const {
-    std::vector<bool> found(function.blocks.size(), false);
-    std::vector<const ir::Block *> left;
-    auto reach = [&](const ir::Block *block) {
-        if (block && !found[block->id]) {
-            found[block->id] = true;
-            left.push_back(block);
-        }
-    };
-    reach(regions[region]);
-    while (!left.empty()) {
-        const ir::Block *block = left.back();
-        left.pop_back();
-        const BlockFlow &flow = masks.of(block);
-        reach(flow.mask.skip_to);
-        if (regions.size() > 1 && barrier_at_end(block))
-            continue;
-        reach(flow.next);
-        for (const Edge &edge : flow.edges)
-            reach(edge.next);
-    }
-    return found;
-}
-
-std::uint32_t KernelPlan::mask_id(const ir::Block *owner) const {
-    return function.value_count() + owner->id;
 }
 
 void find_dominators(KernelPlan &plan) {
@@ -171,36 +135,8 @@ void lay_out_local_memory(KernelPlan &plan) {
     plan.wants_short_code = count_accesses(plan.function) > kManyAccesses;
 }
 
-// A block of one warp has nobody to wait for, so its barriers are no ends of regions. That there
-// are at most 63 barriers, all of the whole block, was the condition for this tier
-// (choose_tier.cpp).
-void find_regions(KernelPlan &plan) {
-    plan.regions = {plan.function.entry()};
-    if (plan.tier.tier != rt::Tier::Regions || plan.launch.warps() == 1)
-        return;
-    for (const ir::Block *block : plan.function.blocks)
-        if (barrier_at_end(block))
-            plan.regions.push_back(block->successors().front());
-}
-
-void find_liveness(KernelPlan &plan) {
-    if (plan.regions.size() == 1)
-        return;
-    analysis::ExtraLiveness masks{.count = static_cast<std::uint32_t>(plan.function.blocks.size()),
-                                  .definitions = {},
-                                  .uses = {}};
-    for (const ir::Block *block : plan.function.blocks) {
-        const BlockMask &mask = plan.masks.of(block).mask;
-        if (mask.from == BlockMask::From::Arrivals)
-            masks.definitions.push_back({block, plan.mask_id(block)});
-        else if (mask.from == BlockMask::From::Owner)
-            masks.uses.push_back({block, plan.mask_id(mask.owner)});
-    }
-    plan.live_in = analysis::find_live_in(plan.function, masks);
-}
-
 void find_lockstep(KernelPlan &plan) {
-    if (plan.regions.size() > 1)
+    if (plan.has_regions())
         plan.lockstep = analysis::find_lockstep(plan.function, plan.post_dominators);
 }
 

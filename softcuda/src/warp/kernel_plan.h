@@ -13,6 +13,7 @@
 #include "warp/access_plan.h"
 #include "warp/choose_tier.h"
 #include "warp/mask_plan.h"
+#include "warp/region_plan.h"
 
 #include <optional>
 #include <span>
@@ -62,13 +63,10 @@ struct KernelPlan {
     /// place of one access for each.
     bool wants_short_code = false;
 
-    /// The first block of each region: what a warp runs between two barriers at which it waits.
-    /// Region 0 starts at the entry, the others behind a barrier. Only the tier of regions has
-    /// more than one, and only for blocks of several warps.
-    std::vector<const ir::Block *> regions;
-    /// Values and masks (see mask_id()) that live into a block, by Block::id; empty where there is
-    /// one region.
-    std::vector<std::vector<bool>> live_in;
+    /// What a warp runs between two barriers at which it waits. Region 0 starts at the entry, the
+    /// others behind a barrier. Only the tier of regions has more than one, and only for blocks of
+    /// several warps.
+    std::vector<Region> regions;
     analysis::Lockstep lockstep; ///< if it holds, all warps are in the same region
     MaskPlan masks;
     AccessPlans accesses; ///< of every load, store and atomic
@@ -77,14 +75,9 @@ struct KernelPlan {
     [[nodiscard]] std::string place(const ir::Instruction &instruction) const;
     /// True for the source of a back edge on which a warp of the fiber tier gives way to others.
     [[nodiscard]] bool yields_behind(const ir::Block *block) const;
-    /// By Block::id: what a warp may run from the region's entry to the next barriers.
-    [[nodiscard]] std::vector<bool> blocks_of_region(unsigned region) const;
-    /// Index into live_in of the mask that `owner` owns.
-    [[nodiscard]] std::uint32_t mask_id(const ir::Block *owner) const;
+    /// False where no warp ever waits for another, or waits as a fiber.
+    [[nodiscard]] bool has_regions() const { return regions.size() > 1; }
 };
-
-/// The block-wide barrier at the end of a block; null if there is none.
-[[nodiscard]] const ir::Instruction *barrier_at_end(const ir::Block *block);
 
 // The analyses. Each fills the members that its name tells.
 void find_dominators(KernelPlan &plan);
@@ -100,8 +93,6 @@ void choose_tier(KernelPlan &plan);
 void find_shapes_of_lanes(KernelPlan &plan);
 void find_outliving(KernelPlan &plan);
 void lay_out_local_memory(KernelPlan &plan);
-void find_regions(KernelPlan &plan);
-void find_liveness(KernelPlan &plan);
 void find_lockstep(KernelPlan &plan);
 
 } // namespace softcuda::warp

@@ -54,8 +54,8 @@ bool depends_on_data(const KernelPlan &plan, const Value *condition) {
 ///
 ///     if (a > b) { cells[i] = b; cells[j] = a; }
 bool is_cheaper_unguarded(const KernelPlan &plan, const Block *block) {
-    if (plan.regions.size() == 1 || block->predecessors.size() != 1 ||
-        block->successors().size() != 1 || block->instructions.size() > kMostStores + 1 ||
+    if (!plan.has_regions() || block->predecessors.size() != 1 || block->successors().size() != 1 ||
+        block->instructions.size() > kMostStores + 1 ||
         block->successors().front()->instructions.front()->is(Opcode::Phi))
         return false;
     // With no lane of its own the warp would go on where this block leads to, too.

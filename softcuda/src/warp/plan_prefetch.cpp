@@ -166,7 +166,7 @@ struct Lead {
 Lead lead_of(const KernelPlan &kernel, int loop, std::int64_t bytes) {
     std::int64_t length = 0;
     for (const ir::Block *block : kernel.loops.loops()[static_cast<std::size_t>(loop)].blocks) {
-        if (kernel.regions.size() > 1 && barrier_at_end(block))
+        if (kernel.has_regions() && barrier_at_end(block))
             return {1, kSecondLevel}; // all warps come between
         length += static_cast<std::int64_t>(block->instructions.size());
     }
@@ -200,7 +200,7 @@ bool is_repeated(const Instruction &access) {
 // processor nor the instructions in flight look far enough ahead.
 PrefetchPlan for_next_block(const KernelPlan &kernel, const Instruction &access,
                             PrefetchPlan made) {
-    if (kernel.regions.size() == 1 || made.end - made.first > kMostBytes ||
+    if (!kernel.has_regions() || made.end - made.first > kMostBytes ||
         !kernel.coordinate_functions[access.operand(0)->id] || is_repeated(access))
         return {};
     const std::optional<Step> step = Steps(kernel, kBlocks).of(access.operand(0));

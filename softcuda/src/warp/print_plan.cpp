@@ -247,13 +247,6 @@ std::string print_local_memory(const KernelPlan &plan) {
            (plan.wants_short_code ? ", wants short code" : "") + "\n";
 }
 
-std::string print_regions(const KernelPlan &plan) {
-    std::string out;
-    for (std::size_t region = 0; region < plan.regions.size(); ++region)
-        out += "region " + std::to_string(region) + ": " + plan.regions[region]->name + "\n";
-    return out;
-}
-
 namespace {
 
 std::string hexadecimal(std::uint32_t bits) {
@@ -334,24 +327,6 @@ std::string print_masks(const KernelPlan &plan) {
                (flow.next ? ", next " + flow.next->name : "") + "\n";
         for (const Edge &edge : flow.edges)
             out += edge_text(flow, edge);
-    }
-    return out;
-}
-
-std::string print_liveness(const KernelPlan &plan) {
-    if (plan.live_in.empty())
-        return "one region\n";
-    std::string out;
-    for (std::size_t region = 1; region < plan.regions.size(); ++region) {
-        const std::vector<bool> &live = plan.live_in[plan.regions[region]->id];
-        out += "into region " + std::to_string(region) + ":";
-        for (std::size_t id = 0; id < plan.function.value_count(); ++id)
-            if (live[id])
-                out += " %" + std::to_string(id);
-        for (const Block *block : plan.function.blocks)
-            if (live[plan.mask_id(block)])
-                out += ", mask of " + block->name;
-        out += "\n";
     }
     return out;
 }

@@ -1,7 +1,7 @@
 // verify_masks.cpp -- whether a plan of masks hands every lane and every value on.
 #include "warp/kernel_plan.h"
 #include "warp/mask_plan.h"
-#include "warp/walk_masks.h"
+#include "warp/walk_warp.h"
 
 #include <algorithm>
 
@@ -58,7 +58,7 @@ class Verifier {
 
     /// Lanes that go their own ways have nothing to lose to each other.
     [[nodiscard]] std::string walk(std::uint32_t seed) const {
-        return masks_.independent_lanes ? std::string() : walk_masks(plan_, seed);
+        return masks_.independent_lanes ? std::string() : walk_warp(plan_, seed);
     }
 
     // Every lane goes somewhere, and once.

@@ -1,14 +1,15 @@
-// walk_masks.cpp -- one warp's way through a plan, and what each lane should see.
+// walk_warp.cpp -- one warp's way through a plan, and what each lane should see.
 //
 // Each definition is a number: that of the step of the warp in which it was made. The warp has one
 // place for a value, in which a definition replaces the numbers of all lanes, or those of some
 // where the plan blends. A lane remembers the number of the last definition that it ran itself. The
 // two have to be equal wherever the lane uses the value. Values that are equal in several lanes for
-// other reasons (analysis/shape.h) are not looked at.
-#include "warp/walk_masks.h"
+// other reasons (analysis/shape.h) only have to be there.
+#include "warp/walk_warp.h"
 
 #include "warp/kernel_plan.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <random>
@@ -26,6 +27,16 @@ using ir::Value;
 
 constexpr std::size_t kMostInstructions = 1 << 15; ///< a warp may stay in a loop for long
 constexpr std::uint32_t kUndefined = ~std::uint32_t{0};
+constexpr std::uint32_t kLost = kUndefined - 1; ///< of an earlier region, and not fetched
+
+using Steps = std::array<std::uint32_t, kLanes>; ///< by lane
+
+/// What a warp loses at a barrier.
+struct Memory {
+    std::vector<Steps> values;                       ///< by Value::id
+    std::vector<std::optional<std::uint32_t>> masks; ///< by Block::id
+    std::vector<std::uint32_t> arrivals;             ///< by Block::id
+};
 
 template <typename Body> void for_lanes(std::uint32_t lanes, Body body) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
@@ -37,15 +48,12 @@ class Walk {
   public:
     Walk(const KernelPlan &plan, std::uint32_t seed)
         : plan_(plan), random_(seed), warp_(random_() % plan.launch.warps()),
-          masks_(plan.function.blocks.size(), 0), arrivals_(plan.function.blocks.size(), 0),
-          held_(plan.function.value_count()), wanted_(plan.function.value_count()) {
+          wanted_(plan.function.value_count(), all(kUndefined)), now_(empty(kUndefined)),
+          kept_(empty(kLost)) {
         const std::uint32_t before = warp_ * kLanes;
         for (unsigned lane = 0; lane < kLanes && before + lane < plan.launch.threads(); ++lane)
             active_ |= std::uint32_t{1} << lane;
         for_lanes(active_, [&](unsigned lane) { stands_at_[lane] = plan.function.entry(); });
-        for (auto *numbers : {&held_, &wanted_})
-            for (auto &of_value : *numbers)
-                of_value.fill(kUndefined);
     }
 
     std::string run() {
@@ -65,6 +73,19 @@ class Walk {
     }
 
   private:
+    static Steps all(std::uint32_t step) {
+        Steps steps{};
+        steps.fill(step);
+        return steps;
+    }
+
+    [[nodiscard]] Memory empty(std::uint32_t step) const {
+        const std::size_t blocks = plan_.function.blocks.size();
+        return {.values = {plan_.function.value_count(), all(step)},
+                .masks = std::vector<std::optional<std::uint32_t>>(blocks),
+                .arrivals = std::vector<std::uint32_t>(blocks, 0)};
+    }
+
     void fail(const Block *block, const std::string &what) {
         if (wrong_.empty())
             wrong_ = "basic block " + block->name + ": " + what;
@@ -73,6 +94,9 @@ class Walk {
     /// Where the warp goes then; null: it ends.
     const Block *visit(const Block *block) {
         const BlockFlow &flow = plan_.masks.of(block);
+        const std::vector<bool> &known = plan_.regions[region_].blocks;
+        if (!known.empty() && !known[block->id])
+            fail(block, "is none of the region's");
         const std::uint32_t lanes = arrive(block);
         if (flow.mask.guarded && lanes == 0)
             return flow.mask.skip_to;
@@ -100,16 +124,19 @@ class Walk {
         case BlockMask::From::Known:
             return active_ & mask.lanes.at(warp_);
         case BlockMask::From::Owner:
-            return masks_[mask.owner->id];
+            if (!now_.masks[mask.owner->id])
+                fail(block, "the mask of " + mask.owner->name + " is not there");
+            return now_.masks[mask.owner->id].value_or(0);
         case BlockMask::From::Arrivals:
             break;
         }
-        masks_[block->id] = arrivals_[block->id];
-        if (!mask.lanes.empty() && masks_[block->id] != (active_ & mask.lanes.at(warp_)))
+        const std::uint32_t lanes = now_.arrivals[block->id];
+        now_.masks[block->id] = lanes;
+        if (!mask.lanes.empty() && lanes != (active_ & mask.lanes.at(warp_)))
             fail(block, "other lanes have come than were known");
         if (mask.clears)
-            arrivals_[block->id] = 0;
-        return masks_[block->id];
+            now_.arrivals[block->id] = 0;
+        return lanes;
     }
 
     const Block *leave(const Block *block, const BlockFlow &flow, std::uint32_t lanes) {
@@ -122,8 +149,10 @@ class Walk {
             const Edge &edge = flow.edges.at(random_() % flow.edges.size());
             read(edge, lanes);
             pass(edge, lanes);
-            const bool ends_region = plan_.regions.size() > 1 && barrier_at_end(block);
-            return ends_region ? edge.to : edge.next;
+            if (!plan_.has_regions() || !barrier_at_end(block))
+                return edge.next;
+            cross(block);
+            return edge.to;
         }
         std::vector<std::uint32_t> chosen(count, 0);
         const LanesByWarp *known = known_lanes(block);
@@ -142,6 +171,35 @@ class Walk {
         for (std::size_t i = 0; i < flow.edges.size(); ++i)
             pass(flow.edges[i], taken[i]);
         return flow.next;
+    }
+
+    /// Into the region behind a barrier, once it is known what is handed on.
+    void cross(const Block *block) {
+        const Region &region = plan_.regions[region_];
+        if (region.blocks.empty())
+            return;
+        const auto end = std::ranges::find(region.ends, block, &RegionEnd::block);
+        if (end == region.ends.end()) {
+            fail(block, "the region should not end here");
+            return;
+        }
+        region_ = end->region;
+        const Region &next = plan_.regions[region_];
+        for (const Value *value : end->keeps)
+            kept_.values[value->id] = now_.values[value->id];
+        for (const Block *owner : end->masks)
+            kept_.masks[owner->id] = now_.masks[owner->id];
+        if (next.arrives)
+            kept_.arrivals[next.entry->id] = now_.arrivals[next.entry->id];
+        now_ = empty(kLost);
+        for (const Fetch &fetch : next.fetches)
+            now_.values[fetch.value->id] = kept_.values[fetch.value->id];
+        for (const Block *owner : next.masks)
+            now_.masks[owner->id] = kept_.masks[owner->id];
+        if (next.arrives)
+            now_.arrivals[next.entry->id] = kept_.arrivals[next.entry->id];
+        for (const Value *result : next.barrier->results)
+            now_.values[result->id] = wanted_[result->id];
     }
 
     const LanesByWarp *known_lanes(const Block *block) const {
@@ -166,23 +224,28 @@ class Walk {
                 define(join.phi, lanes, join.how == Join::How::Set ? ~std::uint32_t{0} : lanes);
         }
         if (edge.arrive == Edge::Arrive::Add)
-            arrivals_[edge.to->id] |= lanes;
+            now_.arrivals[edge.to->id] |= lanes;
         else if (edge.arrive == Edge::Arrive::Set)
-            arrivals_[edge.to->id] = lanes;
+            now_.arrivals[edge.to->id] = lanes;
     }
 
     /// The lanes run a definition, which changes the value in the lanes `written`.
     void define(const Value *value, std::uint32_t lanes, std::uint32_t written) {
-        for_lanes(written, [&](unsigned lane) { held_[value->id][lane] = step_; });
+        for_lanes(written, [&](unsigned lane) { now_.values[value->id][lane] = step_; });
         for_lanes(lanes, [&](unsigned lane) { wanted_[value->id][lane] = step_; });
     }
 
     void use(const Value *value, std::uint32_t lanes, const Instruction &by) {
-        if (value->constant || !plan_.divergence.of(value).divergent())
+        if (value->constant || is_rematerialized(value) || is_recomputed(plan_, value))
             return;
+        const Steps &held = now_.values[value->id];
+        const bool own = plan_.divergence.of(value).divergent();
         for_lanes(lanes, [&](unsigned lane) {
             const std::uint32_t wanted = wanted_[value->id][lane];
-            if (wanted != kUndefined && held_[value->id][lane] != wanted)
+            if (held[lane] == kLost)
+                fail(by.block, "lane " + std::to_string(lane) + " reads %" +
+                                   std::to_string(value->id) + ", which the region does not fetch");
+            else if (own && wanted != kUndefined && held[lane] != wanted)
                 fail(by.block, "lane " + std::to_string(lane) + " reads %" +
                                    std::to_string(value->id) + " of another way");
         });
@@ -191,17 +254,16 @@ class Walk {
     const KernelPlan &plan_;
     std::mt19937 random_;
     std::uint32_t warp_, active_ = 0, step_ = 0;
-    std::size_t ran_ = 0;                           ///< instructions
-    std::vector<std::uint32_t> masks_, arrivals_;   ///< by Block::id
+    std::size_t ran_ = 0; ///< instructions
+    unsigned region_ = 0;
     std::array<const Block *, kLanes> stands_at_{}; ///< the block that each lane runs next
-    std::vector<std::array<std::uint32_t, kLanes>> held_, wanted_; ///< by Value::id
+    std::vector<Steps> wanted_;                     ///< by Value::id
+    Memory now_, kept_;
     std::string wrong_;
 };
 
 } // namespace
 
-std::string walk_masks(const KernelPlan &plan, std::uint32_t seed) {
-    return Walk(plan, seed).run();
-}
+std::string walk_warp(const KernelPlan &plan, std::uint32_t seed) { return Walk(plan, seed).run(); }
 
 } // namespace softcuda::warp

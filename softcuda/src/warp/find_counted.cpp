@@ -1,0 +1,100 @@
+// find_counted.cpp -- finds regions that only count in a variable of shared memory.
+#include "warp/kernel_plan.h"
+#include "warp/region_plan.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace softcuda::warp {
+
+namespace {
+
+using ir::Opcode;
+using ir::Space;
+
+constexpr std::uint64_t kMostBytes = 4096; ///< of a table: all of them stay in the first level
+constexpr unsigned kMostAddends = 8;
+
+/// Whether a block's other threads can tell what it does to shared memory: not by accesses to other
+/// spaces.
+bool leaves_shared_alone(const ir::Instruction &i) {
+    const ir::OpcodeInfo &facts = ir::info(i.opcode);
+    if (!facts.reads && !facts.writes)
+        return true;
+    if (ir::is_block_barrier(i)) // the region's end
+        return true;
+    switch (i.opcode) {
+    case Opcode::Load:
+    case Opcode::Store:
+    case Opcode::Atomic:
+    case Opcode::Reduce:
+        return i.attributes.space == Space::Global || i.attributes.space == Space::Constant ||
+               i.attributes.space == Space::Local || i.attributes.space == Space::Param;
+    default:
+        return false;
+    }
+}
+
+/// The shared variable that an address is in as long as its other parts are small; null: unknown.
+const ir::LocalVariable *base_variable(const ir::Function &function, const ir::Value *address) {
+    const ir::LocalVariable *variable = nullptr;
+    std::vector<const ir::Value *> parts{address};
+    for (std::size_t k = 0; k < parts.size() && parts.size() <= kMostAddends; ++k) {
+        const ir::Instruction *i = parts[k]->definition;
+        if (!i)
+            continue;
+        if (i->is(Opcode::Add)) {
+            parts.insert(parts.end(), i->operands.begin(), i->operands.end());
+        } else if (i->is(Opcode::SymbolAddress) && i->attributes.space == Space::Shared) {
+            if (variable || i->attributes.offset != 0)
+                return nullptr;
+            variable = &function.variables.at(i->attributes.symbol);
+        }
+    }
+    return variable;
+}
+
+bool is_count(const ir::Instruction &i) {
+    return i.is(Opcode::Reduce) && i.attributes.space == Space::Shared &&
+           i.attributes.atomic == ir::AtomicOp::Add && !ir::is_floating(i.attributes.type) &&
+           (ir::bits(i.attributes.type) == 32 || ir::bits(i.attributes.type) == 64);
+}
+
+std::optional<CountedVariable> counted_in(const KernelPlan &plan, const Region &region) {
+    CountedVariable counted;
+    bool in_loop = false;
+    for (const ir::Block *block : plan.function.blocks) {
+        if (!region.blocks[block->id])
+            continue;
+        for (const ir::Instruction *i : block->instructions) {
+            if (leaves_shared_alone(*i))
+                continue;
+            if (!is_count(*i) || plan.divergence.of(i->operand(0)).uniform())
+                return std::nullopt;
+            const ir::LocalVariable *variable = base_variable(plan.function, i->operand(0));
+            if (!variable || (counted.variable && counted.variable != variable) ||
+                (counted.variable && ir::bits(counted.type) != ir::bits(i->attributes.type)))
+                return std::nullopt;
+            counted.variable = variable;
+            counted.type = i->attributes.type;
+            in_loop |= plan.loops.innermost(block) >= 0;
+        }
+    }
+    const std::uint64_t bytes = counted.variable ? ir::bits(counted.type) / 8 : 1;
+    // What a launch gives the size of, `extern __shared__`, has none here.
+    if (!in_loop || counted.variable->size == 0 || counted.variable->size > kMostBytes ||
+        counted.variable->size % bytes != 0 || counted.variable->offset % bytes != 0)
+        return std::nullopt;
+    return counted;
+}
+
+} // namespace
+
+void find_counted(KernelPlan &plan) {
+    if (plan.has_regions() && plan.lockstep.holds)
+        for (Region &region : plan.regions)
+            region.counted = counted_in(plan, region);
+}
+
+} // namespace softcuda::warp

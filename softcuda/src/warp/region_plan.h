@@ -1,0 +1,93 @@
+// region_plan.h -- what a warp runs between two barriers, and what it hands on across them.
+//
+// A region is what a warp does from the start, or from behind a barrier, to the next barriers or to
+// the end. Nothing of a warp outlives its region but what the plan keeps:
+//
+//     region 0: entry                       warps 0 1 2 3
+//       b3 ends: to region 1, keep %5 %7, mask of b2
+//     region 1: b4 behind b3                warps 0, quiet
+//       fetch %5 for the block              one number for all warps
+//       fetch %7 and set it                 the region defines %7 again
+//       fetch mask of b2
+//
+// Code generation emits it line by line. verify_regions() walks warps through it.
+#pragma once
+
+#include "ir/ir.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace softcuda::warp {
+
+struct KernelPlan;
+
+/// A value that a region finds where an earlier one has left it.
+struct Fetch {
+    enum class From : std::uint8_t {
+        Warp,  ///< each warp has kept its own
+        Block, ///< one number, equal in all warps
+    };
+    const ir::Value *value = nullptr;
+    From from = From::Warp;
+    /// The region defines the value again, so it starts in the place for that.
+    bool set = false;
+};
+
+/// A barrier at which the region ends.
+struct RegionEnd {
+    const ir::Block *block = nullptr;
+    unsigned region = 0; ///< the one that starts behind it
+    std::vector<const ir::Value *> keeps;
+    std::vector<const ir::Block *> masks; ///< whose masks are kept
+};
+
+/// A variable in shared memory to which a region only adds, in a loop, and in which nobody looks
+/// before the region's end: a histogram. Sums of integers do not depend on the order, so code
+/// generation may spread them over several tables (codegen/tally.h).
+struct CountedVariable {
+    const ir::LocalVariable *variable = nullptr;
+    ir::Scalar type = ir::Scalar::None; ///< of the numbers, which the variable is full of
+};
+
+struct Region {
+    const ir::Block *entry = nullptr;
+    const ir::Instruction *barrier = nullptr; ///< that it starts behind; null: the kernel's start
+    /// By Block::id: what a warp may run until the next barriers.
+    std::vector<bool> blocks;
+    std::vector<Fetch> fetches;
+    std::vector<const ir::Block *> masks; ///< whose masks are fetched
+    bool arrives = false;                 ///< the lanes that came to the barrier are fetched, too
+    std::vector<RegionEnd> ends;
+    /// A bit for each warp of the block. Clear for those that go through the region to its end and
+    /// leave nothing behind. At least one is set.
+    std::uint64_t active_warps = ~std::uint64_t{0};
+    /// All that a warp may do is to compute, and to access shared memory at places that are known
+    /// to be there: nothing that could fail, and nothing of which others could see in which order
+    /// the warps do it.
+    bool quiet = false;
+    std::optional<CountedVariable> counted;
+};
+
+/// True for values that are made again where they are needed instead of being kept: constants of
+/// the launch, of the block and of the warp.
+[[nodiscard]] bool is_rematerialized(const ir::Value *value);
+/// True for values that are computed again in each region and each basic block that uses them.
+[[nodiscard]] bool is_recomputed(const KernelPlan &plan, const ir::Value *value);
+/// The block-wide barrier at the end of a basic block; null if there is none.
+[[nodiscard]] const ir::Instruction *barrier_at_end(const ir::Block *block);
+
+// The analyses, in this order.
+/// Where regions start. A kernel whose warps never wait, or wait by a call, has one.
+void find_regions(KernelPlan &plan);
+/// What is kept and fetched. Masks are planned, and it is known whether warps run in lockstep.
+void plan_crossings(KernelPlan &plan);
+void find_active_warps(KernelPlan &plan);
+void find_counted(KernelPlan &plan);
+
+/// What is wrong with the regions, one line each; empty if nothing is.
+[[nodiscard]] std::vector<std::string> verify_regions(const KernelPlan &plan);
+
+} // namespace softcuda::warp

@@ -262,19 +262,27 @@ void KernelEmitter::emit_one_warp() {
     read_block_index(invariants.launch_index);
     llvm::Value *warp = function_->getArg(3);
     llvm::BasicBlock *end = new_block("end");
-    bool all_full = plan.launch.threads() % kLanes == 0;
-    if (!all_full) {
-        llvm::BasicBlock *last = new_block("last.warp"), *other = new_block("warp");
-        llvm::Value *number = builder.getInt32(plan.launch.warps() - 1);
-        builder.CreateCondBr(builder.CreateICmpEQ(warp, number), last, other);
-        builder.SetInsertPoint(last);
-        WarpEmitter(*this, 0, warp, last_warps_lanes(), end).emit([](unsigned) {});
-        builder.SetInsertPoint(other);
-    }
-    if (all_full || plan.launch.warps() > 1)
+    const bool all_full = plan.launch.threads() % kLanes == 0;
+    llvm::Value *is_last =
+        all_full ? nullptr : builder.CreateICmpEQ(warp, builder.getInt32(plan.launch.warps() - 1));
+    if (all_full) {
         WarpEmitter(*this, 0, warp, all_lanes_active(), end).emit([](unsigned) {});
-    else
-        builder.CreateUnreachable();
+    } else if (plan.launch.warps() == 1) {
+        WarpEmitter(*this, 0, warp, last_warps_lanes(), end).emit([](unsigned) {});
+    } else if (has_lanes()) {
+        // Lanes go their own ways: that all of them start would make nothing faster.
+        llvm::Value *active =
+            builder.CreateSelect(is_last, last_warps_lanes(), all_lanes_active(), "active");
+        WarpEmitter(*this, 0, warp, active, end).emit([](unsigned) {});
+    } else {
+        llvm::BasicBlock *last = new_block("last.warp"), *other = new_block("warp");
+        builder.CreateCondBr(is_last, last, other);
+        builder.SetInsertPoint(last);
+        WarpEmitter(*this, 0, builder.getInt32(plan.launch.warps() - 1), last_warps_lanes(), end)
+            .emit([](unsigned) {});
+        builder.SetInsertPoint(other);
+        WarpEmitter(*this, 0, warp, all_lanes_active(), end).emit([](unsigned) {});
+    }
     builder.SetInsertPoint(end);
     builder.CreateRetVoid();
 }

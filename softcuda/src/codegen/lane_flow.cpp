@@ -28,12 +28,10 @@ using rt::PlaceKind;
 
 namespace {
 
-// The members of forms from before sm_70 are the lanes that happen to be active: nobody to wait
-// for.
 PlaceKind kind_of(const ir::Instruction &i) {
-    if (ir::is_block_barrier(i))
-        return PlaceKind::Barrier;
-    return ir::is_exchange(i) && !ir::takes_active_lanes(i) ? PlaceKind::Members : PlaceKind::Plain;
+    if (!ir::waits_for_lanes(i))
+        return PlaceKind::Plain;
+    return ir::is_block_barrier(i) ? PlaceKind::Barrier : PlaceKind::Members;
 }
 
 } // namespace

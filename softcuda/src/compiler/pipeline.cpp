@@ -187,9 +187,6 @@ constexpr AnalysisPass kAnalyses[] = {
     {"lane-shapes", Required, "analysis/divergence.cpp",
      "In the tier of lanes, finds the shapes again: each lane goes through the program by itself.",
      warp::find_shapes_of_lanes, warp::print_shapes},
-    {"outliving", Required, "warp/kernel_plan.cpp",
-     "Finds values that are used outside their basic block.",
-     warp::find_outliving, warp::print_outliving},
     {"local-memory", Required, "warp/kernel_plan.cpp",
      "Adds up the local memory that a thread needs.",
      warp::lay_out_local_memory, warp::print_local_memory},
@@ -214,6 +211,9 @@ constexpr AnalysisPass kAnalyses[] = {
     {"access-plans", Required, "warp/access_plan.cpp warp/plan_prefetch.cpp",
      "Decides how each access to memory is made, and what is checked before it.",
      warp::plan_accesses, warp::print_access_plans},
+    {"outliving", Required, "warp/kernel_plan.cpp",
+     "Finds values that are used outside their basic block.",
+     warp::find_outliving, warp::print_outliving},
 };
 
 // ---- over the LLVM IR that code generation has made ---------------------------------------------

@@ -27,6 +27,11 @@ bool takes_active_lanes(const Instruction &exchange) {
            members->definition->block == exchange.block;
 }
 
+bool waits_for_lanes(const Instruction &instruction) {
+    return is_block_barrier(instruction) ||
+           (is_exchange(instruction) && !takes_active_lanes(instruction));
+}
+
 bool are_same_exchange(const Instruction &a, const Instruction &b) {
     if (a.is(Opcode::Mma) || b.is(Opcode::Mma))
         return &a == &b;

@@ -2,6 +2,7 @@
 #include "warp/kernel_plan.h"
 
 #include "analysis/coordinates.h"
+#include "ir/exchange.h"
 #include "transform/find_parted_exchange.h"
 
 #include <algorithm>
@@ -21,6 +22,8 @@ template <typename Test> bool any_instruction(const ir::Function &function, Test
 /// Accesses by lanes of their own take some hundred instructions each, and compilation as long as
 /// that. A kernel with more of them than this would take seconds.
 constexpr std::size_t kManyAccesses = 200;
+/// In the tier of lanes, few lanes access memory together, and nobody gains by long code.
+constexpr std::size_t kManyAccessesOfLanes = 20;
 
 std::size_t count_accesses(const ir::Function &function) {
     std::size_t count = 0;
@@ -114,15 +117,53 @@ void find_shapes_of_lanes(KernelPlan &plan) {
                                       plan.post_dominators, analysis::LaneOrder::Independent);
 }
 
+namespace {
+
+/// Calls `use` with each value that code for an instruction reads: its operands, and what the plan
+/// of its access names beside them.
+template <typename Use> void for_uses(const KernelPlan &plan, const ir::Instruction &i, Use use) {
+    for (const ir::Value *operand : i.operands)
+        use(operand);
+    const auto access = plan.accesses.find(&i);
+    if (access == plan.accesses.end())
+        return;
+    for (const ir::Value *part : {access->second.indexed.pointer, access->second.indexed.index})
+        if (part)
+            use(part);
+    for (const Step::Term &term : access->second.prefetch.ahead.terms)
+        use(term.value);
+}
+
+} // namespace
+
+// In the tier of lanes a basic block is cut where lanes wait: other lanes may run anything before
+// these go on.
 void find_outliving(KernelPlan &plan) {
-    const bool exchanges_cut_blocks = plan.tier.tier == rt::Tier::Lanes;
-    plan.outlives_block.assign(plan.function.value_count(), exchanges_cut_blocks);
-    for (const ir::Block *block : plan.function.blocks)
-        for (const ir::Instruction *i : block->instructions)
-            for (const ir::Value *operand : i->operands)
-                if (operand->definition &&
-                    (i->is(ir::Opcode::Phi) || operand->definition->block != block))
-                    plan.outlives_block[operand->id] = true;
+    const bool cuts = plan.tier.tier == rt::Tier::Lanes;
+    std::vector<std::uint32_t> piece_of(plan.function.value_count(), 0); // by Value::id
+    std::uint32_t piece = 0;
+    for (const ir::Block *block : plan.function.blocks) {
+        ++piece;
+        for (const ir::Instruction *i : block->instructions) {
+            piece += cuts && ir::waits_for_lanes(*i) ? 1 : 0;
+            for (const ir::Value *result : i->results)
+                piece_of[result->id] = piece;
+        }
+    }
+    plan.outlives_block.assign(plan.function.value_count(), false);
+    piece = 0;
+    for (const ir::Block *block : plan.function.blocks) {
+        ++piece;
+        for (const ir::Instruction *i : block->instructions) {
+            const bool cut = cuts && ir::waits_for_lanes(*i);
+            piece += cut ? 1 : 0;
+            for_uses(plan, *i, [&](const ir::Value *value) {
+                if (value->definition &&
+                    (cut || i->is(ir::Opcode::Phi) || piece_of[value->id] != piece))
+                    plan.outlives_block[value->id] = true;
+            });
+        }
+    }
 }
 
 void lay_out_local_memory(KernelPlan &plan) {
@@ -132,7 +173,9 @@ void lay_out_local_memory(KernelPlan &plan) {
     const std::uint64_t own =
         plan.frame_bytes + (needs_call_stack(plan.function) ? plan.launch.call_stack : 0);
     plan.local_stride = plan.kernel_stride.value_or(own);
-    plan.wants_short_code = count_accesses(plan.function) > kManyAccesses;
+    plan.wants_short_code =
+        count_accesses(plan.function) >
+        (plan.tier.tier == rt::Tier::Lanes ? kManyAccessesOfLanes : kManyAccesses);
 }
 
 void find_lockstep(KernelPlan &plan) {

@@ -18,6 +18,16 @@ def primary_context():
     return cuda.Device(0).retain_primary_context()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def fast_collections():
+    """What modules and earlier tests hold is left out of each test's garbage collection.
+
+    With all modules of tests loaded, one would take 0.1 s.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def device(primary_context):
     """The first device, with its primary context current; the stack is as before afterwards."""

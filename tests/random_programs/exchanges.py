@@ -454,9 +454,16 @@ class Exchanges:
         ]
         for side in sides:
             side.exits = []
-        before = [self.block(side, draw.choice([0, 1])) for side in sides]
-        after = [self.block(side, draw.choice([0, 1])) for side in sides]
         what = draw.choice(["shuffle", "shuffle", "syncwarp", "ballot", "reduce"])
+        # In the order of the text: what is declared behind the exchange is not seen before it.
+        before = [self.block(side, draw.choice([0, 1])) for side in sides]
+        values = [
+            e.condition(side, LANE)
+            if what == "ballot"
+            else e.of("u32", side, LANE, 1 if what == "syncwarp" else 2)
+            for side in sides
+        ]
+        after = [self.block(side, draw.choice([0, 1])) for side in sides]
         result, target = draw.fresh("r"), self.target(scope)
         if what == "syncwarp":
             name = self.shared("u32", (scope.shape.threads + 31) // 32 * 32)
@@ -465,12 +472,12 @@ class Exchanges:
             parts.append(
                 f"const i32 {source} = (lane {draw.choice('+^-')} {draw.randrange(1, 32)}) & 31;\n"
             )
-            for k, side in enumerate(sides):
+            for k in range(2):
                 parts += [
                     [f"if ({chosen}) {{", " else {"][k],
                     before[k],
                     f"    {name}[t] = ",
-                    e.of("u32", side, LANE, 1),
+                    values[k],
                 ]
                 parts.append(f";\n    __syncwarp({mask});\n")
                 parts += [
@@ -489,17 +496,12 @@ class Exchanges:
             }[what]
             end, use = ");", f"{target} += {result};"
         parts.append(f"u32 {result};\n")
-        for k, side in enumerate(sides):
-            value = (
-                e.condition(side, LANE)
-                if what == "ballot"
-                else e.of("u32", side, LANE, 2)
-            )
+        for k in range(2):
             parts += [
                 [f"if ({chosen}) {{", " else {"][k],
                 before[k],
                 f"    {result} = {call}",
-                value,
+                values[k],
                 f"{end}",
                 after[k],
                 "}",

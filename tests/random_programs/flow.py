@@ -46,8 +46,10 @@ class Flow:
     def set_on_one_side(self, scope: Scope) -> Node:
         """Variables that only some threads set, and that only these use later."""
         draw, e = self.draw, self.expressions
-        level = draw.choice([LANE, LANE, LANE, WARP, BLOCK])
-        condition = e.condition(scope, level)
+        # Where the condition is computed twice, it is made of what does not change.
+        again = draw.chance(0.3)
+        level = LANE if again else draw.choice([LANE, LANE, LANE, WARP, BLOCK])
+        condition = str(e.lane_condition()) if again else e.condition(scope, level)
         chosen = draw.fresh("c")
         kinds = [draw.choice(INTEGERS + ["u32", "f32", "f64"]) for _ in range(2)]
         names = [draw.fresh("v") for _ in range(2)]
@@ -58,11 +60,7 @@ class Flow:
         parts: list = [f"{kinds[0]} {names[0]};\n"]
         if both:
             parts.append(f"{kinds[1]} {names[1]};\n")
-        again = draw.chance(
-            0.3
-        )  # the condition is computed twice, from what does not change
-        stable = str(e.lane_condition()) if again else condition
-        parts += [f"const bool {chosen} = ", stable, f";\nif ({chosen}) {{"]
+        parts += [f"const bool {chosen} = ", condition, f";\nif ({chosen}) {{"]
         before = self.block(sides[0], 1) if draw.chance(0.4) else Block()
         parts += [before, f"    {names[0]} = ", e.of(kinds[0], scope, LANE, 2), ";\n}"]
         if both:
@@ -77,7 +75,7 @@ class Flow:
         parts.append("\n{")
         parts.append(self.block(scope.inner(), draw.choice([0, 1, 2])))
         parts.append("}\n")
-        test = stable if again else chosen
+        test = condition if again else chosen
         for side, (name, kind) in enumerate(
             zip(names[: 1 + both], kinds, strict=False)
         ):

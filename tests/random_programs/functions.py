@@ -26,7 +26,11 @@ class Function:
     calls: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        return f"{self.head}\n{{\n{text_of(self.prologue)}{text_of(self.body)}{self.tail}}}\n"
+        prologue = text_of(self.prologue)
+        if "fill_shared" in prologue:
+            meet = "__syncthreads()" if self.form == "block" else "__syncwarp(m)"
+            prologue += f"    {meet};\n"
+        return f"{self.head}\n{{\n{prologue}{text_of(self.body)}{self.tail}}}\n"
 
 
 class Functions:
@@ -70,9 +74,14 @@ class Functions:
         scope.arrays = list(self.constant_arrays)
         outer, self.prologue = self.prologue, Block()
         self.prologue.nodes.append(
-            Node([f"const i32 t = {self.thread_index()}, lane = t & 31;"], pinned=True)
+            Node(
+                [f"const i32 t = {self.thread_index()}, lane = t & 31, warp = t >> 5;"],
+                pinned=True,
+            )
         )
-        self.prologue.nodes.append(Node(["(void)t, (void)lane;"], pinned=True))
+        self.prologue.nodes.append(
+            Node(["(void)t, (void)lane, (void)warp;"], pinned=True)
+        )
         if not has_mask and form != "block":
             scope.exits = [("return;" if form == "reference" else "return", LANE)] * 2
         linkage = draw.choice(["NOINLINE", "INLINE", "INLINE", "DEVICE"])

@@ -40,6 +40,7 @@ def input_words():
 
 
 def main():
+    cuda.Context.set_limit(cuda.limit.STACK_SIZE, 16384)
     data = cuda.to_device(input_words())
     rows = np.array([int(data) + 4 * (4096 + row * 256 + 128) for row in range(16)], np.uint64)
     software = "softcuda" in cuda.get_driver_path()

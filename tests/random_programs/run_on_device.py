@@ -31,6 +31,8 @@ def compile_source(source, image):
 
 
 def run(image, input_file, jobs, output, first):
+    # A GPU's default of 1 KB is too little for functions that call themselves.
+    cuda.Context.set_limit(cuda.limit.STACK_SIZE, 16384)
     words = np.fromfile(input_file, np.uint32)
     data = cuda.to_device(words)
     rows = np.array(

@@ -78,17 +78,19 @@ nb::object array_empty(nb::handle shape, nb::handle dtype, nb::handle allocator,
 /// A view with another address, shape, strides or type, of the class of `self`.
 nb::object array_view(nb::handle self, std::int64_t offset, nb::handle shape, nb::handle strides,
                       nb::handle dtype) {
-    ArrayObject &object = array_object(self);
     const Layout layout = strided_layout(shape_argument(shape), strides);
-    const DType type = dtype.is_none() ? object.array.dtype() : dtype_of(dtype);
-    nb::handle numpy_dtype =
-        type.is_opaque() ? (dtype.is_none() ? nb::handle(object.dtype) : dtype) : nb::handle();
-    nb::object view =
-        wrap_array(object.array.view(layout, type, offset), Py_TYPE(self.ptr()), numpy_dtype);
-    array_object(view).base = Py_NewRef(object.base ? object.base : self.ptr());
-    PyObject *replaced = std::exchange(array_object(view).allocator, Py_XNewRef(object.allocator));
-    Py_XDECREF(replaced);
-    return view;
+    if (dtype.is_none())
+        return view_of(self, layout, offset);
+    return view_of(self, layout, offset, dtype_of(dtype), dtype);
+}
+
+/// A view with the axes in reverse order.
+nb::object array_transpose(nb::handle self) {
+    const Layout &layout = array_of(self).layout();
+    Layout reversed;
+    for (int axis = layout.dimensions() - 1; axis >= 0; --axis)
+        reversed.append(layout.extent(axis), layout.stride(axis));
+    return view_of(self, reversed, 0);
 }
 
 /// A view with another shape, or None where the elements would have to move.
@@ -98,7 +100,7 @@ nb::object array_try_reshape(nb::handle self, nb::handle shape, const std::strin
     if (!array.layout().try_reshape(shape_argument(shape).shape(), order_named(order),
                                     array.item_size(), result))
         return nb::none();
-    return array_view(self, 0, tuple_of(result.shape()), tuple_of(result.strides()), nb::none());
+    return view_of(self, result, 0);
 }
 
 // Between host and device
@@ -275,6 +277,7 @@ void bind_array_functions(nb::module_ &module) {
         return require_array(a, "a").may_share_bytes(require_array(b, "b"));
     });
     module.def("_array_try_reshape", array_try_reshape);
+    module.def("_array_transpose", array_transpose);
     module.def("_array_to_gpu", array_to_gpu, nb::arg("ary"), nb::arg("allocator").none(),
                nb::arg("stream").none(), nb::arg("type").none());
     module.def("_array_set_bytes", on_device_of_arrays(array_set_bytes), nb::arg("self"),

@@ -4,6 +4,7 @@
 #include "allocate.h"
 #include "argument_types.h"
 #include "array_allocation.h"
+#include "array_index.h"
 #include "array_number.h"
 #include "array_scope.h"
 #include "array_value.h"
@@ -349,6 +350,7 @@ PyTypeObject *make_type() {
         {Py_tp_members, members},
     };
     add_number_slots(slots);
+    add_index_slots(slots);
     slots.push_back({0, nullptr});
     PyType_Spec spec = {
         "pycuda._driver.ArrayBase", sizeof(ArrayObject), 0,
@@ -403,6 +405,22 @@ nb::object wrap_array(Array array, PyTypeObject *type, nb::handle dtype) {
     return nb::steal(self);
 }
 
+nb::object view_of(nb::handle self, const Layout &layout, std::int64_t offset) {
+    const ArrayObject &object = array_object(self);
+    return view_of(self, layout, offset, object.array.dtype(), nb::handle(object.dtype));
+}
+
+nb::object view_of(nb::handle self, const Layout &layout, std::int64_t offset, DType type,
+                   nb::handle dtype) {
+    const ArrayObject &object = array_object(self);
+    nb::object view = wrap_array(object.array.view(layout, type, offset), Py_TYPE(self.ptr()),
+                                 type.is_opaque() ? dtype : nb::handle());
+    array_object(view).base = Py_NewRef(object.base ? object.base : self.ptr());
+    PyObject *replaced = std::exchange(array_object(view).allocator, Py_XNewRef(object.allocator));
+    Py_XDECREF(replaced);
+    return view;
+}
+
 nb::object make_array(const Layout &layout, DType dtype, nb::handle numpy_dtype, PyTypeObject *type,
                       const Allocation &allocation) {
     const PythonAllocatorScope scope(allocation.allocator);
@@ -428,6 +446,7 @@ void bind_array(nb::module_ &module) {
         nb::arg("type"), "Make this subclass of ArrayBase the class of results.");
     bind_array_functions(module);
     bind_array_operations(module);
+    bind_array_index(module);
     bind_array_exchange(module);
 }
 

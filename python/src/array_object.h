@@ -51,6 +51,13 @@ bool constructs_itself(PyTypeObject *type);
 /// `dtype` is numpy's for opaque elements; null otherwise.
 nb::object wrap_array(Array array, PyTypeObject *type = nullptr, nb::handle dtype = {});
 
+/// A view of an array, of its class, with its allocator: the elements that `layout` says, the first
+/// one `offset` bytes behind the array's.
+nb::object view_of(nb::handle self, const Layout &layout, std::int64_t offset);
+/// The same with another type. `dtype` is numpy's, for opaque elements.
+nb::object view_of(nb::handle self, const Layout &layout, std::int64_t offset, DType type,
+                   nb::handle dtype);
+
 /// How new arrays get their memory: from the thread's allocator or the pool, or from a function of
 /// the user.
 struct Allocation {

@@ -131,6 +131,8 @@ void set_python_error() noexcept {
             PyErr_NoMemory();
         } catch (const std::invalid_argument &error) {
             PyErr_SetString(PyExc_ValueError, error.what());
+        } catch (const std::out_of_range &error) {
+            PyErr_SetString(PyExc_IndexError, error.what());
         } catch (const std::exception &error) {
             PyErr_SetString(PyExc_RuntimeError, error.what());
         }

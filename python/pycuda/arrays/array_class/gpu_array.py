@@ -94,7 +94,7 @@ class GPUArray(
         array([[1, 3],
                [2, 4]])
         """
-        return self.transpose()
+        return _driver._array_transpose(self)
 
     @property
     def mT(self) -> GPUArray:
@@ -512,11 +512,9 @@ class GPUArray(
         """
         return _axes.diagonal(self, offset, axis1, axis2)
 
-    def __getitem__(self, index) -> GPUArray:
-        return _items.get_item(self, index)
-
-    def __setitem__(self, index, value) -> None:
-        _items.set_item(self, index, value)
+    # The class below has x[index] for ints, slices, None and an ellipsis.
+    _get_item = _items.get_item
+    _set_item = _items.set_item
 
     def __contains__(self, value) -> bool:
         return bool((self == value).any())

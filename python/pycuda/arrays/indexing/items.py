@@ -65,35 +65,12 @@ def _expand(ary, items: tuple) -> list:
 
 def basic_view(ary, items) -> ArrayBase:
     """The view that ints, slices, None and an ellipsis select."""
-    offset, axis = 0, 0
-    shape, strides = [], []
-    for item in _expand(ary, items):
-        if item is None:
-            shape.append(1)
-            strides.append(0)
-            continue
-        extent, stride = ary.shape[axis], ary.strides[axis]
-        if isinstance(item, slice):
-            start, stop, step = item.indices(extent)
-            count = len(range(start, stop, step))
-            shape.append(count)
-            strides.append(stride * step)
-            offset += start * stride if count else 0
-        else:
-            at = operator.index(item)
-            if not -extent <= at < extent:
-                raise IndexError(
-                    f"index {at} is out of bounds for axis {axis} with size {extent}"
-                )
-            offset += at % extent * stride
-        axis += 1
-    if 0 in shape:
-        offset = 0
-    return ary._view(offset, shape, strides)
+    items = tuple(operator.index(i) if _is_integer(i) else i for i in items)
+    return _driver._array_part(ary, items)
 
 
 def get_item(ary, index):
-    """``ary[index]``: a view, or for arrays of integers or bools a copy."""
+    """``ary[index]`` for what the class below does not know: integers of numpy, fields, arrays."""
     if isinstance(index, str):
         return _field(ary, index)
     items = _as_tuple(index)
@@ -112,7 +89,7 @@ def _select(ary, items):
 
 
 def set_item(ary, index, value) -> None:
-    """``ary[index] = value`` with broadcasting and conversion."""
+    """``ary[index] = value`` for the same, with broadcasting and conversion."""
     if isinstance(index, str):
         return _field(ary, index)._assign(value)
     items = _as_tuple(index)
@@ -241,6 +218,11 @@ class _AdvancedIndex:
                 item = to_gpu(item)
             elif has_array and _is_integer(item) and not isinstance(item, ArrayBase):
                 item = to_gpu(np.array(operator.index(item), np.int64))
+            elif not _is_basic(item) and not isinstance(item, ArrayBase):
+                raise IndexError(
+                    f"an index of type {type(item).__name__}; expected an int, a slice, None, an "
+                    "ellipsis, or an array of integers or bools"
+                )
             prepared.append(item)
         return tuple(prepared)
 

@@ -7,6 +7,8 @@ import operator
 
 import numpy as np
 
+from pycuda import _driver
+
 
 def normalize_axis(axis: int, ndim: int) -> int:
     """The axis counted from the front; raises numpy's AxisError."""
@@ -66,7 +68,7 @@ def last_axis_in_memory(ary) -> int | None:
 def transpose(ary, axes=None):
     """A view with the axes in another order."""
     if axes is None:
-        axes = range(ary.ndim)[::-1]
+        return _driver._array_transpose(ary)
     axes = [normalize_axis(axis, ary.ndim) for axis in axes]
     if sorted(axes) != list(range(ary.ndim)):
         raise ValueError(f"axes {tuple(axes)} do not match an array of {ary.ndim} axes")

@@ -1,0 +1,71 @@
+// array_index.h -- parts of an array by basic indices, with NumPy's rules.
+//
+//     Array row = part(x, {3});                                    x[3]
+//     Array inner = part(x, {Index::slice(1, -1), Index::slice()});  x[1:-1, :]
+//     Array column = part(x, {Index::rest(), 0});                  x[..., 0]
+//     Array turned = part(x, {Index::slice({}, {}, -1)});          x[::-1]
+#pragma once
+
+#include <pycuda/array.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <span>
+
+namespace pycuda {
+
+/// What an index says about an axis.
+class Index {
+  public:
+    enum class Kind { At, Slice, Rest, NewAxis };
+
+    /// Unset; for arrays of indices.
+    Index() noexcept {} // NOLINT: on purpose
+    /// One place; the axis goes away. Negative places count from the end.
+    Index(std::int64_t place) noexcept : kind_(Kind::At), start_(place) {} // NOLINT: as in Python
+    /// From `start` up to `stop`, which is left out; as Python's slices, negative places count from
+    /// the end, and places beyond the ends are those of the ends. Throws std::invalid_argument for
+    /// a step of zero.
+    static Index slice(std::optional<std::int64_t> start = {},
+                       std::optional<std::int64_t> stop = {}, std::int64_t step = 1);
+    /// Python's `...`: all axes that no other index speaks of.
+    static Index rest() noexcept { return Index(Kind::Rest); }
+    /// A new axis of extent 1.
+    static Index new_axis() noexcept { return Index(Kind::NewAxis); }
+
+    Kind kind() const noexcept { return kind_; }
+    std::int64_t start() const noexcept { return start_; }
+    std::int64_t stop() const noexcept { return stop_; }
+    std::int64_t step() const noexcept { return step_; }
+
+  private:
+    explicit Index(Kind kind) noexcept : kind_(kind) {}
+
+    Kind kind_;
+    std::int64_t start_, stop_, step_;
+};
+
+/// A layout of some of an array's elements, and how many bytes behind the array's first element it
+/// begins.
+struct LayoutPart {
+    Layout layout;
+    std::int64_t offset = 0;
+};
+
+/// The part of a layout that the indices select. Axes behind the last index are whole. Throws
+/// std::out_of_range where an index is not on its axis, where there are more indices than axes, or
+/// more than one rest().
+LayoutPart part(const Layout &layout, std::span<const Index> indices);
+
+/// A view of that part of an array. Throws as above, and as Array::unrecorded_address().
+inline Array part(const Array &array, std::span<const Index> indices) {
+    const LayoutPart chosen = part(array.layout(), indices);
+    return array.view(chosen.layout, chosen.offset);
+}
+inline Array part(const Array &array, std::initializer_list<Index> indices) {
+    return part(array, std::span(indices.begin(), indices.size()));
+}
+
+} // namespace pycuda

@@ -424,8 +424,8 @@ def all_devices(devices: Sequence | None = None) -> list[Communicator]:
 
     Calls for several of them from one thread must be in a :func:`group`.
     """
+    driver.init()
     if devices is None:
-        driver.init()
         devices = range(driver.Device.count())
     numbers = [device_number(device) for device in devices]
     if not numbers:

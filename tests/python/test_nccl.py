@@ -1,5 +1,7 @@
 """NCCL's calls on arrays: several devices in one process, several processes, and what goes wrong."""
 
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -296,3 +298,23 @@ def test_processes(run_program, mode, codes):
     assert done.returncode == 0 and f"codes {codes}" in done.stdout, (
         done.stdout + done.stderr[-3000:]
     )
+
+
+def test_full_shared_memory_is_an_error(tmp_path):
+    if not is_softcuda():
+        pytest.skip("softcuda's NCCL alone keeps its messages in /dev/shm")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from pycuda import nccl\n"
+        "try:\n    nccl.all_devices([0, 0])\n"
+        "except nccl.NcclError as error:\n    print(error)\n"
+    )
+    small = "mount -t tmpfs -o size=64k tmpfs /dev/shm && echo mounted && exec"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", f"{small} {sys.executable} {program}"],
+        capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    if "mounted" not in done.stdout:
+        pytest.skip(f"this user cannot mount: {done.stderr.strip()}")
+    assert "bytes in /dev/shm failed: No space left" in done.stdout, done
+    assert done.returncode == 0, done

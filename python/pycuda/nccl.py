@@ -24,6 +24,8 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
 from pycuda import _driver, driver
 from pycuda._driver import NcclError as NcclError
 from pycuda.arrays.interop.exchange import device_number
@@ -214,6 +216,38 @@ class Communicator:
             self.recv(receive, source, stream)
         return receive
 
+    def split(self, color: int | None, key: int = 0) -> Communicator | None:
+        """A new communicator of the ranks that pass the same ``color``, on the same device.
+
+        Its ranks are in the order of ``key``, then of the ranks here. ``color`` None: this rank is in
+        no new communicator, and gets None. All ranks must call it at the same time, outside of groups:
+        one thread for each rank. Raises RuntimeError in a group, NcclError where the ranks cannot meet.
+
+        >>> row = comm.split(comm.rank // 4)        # four ranks each
+        """
+        if _driver._nccl_in_group():
+            raise RuntimeError(
+                "split() waits for other ranks, so it cannot be in a group"
+            )
+        asked = np.array([color is not None, color or 0, key], np.int64)
+        colors = self._gather(asked)
+        if color is None:
+            self._gather(np.zeros(128, np.uint8))
+            return None
+        members = [
+            rank for rank in range(self.ranks) if (colors[rank, :2] == asked[:2]).all()
+        ]
+        members.sort(key=lambda rank: (colors[rank, 2], rank))
+        made = _id_or_error() if members[0] == self.rank else b""
+        sent = made.ljust(128, b"\0") if isinstance(made, bytes) else bytes(128)
+        id_of_all = self._gather(np.frombuffer(sent, np.uint8))[members[0]].tobytes()
+        if not any(id_of_all):
+            raise NcclError(
+                f"rank {members[0]} has no unique id for the new communicator: {made}"
+            )
+        with _driver._InContext(self._context):
+            return Communicator(len(members), members.index(self.rank), id_of_all)
+
     def check(self) -> None:
         """Raise NcclError where work that was put into streams has failed."""
         self._comm.check()
@@ -244,6 +278,12 @@ class Communicator:
             f"<pycuda.nccl.Communicator: rank {self.rank} of {self.ranks} on device "
             f"{self.device.handle}>"
         )
+
+    def _gather(self, host: np.ndarray) -> np.ndarray:
+        """All ranks' ``host``, one row for each."""
+        with _driver._InContext(self._context):
+            rows = self.all_gather(_driver._array_to_gpu(host, None, None, None))
+            return rows.get()
 
     def _empty(self, shape: tuple[int, ...], dtype):
         with _driver._InContext(self._context):

@@ -64,6 +64,7 @@ void receive(Self self, nb::handle array, int peer, nb::handle stream) {
 }
 
 void bind_group(nb::module_ &module) {
+    module.def("_nccl_in_group", is_in_group, "Whether this thread is in a group.");
     nb::class_<PendingGroup>(module, "_NcclGroup", "The calls of a block, made at its end.")
         .def(nb::init<>())
         .def("__enter__", &PendingGroup::enter)

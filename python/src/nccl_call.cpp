@@ -265,6 +265,8 @@ PendingGroup::~PendingGroup() {
         open_calls = nullptr;
 }
 
+bool is_in_group() noexcept { return open_calls != nullptr; }
+
 void PendingGroup::enter() {
     if (calls_ != nullptr)
         throw std::runtime_error("a group of NCCL's calls was entered twice");

@@ -60,6 +60,9 @@ class PendingGroup {
     std::size_t level_ = 0, before_ = 0;
 };
 
+/// Whether this thread is in a block of a PendingGroup.
+[[nodiscard]] bool is_in_group() noexcept;
+
 /// What a bound method was called with.
 struct CallArguments {
     NcclCall::Kind kind;

@@ -375,6 +375,33 @@ def test_a_call_is_one_call_of_python(run_devices):
     )
 
 
+def test_a_communicator_is_split_by_color(run_devices):
+    run_devices(
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        def work(rank):
+            c = comms[rank]
+            half = c.split(rank % 2, key=-rank)  # in the opposite order
+            assert (half.ranks, half.rank, half.device) == (2, 1 - rank // 2, c.device)
+            x = half.all_reduce(on(rank, np.full(5, 10.0**rank)))
+            some = c.split(None if rank == 3 else 7)
+            if rank == 3:
+                assert some is None
+            else:
+                assert (some.ranks, some.rank) == (3, rank)
+                gathered = some.all_gather(on(rank, np.array([rank]))).get()
+                assert gathered.ravel().tolist() == [0, 1, 2]
+            return x.get().tolist()
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(work, range(4)))
+        assert found == [[101.0] * 5, [1010.0] * 5] * 2, found
+        with nccl.group():
+            raises(RuntimeError, "cannot be in a group", lambda: comms[0].split(1))
+        """,
+        4,
+    )
+
+
 def test_a_forked_child_leaves_the_communicators_alone(run_devices):
     run_devices(
         """

@@ -95,7 +95,7 @@ class LocalPyCUDACluster(SpecCluster):
                 "port": scheduler_port,
                 "protocol": protocol,
                 "dashboard": dashboard_address is not None,
-                "dashboard_address": dashboard_address,
+                "dashboard_address": dashboard_address or ":0",
             },
         }
         self.devices = tuple(numbers)
@@ -109,6 +109,11 @@ class LocalPyCUDACluster(SpecCluster):
             "a LocalPyCUDACluster has one worker for each device, and no more can be added; "
             "name the devices when the cluster is made"
         )
+
+    def _update_worker_status(self, op, msg):
+        # SpecCluster gives a worker up for good that is not there 15 s after it was lost: one that dies
+        # twice in that time, or starts slowly. Each worker here has a nanny, which starts it anew.
+        super(SpecCluster, self)._update_worker_status(op, msg)
 
 
 class WorkerStore(DeviceHostStore):

@@ -54,6 +54,23 @@ def test_dask_out_of_core():
     assert found and int(found[2]) > 0, out
 
 
+@pytest.mark.parametrize("program", ["reduction", "svd"])
+def test_out_of_core(program):
+    pytest.importorskip("distributed")
+    out = run(
+        sys.executable, ROOT / "benchmarks/out_of_core.py", program,
+        *("--gigabytes", "0.04", "--chunk", "2MB", "--device-limit", "4MB", "--memory-limit", "1GB"),
+    )  # fmt: skip
+    found = re.search(
+        rf"\| {program} \| 0.04 \| 2 \| [\d.]+ \| [\d.]+ \| (\d+) \|", out
+    )
+    assert found, out
+    if program == "svd":
+        assert (
+            int(found[1]) > 20
+        )  # of forty chunks for Q and U, four stay on the devices
+
+
 def run_benchmark(*arguments, **environment):
     return run(
         sys.executable, ROOT / "benchmarks/multi_gpu.py", "--small", "--devices", "2", *arguments,

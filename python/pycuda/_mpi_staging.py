@@ -6,6 +6,9 @@ the call is done. The copies of one call are started together and waited for onc
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import inspect
 import threading
 
 import numpy as np
@@ -35,6 +38,21 @@ def require_dense(array, name: str) -> None:
             f"{name} must lie in memory without gaps, not with the strides "
             f"{array.strides}; send a copy()"
         )
+
+
+@functools.cache
+def parameters_of(kind: type, name: str) -> tuple[str, ...]:
+    """The names of a method's parameters; none for what is not a method of mpi4py."""
+    try:
+        return tuple(inspect.signature(getattr(kind, name)).parameters)[1:]
+    except (AttributeError, TypeError, ValueError):
+        return ()
+
+
+def in_context_of(array):
+    """A ``with`` block in the array's context."""
+    context = _driver._array_context(array)
+    return contextlib.nullcontext() if context is None else _driver._InContext(context)
 
 
 class PinnedMemory:
@@ -70,12 +88,16 @@ class PinnedMemory:
 PINNED = PinnedMemory()
 
 
-def wait_for_work(stream) -> None:
-    """Wait for ``stream``, or for all work of the context: what MPI reads must have been written."""
-    if stream is None:
-        Context.synchronize()
-    else:
-        stream.synchronize()
+def wait_for_work(stream, arrays) -> None:
+    """Wait for ``stream``, or for all work on the arrays' devices: what MPI reads must have been written."""
+    for array in arrays:
+        with in_context_of(array):
+            Context.synchronize() if stream is None else stream.synchronize()
+
+
+def as_memory_lies(host: np.ndarray) -> np.ndarray:
+    """The array as MPI takes it: its axes are no matter to it, but must be in C or Fortran order."""
+    return host if host.flags.forc else host.ravel(order="K")
 
 
 class Staging:
@@ -91,14 +113,16 @@ class Staging:
         if array is None:
             return buffer
         require_dense(array, name)
-        host, pinned = PINNED.like(array)
+        with in_context_of(array):
+            host, pinned = PINNED.like(array)
         self._staged.append((array, host, pinned, written))
-        return host if rest is None else [host, *rest]
+        buffer = as_memory_lies(host)
+        return buffer if rest is None else [buffer, *rest]
 
     def fill(self) -> None:
         """Copy the arrays to the host. A message may be shorter than its array: what is received
         into is copied, too, so that the rest stays as it was."""
-        wait_for_work(self.stream)
+        wait_for_work(self.stream, [array for array, _, _, _ in self._staged])
         for array, host, _, _ in self._staged:
             if array.size:
                 _driver._array_get_bytes(array, host, None)

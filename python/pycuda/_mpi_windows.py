@@ -10,12 +10,19 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 
 import numpy as np
 
 from pycuda import _driver
-from pycuda._mpi_staging import Request, Staging, require_dense, split, wait_for_work
+from pycuda._mpi_staging import (
+    Request,
+    Staging,
+    as_memory_lies,
+    parameters_of,
+    require_dense,
+    split,
+    wait_for_work,
+)
 
 _BUFFERS = ("origin", "result", "compare")
 _WRITTEN = {"Get": {"origin"}, "Rget": {"origin"}}
@@ -51,6 +58,7 @@ class Win:
 
         ``disp_unit``: bytes by which ranks count displacements; None: those of an element. ``comm``: a
         communicator, ours or mpi4py's; None: of this process alone. ``staged`` as of :class:`Comm`.
+        Raises RuntimeError where the MPI has no windows.
         """
         mpi = importlib.import_module("mpi4py.MPI")
         if staged is None:
@@ -63,15 +71,16 @@ class Win:
         if disp_unit is None:
             disp_unit = 1 if memory is None else memory.dtype.itemsize
         if array is None:
-            made = mpi.Win.Create(memory, disp_unit, info, communicator)
+            made = _create(mpi, memory, disp_unit, info, communicator)
             return cls(made, staged=staged)
         require_dense(array, "memory of a window")
         if not staged:
-            wait_for_work(None)
-            made = mpi.Win.Create(array, disp_unit, info, communicator)
+            wait_for_work(None, [array])
+            made = _create(mpi, array, disp_unit, info, communicator)
             return cls(made, array, staged=False)
         window = array.get()
-        made = mpi.Win.Create(window, disp_unit, info, communicator)
+        memory = as_memory_lies(window)
+        made = _create(mpi, memory, disp_unit, info, communicator)
         return cls(made, array, window)
 
     def __getattr__(self, name: str):
@@ -82,10 +91,7 @@ class Win:
             return functools.partial(self._attach, name, method)
         if not callable(method) or not name[0].isupper():
             return method
-        try:
-            names = list(inspect.signature(method).parameters)
-        except (TypeError, ValueError):
-            return method
+        names = parameters_of(type(self.win), name)
         if not any(one in _BUFFERS for one in names):
             return method
         return functools.partial(self._access, name, method, names)
@@ -104,7 +110,7 @@ class Win:
         return method(memory)
 
     def _synchronize(self, name: str, method, *args, **kwargs):
-        wait_for_work(None)
+        wait_for_work(None, [] if self.array is None else [self.array])
         if name in _BEGIN:
             self._bring_together()
         result = method(*args, **kwargs)
@@ -131,10 +137,12 @@ class Win:
 
     def _access(self, name: str, method, names, *args, **kwargs):
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        if not any(split(given.get(one))[0] is not None for one in _BUFFERS):
+        arrays = [split(given.get(one))[0] for one in _BUFFERS]
+        arrays = [array for array in arrays if array is not None]
+        if not arrays:
             return method(*args, **kwargs)
         if not self.staged:
-            wait_for_work(None)
+            wait_for_work(None, arrays)
             return method(*args, **kwargs)
         staging = Staging()
         for one in _BUFFERS:
@@ -147,6 +155,21 @@ class Win:
             return Request(result, staging)
         self._pending.append(staging)
         return result
+
+
+def _create(mpi, memory, disp_unit: int, info, communicator):
+    try:
+        return mpi.Win.Create(memory, disp_unit, info, communicator)
+    except mpi.Exception as error:
+        if error.Get_error_class() != mpi.ERR_WIN:
+            raise
+        library = mpi.Get_library_version().split(",")[0].split("\n")[0]
+        raise RuntimeError(
+            f"{library} cannot make a window of this memory ({error}). Open MPI needs a component for "
+            "one-sided communication that works here: `ompi_info | grep osc` lists them, OMPI_MCA_osc "
+            "names one. osc/pt2pt refuses threads: set mpi4py.rc.threads = False before mpi4py.MPI is "
+            "imported"
+        ) from error
 
 
 def _bytes(host: np.ndarray) -> np.ndarray:

@@ -15,13 +15,20 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
-import inspect
 import os
 
 import numpy as np
 
 from pycuda import _driver
-from pycuda._mpi_staging import PINNED, Staging, require_dense, split, wait_for_work
+from pycuda._mpi_staging import (
+    PINNED,
+    Staging,
+    in_context_of,
+    parameters_of,
+    require_dense,
+    split,
+    wait_for_work,
+)
 from pycuda._mpi_staging import Request as Request
 from pycuda._mpi_staging import startall as startall
 from pycuda._mpi_staging import testall as testall
@@ -61,33 +68,21 @@ def _is_written(method: str, buffer: str) -> bool:
     return buffer == "recvbuf"
 
 
-class Comm:
-    """A communicator of mpi4py whose methods take arrays of the device, alone or as
-    ``[x, count, datatype]``.
+class _Buffers:
+    """An object of mpi4py whose methods take arrays of the device."""
 
-    All of its methods are there; those with buffers take arrays of the device as well: blocking,
-    nonblocking and persistent, with counts (``Allgatherv`` ...) and among neighbours
-    (``Neighbor_alltoall`` ...). What makes a communicator of a communicator (``Split``,
-    ``Create_cart`` ...) gives one of this class.
-
-    ``staged`` says how (None: what :func:`is_device_aware` finds). ``stream``: a call waits for the work
-    in this stream before it reads arrays; None: for all work of the context. Raises ValueError for
-    arrays with gaps.
-    """
-
-    def __init__(self, comm, staged: bool | None = None, stream=None) -> None:
-        self.comm = comm
-        self.staged = not is_device_aware() if staged is None else staged
-        self.stream = stream
+    def __init__(self, wrapped, staged: bool, stream) -> None:
+        self._wrapped, self.staged, self.stream = wrapped, staged, stream
 
     def __getattr__(self, name: str):
-        method = getattr(self.comm, name)
+        if name.startswith(
+            "_"
+        ):  # what copy and pickle ask for before there is an object
+            raise AttributeError(name)
+        method = getattr(self._wrapped, name)
         if not callable(method) or not name[:1].isupper():
             return method
-        try:
-            names = list(inspect.signature(method).parameters)
-        except (TypeError, ValueError):  # not a function of mpi4py
-            return method
+        names = parameters_of(type(self._wrapped), name)
         if any(one in _BUFFERS for one in names):
             return functools.partial(self._call, name, method, names)
         return functools.partial(self._wrap_result, method)
@@ -95,25 +90,39 @@ class Comm:
     def _wrap_result(self, method, *args, **kwargs):
         result = method(*args, **kwargs)
         if hasattr(result, "Get_rank") and hasattr(result, "Sendrecv"):
-            return type(self)(result, self.staged, self.stream)
+            return Comm(result, self.staged, self.stream)
+        if hasattr(result, "Recv") and hasattr(result, "Irecv"):
+            return Message(result, self.staged, self.stream)
         return result
 
-    def _call(self, name: str, method, names: list[str], *args, **kwargs):
+    def _call(self, name: str, method, names: tuple[str, ...], *args, **kwargs):
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        if not any(split(given.get(one))[0] is not None for one in _BUFFERS):
+        arrays = {
+            one: split(given[one])[0]
+            for one in _BUFFERS
+            if split(given.get(one))[0] is not None
+        }
+        if not arrays:
             return method(*args, **kwargs)
+        if name == "Attach_buffer":
+            raise TypeError(
+                "Attach_buffer() takes memory of the host: MPI writes into it"
+            )
         if not self.staged:
-            for one in _BUFFERS:
-                array, _ = split(given.get(one))
-                if array is not None:
-                    require_dense(array, f"{one} of {name}()")
-            wait_for_work(self.stream)  # an MPI knows nothing of streams
+            for one, array in arrays.items():
+                require_dense(array, f"{one} of {name}()")
+            # An MPI knows nothing of streams.
+            wait_for_work(self.stream, arrays.values())
             return method(*args, **kwargs)
+        if name in ("Psend_init", "Precv_init"):
+            raise NotImplementedError(
+                f"{name}() of an array of the device needs an MPI that knows the device: a staged "
+                "array is copied as a whole, not in partitions"
+            )
         staging = Staging(self.stream)
-        for one in _BUFFERS:
-            if one in given:
-                written = _is_written(name, one)
-                given[one] = staging.stage(f"{one} of {name}()", given[one], written)
+        for one in arrays:
+            written = _is_written(name, one)
+            given[one] = staging.stage(f"{one} of {name}()", given[one], written)
         persistent = name.endswith("_init")
         if not persistent:
             staging.fill()
@@ -123,6 +132,31 @@ class Comm:
         staging.finish()
         return result
 
+
+class Message(_Buffers):
+    """A matched message of mpi4py (``Mprobe``, ``Improbe``), which arrays of the device can receive."""
+
+
+class Comm(_Buffers):
+    """A communicator of mpi4py whose methods take arrays of the device, alone or as
+    ``[x, count, datatype]``.
+
+    All of its methods are there; those with buffers take arrays of the device as well: blocking,
+    nonblocking and persistent, with counts (``Allgatherv`` ...) and among neighbours
+    (``Neighbor_alltoall`` ...). What makes a communicator of a communicator (``Split``,
+    ``Create_cart`` ...) gives one of this class, and ``Mprobe`` gives a :class:`Message`.
+
+    ``staged`` says how (None: what :func:`is_device_aware` finds). ``stream``: a call waits for the work
+    in this stream before it reads arrays; None: for all work on the arrays' devices. Raises ValueError
+    for arrays with gaps, NotImplementedError for partitions of staged arrays.
+    """
+
+    def __init__(self, comm, staged: bool | None = None, stream=None) -> None:
+        super().__init__(
+            comm, not is_device_aware() if staged is None else staged, stream
+        )
+        self.comm = comm
+
     def Send_pipelined(self, array, dest: int, tag: int = 0) -> None:
         """Send a large array in pieces: one is copied to pinned memory while those before are sent.
 
@@ -130,10 +164,14 @@ class Comm:
         it is one message.
         """
         require_dense(array, "array of Send_pipelined()")
-        wait_for_work(self.stream)
+        wait_for_work(self.stream, [array])
         if not self.staged:
             return self.comm.Send(array, dest, tag)
-        pieces, requests = _Pieces(array), []
+        with in_context_of(array):
+            self._send_pieces(_Pieces(array), dest, tag)
+
+    def _send_pieces(self, pieces: _Pieces, dest: int, tag: int) -> None:
+        requests = []
         for index in range(pieces.count):
             pieces.copy_out(index)
         for index in range(pieces.count):
@@ -144,10 +182,13 @@ class Comm:
     def Recv_pipelined(self, array, source: int, tag: int = 0) -> None:
         """Receive what :meth:`Send_pipelined` sends: a piece goes to the device while others come."""
         require_dense(array, "array of Recv_pipelined()")
-        wait_for_work(self.stream)
+        wait_for_work(self.stream, [array])
         if not self.staged:
             return self.comm.Recv(array, source, tag)
-        pieces = _Pieces(array)
+        with in_context_of(array):
+            self._receive_pieces(_Pieces(array), source, tag)
+
+    def _receive_pieces(self, pieces: _Pieces, source: int, tag: int) -> None:
         requests = [
             self.comm.Irecv(pieces.host(index), source, tag)
             for index in range(pieces.count)

@@ -19,27 +19,16 @@ communicator's next call and by :meth:`Communicator.check`.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
 from pycuda import _driver, driver
-from pycuda._driver import ArrayBase
 from pycuda._driver import NcclError as NcclError
 from pycuda.arrays.interop.exchange import device_number
-
-_TYPES = {
-    name: number
-    for number, name in enumerate(
-        "int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 bfloat16".split()
-    )
-}
-_OPERATIONS = {
-    name: number for number, name in enumerate("sum prod max min avg".split())
-}
-_open_group = threading.local()
 
 
 def version() -> tuple[int, int, int]:
@@ -53,74 +42,21 @@ def unique_id() -> bytes:
     return _driver._nccl_unique_id()
 
 
-@contextlib.contextmanager
-def group() -> Iterator[None]:
-    """Make the calls of a block together, at its end.
+def group() -> _driver._NcclGroup:
+    """Make the calls of a ``with`` block together, at its end.
 
     A thread that makes calls for several ranks must make them in a group, and so must ranks that send
-    to and receive from each other. The result of a call in the block is there after the block. Blocks
-    may be nested: the outermost one makes the calls. An exception in the block leaves all calls unmade.
+    to and receive from each other. A call in the block checks its arguments; its result is there after
+    the block. Blocks may be nested: the outermost one makes the calls. An exception in the block leaves
+    all calls of the block unmade. Raises NcclError where a call fails.
     """
-    outer = getattr(_open_group, "calls", None)
-    calls = [] if outer is None else outer
-    before = len(calls)
-    _open_group.calls = calls
-    try:
-        yield
-    except BaseException:
-        del calls[before:]
-        raise
-    finally:
-        _open_group.calls = outer
-    if outer is None:
-        _make_together(calls)
+    return _driver._NcclGroup()
 
 
-def _make_together(calls: list) -> None:
-    _driver._nccl_group_start()
-    try:
-        for make, _, _ in calls:
-            make()
-    finally:
-        _driver._nccl_group_end()
-    for _, arrays, stream in calls:
-        for array in arrays:
-            _driver._nccl_note_use(array, stream)
-
-
-def _type_of(array, call: str, sums: bool = False) -> tuple[int, int]:
-    """NCCL's number of the array's type, and how many of them an element is."""
-    dtype = array.dtype
-    if dtype.name in _TYPES:
-        return _TYPES[dtype.name], 1
-    if dtype.kind == "c" and dtype.itemsize in (8, 16):
-        return _TYPES["float32" if dtype.itemsize == 8 else "float64"], 2
-    if not sums:
-        return _TYPES["uint8"], dtype.itemsize
-    raise TypeError(
-        f"{call}() takes arrays of {', '.join(_TYPES)} or complex numbers, not of {dtype}"
-    )
-
-
-def _operation(op: str, array) -> int:
-    if op not in _OPERATIONS:
-        raise ValueError(
-            f"op must be one of {', '.join(map(repr, _OPERATIONS))}, not {op!r}"
-        )
-    if array.dtype.kind == "c" and op not in ("sum", "avg"):
-        raise TypeError(f'complex numbers have no {op!r} in NCCL, only "sum" and "avg"')
-    return _OPERATIONS[op]
-
-
-def _require(array, name: str, call: str):
-    if not isinstance(array, ArrayBase):
+def _require(array, call: str):
+    if not isinstance(array, _driver.ArrayBase):
         raise TypeError(
-            f"{name} of {call}() must be a GPUArray, not {type(array).__name__}"
-        )
-    if not _driver._array_is_dense(array):
-        raise ValueError(
-            f"{name} of {call}() must lie in memory without gaps, not with the strides "
-            f"{array.strides}; pass a copy()"
+            f"send of {call}() must be a GPUArray, not {type(array).__name__}"
         )
     return array
 
@@ -143,8 +79,9 @@ class Communicator:
     for numbers that cannot be.
 
     In all calls, arrays must lie in memory without gaps, in any order of axes; elements meet in the
-    order of memory. ``stream`` None is the default stream. TypeError and ValueError say what is wrong
-    with an array.
+    order of memory. ``send`` and ``receive`` are apart, or as NCCL wants them for a call in place.
+    ``stream`` None is the thread's current stream, or the default stream where that one is of another
+    context. TypeError and ValueError say what is wrong with an array or a stream.
     """
 
     def __init__(self, ranks: int, rank: int, unique_id: bytes, device=None) -> None:
@@ -216,49 +153,21 @@ class Communicator:
         on all ranks.
         """
         receive = send if receive is None else receive
-        self._check_pair(send, receive, 1, 1, "all_reduce")
-        kind, each = _type_of(send, "all_reduce", sums=True)
-        operation = _operation(op, send)
-        self._call(
-            "all_reduce",
-            (send, receive),
-            send.size * each,
-            kind,
-            operation,
-            stream=stream,
-        )
+        self._comm.all_reduce(send, receive, op, stream)
         return receive
 
     def reduce(self, send, receive=None, op: str = "sum", root: int = 0, stream=None):
         """:meth:`all_reduce` with the result on rank ``root`` alone; elsewhere ``receive`` is not used."""
-        self._check_rank(root, "root")
-        if self.rank == root:
-            receive = send if receive is None else receive
-            self._check_pair(send, receive, 1, 1, "reduce")
-        else:
-            _require(send, "send", "reduce")
+        if self.rank != root:
             receive = None
-        kind, each = _type_of(send, "reduce", sums=True)
-        operation = _operation(op, send)
-        self._call(
-            "reduce",
-            (send, receive),
-            send.size * each,
-            kind,
-            operation,
-            root,
-            stream=stream,
-        )
+        elif receive is None:
+            receive = send
+        self._comm.reduce(send, receive, op, root, stream)
         return receive
 
     def broadcast(self, array, root: int = 0, stream=None):
         """Copy ``array`` of rank ``root`` to ``array`` of all ranks. Returns it."""
-        self._check_rank(root, "root")
-        _require(array, "array", "broadcast")
-        kind, each = _type_of(array, "broadcast")
-        self._call(
-            "broadcast", (array, array), array.size * each, kind, root, stream=stream
-        )
+        self._comm.broadcast(array, root, stream)
         return array
 
     def all_gather(self, send, receive=None, stream=None):
@@ -267,17 +176,11 @@ class Communicator:
         ``receive``: ``ranks`` times as large; None: a new array of shape ``(ranks, *send.shape)``.
         Returns it.
         """
-        _require(send, "send", "all_gather")
         if receive is None:
-            if not send._c_contiguous:
+            if not _require(send, "all_gather")._c_contiguous:
                 raise ValueError("send must be in C order where receive is not given")
-            with _driver._InContext(self._context):
-                receive = _driver._array_empty(
-                    (self.ranks, *send.shape), send.dtype, None, "C", None
-                )
-        self._check_pair(send, receive, 1, self.ranks, "all_gather")
-        kind, each = _type_of(send, "all_gather")
-        self._call("all_gather", (send, receive), send.size * each, kind, stream=stream)
+            receive = self._empty((self.ranks, *send.shape), send.dtype)
+        self._comm.all_gather(send, receive, stream)
         return receive
 
     def reduce_scatter(self, send, receive=None, op: str = "sum", stream=None):
@@ -286,43 +189,24 @@ class Communicator:
         ``receive``: None is a new array of shape ``send.shape[1:]``, where ``send.shape[0]`` is the
         number of ranks. Returns it.
         """
-        _require(send, "send", "reduce_scatter")
         if receive is None:
+            _require(send, "reduce_scatter")
             if not send.ndim or send.shape[0] != self.ranks or not send._c_contiguous:
                 raise ValueError(
                     f"send must be in C order with a first axis of {self.ranks}, one row for each "
                     f"rank, where receive is not given; its shape is {send.shape}"
                 )
-            with _driver._InContext(self._context):
-                receive = _driver._array_empty(
-                    send.shape[1:], send.dtype, None, "C", None
-                )
-        self._check_pair(send, receive, self.ranks, 1, "reduce_scatter")
-        kind, each = _type_of(send, "reduce_scatter", sums=True)
-        operation = _operation(op, send)
-        self._call(
-            "reduce_scatter",
-            (send, receive),
-            receive.size * each,
-            kind,
-            operation,
-            stream=stream,
-        )
+            receive = self._empty(send.shape[1:], send.dtype)
+        self._comm.reduce_scatter(send, receive, op, stream)
         return receive
 
     def send(self, array, peer: int, stream=None) -> None:
         """Send to rank ``peer``, which must receive as many elements of the same type."""
-        self._check_rank(peer, "peer")
-        _require(array, "array", "send")
-        kind, each = _type_of(array, "send")
-        self._call("send", (array,), array.size * each, kind, peer, stream=stream)
+        self._comm.send(array, peer, stream)
 
     def recv(self, array, peer: int, stream=None):
         """Fill ``array`` with what rank ``peer`` sends. Returns it."""
-        self._check_rank(peer, "peer")
-        _require(array, "array", "recv")
-        kind, each = _type_of(array, "recv")
-        self._call("receive", (array,), array.size * each, kind, peer, stream=stream)
+        self._comm.receive(array, peer, stream)
         return array
 
     def sendrecv(self, send, to: int, receive, source: int, stream=None):
@@ -331,6 +215,38 @@ class Communicator:
             self.send(send, to, stream)
             self.recv(receive, source, stream)
         return receive
+
+    def split(self, color: int | None, key: int = 0) -> Communicator | None:
+        """A new communicator of the ranks that pass the same ``color``, on the same device.
+
+        Its ranks are in the order of ``key``, then of the ranks here. ``color`` None: this rank is in
+        no new communicator, and gets None. All ranks must call it at the same time, outside of groups:
+        one thread for each rank. Raises RuntimeError in a group, NcclError where the ranks cannot meet.
+
+        >>> row = comm.split(comm.rank // 4)        # four ranks each
+        """
+        if _driver._nccl_in_group():
+            raise RuntimeError(
+                "split() waits for other ranks, so it cannot be in a group"
+            )
+        asked = np.array([color is not None, color or 0, key], np.int64)
+        colors = self._gather(asked)
+        if color is None:
+            self._gather(np.zeros(128, np.uint8))
+            return None
+        members = [
+            rank for rank in range(self.ranks) if (colors[rank, :2] == asked[:2]).all()
+        ]
+        members.sort(key=lambda rank: (colors[rank, 2], rank))
+        made = _id_or_error() if members[0] == self.rank else b""
+        sent = made.ljust(128, b"\0") if isinstance(made, bytes) else bytes(128)
+        id_of_all = self._gather(np.frombuffer(sent, np.uint8))[members[0]].tobytes()
+        if not any(id_of_all):
+            raise NcclError(
+                f"rank {members[0]} has no unique id for the new communicator: {made}"
+            )
+        with _driver._InContext(self._context):
+            return Communicator(len(members), members.index(self.rank), id_of_all)
 
     def check(self) -> None:
         """Raise NcclError where work that was put into streams has failed."""
@@ -363,48 +279,15 @@ class Communicator:
             f"{self.device.handle}>"
         )
 
-    def _call(self, name: str, arrays: Sequence, *arguments, stream=None) -> None:
-        self.check()
-        for array in arrays:
-            if array is not None and array.size:
-                self._check_device(array)
+    def _gather(self, host: np.ndarray) -> np.ndarray:
+        """All ranks' ``host``, one row for each."""
+        with _driver._InContext(self._context):
+            rows = self.all_gather(_driver._array_to_gpu(host, None, None, None))
+            return rows.get()
 
-        def make() -> None:
-            with _driver._InContext(self._context):
-                getattr(self._comm, name)(*arrays, *arguments, stream)
-
-        calls = getattr(_open_group, "calls", None)
-        if calls is None:
-            make()
-        else:
-            calls.append((make, [one for one in arrays if one is not None], stream))
-
-    def _check_device(self, array) -> None:
-        number = _driver._array_device(array)
-        if number != self.device.handle:
-            raise ValueError(
-                f"an array on cuda:{number} was passed to a communicator on "
-                f"cuda:{self.device.handle}; copy it with to_device()"
-            )
-
-    def _check_rank(self, rank: int, name: str) -> None:
-        if not 0 <= rank < self.ranks:
-            raise ValueError(f"{name} must be from 0 to {self.ranks - 1}, not {rank}")
-
-    def _check_pair(
-        self, send, receive, of_send: int, of_receive: int, call: str
-    ) -> None:
-        _require(send, "send", call)
-        _require(receive, "receive", call)
-        if send.dtype != receive.dtype:
-            raise TypeError(
-                f"send and receive of {call}() must have one dtype, not {send.dtype} and "
-                f"{receive.dtype}"
-            )
-        if send.size * of_receive != receive.size * of_send:
-            raise ValueError(
-                f"{call}() of {self.ranks} ranks cannot take {send.size} elements to {receive.size}"
-            )
+    def _empty(self, shape: tuple[int, ...], dtype):
+        with _driver._InContext(self._context):
+            return _driver._array_empty(shape, dtype, None, "C", None)
 
 
 def _shared_memory() -> int:
@@ -424,8 +307,8 @@ def all_devices(devices: Sequence | None = None) -> list[Communicator]:
 
     Calls for several of them from one thread must be in a :func:`group`.
     """
+    driver.init()
     if devices is None:
-        driver.init()
         devices = range(driver.Device.count())
     numbers = [device_number(device) for device in devices]
     if not numbers:

@@ -1,18 +1,19 @@
-// nccl.cpp -- communicators of NCCL; pycuda/nccl.py checks what they are called with.
+// nccl.cpp -- communicators of NCCL; pycuda/nccl.py says what they are called with.
 #include "bindings.h"
 
-#include "array_object.h"
-#include "device_pointer.h"
-#include "device_scope.h"
+#include "nccl_call.h"
 
 #include <pycuda/nccl.h>
-#include <pycuda/stream_use.h>
 
-#include <algorithm>
 #include <cstring>
+#include <new>
+#include <string>
 
 namespace pycuda::python {
 namespace {
+
+using Kind = NcclCall::Kind;
+using Self = nb::pointer_and_handle<NcclRank>;
 
 NcclId id_from(const nb::bytes &bytes) {
     NcclId id{};
@@ -23,85 +24,56 @@ NcclId id_from(const nb::bytes &bytes) {
     return id;
 }
 
-/// The arrays of a call: their addresses, and their memory kept until the stream is done with it.
-class CallOfArrays {
-  public:
-    CallOfArrays(std::initializer_list<nb::handle> arrays, nb::handle stream)
-        : scope_(std::span<const nb::handle>(arrays.begin(), arrays.size())),
-          use_(stream_ref(stream)) {}
-
-    CUstream stream() const noexcept { return use_.stream().get(); }
-
-    CUdeviceptr address(nb::handle array) {
-        if (array.is_none())
-            return 0;
-        const Array &known = require_array(array, "the array");
-        return known.size() == 0 ? 0 : use_.address(known);
-    }
-
-  private:
-    DeviceScope scope_;
-    StreamUse use_;
-};
-
-/// Calls `work` with both addresses and the stream.
-template <class Work>
-void exchange(nb::handle from, nb::handle to, nb::handle stream, const Work &work) {
-    CallOfArrays call({from, to}, stream);
-    const CUdeviceptr in = call.address(from), out = call.address(to);
-    nb::gil_scoped_release release; // in NCCL the call may wait for other threads of this process
-    work(in, out, call.stream());
+void join(NcclRank *self, const nb::bytes &bytes, int ranks, int rank) {
+    const NcclId id = id_from(bytes);
+    nb::gil_scoped_release release;
+    new (self) NcclRank(id, ranks, rank);
 }
 
-void all_reduce(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
-                int operation, nb::handle stream) {
-    exchange(from, to, stream, [&](CUdeviceptr in, CUdeviceptr out, CUstream queue) {
-        comm.all_reduce(in, out, count, type, operation, queue);
-    });
-}
-
-void reduce(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
-            int operation, int root, nb::handle stream) {
-    exchange(from, to, stream, [&](CUdeviceptr in, CUdeviceptr out, CUstream queue) {
-        comm.reduce(in, out, count, type, operation, root, queue);
-    });
-}
-
-void broadcast(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
-               int root, nb::handle stream) {
-    exchange(from, to, stream, [&](CUdeviceptr in, CUdeviceptr out, CUstream queue) {
-        comm.broadcast(in, out, count, type, root, queue);
-    });
-}
-
-void all_gather(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count, int type,
+void all_reduce(Self self, nb::handle from, nb::handle to, nb::handle operation,
                 nb::handle stream) {
-    exchange(from, to, stream, [&](CUdeviceptr in, CUdeviceptr out, CUstream queue) {
-        comm.all_gather(in, out, count, type, queue);
-    });
+    call_nccl(self, {Kind::AllReduce, from, to, operation}, stream);
 }
 
-void reduce_scatter(NcclCommunicator &comm, nb::handle from, nb::handle to, std::size_t count,
-                    int type, int operation, nb::handle stream) {
-    exchange(from, to, stream, [&](CUdeviceptr in, CUdeviceptr out, CUstream queue) {
-        comm.reduce_scatter(in, out, count, type, operation, queue);
-    });
+/// `to` is None where the result does not come to this rank.
+void reduce(Self self, nb::handle from, nb::handle to, nb::handle operation, int root,
+            nb::handle stream) {
+    call_nccl(self, {Kind::Reduce, from, to.is_none() ? nb::handle() : to, operation, root},
+              stream);
 }
 
-void send(NcclCommunicator &comm, nb::handle from, std::size_t count, int type, int peer,
-          nb::handle stream) {
-    CallOfArrays call({from}, stream);
-    const CUdeviceptr in = call.address(from);
-    nb::gil_scoped_release release;
-    comm.send(in, count, type, peer, call.stream());
+void broadcast(Self self, nb::handle array, int root, nb::handle stream) {
+    call_nccl(self, {Kind::Broadcast, array, array, {}, root}, stream);
 }
 
-void receive(NcclCommunicator &comm, nb::handle to, std::size_t count, int type, int peer,
-             nb::handle stream) {
-    CallOfArrays call({to}, stream);
-    const CUdeviceptr out = call.address(to);
-    nb::gil_scoped_release release;
-    comm.receive(out, count, type, peer, call.stream());
+void all_gather(Self self, nb::handle from, nb::handle to, nb::handle stream) {
+    call_nccl(self, {Kind::AllGather, from, to}, stream);
+}
+
+void reduce_scatter(Self self, nb::handle from, nb::handle to, nb::handle operation,
+                    nb::handle stream) {
+    call_nccl(self, {Kind::ReduceScatter, from, to, operation}, stream);
+}
+
+void send(Self self, nb::handle array, int peer, nb::handle stream) {
+    call_nccl(self, {Kind::Send, array, {}, {}, peer}, stream);
+}
+
+void receive(Self self, nb::handle array, int peer, nb::handle stream) {
+    call_nccl(self, {Kind::Receive, {}, array, {}, peer}, stream);
+}
+
+void bind_group(nb::module_ &module) {
+    module.def("_nccl_in_group", is_in_group, "Whether this thread is in a group.");
+    nb::class_<PendingGroup>(module, "_NcclGroup", "The calls of a block, made at its end.")
+        .def(nb::init<>())
+        .def("__enter__", &PendingGroup::enter)
+        .def(
+            "__exit__",
+            [](PendingGroup &self, nb::handle kind, nb::handle, nb::handle) {
+                self.exit(!kind.is_none());
+            },
+            nb::arg("kind").none(), nb::arg("value").none(), nb::arg("trace").none());
 }
 
 } // namespace
@@ -114,38 +86,26 @@ void bind_nccl(nb::module_ &module) {
         const NcclId id = make_nccl_id();
         return nb::bytes(id.data(), id.size());
     });
-    module.def("_nccl_note_use", on_device_of_arrays(+[](nb::handle array, nb::handle stream) {
-                   CallOfArrays({array}, stream).address(array);
-               }),
-               nb::arg("array"), nb::arg("stream").none());
-    module.def("_nccl_group_start", nccl_group_start);
-    module.def("_nccl_group_end", nccl_group_end, nb::call_guard<nb::gil_scoped_release>());
-    nb::class_<NcclCommunicator>(module, "_NcclCommunicator", "A rank's part of a communicator.")
-        .def(
-            "__init__",
-            [](NcclCommunicator *self, const nb::bytes &bytes, int ranks, int rank) {
-                const NcclId id = id_from(bytes);
-                nb::gil_scoped_release release;
-                new (self) NcclCommunicator(id, ranks, rank);
-            },
-            nb::arg("unique_id"), nb::arg("ranks"), nb::arg("rank"))
-        .def("all_reduce", all_reduce, nb::arg("send"), nb::arg("receive"), nb::arg("count"),
-             nb::arg("type"), nb::arg("operation"), nb::arg("stream").none())
-        .def("reduce", reduce, nb::arg("send"), nb::arg("receive").none(), nb::arg("count"),
-             nb::arg("type"), nb::arg("operation"), nb::arg("root"), nb::arg("stream").none())
-        .def("broadcast", broadcast, nb::arg("send").none(), nb::arg("receive"), nb::arg("count"),
-             nb::arg("type"), nb::arg("root"), nb::arg("stream").none())
-        .def("all_gather", all_gather, nb::arg("send"), nb::arg("receive"), nb::arg("count"),
-             nb::arg("type"), nb::arg("stream").none())
-        .def("reduce_scatter", reduce_scatter, nb::arg("send"), nb::arg("receive"),
-             nb::arg("count"), nb::arg("type"), nb::arg("operation"), nb::arg("stream").none())
-        .def("send", send, nb::arg("array"), nb::arg("count"), nb::arg("type"), nb::arg("peer"),
+    bind_group(module);
+    const auto no_gil = nb::call_guard<nb::gil_scoped_release>();
+    nb::class_<NcclRank>(module, "_NcclCommunicator", "A rank's part of a communicator.")
+        .def("__init__", join, nb::arg("unique_id"), nb::arg("ranks"), nb::arg("rank"))
+        .def("all_reduce", all_reduce, nb::arg("send").none(), nb::arg("receive").none(),
+             nb::arg("op").none(), nb::arg("stream").none())
+        .def("reduce", reduce, nb::arg("send").none(), nb::arg("receive").none(),
+             nb::arg("op").none(), nb::arg("root"), nb::arg("stream").none())
+        .def("broadcast", broadcast, nb::arg("array").none(), nb::arg("root"),
              nb::arg("stream").none())
-        .def("receive", receive, nb::arg("array"), nb::arg("count"), nb::arg("type"),
-             nb::arg("peer"), nb::arg("stream").none())
-        .def("check", &NcclCommunicator::check)
-        .def("destroy", &NcclCommunicator::destroy, nb::call_guard<nb::gil_scoped_release>())
-        .def("abort", &NcclCommunicator::abort, nb::call_guard<nb::gil_scoped_release>());
+        .def("all_gather", all_gather, nb::arg("send").none(), nb::arg("receive").none(),
+             nb::arg("stream").none())
+        .def("reduce_scatter", reduce_scatter, nb::arg("send").none(), nb::arg("receive").none(),
+             nb::arg("op").none(), nb::arg("stream").none())
+        .def("send", send, nb::arg("array").none(), nb::arg("peer"), nb::arg("stream").none())
+        .def("receive", receive, nb::arg("array").none(), nb::arg("peer"), nb::arg("stream").none())
+        .def("check", [](const NcclRank &self) { self.communicator.check(); })
+        .def(
+            "destroy", [](NcclRank &self) { self.communicator.destroy(); }, no_gil)
+        .def("abort", [](NcclRank &self) { self.communicator.abort(); }, no_gil);
 }
 
 } // namespace pycuda::python

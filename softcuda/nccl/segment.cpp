@@ -115,9 +115,12 @@ Segment::Segment(const ncclUniqueId &id, int ranks, int rank)
     const int file = ::shm_open(name_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
     if (file < 0)
         fail_system("shm_open");
-    if (::ftruncate(file, static_cast<off_t>(bytes_)) != 0) {
+    // Not ftruncate(): where /dev/shm is full, the first write would end the process by SIGBUS.
+    errno = ::posix_fallocate(file, 0, static_cast<off_t>(bytes_));
+    if (errno != 0) {
         ::close(file);
-        fail_system("ftruncate of shared memory");
+        ::shm_unlink(name_.c_str());
+        fail_system("posix_fallocate of " + std::to_string(bytes_) + " bytes in /dev/shm");
     }
     void *mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     ::close(file);

@@ -196,6 +196,26 @@ def test_store_spills_the_oldest_and_brings_it_back(tmp_path):
         ours.DeviceHostStore(device_memory_limit=-1)
 
 
+def test_store_writes_to_files_when_dask_asks(tmp_path):
+    store = ours.DeviceHostStore(
+        str(tmp_path), device_memory_limit=20_000, memory_limit=100_000
+    )
+    for i in range(3):
+        store[f"x{i}"] = gpuarray.to_gpu(np.full(2000, i, "f8"))
+    assert len(store.fast) == 2 and not any(tmp_path.rglob("*x0*"))
+    assert store.evict() >= 16_000 and any(tmp_path.rglob("*x0*"))
+    assert store.evict() >= 16_000
+    assert store.evict() == -1 and not store.fast
+    assert [store[f"x{i}"].get()[0] for i in range(3)] == [0, 1, 2]
+    assert ours.DeviceHostStore(device_memory_limit=20_000).evict() == -1
+
+
+def test_memory_that_device_and_host_share():
+    split = ours._spilling.split_shared_memory
+    assert split(1000, 100) == (100, 500)
+    assert split(1000, 900) == (400, 200)
+
+
 def i_of(name):
     return int(name[1:])
 

@@ -86,6 +86,95 @@ PROGRAM = """
 """
 
 
+DEATHS = """
+    import os
+    import signal
+    import sys
+    import time
+    from pathlib import Path
+
+    import dask
+    import dask.array as da
+    import numpy as np
+    from distributed import Client, wait
+
+    import pycuda.dask
+
+
+    def die_once(block, flag=None):
+        if block.size == 0:  # Dask tries the function in this process
+            return block
+        try:
+            os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return block * 2
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+    def slowly(block):
+        time.sleep(0.1 if block.size else 0)
+        return block + 1
+
+
+    def spilled(dask_worker):
+        return dask_worker.data.spilled
+
+
+    if __name__ == "__main__":
+        folder, count = Path(sys.argv[1]), int(sys.argv[2])
+        with pycuda.dask.LocalPyCUDACluster(
+            range(count), device_memory_limit=1_000_000, local_directory=str(folder)
+        ) as cluster, Client(cluster) as client, dask.config.set({"array.backend": "pycuda"}):
+            def pids():
+                client.wait_for_workers(count)
+                found = client.run(os.getpid).values()
+                assert len(set(found)) == count
+                return set(found)
+
+            x = da.random.default_rng(1).standard_normal((4000, 200), chunks=(100, 200)).persist()
+            wait(x)
+            assert sum(client.run(spilled).values()) > 0
+            host = x.compute().get()
+
+            # In a task: what the worker had is made again, the same bits.
+            before = pids()
+            y = x.map_blocks(die_once, flag=str(folder / "died"), dtype=x.dtype).persist()
+            np.testing.assert_array_equal(y.compute().get(), host * 2)
+            assert len(before - pids()) == 1
+            np.testing.assert_array_equal(x.compute().get(), host)
+
+            # From outside, while tasks of all workers run and blocks travel: one, then all at once.
+            z = y.map_blocks(slowly, dtype=x.dtype)
+            alone = (z.T @ z).compute().get()
+            np.testing.assert_allclose(alone, (host * 2 + 1).T @ (host * 2 + 1), rtol=1e-9, atol=1e-8)
+            for victims in (1, count):
+                before = pids()
+                future = client.compute(z.T @ z)
+                time.sleep(0.5)
+                assert not future.done()
+                for pid in sorted(before)[:victims]:
+                    os.kill(pid, signal.SIGKILL)
+                np.testing.assert_array_equal(future.result(timeout=120).get(), alone)
+                assert len(before - pids()) == victims
+            np.testing.assert_array_equal(x.compute().get(), host)
+        assert not [path for path in folder.rglob("storage/*")], "files of dead workers are left"
+        print("done")
+"""
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_death_costs_nothing_but_time(run_program, tmp_path, count):
+    done = run_program(
+        DEATHS, tmp_path, str(count), timeout=300, SOFTCUDA_DEVICES=str(count), SOFTCUDA_THREADS="1",
+        PYCUDA_CACHE_DIR=os.environ.get("PYCUDA_CACHE_DIR", ""),
+    )  # fmt: skip
+    if "is no device" in done.stderr:
+        pytest.skip(f"this machine has fewer than {count} devices")
+    assert done.returncode == 0 and "done" in done.stdout, (
+        done.stdout + done.stderr[-4000:]
+    )
+
+
 def test_cluster_of_four_devices(run_program, tmp_path):
     done = run_program(
         PROGRAM,

@@ -158,6 +158,85 @@ BUFFER_PROGRAM = """
 """
 
 
+DEVICES_PROGRAM = """
+    import copy
+    import numpy as np
+    import pycuda.driver as cuda
+    from mpi4py import MPI
+    from pycuda import gpuarray, mpi
+
+    cuda.init()
+    comm = mpi.Comm(MPI.COMM_WORLD)
+    rank = comm.Get_rank()
+    other = 1 - rank
+    with cuda.Device(1):
+        stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+        x = gpuarray.zeros(2_000_000, np.float64)
+        y = gpuarray.zeros(2_000_000, np.float64)
+
+    def compute():
+        # Still running when the message is sent: the wait must be for the array's device.
+        with cuda.Device(1), stream:
+            x.fill(0)
+            for _ in range(20):
+                np.add(x, rank + 1, out=x)
+
+    for inside in (cuda.Device(0), None):
+        if inside is not None:
+            inside.__enter__()
+        compute()
+        comm.Sendrecv(x, other, recvbuf=y, source=other)
+        assert (y.get() == 20 * (other + 1)).all()
+        compute()
+        if rank == 0:
+            comm.Send_pipelined(x, 1)
+            comm.Recv_pipelined(y, 1)
+        else:
+            comm.Recv_pipelined(y, 0)
+            comm.Send_pipelined(x, 0)
+        assert (y.get() == 20 * (other + 1)).all()
+        if inside is not None:
+            inside.__exit__(None, None, None)
+
+    with cuda.Device(0):
+        # Axes in any order: MPI sees the memory.
+        host = np.arange(24.0).reshape(2, 3, 4) + rank
+        turned = gpuarray.to_gpu(host).transpose(1, 2, 0)
+        comm.Bcast(turned, root=1)
+        np.testing.assert_array_equal(turned.get(), (host - rank + 1).transpose(1, 2, 0))
+
+        # Matched messages.
+        small = gpuarray.to_gpu(np.full(3, rank + 5.0))
+        got = gpuarray.zeros(3, np.float64)
+        request = comm.Isend(small, other, 9)
+        message = comm.Mprobe(other, 9)
+        assert isinstance(message, mpi.Message), message
+        message.Recv(got)
+        request.Wait()
+        assert got.get().tolist() == [other + 5.0] * 3
+        request = comm.Isend(small, other, 9)
+        message = None
+        while message is None:
+            message = comm.Improbe(other, 9)
+        message.Irecv(got * 0).Wait()
+        request.Wait()
+
+        for kind, text, call in (
+            (NotImplementedError, "not in partitions", lambda: comm.Psend_init(small, 1, other)),
+            (TypeError, "memory of the host", lambda: comm.Attach_buffer(small)),
+            (ValueError, "without gaps", lambda: comm.Send(small[::2], other)),
+        ):
+            try:
+                call()
+            except kind as error:
+                assert text in str(error), error
+            else:
+                raise AssertionError(f"nothing was raised, wanted {text!r}")
+        assert copy.copy(comm).Get_size() == 2
+    print("rank", rank, "done", flush=True)
+"""
+
+
 WINDOW_PROGRAM = """
     import sys
     import numpy as np
@@ -234,6 +313,35 @@ def test_two_processes(device, tmp_path, monkeypatch):
 
 def test_all_buffers(device, tmp_path, monkeypatch):
     run_mpi(BUFFER_PROGRAM, 3, tmp_path, monkeypatch)
+
+
+def test_arrays_of_another_device_and_messages(device, tmp_path, monkeypatch):
+    require_devices(2)
+    monkeypatch.setenv("SOFTCUDA_DEVICES", "2")
+    run_mpi(DEVICES_PROGRAM, 2, tmp_path, monkeypatch)
+
+
+def test_an_mpi_without_windows_is_named(device, tmp_path, monkeypatch):
+    # Open MPI's component of shared memory makes no windows of memory that a program has.
+    monkeypatch.setenv("OMPI_MCA_osc", "sm")
+    program = """
+        import numpy as np
+        import pycuda.autoprimaryctx
+        from mpi4py import MPI
+        from pycuda import gpuarray, mpi
+        try:
+            win = mpi.Win.Create(gpuarray.zeros(4, np.float64), comm=mpi.Comm(MPI.COMM_WORLD))
+        except RuntimeError as error:
+            print(error, "done", flush=True)
+        else:
+            win.Free()
+            print("a window was made: done", flush=True)
+    """
+    said = run_mpi(program, 2, tmp_path, monkeypatch)
+    if "a window was made" in said:
+        pytest.skip("this MPI makes windows whatever OMPI_MCA_osc says")
+    assert "cannot make a window of this memory" in said, said
+    assert "MPI_ERR_WIN" in said and "ompi_info" in said, said
 
 
 def test_windows(device, tmp_path, monkeypatch):

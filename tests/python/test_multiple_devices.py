@@ -54,13 +54,59 @@ def test_dask_out_of_core():
     assert found and int(found[2]) > 0, out
 
 
-def test_benchmark():
+@pytest.mark.parametrize("program", ["reduction", "svd"])
+def test_out_of_core(program):
+    pytest.importorskip("distributed")
     out = run(
-        sys.executable, ROOT / "benchmarks/multi_gpu.py",
-        *("--small", "--devices", "2", "--only", "nccl,stencil,overlap"), SOFTCUDA_DEVICES="2",
+        sys.executable, ROOT / "benchmarks/out_of_core.py", program,
+        *("--gigabytes", "0.04", "--chunk", "2MB", "--device-limit", "4MB", "--memory-limit", "1GB"),
     )  # fmt: skip
+    found = re.search(
+        rf"\| {program} \| 0.04 \| 2 \| [\d.]+ \| [\d.]+ \| (\d+) \|", out
+    )
+    assert found, out
+    if program == "svd":
+        assert (
+            int(found[1]) > 20
+        )  # of forty chunks for Q and U, four stay on the devices
+
+
+def run_benchmark(*arguments, **environment):
+    return run(
+        sys.executable, ROOT / "benchmarks/multi_gpu.py", "--small", "--devices", "2", *arguments,
+        SOFTCUDA_DEVICES="2", **environment,
+    )  # fmt: skip
+
+
+def test_benchmark_of_devices():
+    out = run_benchmark("--only", "nccl,stencil,overlap")
     assert out.count("| all_reduce |") == 3 and out.count("| ring |") == 3
-    assert "## Stencil" in out and "## Copies beside kernels" in out
+    assert "peer copy's time by ours" in out and "nccl-tests: there is no" in out
+    assert re.search(r"\| 2 \| [\d.]+ \| [\d.]+ \|", out.split("## Stencil")[1])
+    assert "## Copies beside kernels" in out
+
+
+def test_benchmark_of_processes():
+    pytest.importorskip("mpi4py")
+    if shutil.which("mpirun") is None:
+        pytest.skip("there is no mpirun")
+    out = run_benchmark("--only", "messages,seed", PYCUDA_MPI="staged")
+    assert out.count("| NCCL |") == 3 + 2 and out.count("| MPI, staged |") == 3
+    assert out.count("| MPI, in pieces |") == 1
+    assert out.count("| pickled |") == out.count("| buffers |") == 2
+
+
+def test_benchmark_of_dask():
+    pytest.importorskip("distributed")
+    out = run_benchmark("--only", "dask")
+    assert out.count("| kept |") == out.count("| made |") == 2
+
+
+def test_benchmark_says_what_is_missing(tmp_path):
+    (tmp_path / "mpi4py.py").write_text("")
+    out = run_benchmark("--only", "messages,seed", PATH=str(tmp_path))
+    assert out.count("Not measured: MPI: there is no mpirun in the PATH.") == 2
+    assert out.count("| NCCL |") == 3 + 2
 
 
 BEFORE = """

@@ -1,5 +1,7 @@
 """NCCL's calls on arrays: several devices in one process, several processes, and what goes wrong."""
 
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -243,6 +245,188 @@ def test_calls_that_do_not_match_are_errors(run_devices):
     assert "softcuda: NCCL, rank" in done.stderr
 
 
+def test_group_keeps_stream_and_arguments_of_each_call(run_devices):
+    run_devices(
+        """
+        x, y = on(0, np.ones(1000)), on(1, np.ones(1000))
+        streams = []
+        for device in range(2):
+            with cuda.Device(device):
+                streams.append(cuda.Stream())
+        # The stream is that of the call, and not the one at the end of the group.
+        with cuda.Device(0):
+            host = cuda.pagelocked_zeros(1000, np.float64)
+        with nccl.group():
+            for c, array, stream in zip(comms, (x, y), streams):
+                with c.device, stream:
+                    array *= 3
+                    c.all_reduce(array)
+        with cuda.Device(0), streams[0]:
+            x *= 2
+            x.get_async(stream=streams[0], ary=host)
+            streams[0].synchronize()
+        assert (host == 12).all(), host
+
+        # Arguments are checked where the call is written, and spoil nothing.
+        with nccl.group():
+            comms[0].all_reduce(x)
+            raises(ValueError, "op must be one of", lambda: comms[1].all_reduce(y, op="mean"))
+            with nccl.group():
+                comms[1].all_reduce(y)
+        assert (y.get() == 18).all()
+        raises(ValueError, "a stream of cuda:1 was passed to a communicator on cuda:0",
+               lambda: comms[0].all_reduce(x, stream=streams[1]))
+        # An inner block that fails takes its own calls with it.
+        with nccl.group():
+            try:
+                with nccl.group():
+                    comms[0].all_reduce(x)
+                    raise KeyError("mine")
+            except KeyError:
+                pass
+            comms[0].all_reduce(x), comms[1].all_reduce(y)
+        assert (x.get() == 36).all() and (y.get() == 36).all()
+
+        # An array that is freed before the group's end: none of its calls is made.
+        gone = on(0, np.ones(1000))
+        def late():
+            with nccl.group():
+                comms[1].all_reduce(y)
+                comms[0].all_reduce(gone)
+                gone.gpudata.free()
+        raises(cuda.LogicError, "freed", late)
+        with nccl.group():
+            comms[0].all_reduce(x), comms[1].all_reduce(y)
+        assert (x.get() == 72).all() and (y.get() == 72).all()
+
+        # A group that no block ends, one that ends in another thread, one that is entered twice.
+        one = nccl.group()
+        one.__enter__()
+        raises(RuntimeError, "entered twice", one.__enter__)
+        def end():
+            raises(RuntimeError, "must end in the thread that began it", lambda: one.__exit__(None, None, None))
+            other = nccl.group()
+            other.__enter__()
+            comms[1].all_reduce(y)
+        thread = threading.Thread(target=end)
+        thread.start(), thread.join()
+        one.__exit__(None, None, None)
+        with nccl.group():
+            comms[0].all_reduce(x), comms[1].all_reduce(y)
+        assert (x.get() == 144).all() and (y.get() == 144).all()
+        """,
+        2,
+    )
+
+
+def test_arrays_that_overlap_are_in_place_or_an_error(run_devices):
+    run_devices(
+        """
+        hosts = [np.arange(8.0) + 10 * rank for rank in range(2)]
+        parts = [on(rank, host) for rank, host in enumerate(hosts)]
+        c, x = comms[0], parts[0]
+        raises(ValueError, "overlap, and not as in a call in place", lambda: c.all_reduce(x[:4], x[2:6]))
+        raises(ValueError, "overlap", lambda: c.all_gather(x[4:], x))
+        raises(ValueError, "overlap", lambda: c.reduce_scatter(x, x[2:6]))
+        with nccl.group():
+            for rank, (c, x) in enumerate(zip(comms, parts)):
+                c.all_gather(x[4 * rank : 4 * rank + 4], x)
+        for x in parts:
+            assert x.get().tolist() == [0, 1, 2, 3, 14, 15, 16, 17]
+        with nccl.group():
+            for rank, (c, x) in enumerate(zip(comms, parts)):
+                c.reduce_scatter(x, x[4 * rank : 4 * rank + 4])
+        assert parts[0].get()[:4].tolist() == [0, 2, 4, 6]
+        assert parts[1].get()[4:].tolist() == [28, 30, 32, 34]
+        raises(TypeError, "must be a GPUArray, not NoneType", lambda: comms[0].broadcast(None))
+        raises(ValueError, "op must be one of 'sum', 'prod', 'max', 'min', 'avg', not 3", lambda: comms[0].all_reduce(parts[0], op=3))
+        """,
+        2,
+    )
+
+
+def test_a_call_is_one_call_of_python(run_devices):
+    # What stands between the program and NCCL decides on how long short messages take.
+    run_devices(
+        """
+        import sys
+        x, y = on(0, np.ones(4)), on(0, np.zeros(4))
+        (c,) = comms
+        def calls_of(function):
+            found = []
+            def note(frame, event, argument):
+                if event in ("call", "c_call"):
+                    found.append(argument or frame.f_code.co_name)
+            sys.setprofile(note)
+            function()
+            sys.setprofile(None)
+            return found[1:-1]  # without the function itself and setprofile()
+        def group():
+            with nccl.group():
+                c.send(x, 0)
+                c.recv(y, 0)
+        for function in (lambda: c.all_reduce(x, y), lambda: c.broadcast(x), lambda: c.reduce(x, y),
+                         lambda: c.all_gather(x, y), lambda: c.reduce_scatter(x, y)):
+            assert len(calls_of(function)) <= 2, calls_of(function)
+        assert len(calls_of(group)) <= 8, calls_of(group)
+        assert y.get().tolist() == [1] * 4
+        """,
+        1,
+    )
+
+
+def test_a_communicator_is_split_by_color(run_devices):
+    run_devices(
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        def work(rank):
+            c = comms[rank]
+            half = c.split(rank % 2, key=-rank)  # in the opposite order
+            assert (half.ranks, half.rank, half.device) == (2, 1 - rank // 2, c.device)
+            x = half.all_reduce(on(rank, np.full(5, 10.0**rank)))
+            some = c.split(None if rank == 3 else 7)
+            if rank == 3:
+                assert some is None
+            else:
+                assert (some.ranks, some.rank) == (3, rank)
+                gathered = some.all_gather(on(rank, np.array([rank]))).get()
+                assert gathered.ravel().tolist() == [0, 1, 2]
+            return x.get().tolist()
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(work, range(4)))
+        assert found == [[101.0] * 5, [1010.0] * 5] * 2, found
+        with nccl.group():
+            raises(RuntimeError, "cannot be in a group", lambda: comms[0].split(1))
+        """,
+        4,
+    )
+
+
+def test_a_forked_child_leaves_the_communicators_alone(run_devices):
+    run_devices(
+        """
+        import os
+        x, y = on(0, np.ones(4)), on(1, np.ones(4))
+        child = os.fork()
+        if child == 0:
+            try:
+                for c in comms:
+                    for call in (c.check, c.abort, c.destroy, lambda: comms[0].all_reduce(x)):
+                        raises(cuda.Error, "before fork", call)
+                del comms, c
+                os._exit(0)
+            except BaseException as error:
+                print(repr(error), flush=True)
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+        with nccl.group():
+            comms[0].all_reduce(x), comms[1].all_reduce(y)
+        assert x.get().tolist() == y.get().tolist() == [2] * 4
+        """,
+        2,
+    )
+
+
 PROCESSES = """
     import os, signal, subprocess, sys, time
     import numpy as np
@@ -296,3 +480,23 @@ def test_processes(run_program, mode, codes):
     assert done.returncode == 0 and f"codes {codes}" in done.stdout, (
         done.stdout + done.stderr[-3000:]
     )
+
+
+def test_full_shared_memory_is_an_error(tmp_path):
+    if not is_softcuda():
+        pytest.skip("softcuda's NCCL alone keeps its messages in /dev/shm")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from pycuda import nccl\n"
+        "try:\n    nccl.all_devices([0, 0])\n"
+        "except nccl.NcclError as error:\n    print(error)\n"
+    )
+    small = "mount -t tmpfs -o size=64k tmpfs /dev/shm && echo mounted && exec"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", f"{small} {sys.executable} {program}"],
+        capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    if "mounted" not in done.stdout:
+        pytest.skip(f"this user cannot mount: {done.stderr.strip()}")
+    assert "bytes in /dev/shm failed: No space left" in done.stdout, done
+    assert done.returncode == 0, done

@@ -4,6 +4,7 @@
 #include <cuda.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -26,12 +27,38 @@ int nccl_version();
 
 NcclId make_nccl_id();
 
-/// Calls between nccl_group_start() and nccl_group_end() of a thread are made together.
-void nccl_group_start();
-void nccl_group_end();
+/// What a rank asks of a communicator. Types and operations are NCCL's numbers, counts are NCCL's:
+/// of one rank's part in all-gather and reduce-scatter.
+struct NcclCall {
+    enum class Kind { AllReduce, Reduce, Broadcast, AllGather, ReduceScatter, Send, Receive };
+    Kind kind;
+    CUdeviceptr from = 0; ///< not read by Receive
+    CUdeviceptr to = 0;   ///< not read by Send
+    std::size_t count = 0;
+    int type = 0;
+    int operation = 0; ///< of AllReduce, Reduce, ReduceScatter
+    int rank = 0;      ///< the root of Reduce and Broadcast, the peer of Send and Receive
+    CUstream stream = nullptr;
+};
 
-/// A rank's part of a communicator. All functions throw NcclFailure. Addresses are of the device on
-/// which the communicator was made; types and operations are NCCL's numbers.
+/// Calls of a thread that are made together: at end(), all or none.
+class [[nodiscard]] NcclGroup {
+  public:
+    /// Throws NcclFailure.
+    NcclGroup();
+    NcclGroup(const NcclGroup &) = delete;
+    NcclGroup &operator=(const NcclGroup &) = delete;
+    /// Without end(), closes the group so that the thread's next call is not part of it.
+    ~NcclGroup();
+    /// Throws NcclFailure where a call of the group failed.
+    void end();
+
+  private:
+    bool open_ = true;
+};
+
+/// A rank's part of a communicator. All functions throw NcclFailure, and Error in a forked child.
+/// Addresses are of the device on which the communicator was made.
 class NcclCommunicator {
   public:
     /// Joins the others, in the current context; returns when all have joined, or at once in a
@@ -42,17 +69,8 @@ class NcclCommunicator {
     /// Aborts what was neither destroyed nor aborted.
     ~NcclCommunicator();
 
-    void all_reduce(CUdeviceptr from, CUdeviceptr to, std::size_t count, int type, int operation,
-                    CUstream stream);
-    void reduce(CUdeviceptr from, CUdeviceptr to, std::size_t count, int type, int operation,
-                int root, CUstream stream);
-    void broadcast(CUdeviceptr from, CUdeviceptr to, std::size_t count, int type, int root,
-                   CUstream stream);
-    void all_gather(CUdeviceptr from, CUdeviceptr to, std::size_t count, int type, CUstream stream);
-    void reduce_scatter(CUdeviceptr from, CUdeviceptr to, std::size_t count, int type,
-                        int operation, CUstream stream);
-    void send(CUdeviceptr from, std::size_t count, int type, int peer, CUstream stream);
-    void receive(CUdeviceptr to, std::size_t count, int type, int peer, CUstream stream);
+    /// Puts the call into its stream, or notes it in the thread's group.
+    void enqueue(const NcclCall &call) const;
 
     /// Throws where work that was put into streams has failed.
     void check() const;
@@ -63,7 +81,8 @@ class NcclCommunicator {
 
   private:
     void *get() const;
-    void *comm_ = nullptr;
+    void *take();
+    std::atomic<void *> comm_ = nullptr;
 };
 
 } // namespace pycuda

@@ -25,6 +25,8 @@ void StreamUse::note_away(const std::shared_ptr<ArrayMemory> &memory) {
     away_.push_back(memory);
     if (!memory->is_fresh_.exchange(false, std::memory_order_relaxed))
         return;
+    // The default stream is one of the current context's, which need not be the memory's.
+    const ScopedContext scope(memory->context()->context());
     if (is_recording(driver(), stream_)) // which cannot wait for what is not recorded
         synchronize(memory->home());
     else
@@ -39,6 +41,7 @@ void StreamUse::record() noexcept {
     if (is_recording(*driver, stream_))
         return; // whoever launches the graph keeps its arrays
     try {
+        const ScopedContext scope(context);
         auto done = std::make_shared<Event>(context, CU_EVENT_DISABLE_TIMING);
         done->record(stream_);
         for (const std::shared_ptr<ArrayMemory> &memory : away_)

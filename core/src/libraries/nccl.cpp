@@ -85,85 +85,90 @@ NcclId make_nccl_id() {
     return std::to_array(made.internal);
 }
 
-void nccl_group_start() { call(nccl().group_start, "ncclGroupStart", nullptr); }
+NcclGroup::NcclGroup() { call(nccl().group_start, "ncclGroupStart", nullptr); }
 
-void nccl_group_end() { call(nccl().group_end, "ncclGroupEnd", nullptr); }
+NcclGroup::~NcclGroup() {
+    if (open_) // NCCL makes none of the calls, because one has failed
+        (void)nccl().group_end.status();
+}
+
+void NcclGroup::end() {
+    open_ = false;
+    call(nccl().group_end, "ncclGroupEnd", nullptr);
+}
 
 NcclCommunicator::NcclCommunicator(const NcclId &id, int ranks, int rank) {
     NcclUniqueId given{};
     std::copy(id.begin(), id.end(), given.internal);
-    call(nccl().init_rank, "ncclCommInitRank", nullptr, &comm_, ranks, given, rank);
+    NcclComm made = nullptr;
+    call(nccl().init_rank, "ncclCommInitRank", nullptr, &made, ranks, given, rank);
+    comm_ = made;
 }
 
 NcclCommunicator::~NcclCommunicator() {
     // To wait for other ranks here could be for ever; in a process that ends NCCL may be gone.
-    if (comm_ != nullptr && driver_for_cleanup() != nullptr)
-        (void)nccl().abort.status(std::exchange(comm_, nullptr));
+    NcclComm comm = comm_.exchange(nullptr);
+    if (comm != nullptr && driver_for_cleanup() != nullptr)
+        (void)nccl().abort.status(comm);
 }
 
 void *NcclCommunicator::get() const {
-    if (comm_ == nullptr)
+    (void)driver(); // throws in a forked child, which shares the parent's memory, not its rank
+    NcclComm comm = comm_.load(std::memory_order_relaxed);
+    if (comm == nullptr)
         throw NcclFailure("the communicator was destroyed");
-    return comm_;
+    return comm;
 }
 
-void NcclCommunicator::all_reduce(CUdeviceptr from, CUdeviceptr to, std::size_t count, int type,
-                                  int operation, CUstream stream) {
-    call(nccl().all_reduce, "ncclAllReduce", get(), in(from), out(to), count, type, operation,
-         get(), stream);
+void *NcclCommunicator::take() {
+    NcclComm comm = get();
+    // Of two threads, one gives the communicator back.
+    if (!comm_.compare_exchange_strong(comm, nullptr))
+        throw NcclFailure("the communicator was destroyed");
+    return comm;
 }
 
-void NcclCommunicator::reduce(CUdeviceptr from, CUdeviceptr to, std::size_t count, int type,
-                              int operation, int root, CUstream stream) {
-    call(nccl().reduce, "ncclReduce", get(), in(from), out(to), count, type, operation, root, get(),
-         stream);
-}
-
-void NcclCommunicator::broadcast(CUdeviceptr from, CUdeviceptr to, std::size_t count, int type,
-                                 int root, CUstream stream) {
-    call(nccl().broadcast, "ncclBroadcast", get(), in(from), out(to), count, type, root, get(),
-         stream);
-}
-
-void NcclCommunicator::all_gather(CUdeviceptr from, CUdeviceptr to, std::size_t count, int type,
-                                  CUstream stream) {
-    call(nccl().all_gather, "ncclAllGather", get(), in(from), out(to), count, type, get(), stream);
-}
-
-void NcclCommunicator::reduce_scatter(CUdeviceptr from, CUdeviceptr to, std::size_t count, int type,
-                                      int operation, CUstream stream) {
-    call(nccl().reduce_scatter, "ncclReduceScatter", get(), in(from), out(to), count, type,
-         operation, get(), stream);
-}
-
-void NcclCommunicator::send(CUdeviceptr from, std::size_t count, int type, int peer,
-                            CUstream stream) {
-    call(nccl().send, "ncclSend", get(), in(from), count, type, peer, get(), stream);
-}
-
-void NcclCommunicator::receive(CUdeviceptr to, std::size_t count, int type, int peer,
-                               CUstream stream) {
-    call(nccl().receive, "ncclRecv", get(), out(to), count, type, peer, get(), stream);
+void NcclCommunicator::enqueue(const NcclCall &one) const {
+    NcclComm comm = get();
+    const Nccl &lib = nccl();
+    const void *from = in(one.from);
+    void *to = out(one.to);
+    switch (one.kind) {
+    case NcclCall::Kind::AllReduce:
+        return call(lib.all_reduce, "ncclAllReduce", comm, from, to, one.count, one.type,
+                    one.operation, comm, one.stream);
+    case NcclCall::Kind::Reduce:
+        return call(lib.reduce, "ncclReduce", comm, from, to, one.count, one.type, one.operation,
+                    one.rank, comm, one.stream);
+    case NcclCall::Kind::Broadcast:
+        return call(lib.broadcast, "ncclBroadcast", comm, from, to, one.count, one.type, one.rank,
+                    comm, one.stream);
+    case NcclCall::Kind::AllGather:
+        return call(lib.all_gather, "ncclAllGather", comm, from, to, one.count, one.type, comm,
+                    one.stream);
+    case NcclCall::Kind::ReduceScatter:
+        return call(lib.reduce_scatter, "ncclReduceScatter", comm, from, to, one.count, one.type,
+                    one.operation, comm, one.stream);
+    case NcclCall::Kind::Send:
+        return call(lib.send, "ncclSend", comm, from, one.count, one.type, one.rank, comm,
+                    one.stream);
+    case NcclCall::Kind::Receive:
+        return call(lib.receive, "ncclRecv", comm, to, one.count, one.type, one.rank, comm,
+                    one.stream);
+    }
 }
 
 void NcclCommunicator::check() const {
+    NcclComm comm = get();
     int status = 0;
-    call(nccl().get_async_error, "ncclCommGetAsyncError", get(), get(), &status);
+    call(nccl().get_async_error, "ncclCommGetAsyncError", comm, comm, &status);
     constexpr int in_progress = 7;
     if (status != 0 && status != in_progress)
-        nccl().fail("work of the communicator", status, get());
+        nccl().fail("work of the communicator", status, comm);
 }
 
-void NcclCommunicator::destroy() {
-    NcclComm comm = get();
-    comm_ = nullptr;
-    call(nccl().destroy, "ncclCommDestroy", nullptr, comm);
-}
+void NcclCommunicator::destroy() { call(nccl().destroy, "ncclCommDestroy", nullptr, take()); }
 
-void NcclCommunicator::abort() {
-    NcclComm comm = get();
-    comm_ = nullptr;
-    call(nccl().abort, "ncclCommAbort", nullptr, comm);
-}
+void NcclCommunicator::abort() { call(nccl().abort, "ncclCommAbort", nullptr, take()); }
 
 } // namespace pycuda

@@ -11,7 +11,9 @@ from distributed.deploy.spec import SpecCluster
 
 from pycuda import driver
 from pycuda.arrays.interop.exchange import device_number
-from pycuda.dask._spilling import DeviceHostStore
+from pycuda.dask._spilling import DeviceHostStore, limit_of, split_shared_memory
+
+INTEGRATED = driver.device_attribute.INTEGRATED
 
 
 class LocalPyCUDACluster(SpecCluster):
@@ -22,7 +24,8 @@ class LocalPyCUDACluster(SpecCluster):
     the device's primary context. ``device_memory_limit``: from where results are copied to the host:
     bytes, "4 GB" or a fraction of the device's memory. ``memory_limit``: host memory of a worker in
     bytes or as a text, from 60 % of which results go to files; by default an equal part of the
-    machine's; None: no limit. ``protocol``: "tcp://", or "ucx://" where distributed-ucxx is installed,
+    machine's; None: no limit. Where a device's memory is the host's (integrated GPUs, softcuda),
+    ``memory_limit`` is of both, and the device gets at most 40 % of it. ``protocol``: "tcp://", or "ucx://" where distributed-ucxx is installed,
     by which arrays go from device to device. ``worker_options`` are passed to ``distributed.Nanny``.
 
     A worker that ends is started anew, and Dask computes again what was lost with it.
@@ -72,17 +75,24 @@ class LocalPyCUDACluster(SpecCluster):
             "preload": ["pycuda.dask.preload", *worker_options.pop("preload", [])],
             **worker_options,
         }
-        limits = {
-            "device_memory_limit": device_memory_limit,
-            "memory_limit": spill_from,
-        }
+
+        def limits(number: int) -> dict:
+            on_device, on_host = device_memory_limit, spill_from
+            device = driver.Device(number)
+            if memory_limit and device.get_attribute(INTEGRATED):
+                on_device = limit_of(
+                    on_device, device.total_memory(), "device_memory_limit"
+                )
+                on_device, on_host = split_shared_memory(memory_limit, on_device)
+            return {"device_memory_limit": on_device, "memory_limit": on_host}
+
         workers = {
             place: {
                 "cls": Nanny,
                 "options": {
                     **common,
                     "env": {**environment, "CUDA_DEVICE": str(number)},
-                    "data": (WorkerStore, {"device": number, **limits}),
+                    "data": (WorkerStore, {"device": number, **limits(number)}),
                     "resources": {"GPU": 1},
                 },
             }
@@ -95,7 +105,7 @@ class LocalPyCUDACluster(SpecCluster):
                 "port": scheduler_port,
                 "protocol": protocol,
                 "dashboard": dashboard_address is not None,
-                "dashboard_address": dashboard_address,
+                "dashboard_address": dashboard_address or ":0",
             },
         }
         self.devices = tuple(numbers)
@@ -109,6 +119,11 @@ class LocalPyCUDACluster(SpecCluster):
             "a LocalPyCUDACluster has one worker for each device, and no more can be added; "
             "name the devices when the cluster is made"
         )
+
+    def _update_worker_status(self, op, msg):
+        # SpecCluster gives a worker up for good that is not there 15 s after it was lost: one that dies
+        # twice in that time, or starts slowly. Each worker here has a nanny, which starts it anew.
+        super(SpecCluster, self)._update_worker_status(op, msg)
 
 
 class WorkerStore(DeviceHostStore):

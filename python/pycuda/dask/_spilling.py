@@ -92,6 +92,16 @@ def limit_of(limit, total: int, name: str) -> int:
     )
 
 
+def split_shared_memory(memory: int, device: int) -> tuple[int, int]:
+    """Bytes for the device's results and for the host's, where both are in ``memory`` bytes of the host.
+
+    ``device``: the most that the device may have. Two fifths of the memory stay free for what tasks
+    make on their way, as Dask has it for other workers.
+    """
+    device = min(device, int(0.4 * memory))
+    return device, max(int(0.6 * memory) - device, int(0.1 * memory))
+
+
 class DeviceHostStore(MutableMapping):
     """Where a Dask worker keeps results: on the device up to a limit, then on the host, then on disk.
 
@@ -130,6 +140,16 @@ class DeviceHostStore(MutableMapping):
         self._device: OrderedDict = OrderedDict()
         self._sizes: dict = {}
         self._lock = threading.RLock()
+
+    @property
+    def fast(self) -> MutableMapping:
+        """What :meth:`evict` can write to files. Dask looks for both where a worker's process is too large."""
+        return getattr(self.host, "fast", {})
+
+    def evict(self) -> int:
+        """Write the least recently used result of the host to a file. Returns its bytes; -1: not possible."""
+        with self._lock:
+            return self.host.evict() if self.fast else -1
 
     def __setitem__(self, key, value) -> None:
         size = bytes_on_device(value)

@@ -1,28 +1,26 @@
-"""Kernels of conjugate gradients: steps whose factors stay on the device, so that no step waits for the host."""
+"""Steps of conjugate gradients, each one kernel. Their factors stay on the device: no step waits for the host.
+
+A quotient whose denominator is 0 is 0: the solution is exact then, and further steps leave it so.
+"""
 
 from __future__ import annotations
 
-from pycuda.sparse._kernels import blocks, kernel
-
-_LARGEST_GRID = 1 << 16
-
-
-def _grid(count: int) -> dict:
-    return {"block": (256, 1, 1), "grid": (min(max(blocks(count, 256), 1), _LARGEST_GRID), 1)}  # fmt: skip
+from pycuda.fusion import fuse
+from pycuda.gpuarray import where
 
 
-def step(numerator, denominator, p, q, x, r) -> None:
-    """``x += alpha * p`` and ``r -= alpha * q`` with ``alpha = numerator / denominator``, 0 for a denominator of 0.
-
-    Both are arrays of one element; all arrays have one dtype and no gaps.
-    """
-    kernel("conjugate_gradients", "step", T=x.dtype)(
-        numerator, denominator, p, q, x, r, x.size, **_grid(x.size)
-    )
+def _quotient(a, b):
+    return where(b == 0, 0, a / where(b == 0, 1, b))
 
 
-def turn(numerator, denominator, z, p) -> None:
-    """``p = z + beta * p`` with ``beta = numerator / denominator``; see :func:`step`."""
-    kernel("conjugate_gradients", "turn", T=p.dtype)(
-        numerator, denominator, z, p, p.size, **_grid(p.size)
-    )
+@fuse
+def step(numerator, denominator, p, q, x, r):
+    """``(x + alpha * p, r - alpha * q)`` with ``alpha = numerator / denominator``, arrays of one element."""
+    alpha = _quotient(numerator, denominator)
+    return x + alpha * p, r - alpha * q
+
+
+@fuse
+def turn(numerator, denominator, z, p):
+    """``z + beta * p`` with ``beta = numerator / denominator``, arrays of one element."""
+    return z + _quotient(numerator, denominator) * p

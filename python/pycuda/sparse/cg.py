@@ -47,13 +47,13 @@ class CGStateContainer:
         return np.where(b == 0, 0, a / np.where(b == 0, 1, b)).astype(np.result_type(a.dtype, b.dtype))  # fmt: skip
 
     def reset(self, rhs: GPUArray, x: GPUArray | None = None) -> None:
-        """Begin anew with the right side ``rhs`` from ``x``, by default 0; ``x`` is changed by the iteration."""
+        """Begin anew with the right side ``rhs`` from ``x``, by default 0."""
         self.rhs = rhs
         if x is None:
             x = gpuarray.zeros(self.operator.shape[0], self.operator.dtype)
         self.x = x
         self.residual = rhs - self.operator(x)
-        self.d = self.precon(self.residual).copy()
+        self.d = self.precon(self.residual)
         energy = AsyncInnerProduct(self.residual, self.d, self.pagelocked_allocator)
         self.real_delta_queue = [energy]
         self.delta = energy.gpu_result
@@ -61,16 +61,17 @@ class CGStateContainer:
     def one_iteration(self, compute_real_residual: bool = False) -> None:
         """One iteration. ``compute_real_residual``: compute the residual from ``x``, not from the one before."""
         q = self.operator(self.d)
-        step(self.delta, gpuarray.vdot(self.d, q), self.d, q, self.x, self.residual)
+        energy = gpuarray.vdot(self.d, q)
+        self.x, self.residual = step(self.delta, energy, self.d, q, self.x, self.residual)  # fmt: skip
         if compute_real_residual:
             self.residual = self.rhs - self.operator(self.x)
         conditioned = self.precon(self.residual)
         before = self.delta
-        energy = AsyncInnerProduct(self.residual, conditioned, self.pagelocked_allocator)  # fmt: skip
-        self.delta = energy.gpu_result
-        turn(self.delta, before, conditioned, self.d)
+        inner = AsyncInnerProduct(self.residual, conditioned, self.pagelocked_allocator)
+        self.delta = inner.gpu_result
+        self.d = turn(self.delta, before, conditioned, self.d)
         if compute_real_residual:
-            self.real_delta_queue.append(energy)
+            self.real_delta_queue.append(inner)
 
     def run(self, max_iterations: int | None = None, tol: float = 1e-7, debug_callback=None) -> GPUArray:  # fmt: skip
         """Iterate until the energy of the real residual is ``tol ** 2`` of that at the beginning; returns ``x``.

@@ -113,7 +113,7 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
     rtol, atol: the iteration ends when the norm of the residual ``b - A @ x`` is at most ``max(rtol * norm(b), atol)``.
     maxiter: the largest number of iterations, by default 10 n.
     M: a preconditioner, near the inverse of ``A``, of the same kinds.
-    callback: called after each iteration with ``x``, the array that the iteration works on.
+    callback: called after each iteration with ``x``.
 
     Returns (x, info): x (n,), of the common type of ``A``, ``b`` and ``x0``, float32 at least; info is 0 if the
     residual became small enough, else the number of iterations. The residual is the one that the iteration carries
@@ -141,7 +141,7 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
         return zeros(n, kind), 0
     limit = max(rtol * size, atol)
     maxiter = 10 * n if maxiter is None else int(maxiter)
-    r = b.copy() if x0 is None else b - operator(x)
+    r = b if x0 is None else b - operator(x)
     return _iterate(operator, precondition, x, r, limit, maxiter, callback)
 
 
@@ -151,32 +151,34 @@ def norm_of(x: GPUArray) -> float:
 
 
 def _iterate(operator, precondition, x, r, limit, maxiter, callback):
-    """Conjugate gradients from ``x`` with residual ``r``, both of which change."""
+    """Conjugate gradients from ``x`` with residual ``r``."""
     kind = x.dtype
 
-    def product(function, vector):
-        return function(vector).astype(kind, copy=False).copy("C")
-
     def conditioned():
-        return r if precondition is None else product(precondition, r)
+        return r if precondition is None else precondition(r).astype(kind, copy=False)
 
-    if norm_of(r) <= limit:
+    def is_small() -> bool:
+        if precondition is None:
+            return float(np.sqrt(energy.real.get())) <= limit
+        return norm_of(r) <= limit
+
+    p = z = conditioned()
+    energy = np.vdot(r, z)
+    if is_small():
         return x, 0
-    z = conditioned()
-    p, energy = z.copy(), np.vdot(r, z)
     check = 1
     for iteration in range(1, maxiter + 1):
-        q = product(operator, p)
-        step(energy, np.vdot(p, q), p, q, x, r)
+        q = operator(p).astype(kind, copy=False)
+        x, r = step(energy, np.vdot(p, q), p, q, x, r)
         if callback is not None:
             callback(x)
-        if iteration == check or iteration == maxiter:
-            if norm_of(r) <= limit:
-                return x, 0
-            check = iteration + _between_checks(iteration)
         z = conditioned()
         before, energy = energy, np.vdot(r, z)
-        turn(energy, before, z, p)
+        if iteration in (check, maxiter):
+            if is_small():
+                return x, 0
+            check = iteration + _between_checks(iteration)
+        p = turn(energy, before, z, p)
     return x, maxiter
 
 

@@ -14,11 +14,11 @@ array([14., 30.], dtype=float32)
   and ``coo_matrix`` are the same with ``*`` for the product of matrices. All are :class:`Sparse`; CSR and CSC are
   :class:`Compressed`, COO is :class:`Coordinates`.
 - Elements: bool, integers, float32, float64, complex64, complex128; indices are int32.
-- To and from SciPy: ``csr_array(scipy_matrix)``, ``a.get()``. SciPy is needed for this only.
+- To and from SciPy: ``csr_array(scipy_matrix)``, ``a.get()``. It is needed for ``get()`` only.
 - Solvers: :mod:`pycuda.sparse.linalg`.
 
-Work is done on the device of the matrix, in the current stream of the thread. Kernels are this package's own, on
-every driver. A result whose size is found by the device, such as a sum of two matrices, waits for it once.
+Work is done on the device of the matrix, in the current stream of the thread. Kernels are this package's own. On the
+software device of up to three cores, SciPy's loops replace some of them where SciPy is installed. A result whose size is found by the device, such as a sum of two matrices, waits for it once.
 
 :mod:`pycuda.sparse.cg`, ``coordinate``, ``inner``, ``operator`` and ``packeted`` have PyCUDA's classes.
 """

@@ -6,7 +6,7 @@ import numpy as np
 
 from pycuda._driver import ArrayBase
 from pycuda.gpuarray import GPUArray, arange, asarray, empty
-from pycuda.sparse import _pairs, _products
+from pycuda.sparse import _host, _pairs, _products
 from pycuda.sparse._arithmetic import Arithmetic
 from pycuda.sparse._base import MatrixMeaning, Sparse, check_device
 from pycuda.sparse._indexing import Indexing
@@ -165,6 +165,9 @@ class Compressed(Indexing, Arithmetic):
 
     @on_own_device
     def _converted(self, format: str):
+        made = _host.transpose(self._structure, self._data)
+        if made is not None:
+            return self._class(format)._of(*made)
         structure, order = self._structure.transposed()
         data = self._data[order] if order.size else self._data.copy()
         return self._class(format)._of(structure, data)

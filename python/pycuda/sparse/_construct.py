@@ -8,7 +8,7 @@ from pycuda._driver import ArrayBase
 from pycuda.gpuarray import GPUArray, arange, asarray, concatenate, to_gpu
 from pycuda.sparse._base import CLASSES, Sparse, as_sparse
 from pycuda.sparse._coordinates import coo_array, coo_matrix
-from pycuda.sparse._kernels import INDEX, LARGEST
+from pycuda.sparse._kernels import INDEX, check_count
 from pycuda.sparse._structure import check_shape
 
 
@@ -158,8 +158,7 @@ def _random(cls, shape, density, dtype, rng, sampler):
     rng = np.random.default_rng(rng)
     kind = np.dtype(np.float64 if dtype is None else dtype)
     count = round(density * height * width)
-    if count > LARGEST:
-        raise ValueError(f"the matrix would have {count} elements; int32 indices end at {LARGEST}")  # fmt: skip
+    check_count(count)
     places = np.sort(rng.choice(height * width, count, replace=False))
     rows, columns = np.divmod(places, max(width, 1))
     if sampler is not None:

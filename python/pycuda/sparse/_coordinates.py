@@ -6,11 +6,18 @@ import numpy as np
 
 from pycuda._driver import ArrayBase
 from pycuda.gpuarray import GPUArray, asarray, empty
-from pycuda.sparse import _products
+from pycuda.sparse import _host, _products
 from pycuda.sparse._arithmetic import Arithmetic
 from pycuda.sparse._base import MatrixMeaning, Sparse, check_device
 from pycuda.sparse._kernels import INDEX, new_indices, on_own_device
-from pycuda.sparse._sources import dense_of, extent_of, foreign, is_pair, typed
+from pycuda.sparse._sources import (
+    dense_of,
+    extent_of,
+    foreign,
+    is_foreign,
+    is_pair,
+    typed,
+)
 from pycuda.sparse._structure import (
     Structure,
     check_shape,
@@ -26,6 +33,10 @@ class Coordinates(Arithmetic):
 
     def __init__(self, arg1, shape=None, dtype=None, copy: bool = False) -> None:
         dtype = None if dtype is None else np.dtype(dtype)
+        if is_foreign(arg1) and getattr(arg1, "format", None) == "coo" and len(arg1.shape) == 2:  # fmt: skip
+            if shape is not None and check_shape(shape) != tuple(arg1.shape):
+                raise ValueError(f"the matrix has shape {tuple(arg1.shape)}, not {tuple(shape)}")  # fmt: skip
+            arg1, shape = (arg1.data, (arg1.row, arg1.col)), arg1.shape
         arg1 = foreign(arg1)
         if is_pair(arg1):
             kind = np.float64 if dtype is None else dtype
@@ -180,6 +191,10 @@ class Coordinates(Arithmetic):
     @on_own_device
     def tocsr(self, copy: bool = False):
         """Convert to CSR: sorted by a stable sort, duplicates added up. Without ``copy`` arrays may be shared."""
+        if not self._is_sorted and self._by_rows is None:
+            made = _host.compress(*self._pair, self._data, self.shape)
+            if made is not None:
+                return self._class("csr")._of(*made)
         structure, order = self._structure_by_rows()
         data = self._data if order is None else self._data[order]
         matrix = self._class("csr")._of(structure, data)

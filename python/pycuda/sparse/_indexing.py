@@ -17,7 +17,14 @@ from pycuda.gpuarray import (
     zeros,
 )
 from pycuda.sparse import _pairs
-from pycuda.sparse._kernels import INDEX, for_each, kernel, new_indices, on_own_device
+from pycuda.sparse._kernels import (
+    INDEX,
+    check_count,
+    for_each,
+    kernel,
+    new_indices,
+    on_own_device,
+)
 from pycuda.sparse._structure import Structure
 
 
@@ -119,8 +126,7 @@ class Indexing:
         old = self._structure
         lengths = old.lengths()[chosen] if chosen.size else new_indices(0)
         total = int(lengths.sum(dtype=np.int64).get()) if chosen.size else 0
-        if total >= 1 << 31:
-            raise ValueError(f"the result would have {total} elements; int32 indices end at {(1 << 31) - 1}")  # fmt: skip
+        check_count(total)
         starts = zeros(1, INDEX)
         if chosen.size:
             starts = concatenate([starts, cumsum(lengths, dtype=INDEX)])

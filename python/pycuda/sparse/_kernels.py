@@ -46,6 +46,14 @@ def blocks(count: int, each: int) -> int:
     return -(-count // each)
 
 
+def check_count(count: int) -> None:
+    """ValueError for a number of elements that int32 indices cannot count."""
+    if count > LARGEST:
+        raise ValueError(
+            f"the result would have {count} elements; int32 indices end at {LARGEST}"
+        )
+
+
 def for_each(function: _driver.Function, count: int, *args) -> None:
     """Launch with a thread for each of ``count`` items, in blocks of 256."""
     if count:

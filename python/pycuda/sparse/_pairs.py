@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda.gpuarray import GPUArray, cumsum, empty
-from pycuda.sparse._kernels import INDEX, for_each, kernel, new_indices
+from pycuda.sparse._kernels import INDEX, check_count, for_each, kernel, new_indices
 from pycuda.sparse._structure import Structure, starts_of
 
 # Operations that give 0 for two zeros, as CUDA C++ of x and y; the result's type is bool for comparisons.
@@ -51,8 +51,7 @@ def union(name: str, a: Structure, a_data: GPUArray, b: Structure, b_data: GPUAr
     )
     both = int(a_common[-1].get()) if a.count else 0
     count = a.count + b.count - both
-    if count >= 1 << 31:
-        raise ValueError(f"the result would have {count} elements; int32 indices end at {(1 << 31) - 1}")  # fmt: skip
+    check_count(count)
     rows, columns, out = new_indices(count), new_indices(count), empty(count, result)
     for_each(
         function("place_first"), a.count, a_rows, a.columns, a_data, a.count,

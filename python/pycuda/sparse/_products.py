@@ -14,8 +14,16 @@ import numpy as np
 from pycuda._driver import ArrayBase
 from pycuda.arrays.reductions.segments import join_segments
 from pycuda.gpuarray import GPUArray, cumsum, empty, full, zeros
-from pycuda.sparse import _kernels
-from pycuda.sparse._kernels import INDEX, LARGEST, blocks, for_each, kernel, new_indices
+from pycuda.sparse import _host, _kernels
+from pycuda.sparse._kernels import (
+    INDEX,
+    LARGEST,
+    blocks,
+    check_count,
+    for_each,
+    kernel,
+    new_indices,
+)
 from pycuda.sparse._structure import Structure, group, starts_of
 
 _PART = 512  # rows of a block of one thread
@@ -113,11 +121,9 @@ def times_dense(structure: Structure, data, by_columns: bool, dense: ArrayBase, 
     by_columns: whether the structure's rows are the matrix's columns.
     order: None, or for each element of the structure its number in ``data``.
     """
-    if by_columns:
-        structure, order = structure.transposed()
     kind = np.result_type(data.dtype, dense.dtype)
     check_number(kind)
-    shape = (structure.major, *dense.shape[1:])
+    shape = (structure.minor if by_columns else structure.major, *dense.shape[1:])
     add = out is not None
     if out is None:
         out = empty(shape, kind)
@@ -128,7 +134,11 @@ def times_dense(structure: Structure, data, by_columns: bool, dense: ArrayBase, 
     data = data.astype(kind, copy=False)
     dense = dense.astype(kind, copy=False)
     dense = dense if dense._c_contiguous else dense.copy("C")
-    _multiply(structure, data, order, dense, out, add)
+    done = _host.multiply(structure, data, by_columns, dense, out, add, order)
+    if done is None:
+        if by_columns:
+            structure, order = structure.transposed()
+        _multiply(structure, data, order, dense, out, add)
     return out
 
 
@@ -147,11 +157,14 @@ _LARGEST_EXPANSION = 1 << 26
 
 def times_sparse(a: Structure, a_data, b: Structure, b_data):
     """(structure, data) of the product of two matrices, both by rows. The elements have the type of ``a_data``,
-    which is that of ``b_data``. Rows are sorted."""
+    which is that of ``b_data``. Rows may be unsorted, but have no duplicates."""
     if a.count == 0 or b.count == 0:
         nothing = zeros(a.major + 1, INDEX)
         empty_one = Structure(nothing, new_indices(0), a.major, b.minor, True, True)
         return empty_one, empty(0, a_data.dtype)
+    made = _host.times_sparse(a, a_data, b, b_data)
+    if made is not None:
+        return made
     if _kernels.is_serial():
         return _times_serially(a, a_data, b, b_data)
     return _times_expanded(a, a_data, b, b_data)
@@ -168,22 +181,14 @@ def _times_serially(a, a_data, b, b_data):
         full((workers, wide), -1, INDEX), counts[1:], **launch,
     )  # fmt: skip
     count = int(counts.sum(dtype=np.int64).get())
-    _check_count(count)
+    check_count(count)
     starts = cumsum(counts, dtype=INDEX)
     columns, data = new_indices(count), empty(count, kind)
     kernel("sparse_squares", "multiply_rows", T=kind)(
         a.starts, a.columns, a_data, b.starts, b.columns, b_data, rows, part, wide,
         full((workers, wide), -1, INDEX), starts, columns, data, **launch,
     )  # fmt: skip
-    structure, order = Structure(starts, columns, rows, wide, False, False).in_order()
-    return structure, data[order]
-
-
-def _check_count(count: int) -> None:
-    if count > LARGEST:
-        raise ValueError(
-            f"the result would have {count} elements; int32 indices end at {LARGEST}"
-        )
+    return Structure(starts, columns, rows, wide, False, False), data
 
 
 def _times_expanded(a, a_data, b, b_data):
@@ -203,7 +208,7 @@ def _times_expanded(a, a_data, b, b_data):
             _expanded_part(a, a_data, b, b_data, row_of, ends, k_first, k_last, first, last)
         )  # fmt: skip
     rows, columns, data = (_joined(part) for part in zip(*parts, strict=True))
-    _check_count(columns.size)
+    check_count(columns.size)
     starts = starts_of(rows, a.major)
     return Structure(starts, columns, a.major, b.minor, True, True), data
 

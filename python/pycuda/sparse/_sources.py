@@ -15,13 +15,18 @@ def is_pair(value) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and all(isinstance(one, (int, np.integer)) for one in value)  # fmt: skip
 
 
+def is_foreign(value) -> bool:
+    """Whether a value is a sparse matrix of another package (SciPy, CuPy)."""
+    return hasattr(value, "tocsr") and hasattr(value, "nnz") and not hasattr(value, "_anchor")  # fmt: skip
+
+
 def foreign(value):
-    """A sparse matrix of another package (SciPy, CuPy) as :class:`Foreign`; all else as it is."""
-    if hasattr(value, "tocsr") and hasattr(value, "nnz") and not hasattr(value, "_anchor"):  # fmt: skip
-        if len(value.shape) != 2:
-            raise ValueError(f"a matrix has two axes, not the shape {value.shape}")
-        return Foreign(value)
-    return value
+    """A sparse matrix of another package as :class:`Foreign`; all else as it is."""
+    if not is_foreign(value):
+        return value
+    if len(value.shape) != 2:
+        raise ValueError(f"a matrix has two axes, not the shape {value.shape}")
+    return Foreign(value)
 
 
 class Foreign(tuple):

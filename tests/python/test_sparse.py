@@ -519,6 +519,17 @@ def test_work_is_done_in_the_current_stream(form, format):
         stream.synchronize()
 
 
+def test_a_copy_to_the_host_in_a_stream(device):
+    theirs = matrix((30, 20))
+    for format in FORMATS:
+        mine, source = ours(theirs.asformat(format)), gpuarray.to_gpu(numbers(theirs.nnz, np.float64))  # fmt: skip
+        stream = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
+        cuda.Context.synchronize()
+        cuda.launch_host_func(lambda: time.sleep(0.03), stream)
+        cuda.memcpy_dtod_async(mine.data.gpudata, source.gpudata, source.nbytes, stream)
+        np.testing.assert_array_equal(mine.get(stream).data, source.get())
+
+
 def test_threads_share_a_matrix(device):
     theirs = matrix((200, 200))
     mine, x = ours(theirs), numbers(200, np.float64)

@@ -1,12 +1,13 @@
 // sparse_vector_serial.cuh -- sparse_vector.cuh for devices whose threads are a CPU's cores.
 //
-// Before it: using T; constexpr bool permuted. A block of one thread has `part` rows, and four sums
-// for each row, so that no addition waits for the one before.
+// Before it: using T; constexpr bool permuted; constexpr bool strided: whether elements of x and
+// out are x_step and out_step apart, and not one. A block of one thread has `part` rows, and four
+// sums for each row, so that no addition waits for the one before.
 #pragma once
 
 #include "sparse_elements.cuh"
 
-/// As sparse_vector.cuh has it. Elements of x and out are x_step and out_step apart.
+/// As sparse_vector.cuh has it.
 extern "C" __global__ void __launch_bounds__(1)
     multiply(const int *begins, const int *ends, int limit, const int *columns, const T *data,
              const int *order, const T *x, T *out, int rows, int accumulate, int part,
@@ -23,12 +24,13 @@ extern "C" __global__ void __launch_bounds__(1)
         for (; end - k >= 4; k += 4)
 #pragma unroll
             for (int i = 0; i < 4; ++i)
-                sum[i] = T(sum[i] + elements[k + i] * x[columns[k + i] * x_step]);
+                sum[i] = T(sum[i] +
+                           elements[k + i] * x[strided ? columns[k + i] * x_step : columns[k + i]]);
 #pragma unroll 1
         for (; k < end; ++k)
-            sum[0] = T(sum[0] + elements[k] * x[columns[k] * x_step]);
+            sum[0] = T(sum[0] + elements[k] * x[strided ? columns[k] * x_step : columns[k]]);
         const T whole = T(T(sum[0] + sum[1]) + T(sum[2] + sum[3]));
-        T &to = out[row * out_step];
+        T &to = out[strided ? row * out_step : row];
         to = accumulate ? T(to + whole) : whole;
     }
 }

@@ -256,10 +256,12 @@ class Sparse:
         return self._product(dense, out)
 
     def __matmul__(self, other):
-        if is_number(other):
-            raise ValueError("@ wants a matrix or a vector; numbers go with *")
         if isinstance(other, Sparse):
             return self._times_sparse(other)
+        if is_number(other):
+            raise ValueError("@ wants a matrix or a vector; numbers go with *")
+        if isinstance(other, ArrayBase):
+            return self._times_dense(other)
         other = of_device(other)
         if isinstance(other, (ArrayBase, np.ndarray, list, tuple)):
             return self._times_dense(asarray(other))

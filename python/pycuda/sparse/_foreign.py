@@ -11,8 +11,10 @@ from pycuda.gpuarray import GPUArray
 
 def of_device(array):
     """An array of another package on the device as one of ours on the same memory; what is on the host as it is."""
+    if isinstance(array, ArrayBase):
+        return array
     interface = getattr(array, "__cuda_array_interface__", None)
-    if isinstance(array, ArrayBase) or interface is None:
+    if interface is None:
         return array
     if interface.get("mask") is not None:
         raise ValueError("an array with a mask cannot be part of a sparse matrix")

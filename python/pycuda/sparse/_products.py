@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda._driver import ArrayBase
+from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.reductions.segments import join_segments
-from pycuda.gpuarray import GPUArray, cumsum, empty, full, zeros
+from pycuda.gpuarray import GPUArray, cumsum, full, zeros
 from pycuda.sparse import _host, _kernels
 from pycuda.sparse._kernels import (
     INDEX,
@@ -59,8 +60,9 @@ class _Rows:
 
     def _times_serial(self, x, out, accumulate, x_step, out_step) -> None:
         multiply = kernel(
-            "sparse_vector_serial", "multiply", T=self.dtype, permuted=self.permuted
-        )
+            "sparse_vector_serial", "multiply",
+            T=self.dtype, permuted=self.permuted, strided=x_step > 1,
+        )  # fmt: skip
         # Some parts for each core; a part has work for some microseconds.
         part = min(_PART, max(16, blocks(self.count, 8 * _kernels.cores())))
         multiply(
@@ -101,7 +103,7 @@ def _multiply(structure: Structure, data, order, dense, out, accumulate: bool) -
         (rows.times_vector if vector else rows.times_columns)(dense, to, add)
 
     rest = (long.limit, structure.columns, data, order)
-    launch(_Rows(structure.starts[:-1], structure.starts[1:], *rest), out, accumulate)
+    launch(_Rows(*structure.bounds(), *rest), out, accumulate)
     if long.rows is None:
         return
     parts = empty((long.begins.size, *dense.shape[1:]), data.dtype)
@@ -121,8 +123,12 @@ def times_dense(structure: Structure, data, by_columns: bool, dense: ArrayBase, 
     by_columns: whether the structure's rows are the matrix's columns.
     order: None, or for each element of the structure its number in ``data``.
     """
-    kind = np.result_type(data.dtype, dense.dtype)
-    check_number(kind)
+    kind = data.dtype
+    if dense.dtype != kind:
+        kind = np.result_type(kind, dense.dtype)
+        check_number(kind)
+        data = data.astype(kind, copy=False)
+        dense = dense.astype(kind, copy=False)
     shape = (structure.minor if by_columns else structure.major, *dense.shape[1:])
     add = out is not None
     if out is None:
@@ -131,8 +137,6 @@ def times_dense(structure: Structure, data, by_columns: bool, dense: ArrayBase, 
         return out
     if structure.count == 0:
         return out if add else out.fill(0)
-    data = data.astype(kind, copy=False)
-    dense = dense.astype(kind, copy=False)
     dense = dense if dense._c_contiguous else dense.copy("C")
     done = _host.multiply(structure, data, by_columns, dense, out, add, order)
     if done is None:

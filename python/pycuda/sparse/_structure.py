@@ -57,7 +57,7 @@ class Structure:
     is_sorted: whether columns rise in each row. is_canonical: whether, besides, no column occurs twice in a row.
     """
 
-    __slots__ = ("_long_rows", "_transposed", "columns", "is_canonical", "is_sorted", "major", "minor", "starts")  # fmt: skip
+    __slots__ = ("_long_rows", "_bounds", "_transposed", "columns", "is_canonical", "is_sorted", "major", "minor", "starts")  # fmt: skip
 
     def __init__(self, starts: GPUArray, columns: GPUArray, major: int, minor: int, is_sorted: bool, is_canonical: bool):  # fmt: skip
         self.starts = starts
@@ -67,6 +67,7 @@ class Structure:
         self.is_sorted = is_sorted
         self.is_canonical = is_canonical
         self._long_rows = None
+        self._bounds = None
         self._transposed = None
 
     @classmethod
@@ -100,6 +101,12 @@ class Structure:
         """The number of stored elements."""
         return self.columns.size
 
+    def bounds(self) -> tuple[GPUArray, GPUArray]:
+        """Where the rows begin and end."""
+        if self._bounds is None:
+            self._bounds = self.starts[:-1], self.starts[1:]
+        return self._bounds
+
     def rows(self) -> GPUArray:
         """The row of each element, int32."""
         rows = new_indices(self.count)
@@ -112,7 +119,8 @@ class Structure:
 
     def lengths(self) -> GPUArray:
         """How many elements each row has, int32."""
-        return self.starts[1:] - self.starts[:-1]
+        begins, ends = self.bounds()
+        return ends - begins
 
     def long_rows(self) -> LongRows:
         """The rows that products cut into pieces. Waits for the device, the first time."""

@@ -5,12 +5,13 @@ import time
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from foreign_array import ForeignArray
 
 import pycuda.driver as cuda
 from pycuda import gpuarray, sparse
 from pycuda.sparse import _host, _kernels, _products
+
+sp = pytest.importorskip("scipy.sparse")
 
 FORMATS = ("csr", "csc", "coo")
 FLOATS = (np.float32, np.float64, np.complex64, np.complex128)
@@ -517,6 +518,26 @@ def test_work_is_done_in_the_current_stream(form, format):
             result = host(operation(mine, late))
         agree(result, expected)
         stream.synchronize()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_kept_is_ready_for_other_streams(form, format):
+    """The order of the elements is found in one stream, and used in another one."""
+    theirs = matrix((50, 50)).tocoo()  # so few elements that no row can be long
+    order = rng().permutation(theirs.nnz)
+    theirs = sp.coo_array((theirs.data[order], (theirs.row[order], theirs.col[order])), (50, 50))  # fmt: skip
+    mine, x = ours(theirs).asformat(format), gpuarray.to_gpu(numbers(50, np.float64))
+    expected = theirs.T @ x.get()
+    ours(theirs).asformat(format).T @ x  # compiles the kernels
+    first, second = (cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING) for _ in range(2))  # fmt: skip
+    cuda.Context.synchronize()
+    cuda.launch_host_func(lambda: time.sleep(0.05), first)
+    with first:
+        kept = mine.T @ x
+    with second:
+        agree((mine.T @ x).get(), expected)
+    first.synchronize()
+    agree(kept, expected)
 
 
 def test_a_copy_to_the_host_in_a_stream(device):

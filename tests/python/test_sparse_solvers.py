@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-import scipy.sparse.linalg as sp_linalg
-from test_sparse import FORMATS, agree, check, matrix, numbers, ours
 
 import pycuda.driver as cuda
 from pycuda import gpuarray, sparse
 from pycuda.sparse import cg, coordinate, linalg, operator, packeted
+
+sp = pytest.importorskip("scipy.sparse")
+sp_linalg = pytest.importorskip("scipy.sparse.linalg")
+from test_sparse import FORMATS, agree, check, matrix, numbers, ours  # noqa: E402
 
 # Constructors
 

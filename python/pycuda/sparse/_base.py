@@ -145,9 +145,6 @@ class Sparse:
         """Copy to the host: SciPy's matrix of the same format. Raises ImportError without SciPy.
 
         stream: the stream of the copies, by default the current one.
-
-        >>> sparse.eye(2, format="csr").get().nnz
-        2
         """
         import scipy.sparse
 

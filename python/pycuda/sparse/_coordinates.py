@@ -6,7 +6,7 @@ import numpy as np
 
 from pycuda._driver import ArrayBase
 from pycuda.gpuarray import GPUArray, asarray, empty
-from pycuda.sparse import _host, _products
+from pycuda.sparse import _host, _kernels, _products
 from pycuda.sparse._arithmetic import Arithmetic
 from pycuda.sparse._base import MatrixMeaning, Sparse, check_device
 from pycuda.sparse._kernels import INDEX, new_indices, on_own_device
@@ -155,6 +155,7 @@ class Coordinates(Arithmetic):
                 starts, order = group(rows, self.shape[0], order)
                 columns = columns[order]
             structure = Structure(starts, columns, *self.shape, True, self._is_canonical)  # fmt: skip
+            _kernels.finish()
             self._by_rows = structure, order
         return self._by_rows
 

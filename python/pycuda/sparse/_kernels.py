@@ -8,6 +8,7 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda._driver import ArrayBase
+from pycuda.driver import Context, Event, device_attribute
 from pycuda.gpuarray import GPUArray, empty
 from pycuda.tools import context_dependent_memoize
 
@@ -26,8 +27,6 @@ def is_serial() -> bool:
 
 def cores() -> int:
     """The multiprocessors of the device; of a CPU its cores."""
-    from pycuda.driver import Context, device_attribute
-
     return Context.get_device().get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
 
 
@@ -72,6 +71,11 @@ def on_own_device(method: Callable) -> Callable:
             return method(self, *args, **kwargs)
 
     return run
+
+
+def finish() -> None:
+    """Wait for the current stream. What is kept with a structure is used in other streams, too."""
+    Event().record().synchronize()
 
 
 def indices_of(array: ArrayBase) -> GPUArray:

@@ -146,18 +146,19 @@ class Structure:
         number = arange(owner.size) - starts[owner]
         begin = self.starts[long][owner] + (number + 1) * limit
         end = np.minimum(begin + limit, self.starts[long + 1][owner])
-        return LongRows(
-            limit, *(array.astype(INDEX) for array in (long, starts, begin, end))
-        )
+        parts = [array.astype(INDEX) for array in (long, starts, begin, end)]
+        _kernels.finish()
+        return LongRows(limit, *parts)
 
     def transposed(self) -> tuple[Structure, GPUArray]:
-        """The structure by columns, and for each of its elements the number here, int32."""
+        """The structure by columns, and for each of its elements the number here, int32. Waits, the first time."""
         if self._transposed is None:
             starts, order = group(self.columns, self.minor)
             rows = self.rows()[order] if self.count else new_indices(0)
             other = Structure(
                 starts, rows, self.minor, self.major, True, self.is_canonical or self._is_canonical_by(starts, rows)
             )  # fmt: skip
+            _kernels.finish()
             self._transposed = other, order
         return self._transposed
 

@@ -12,6 +12,7 @@ from pycuda import gpuarray, sparse
 from pycuda.sparse import _host, _kernels, _products
 
 sp = pytest.importorskip("scipy.sparse")
+pytestmark = pytest.mark.filterwarnings("error")
 
 FORMATS = ("csr", "csc", "coo")
 FLOATS = (np.float32, np.float64, np.complex64, np.complex128)

@@ -8,6 +8,7 @@ from pycuda import gpuarray, sparse
 from pycuda.sparse import cg, coordinate, linalg, operator, packeted
 
 sp = pytest.importorskip("scipy.sparse")
+pytestmark = pytest.mark.filterwarnings("error")
 sp_linalg = pytest.importorskip("scipy.sparse.linalg")
 from test_sparse import FORMATS, agree, check, matrix, numbers, ours  # noqa: E402
 
@@ -23,12 +24,13 @@ def test_identities_and_diagonals(device, format):
         assert not made._is_matrix and sparse.eye(m)._is_matrix
     agree(check(sparse.identity(5, format=format)), np.eye(5))
     cases = [
-        (([[1.0, 2, 3], [4.0, 5]], [0, 1]), {}), (([1.0, 2, 3],), {}), (([1, 2, 3], 2), {}),
-        (([[1], [2.0]], [0, -2]), {"shape": (5, 4)}), (([[1, 2]], [-1]), {"shape": (3, 5)}),
+        (([[1.0, 2, 3], [4.0, 5]], [0, 1]), {}), (([1.0, 2, 3],), {}), (([1.0, 2, 3], 2), {}),
+        (([[1], [2.0]], [0, -2]), {"shape": (5, 4)}), (([[1.0, 2]], [-1]), {"shape": (3, 5)}),
     ]  # fmt: skip
     for arguments, options in cases:
         agree(check(sparse.diags(*arguments, **options, format=format)), sp.diags(*arguments, **options))  # fmt: skip
-    agree(sparse.diags_array(gpuarray.arange(3), offsets=-1), np.diag([0, 1, 2], -1))
+    whole = gpuarray.arange(3, dtype=np.int16)
+    agree(sparse.diags_array(whole, offsets=-1), np.diag([0, 1, 2], -1), np.int16)
 
 
 def test_random_matrices(device):

@@ -142,8 +142,8 @@ class Structure:
         pieces = (over + (limit - 1)) // limit
         ends = cumsum(pieces)
         starts = concatenate([to_gpu(np.zeros(1, np.int64)), ends])
-        owner = repeat(arange(long.size), pieces)
-        number = arange(owner.size) - starts[owner]
+        owner = repeat(arange(long.size, dtype=np.int64), pieces)
+        number = arange(owner.size, dtype=np.int64) - starts[owner]
         begin = self.starts[long][owner] + (number + 1) * limit
         end = np.minimum(begin + limit, self.starts[long + 1][owner])
         parts = [array.astype(INDEX) for array in (long, starts, begin, end)]

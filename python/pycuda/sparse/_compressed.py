@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda._driver import ArrayBase
-from pycuda.gpuarray import GPUArray, arange, asarray, empty
+from pycuda.gpuarray import GPUArray, arange, asarray, empty, flatnonzero
 from pycuda.sparse import _host, _pairs, _products
 from pycuda.sparse._arithmetic import Arithmetic
 from pycuda.sparse._base import MatrixMeaning, Sparse, check_device
@@ -83,7 +83,7 @@ class Compressed(Indexing, Arithmetic):
     @classmethod
     def _of_dense(cls, dense: ArrayBase):
         """By rows, of an array with two axes."""
-        places = np.flatnonzero(dense)
+        places = flatnonzero(dense)
         rows, columns = divmod(places, dense.shape[1]) if places.size else (places, places)  # fmt: skip
         structure = Structure(
             starts_of(rows.astype(INDEX), dense.shape[0]), columns.astype(INDEX), *dense.shape, True, True
@@ -238,7 +238,7 @@ class Compressed(Indexing, Arithmetic):
         """Drop stored elements that are 0. Waits for the device."""
         if self.nnz == 0:
             return
-        places = np.flatnonzero(self._data)
+        places = flatnonzero(self._data)
         if places.size < self.nnz:
             self._set(self._structure.chosen(places), self._data[places])
 

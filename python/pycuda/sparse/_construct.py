@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda._driver import ArrayBase
-from pycuda.gpuarray import GPUArray, arange, asarray, concatenate, to_gpu
+from pycuda.gpuarray import GPUArray, arange, asarray, concatenate, flatnonzero, to_gpu
 from pycuda.sparse._base import CLASSES, Sparse, as_sparse
 from pycuda.sparse._coordinates import coo_array, coo_matrix
 from pycuda.sparse._kernels import INDEX, check_count
@@ -307,7 +307,7 @@ def _triangle(A, format, keep):
     (A,) = _parts([A])
     matrix = A.tocoo()
     if matrix.nnz:
-        places = np.flatnonzero(keep(matrix.col.astype(np.int64) - matrix.row))
+        places = flatnonzero(keep(matrix.col.astype(np.int64) - matrix.row))
         pair = (matrix.row[places], matrix.col[places])
         matrix = matrix._of(pair, matrix.data[places], matrix.shape, matrix._is_sorted, matrix.has_canonical_format)  # fmt: skip
     return matrix.asformat(format)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda._driver import ArrayBase
-from pycuda.gpuarray import GPUArray, asarray, empty
+from pycuda.gpuarray import GPUArray, asarray, empty, flatnonzero
 from pycuda.sparse import _host, _kernels, _products
 from pycuda.sparse._arithmetic import Arithmetic
 from pycuda.sparse._base import MatrixMeaning, Sparse, check_device
@@ -235,7 +235,7 @@ class Coordinates(Arithmetic):
         """Drop stored elements that are 0. Waits for the device."""
         if self.nnz == 0:
             return
-        places = np.flatnonzero(self._data)
+        places = flatnonzero(self._data)
         if places.size < self.nnz:
             pair = tuple(one[places] for one in self._pair)
             self._set(pair, self._data[places], self.shape, self._is_sorted, self._is_canonical)  # fmt: skip

@@ -13,6 +13,7 @@ from pycuda.gpuarray import (
     asarray,
     concatenate,
     cumsum,
+    flatnonzero,
     to_gpu,
     zeros,
 )
@@ -55,7 +56,7 @@ def _chosen(index, extent: int):
     if array.dtype == bool:
         if array.size != extent:
             raise IndexError(f"a mask of {array.size} elements does not fit an extent of {extent}")  # fmt: skip
-        return np.flatnonzero(array).astype(INDEX)
+        return flatnonzero(array).astype(INDEX)
     if array.size == 0:
         return new_indices(0)
     if array.dtype.kind not in "iu":
@@ -145,10 +146,10 @@ class Indexing:
             if len(chosen) == old.minor:
                 return self
             if old.count == 0:
-                places = np.flatnonzero(zeros(0, bool))
+                places = flatnonzero(zeros(0, bool))
             else:
                 inside = (old.columns >= chosen.start) & (old.columns < chosen.stop)
-                places = np.flatnonzero(inside)
+                places = flatnonzero(inside)
             kept = old.chosen(places)
             structure = Structure(
                 kept.starts, kept.columns - np.int32(chosen.start), old.major, len(chosen), old.is_sorted, old.is_canonical

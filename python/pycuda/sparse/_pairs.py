@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda.gpuarray import GPUArray, cumsum, empty
+from pycuda.gpuarray import GPUArray, cumsum, empty, flatnonzero
 from pycuda.sparse._kernels import INDEX, check_count, for_each, kernel, new_indices
 from pycuda.sparse._structure import Structure, starts_of
 
@@ -69,7 +69,7 @@ def intersection(a: Structure, a_data: GPUArray, b: Structure, b_data: GPUArray)
     """(structure, data) of the products of elements that both matrices have. Both are canonical."""
     _, function = _functions("multiply", a_data.dtype)
     before, found = _partners(a, a.rows(), b, function("find_partners"))
-    places = np.flatnonzero(found)
+    places = flatnonzero(found)
     return a.chosen(places), a_data[places] * b_data[before[places]]
 
 

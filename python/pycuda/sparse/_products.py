@@ -14,7 +14,7 @@ import numpy as np
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.reductions.segments import join_segments
-from pycuda.gpuarray import GPUArray, cumsum, full, zeros
+from pycuda.gpuarray import GPUArray, cumsum, flatnonzero, full, zeros
 from pycuda.sparse import _host, _kernels
 from pycuda.sparse._kernels import (
     INDEX,
@@ -263,7 +263,7 @@ def summed(rows, columns, data, shape, is_sorted: bool = False):
     begins = empty(data.size, np.bool_)
     begins[:1] = True
     begins[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
-    places = np.flatnonzero(begins)
+    places = flatnonzero(begins)
     if places.size == data.size:
         return rows, columns, data
     ends = empty(places.size, np.int64)

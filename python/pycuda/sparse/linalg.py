@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda.gpuarray import GPUArray, asarray, zeros
+from pycuda.gpuarray import GPUArray, asarray, vdot, zeros
 from pycuda.sparse._base import Sparse, is_number
 from pycuda.sparse._compressed import csr_array
 from pycuda.sparse._conjugate_gradients import step, turn
@@ -147,7 +147,7 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
 
 def norm_of(x: GPUArray) -> float:
     """The Euclidean norm of a vector. Waits for the device."""
-    return float(np.sqrt(np.vdot(x, x).real.get()))
+    return float(np.sqrt(vdot(x, x).real.get()))
 
 
 def _iterate(operator, precondition, x, r, limit, maxiter, callback):
@@ -163,17 +163,17 @@ def _iterate(operator, precondition, x, r, limit, maxiter, callback):
         return norm_of(r) <= limit
 
     p = z = conditioned()
-    energy = np.vdot(r, z)
+    energy = vdot(r, z)
     if is_small():
         return x, 0
     check = 1
     for iteration in range(1, maxiter + 1):
         q = operator(p).astype(kind, copy=False)
-        x, r = step(energy, np.vdot(p, q), p, q, x, r)
+        x, r = step(energy, vdot(p, q), p, q, x, r)
         if callback is not None:
             callback(x)
         z = conditioned()
-        before, energy = energy, np.vdot(r, z)
+        before, energy = energy, vdot(r, z)
         if iteration in (check, maxiter):
             if is_small():
                 return x, 0

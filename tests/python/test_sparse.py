@@ -1,5 +1,7 @@
 """Sparse matrices beside SciPy's, with the kernels for GPUs and those for a CPU's cores."""
 
+import copy
+import pickle
 import threading
 import time
 
@@ -484,6 +486,18 @@ def test_a_copy_shares_nothing(device):
         other.data.fill(7)
         (other.row if format == "coo" else other.indices).fill(0)
         agree(mine, before)
+
+
+def test_pickles(form):
+    for format in FORMATS:
+        mine = ours(matrix((10, 10), format=format))
+        expected = host(mine.T @ np.ones(10))
+        for other in (pickle.loads(pickle.dumps(mine)), copy.deepcopy(mine)):
+            assert type(other) is type(mine)
+            agree(other, host(mine))
+            agree(other.T @ np.ones(10), expected)
+            other.data.fill(7)
+        agree(mine.T @ np.ones(10), expected)
 
 
 def test_new_elements_are_assigned(device):

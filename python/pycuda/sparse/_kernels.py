@@ -22,7 +22,7 @@ LARGEST = np.iinfo(INDEX).max
 
 def is_serial() -> bool:
     """Whether a device's threads are the cores of a CPU, so that blocks of one thread are quick."""
-    return _driver._array_host_has_arrays()
+    return _driver._array_threads_are_cores()
 
 
 def cores() -> int:

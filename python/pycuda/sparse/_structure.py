@@ -70,6 +70,11 @@ class Structure:
         self._bounds = None
         self._transposed = None
 
+    def __reduce__(self):
+        """What is kept stays behind when a matrix is pickled or copied."""
+        arguments = (self.starts, self.columns, self.major, self.minor, self.is_sorted, self.is_canonical)  # fmt: skip
+        return Structure, arguments
+
     @classmethod
     def checked(cls, starts: GPUArray, columns: GPUArray, major: int, minor: int) -> Structure:  # fmt: skip
         """Of arrays that a program gives. ValueError where they are no matrix of this shape.

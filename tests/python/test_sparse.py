@@ -85,18 +85,18 @@ def check(matrix):
 # Products
 
 
-@pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("format", FORMATS)
-def test_products_with_vectors_and_matrices(form, format, dtype):
-    theirs = matrix((83, 61), dtype, format=format)
-    mine = ours(theirs)
-    x, y = numbers(61, dtype), numbers(83, dtype)
-    agree(mine @ gpuarray.to_gpu(x), theirs @ x, dtype)
-    agree(gpuarray.to_gpu(y) @ mine, y @ theirs, dtype)
-    agree(mine.T @ gpuarray.to_gpu(y), theirs.T @ y, dtype)
-    agree(mine.dot(gpuarray.to_gpu(x)), theirs @ x)
-    b = numbers((5, 83), dtype)
-    agree(gpuarray.to_gpu(b) @ mine, b @ theirs, dtype)
+def test_products_with_vectors_and_matrices(form, format):
+    for dtype in TYPES:
+        theirs = matrix((83, 61), dtype, format=format)
+        mine = ours(theirs)
+        x, y = numbers(61, dtype), numbers(83, dtype)
+        agree(mine @ gpuarray.to_gpu(x), theirs @ x, dtype)
+        agree(gpuarray.to_gpu(y) @ mine, y @ theirs, dtype)
+        agree(mine.T @ gpuarray.to_gpu(y), theirs.T @ y, dtype)
+        agree(mine.dot(gpuarray.to_gpu(x)), theirs @ x)
+        b = numbers((5, 83), dtype)
+        agree(gpuarray.to_gpu(b) @ mine, b @ theirs, dtype)
 
 
 @pytest.mark.parametrize("wide", [1, 2, 5, 8, 33, 64, 130])
@@ -179,21 +179,21 @@ def test_a_product_adds_to_what_is_given(form):
 # Formats
 
 
-@pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("format", FORMATS)
-def test_conversions(form, format, dtype):
-    theirs = matrix((37, 53), dtype)
-    mine = ours(theirs)
-    converted = check(mine.asformat(format))
-    assert converted.format == format and converted.nnz == theirs.nnz
-    agree(converted, theirs, dtype)
-    agree(converted.toarray("F"), theirs.toarray())
-    for other in FORMATS:
-        agree(check(converted.asformat(other)), theirs)
-    assert isinstance(converted.get(), getattr(sp, f"{format}_array"))
-    dense = type(converted)(gpuarray.to_gpu(theirs.toarray()))
-    agree(dense, theirs, dtype)
-    assert dense.nnz == theirs.nnz
+def test_conversions(form, format):
+    for dtype in TYPES:
+        theirs = matrix((37, 53), dtype)
+        mine = ours(theirs)
+        converted = check(mine.asformat(format))
+        assert converted.format == format and converted.nnz == theirs.nnz
+        agree(converted, theirs, dtype)
+        agree(converted.toarray("F"), theirs.toarray())
+        for other in FORMATS:
+            agree(check(converted.asformat(other)), theirs)
+        assert isinstance(converted.get(), getattr(sp, f"{format}_array"))
+        dense = type(converted)(gpuarray.to_gpu(theirs.toarray()))
+        agree(dense, theirs, dtype)
+        assert dense.nnz == theirs.nnz
 
 
 def test_duplicates_and_unsorted_coordinates(form):

@@ -97,7 +97,8 @@ class Arithmetic(Sparse):
 
     @on_own_device
     def _times_elements(self, dense):
-        if dense.ndim > 2 or np.broadcast_shapes(dense.shape, self.shape) != self.shape:
+        pairs = zip(dense.shape[::-1], self.shape[::-1], strict=False)
+        if dense.ndim > 2 or any(one not in (1, whole) for one, whole in pairs):
             raise ValueError(f"an array of shape {dense.shape} does not broadcast to {self.shape}")  # fmt: skip
         matrix = self.tocoo()
         dense = broadcast_to(dense, self.shape)

@@ -81,7 +81,10 @@ class Indexing:
         with one row or column. Two vectors give the single elements, a vector of the device. Waits for the device.
         Raises IndexError for what is outside of the matrix.
         """
-        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        key = key if isinstance(key, tuple) else (key, slice(None))
+        if len(key) != 2 or any(one is None or one is Ellipsis for one in key):
+            raise IndexError(f"a matrix is indexed by rows and columns, without None and ...; not by {key!r}")  # fmt: skip
+        rows, columns = key
         if _is_integer(rows) and _is_integer(columns):
             pair = (_number(operator.index(one), extent) for one, extent in zip((rows, columns), self.shape, strict=True))  # fmt: skip
             rows, columns = (to_gpu(np.array([one], INDEX)) for one in pair)

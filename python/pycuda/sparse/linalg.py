@@ -141,6 +141,8 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
         return zeros(n, kind), 0
     limit = max(rtol * size, atol)
     maxiter = 10 * n if maxiter is None else int(maxiter)
+    if maxiter < 1:
+        raise ValueError(f"maxiter must be at least 1, not {maxiter}")
     r = b if x0 is None else b - operator(x)
     return _iterate(operator, precondition, x, r, limit, maxiter, callback)
 

@@ -137,8 +137,11 @@ TOP_FOLDERS = (
 
 # What the package may import beside itself and the standard library.
 PYTHON_FOREIGN = {"numpy"}
-# What parts of it that only a program with these packages imports may import as well.
-PYTHON_OPTIONAL = {"python/pycuda/dask": {"dask", "distributed"}}
+# What parts of it may import as well, where a program that has these packages uses them.
+PYTHON_OPTIONAL = {
+    "python/pycuda/dask": {"dask", "distributed"},
+    "python/pycuda/sparse": {"scipy"},
+}
 
 
 ARRAYS = "python/pycuda/arrays"

@@ -28,7 +28,8 @@ from pycuda.arrays.ufuncs.universal_functions import UniversalFunction
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("python/pycuda")
 MODULES = (
-    "driver compiler gpuarray fft linalg cumath elementwise reduction scan random curandom tools gl "
+    "driver compiler gpuarray fft linalg sparse sparse.linalg sparse.cg sparse.coordinate sparse.inner "
+    "sparse.operator sparse.packeted cumath elementwise reduction scan random curandom tools gl "
     "gl.autoinit autoinit autoprimaryctx characterize debug fusion ipython mpi nccl dask"
 ).split()
 # What `from pycuda._driver import *` makes names of pycuda.driver, beside its own.
@@ -74,6 +75,7 @@ class Sources:
     def definitions(self, module: str) -> dict[str, list[Definition]]:
         """All that a module defines or takes over, by name."""
         if module not in self.found:
+            self.found[module] = {}  # parts of a package import from the package
             self.found[module] = self.find_definitions(module)
         return self.found[module]
 
@@ -100,7 +102,7 @@ class Sources:
         for line in tree.body:
             if not isinstance(line, ast.ImportFrom) or not line.module:
                 continue
-            if not line.module.startswith("pycuda.arrays."):
+            if not line.module.startswith(("pycuda.arrays.", "pycuda.sparse._")):
                 continue
             for name in bases.intersection(alias.name for alias in line.names):
                 base = self.tree(line.module.removeprefix("pycuda."))

@@ -253,6 +253,8 @@ bool wait_for_host(nb::handle stream) {
 void bind_array_libraries(nb::module_ &module) {
     module.def("_array_library_takes", library_takes, nb::arg("library"), nb::arg("dtype"));
     module.def("_array_host_has_arrays", host_has_arrays);
+    module.def("_array_threads_are_cores", // of a CPU, and few: blocks of one thread are quick
+               [] { return driver().image_kind() == ImageKind::Ptx; });
     module.def("_array_wait_for_host", wait_for_host, nb::arg("stream") = nb::none());
     module.def("_small_largest", largest_small, nb::arg("dtype"));
     module.def("_small_solve", on_device_of_arrays(small_solve), nb::arg("a"), nb::arg("b"),

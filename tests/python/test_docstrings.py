@@ -22,6 +22,7 @@ from pycuda import (
     linalg,
     reduction,
     scan,
+    sparse,
     tools,
 )
 from pycuda.arrays import registry
@@ -35,6 +36,7 @@ NAMES = {
     "cuda": cuda,
     "gpuarray": gpuarray,
     "linalg": linalg,
+    "sparse": sparse,
     "fft": fft,
     "array_api": array_api,
     "compiler": compiler,

@@ -50,6 +50,7 @@ GIVEN = {
         signal, a, b = keys, gpuarray.to_gpu(np.eye(3)), gpuarray.to_gpu(np.ones(3))
         """,
     "pycuda.fuse": "",
+    "from pycuda import sparse": "",
     "torch.from_dlpack": "import torch",
     "mpi.Comm": """
         from mpi4py import MPI

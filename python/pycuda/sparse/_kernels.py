@@ -1,0 +1,92 @@
+"""Kernels of sparse matrices (``_device/sparse_*.cuh``), and what their launches have in common."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from pycuda import _device_code, _driver
+from pycuda._driver import ArrayBase
+from pycuda.driver import Context, Event, device_attribute
+from pycuda.gpuarray import GPUArray, empty
+from pycuda.tools import context_dependent_memoize
+
+TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INDEX = np.dtype(np.int32)
+LARGEST = np.iinfo(INDEX).max
+
+
+def is_serial() -> bool:
+    """Whether a device's threads are the cores of a CPU, so that blocks of one thread are quick."""
+    return _driver._array_threads_are_cores()
+
+
+def cores() -> int:
+    """The multiprocessors of the device; of a CPU its cores."""
+    return Context.get_device().get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+
+
+@context_dependent_memoize
+def _function(file: str, name: str, definitions: tuple) -> _driver.Function:
+    return _device_code.load(file, **dict(definitions)).get_function(name)
+
+
+def kernel(file: str, name: str, **definitions) -> _driver.Function:
+    """The kernel ``name`` of ``_device/file.cuh`` for the current context."""
+    return _function(file, name, tuple(definitions.items()))
+
+
+def blocks(count: int, each: int) -> int:
+    """How many blocks of ``each`` cover ``count``."""
+    return -(-count // each)
+
+
+def check_count(count: int) -> None:
+    """ValueError for a number of elements that int32 indices cannot count."""
+    if count > LARGEST:
+        raise ValueError(
+            f"the result would have {count} elements; int32 indices end at {LARGEST}"
+        )
+
+
+def for_each(function: _driver.Function, count: int, *args) -> None:
+    """Launch with a thread for each of ``count`` items, in blocks of 256."""
+    if count:
+        function(*args, block=(256, 1, 1), grid=(blocks(count, 256), 1))
+
+
+def on_own_device(method: Callable) -> Callable:
+    """The method, run in the context of its matrix."""
+
+    @functools.wraps(method)
+    def run(self, *args, **kwargs):
+        context = _driver._array_context(self._anchor)
+        if context is None:
+            return method(self, *args, **kwargs)
+        with _driver._InContext(context):
+            return method(self, *args, **kwargs)
+
+    return run
+
+
+def finish() -> None:
+    """Wait for the current stream. What is kept with a structure is used in other streams, too."""
+    Event().record().synchronize()
+
+
+def indices_of(array: ArrayBase) -> GPUArray:
+    """Integers as int32 without gaps, the array itself where it is so."""
+    return array.astype(INDEX, copy=False).copy("C") if not _is_index(array) else array
+
+
+def _is_index(array: ArrayBase) -> bool:
+    return array.dtype == INDEX and array._c_contiguous
+
+
+def new_indices(count: int) -> GPUArray:
+    """An array for ``count`` indices, with arbitrary values."""
+    return empty(count, INDEX)

@@ -1,0 +1,38 @@
+"""The product of a matrix by coordinates with a vector, as PyCUDA had it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda.gpuarray import GPUArray
+from pycuda.sparse._coordinates import coo_array
+
+
+class CoordinateSpMV:
+    """The product of a matrix with vectors.
+
+    mat: a sparse matrix (of this package, of SciPy, of CuPy) or a dense array of two axes.
+    dtype: the type of the elements and of vectors.
+
+    A call with ``x`` returns the product, ``y`` if given has the product added to it, and is returned.
+
+    >>> spmv = CoordinateSpMV(sparse.eye(2), np.float32)
+    >>> spmv(gpuarray.array([1, 2], np.float32))
+    array([1., 2.], dtype=float32)
+    """
+
+    def __init__(self, mat, dtype) -> None:
+        self.dtype = np.dtype(dtype)
+        self.index_dtype = np.dtype(np.int32)
+        self._matrix = coo_array(mat, dtype=self.dtype)
+        self.shape = self._matrix.shape
+        self.nnz = self._matrix.nnz
+        self.row_gpu = self._matrix.row
+        self.col_gpu = self._matrix.col
+        self.data_gpu = self._matrix.data
+
+    def __call__(self, x: GPUArray, y: GPUArray | None = None) -> GPUArray:
+        """The product with ``x``; ``y``, if given, has it added, and is returned."""
+        if x.dtype != self.dtype or (y is not None and y.dtype != self.dtype):
+            raise TypeError(f"x and y must have elements of {self.dtype}")
+        return self._matrix._times_dense(x, y)

@@ -1,0 +1,47 @@
+"""Inner products whose values come to the host when they are there, as PyCUDA had them."""
+
+from __future__ import annotations
+
+import pycuda.driver as cuda
+from pycuda import gpuarray
+from pycuda.gpuarray import GPUArray
+
+STREAM_POOL: list[cuda.Stream] = []
+
+
+def get_stream() -> cuda.Stream:
+    """A stream of :data:`STREAM_POOL`, or a new one."""
+    return STREAM_POOL.pop() if STREAM_POOL else cuda.Stream()
+
+
+class AsyncInnerProduct:
+    """The inner product of two vectors, computed in the current stream; its value is copied by another stream.
+
+    pagelocked_allocator: called with shape and dtype for the page-locked host memory of the value, such as
+        :func:`pycuda.driver.pagelocked_empty` or ``PageLockedMemoryPool().allocate``.
+
+    ``gpu_result`` is the value as an array of the device.
+
+    >>> x = gpuarray.array([1.0, 2.0])
+    >>> product = AsyncInnerProduct(x, x, cuda.pagelocked_empty)
+    >>> cuda.Context.synchronize()
+    >>> product.get_host_result()
+    array(5.)
+    """
+
+    def __init__(self, a: GPUArray, b: GPUArray, pagelocked_allocator) -> None:
+        self.gpu_result = gpuarray.vdot(b, a)
+        self._host = pagelocked_allocator((), self.gpu_result.dtype)
+        self._stream: cuda.Stream | None = get_stream()
+        self._stream.wait_for_event(cuda.Event().record())
+        self.gpu_result.get_async(self._stream, self._host)
+        self._copied = cuda.Event().record(self._stream)
+
+    def get_host_result(self):
+        """The value, a NumPy array without axes; None while it is not there. Does not wait."""
+        if self._stream is not None:
+            if not self._copied.query():
+                return None
+            STREAM_POOL.append(self._stream)
+            self._stream = None
+        return self._host

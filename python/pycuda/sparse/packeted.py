@@ -1,0 +1,97 @@
+"""The product of a square matrix with a vector, renumbered so that a row's columns are near each other.
+
+PyCUDA packed the matrix with METIS into packets whose part of the vector fit shared memory. Caches do that
+today; what remains is the numbering. It is the reverse of Cuthill's and McKee's (Proc. 24th Nat. Conf. ACM,
+157, 1969), level by level: vectors are permuted once, and the products then read them nearly in order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycuda.gpuarray import GPUArray, take, to_gpu
+from pycuda.sparse._compressed import csr_array
+
+
+def _neighbours(starts, columns, rows):
+    """The columns of all of ``rows``, each once, in rising order."""
+    lengths = starts[rows + 1] - starts[rows]
+    first = np.repeat(starts[rows] - (np.cumsum(lengths) - lengths), lengths)
+    return np.unique(columns[first + np.arange(lengths.sum())])
+
+
+def reverse_cuthill_mckee(starts: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The order of the rows of a symmetric pattern in CSR: what is near in it is near in the matrix.
+
+    Each level of neighbours is ordered by the number of elements in the rows.
+
+    >>> reverse_cuthill_mckee(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]))
+    array([2, 1, 0])
+    """
+    count = len(starts) - 1
+    degree = np.diff(starts)
+    seen = np.zeros(count, bool)
+    order, levels = np.argsort(degree, kind="stable"), []
+    for first in order:  # the row of fewest elements of each part that hangs together
+        if seen[first]:
+            continue
+        level = np.array([first])
+        while level.size:
+            seen[level] = True
+            levels.append(level)
+            level = _neighbours(starts, columns, level)
+            level = level[~seen[level]]
+            level = level[np.argsort(degree[level], kind="stable")]
+    return np.concatenate(levels)[::-1] if levels else np.zeros(0, np.intp)
+
+
+class PacketedSpMV:
+    """The product of a square matrix with permuted vectors.
+
+    mat: a sparse matrix (of this package, of SciPy, of CuPy), of shape (n, n).
+    is_symmetric: whether element (i, j) is stored wherever (j, i) is. If not, the numbering is that of the matrix added
+        to its transposed.
+    dtype: the type of the elements and of vectors.
+
+    ``permute(x)`` gives a vector the numbering of the product, ``unpermute(y)`` takes it back:
+    ``A @ x`` is ``unpermute(spmv(permute(x)))``. Raises ValueError for a matrix that is not square.
+
+    >>> spmv = PacketedSpMV(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]]), False, np.float64)
+    >>> spmv.unpermute(spmv(spmv.permute(gpuarray.array([1.0, 10.0]))))
+    array([21., 30.])
+    """
+
+    def __init__(self, mat, is_symmetric: bool, dtype) -> None:
+        self.dtype = np.dtype(dtype)
+        self.index_dtype = np.dtype(np.int32)
+        matrix = csr_array(mat, dtype=self.dtype)
+        self.shape = matrix.shape
+        if self.shape[0] != self.shape[1]:
+            raise ValueError(f"the matrix must be square, not of shape {self.shape}")
+        pattern = matrix
+        if not is_symmetric:
+            pattern = abs(matrix).astype(bool) + abs(matrix.T.tocsr()).astype(bool)
+        order = reverse_cuthill_mckee(pattern.indptr.get(), pattern.indices.get())
+        back = np.empty_like(order)
+        back[order] = np.arange(order.size)
+        self.new2old_fetch_indices = to_gpu(order.astype(self.index_dtype))
+        self.old2new_fetch_indices = to_gpu(back.astype(self.index_dtype))
+        self._matrix = matrix[self.new2old_fetch_indices]
+        if self._matrix.nnz:
+            columns = self.old2new_fetch_indices[self._matrix.indices]
+            self._matrix = csr_array((self._matrix.data, columns, self._matrix.indptr), self.shape)  # fmt: skip
+        self._matrix.sort_indices()
+
+    def permute(self, x: GPUArray) -> GPUArray:
+        """A vector in the numbering of the product."""
+        return take(x, self.new2old_fetch_indices)
+
+    def unpermute(self, x: GPUArray) -> GPUArray:
+        """A vector in the numbering of the matrix."""
+        return take(x, self.old2new_fetch_indices)
+
+    def __call__(self, x: GPUArray, y: GPUArray | None = None) -> GPUArray:
+        """The product with a permuted vector; ``y``, if given, has it added, and is returned."""
+        if x.dtype != self.dtype or (y is not None and y.dtype != self.dtype):
+            raise TypeError(f"x and y must have elements of {self.dtype}")
+        return self._matrix._times_dense(x, y)

@@ -2976,6 +2976,9 @@ class ArrayBase:
     def __itruediv__(self, value, /):
         """Return self/=value."""
 
+    def __getitem__(self, index: object, /): ...
+    def __setitem__(self, index: object, value: object, /) -> None: ...
+
     shape: tuple[int, ...]
 
     strides: tuple[int, ...]

@@ -16,8 +16,8 @@ namespace softcuda::ir {
 /// True if the members are the lanes that happen to be active: the forms from before sm_70.
 [[nodiscard]] bool takes_active_lanes(const Instruction &exchange);
 
-/// True if a lane waits here for lanes that may stand elsewhere: at barriers of the thread block, and
-/// at exchanges that name their members.
+/// True if a lane waits here for lanes that may stand elsewhere: at barriers of the thread block,
+/// and at exchanges that name their members.
 [[nodiscard]] bool waits_for_lanes(const Instruction &instruction);
 
 /// True if lanes at these two exchanges, with one member mask, meet: both say the same, wherever in

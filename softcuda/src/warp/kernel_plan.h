@@ -53,8 +53,8 @@ struct KernelPlan {
     /// An exchange whose members may come from several places; null: none.
     const ir::Instruction *parted_exchange = nullptr;
     TierChoice tier;
-    /// By Value::id: used outside its basic block, by a phi, or, in the tier of lanes, behind a place
-    /// at which lanes wait.
+    /// By Value::id: used outside its basic block, by a phi, or, in the tier of lanes, behind a
+    /// place at which lanes wait.
     std::vector<bool> outlives_block;
 
     std::uint64_t local_stride = 0; ///< bytes of local memory of a thread, those it calls included

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import require_devices
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "multi_device"
@@ -72,6 +73,7 @@ def test_out_of_core(program):
 
 
 def run_benchmark(*arguments, **environment):
+    require_devices(2)
     return run(
         sys.executable, ROOT / "benchmarks/multi_gpu.py", "--small", "--devices", "2", *arguments,
         SOFTCUDA_DEVICES="2", **environment,

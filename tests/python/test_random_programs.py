@@ -68,7 +68,7 @@ def test_host_refuses_what_depends_on_the_order_of_threads(tmp_path):
 def test_host_refuses_undefined_values(tmp_path):
     program = Program(1)
     program.shape.block = (16, 1, 1)
-    program.body.nodes[1].parts.append("\nsum += __shfl_sync(0xffffu, sum, 20);")
+    program.body.nodes[-1].parts.append("\nsum += __shfl_sync(0xffffu, sum, 20);")
     assert "undefined value" in Workshop(tmp_path).host_results([program])[0]
 
 

@@ -1,7 +1,7 @@
 """Sparse matrices: ours beside CuPy's and SciPy's, in one run.
 
     ./run pip install scipy                                  # and cupy-cuda13x on a GPU
-    ./run benchmarks/sparse.py [--quick] [--only WORD] [--own-form blocks|serial]
+    ./run benchmarks/sparse_matrices.py [--quick] [--only WORD] [--own-form blocks|serial]
 
 Milliseconds for each call, with a wait for the device after it: the median of several rounds. Each result is
 compared with SciPy's before it is timed. The columns behind the times: the quickest peer's time divided by ours (above

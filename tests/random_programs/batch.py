@@ -16,8 +16,10 @@ import numpy as np
 from .program import Program
 
 HERE = pathlib.Path(__file__).resolve().parent
+#: -frounding-math: else g++ makes `0.0f - (float)i` a negation, which is -0.0 for a zero.
 HOST_OPTIONS = [
     "-O1",
+    "-frounding-math",
     "-fwrapv",
     "-fno-strict-aliasing",
     "-ffp-contract=off",

@@ -582,3 +582,35 @@ extern "C" __global__ void k(const {kind} *a, const int *from, const int *to, {k
             block=(count, 1, 1),
         )
         same(out, wanted)
+
+
+def test_pointer_of_lanes_that_never_come(device):
+    """Lanes 0 to 10 never reach the join that makes the pointer: what they have there is no address."""
+    kernel = from_cuda(
+        """
+extern "C" __global__ void k(unsigned *scratch, unsigned *out, int n)
+{
+    __shared__ unsigned near[1024];
+    int t = threadIdx.x, lane = t & 31, block = blockIdx.x + gridDim.x * blockIdx.y;
+    for (int i = t; i < 1024; i += 256)
+        near[i] = i;
+    __syncthreads();
+    unsigned sum = 1;
+    if ((threadIdx.x & 31) >= 11) {
+        unsigned *p = (threadIdx.x & 31) < 6 ? &near[t * 4 + (n >> 8 & 3)]
+                                             : &scratch[(lane + 2 * n & 15) * 512 + block * 256 + t];
+        *p += sum;
+        sum += *p;
+    }
+    out[block * 256 + t] = sum;
+}
+""",
+        "k",
+    )
+    gid = np.arange(512)
+    places = (gid % 32 + 10) % 16 * 512 + gid
+    scratch, out = np.arange(8192, dtype=np.uint32), np.zeros(512, np.uint32)
+    kernel(
+        cuda.InOut(scratch), cuda.Out(out), np.int32(5), block=(256, 1, 1), grid=(2, 1)
+    )
+    same(out, np.where(gid % 32 >= 11, 1 + places + 1, 1))

@@ -201,6 +201,7 @@ class Planner {
                 masks_.starts_zero[join.phi->id] = true;
             } else if (others_are_there && plan_.divergence.of(join.phi).divergent()) {
                 join.how = Join::How::Blend;
+                masks_.starts_zero[join.phi->id] = true;
             }
             made.push_back(join);
         }

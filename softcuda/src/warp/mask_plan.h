@@ -89,7 +89,9 @@ struct BlockFlow {
 struct MaskPlan {
     std::vector<BlockFlow> blocks;                  ///< by Block::id
     std::map<const ir::Value *, LanesByWarp> known; ///< conditions that follow from the index
-    std::vector<bool> starts_zero;                  ///< by Value::id: a phi with an undefined side
+    /// By Value::id: a phi that some lane may read, or only carry along, before an edge has set it.
+    /// What nobody has set is no number for LLVM: each use could see another one.
+    std::vector<bool> starts_zero;
     /// Each lane goes its own way (the tier of lanes): also values that are defined while other
     /// lanes stand elsewhere are blended, and masks come from the runtime.
     bool independent_lanes = false;

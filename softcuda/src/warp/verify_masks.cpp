@@ -111,8 +111,8 @@ class Verifier {
         const bool undefined = join.value->definition && join.value->definition->is(Opcode::Undef);
         require(undefined == (join.how == Join::How::Keep), block,
                 "writes an undefined value to " + edge.to->name + ", or drops one that is defined");
-        require(!undefined || masks_.starts_zero[phi.result()->id], block,
-                "leaves a phi of " + edge.to->name + " without a value");
+        require(join.how == Join::How::Set || masks_.starts_zero[phi.result()->id], block,
+                "leaves a phi of " + edge.to->name + " without a value in some lanes");
         // Lanes that wait at the target have their values in the phi.
         const bool others = masks_.independent_lanes || (plan_.schedule.of(edge.to).waited &&
                                                          !plan_.loops.back_edge(block, edge.to));

@@ -4,6 +4,7 @@ Every one gives on a GPU what is expected here. softcuda runs all of them in eac
 """
 
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -12,6 +13,10 @@ import pytest
 
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
+
+FOLDER = pathlib.Path(__file__).parent
+#: Those that run in each tier.
+FILES = [FOLDER / "test_legal_kernels.py", FOLDER / "test_undefined_values.py"]
 
 HEADER = ".version 7.8\n.target sm_75\n.address_size 64\n"
 
@@ -39,84 +44,13 @@ def test_all_in_each_tier(tier, device):
     if not able_to_choose:
         pytest.skip(f"{cuda.get_driver_path()} has no tiers")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *FILES],
         env={**os.environ, "SOFTCUDA_TIER": tier, "PYCUDA_DRIVER": "softcuda"},
         capture_output=True,
         text=True,
         timeout=300,
     )
     assert done.returncode == 0, done.stdout[-3000:]
-
-
-def test_undefined_on_other_side(device):
-    """A register that each side of a branch leaves undefined for the other keeps both values."""
-    kernel = from_ptx(
-        HEADER
-        + """
-.visible .entry k(.param .u64 a, .param .u64 out) {
-    .reg .pred %p;
-    .reg .b32 %t, %one, %x, %y;
-    .reg .b64 %a, %o, %d;
-    ld.param.u64 %a, [a];
-    ld.param.u64 %o, [out];
-    cvta.to.global.u64 %a, %a;
-    cvta.to.global.u64 %o, %o;
-    mov.u32 %t, %tid.x;
-    mul.wide.u32 %d, %t, 4;
-    add.u64 %o, %o, %d;
-    and.b32 %one, %t, 1;
-    setp.ne.u32 %p, %one, 0;
-    @%p bra ODD;
-    ld.global.u32 %x, [%a];
-    bra JOIN;
-ODD:
-    ld.global.u32 %y, [%a+4];
-JOIN:
-    bar.sync 0;
-    @%p bra STORE_ODD;
-    st.global.u32 [%o], %x;
-    ret;
-STORE_ODD:
-    st.global.u32 [%o], %y;
-    ret;
-}
-""",
-        "k",
-    )
-    out = np.zeros(64, np.int32)
-    kernel(cuda.In(np.array([11, 22], np.int32)), cuda.Out(out), block=(64, 1, 1))
-    same(out, np.where(np.arange(64) % 2, 22, 11))
-
-
-def test_undefined_in_cuda(device):
-    """Variables that are set on one side only, and used on that side again behind a barrier."""
-    kernel = from_cuda(
-        """
-extern "C" __global__ void k(const int *a, const double *b, int *out)
-{
-    int i = threadIdx.x, x;
-    double y;
-    if (i & 1)
-        x = *a;
-    else
-        y = *b;
-    __syncthreads();
-    if (i & 1)
-        out[i] = x;
-    else
-        out[i] = (int)y + 1;
-}
-""",
-        "k",
-    )
-    out = np.zeros(64, np.int32)
-    kernel(
-        cuda.In(np.array([5], np.int32)),
-        cuda.In(np.array([8.0])),
-        cuda.Out(out),
-        block=(64, 1, 1),
-    )
-    same(out, np.where(np.arange(64) % 2, 5, 9))
 
 
 EARLY = (
@@ -582,35 +516,3 @@ extern "C" __global__ void k(const {kind} *a, const int *from, const int *to, {k
             block=(count, 1, 1),
         )
         same(out, wanted)
-
-
-def test_pointer_of_lanes_that_never_come(device):
-    """Lanes 0 to 10 never reach the join that makes the pointer: what they have there is no address."""
-    kernel = from_cuda(
-        """
-extern "C" __global__ void k(unsigned *scratch, unsigned *out, int n)
-{
-    __shared__ unsigned near[1024];
-    int t = threadIdx.x, lane = t & 31, block = blockIdx.x + gridDim.x * blockIdx.y;
-    for (int i = t; i < 1024; i += 256)
-        near[i] = i;
-    __syncthreads();
-    unsigned sum = 1;
-    if ((threadIdx.x & 31) >= 11) {
-        unsigned *p = (threadIdx.x & 31) < 6 ? &near[t * 4 + (n >> 8 & 3)]
-                                             : &scratch[(lane + 2 * n & 15) * 512 + block * 256 + t];
-        *p += sum;
-        sum += *p;
-    }
-    out[block * 256 + t] = sum;
-}
-""",
-        "k",
-    )
-    gid = np.arange(512)
-    places = (gid % 32 + 10) % 16 * 512 + gid
-    scratch, out = np.arange(8192, dtype=np.uint32), np.zeros(512, np.uint32)
-    kernel(
-        cuda.InOut(scratch), cuda.Out(out), np.int32(5), block=(256, 1, 1), grid=(2, 1)
-    )
-    same(out, np.where(gid % 32 >= 11, 1 + places + 1, 1))

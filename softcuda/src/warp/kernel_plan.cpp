@@ -140,28 +140,20 @@ template <typename Use> void for_uses(const KernelPlan &plan, const ir::Instruct
 // these go on.
 void find_outliving(KernelPlan &plan) {
     const bool cuts = plan.tier.tier == rt::Tier::Lanes;
-    std::vector<std::uint32_t> piece_of(plan.function.value_count(), 0); // by Value::id
+    plan.outlives_block.assign(plan.function.value_count(), false);
+    // By Value::id: the piece of a basic block that has defined the value so far.
+    std::vector<std::uint32_t> made_in(plan.function.value_count(), 0);
     std::uint32_t piece = 0;
     for (const ir::Block *block : plan.function.blocks) {
         ++piece;
         for (const ir::Instruction *i : block->instructions) {
             piece += cuts && ir::waits_for_lanes(*i) ? 1 : 0;
-            for (const ir::Value *result : i->results)
-                piece_of[result->id] = piece;
-        }
-    }
-    plan.outlives_block.assign(plan.function.value_count(), false);
-    piece = 0;
-    for (const ir::Block *block : plan.function.blocks) {
-        ++piece;
-        for (const ir::Instruction *i : block->instructions) {
-            const bool cut = cuts && ir::waits_for_lanes(*i);
-            piece += cut ? 1 : 0;
             for_uses(plan, *i, [&](const ir::Value *value) {
-                if (value->definition &&
-                    (cut || i->is(ir::Opcode::Phi) || piece_of[value->id] != piece))
+                if (value->definition && (i->is(ir::Opcode::Phi) || made_in[value->id] != piece))
                     plan.outlives_block[value->id] = true;
             });
+            for (const ir::Value *result : i->results)
+                made_in[result->id] = piece;
         }
     }
 }

@@ -130,6 +130,12 @@ class Sparse:
 
     # Conversions
 
+    def _to_transpose(self, axes, copy: bool):
+        """The matrix whose arrays a transpose has: itself, or a copy. ValueError for other axes."""
+        if axes is not None and tuple(axes) != (1, 0):
+            raise ValueError(f"axes must be None or (1, 0), not {axes!r}")
+        return self.copy() if copy else self
+
     def asformat(self, format: str | None, copy: bool = False):
         """Convert to ``"csr"``, ``"csc"`` or ``"coo"``; None keeps the format. ValueError for another one.
 

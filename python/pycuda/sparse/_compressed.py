@@ -157,9 +157,7 @@ class Compressed(Indexing, Arithmetic):
         >>> sparse.csr_array([[1, 2]]).transpose().shape
         (2, 1)
         """
-        if axes is not None and tuple(axes) != (1, 0):
-            raise ValueError(f"axes must be None or (1, 0), not {axes!r}")
-        source = self.copy() if copy else self
+        source = self._to_transpose(axes, copy)
         other = "csr" if self._by_columns else "csc"
         return self._class(other)._of(source._structure, source._data)
 

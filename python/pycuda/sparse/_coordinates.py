@@ -184,9 +184,7 @@ class Coordinates(Arithmetic):
         >>> sparse.coo_array([[1, 2]]).transpose().shape
         (2, 1)
         """
-        if axes is not None and tuple(axes) != (1, 0):
-            raise ValueError(f"axes must be None or (1, 0), not {axes!r}")
-        source = self.copy() if copy else self
+        source = self._to_transpose(axes, copy)
         return self._of(source._pair[::-1], source._data, self.shape[::-1], self.nnz < 2, self.nnz < 2)  # fmt: skip
 
     @on_own_device

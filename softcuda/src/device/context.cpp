@@ -124,9 +124,16 @@ void Context::destroy(const std::shared_ptr<Context> &context) {
     destroyed->push_back(context);
 }
 
-bool Context::set_sticky_error(CUresult result) noexcept {
-    int expected = CUDA_SUCCESS;
-    return sticky_.compare_exchange_strong(expected, result);
+void Context::fail(CUresult result, const std::string &kernel, const rt::Grid::Failure &failure,
+                   const rt::LaunchFrame &frame) noexcept {
+    std::lock_guard lock(failing_);
+    if (sticky_error() != CUDA_SUCCESS)
+        return;
+    try {
+        log_fault(describe_failure(kernel, failure, frame));
+    } catch (const std::bad_alloc &) { // then there is less to say
+    }
+    sticky_ = result;
 }
 
 void Context::throw_error() {
@@ -135,11 +142,6 @@ void Context::throw_error() {
         return;
     const auto error = static_cast<CUresult>(passing_.exchange(CUDA_SUCCESS));
     require(error == CUDA_SUCCESS, error);
-}
-
-void Context::report_failure(const std::string &kernel, const rt::Grid::Failure &failure,
-                             const rt::LaunchFrame &frame) {
-    log_fault(describe_failure(kernel, failure, frame));
 }
 
 static void wait_for(const std::vector<std::shared_ptr<Command>> &commands) {

@@ -54,17 +54,16 @@ class Context : public std::enable_shared_from_this<Context> {
     /// The error that each call returns from now on, or CUDA_SUCCESS. After a kernel has failed
     /// there is no telling what else is wrong, so CUDA makes such errors stick.
     [[nodiscard]] CUresult sticky_error() const noexcept {
-        return static_cast<CUresult>(sticky_.load(std::memory_order_relaxed));
+        return static_cast<CUresult>(sticky_.load(std::memory_order_acquire));
     }
-    /// The first error sticks: true when this was it.
-    bool set_sticky_error(CUresult result) noexcept;
+    /// Makes `result` the sticky error and tells stderr what a kernel did, unless another one was
+    /// first. Who sees the error can read the text already.
+    void fail(CUresult result, const std::string &kernel, const rt::Grid::Failure &failure,
+              const rt::LaunchFrame &frame) noexcept;
     /// An error that the next call that synchronises returns, and no other.
     void set_passing_error(CUresult result) noexcept { passing_ = result; }
     /// Throws the sticky error, or the passing one, if there is any.
     void throw_error();
-    /// Tells stderr what a kernel did.
-    void report_failure(const std::string &kernel, const rt::Grid::Failure &failure,
-                        const rt::LaunchFrame &frame);
 
     /// Waits until all work in all streams, or in one, is done; writes what kernels printed; throws
     /// the context's error, if any.
@@ -122,6 +121,7 @@ class Context : public std::enable_shared_from_this<Context> {
     StreamSet streams_;
     std::shared_ptr<Stream> legacy_;
 
+    std::mutex failing_; ///< held until the text of the first failure is stored
     mutable std::mutex mutex_;
     std::map<std::thread::id, std::shared_ptr<Stream>> per_thread_;
     std::uint64_t heap_used_ = 0;

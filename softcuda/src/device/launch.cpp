@@ -254,8 +254,7 @@ void KernelLaunch::complete() noexcept {
         rt::Grid::Failure failure = grid_.failure();
         if (failure.window == rt::Grid::Window::Shared)
             failure.window_bytes -= kSharedGap;
-        if (context().set_sticky_error(result))
-            context().report_failure(function_.info().name, failure, frame_);
+        context().fail(result, function_.info().name, failure, frame_);
         break;
     }
     }

@@ -34,7 +34,7 @@ def test_the_tutorial(run_program):
     if is_softcuda():
         assert "illegal memory access" in explained
         assert re.search(
-            r"kernel `fill` failed in block \(\d+,0,0\), .*: illegal address writing 0x\w+, "
+            r"kernel `fill` failed at kernel\.cu:2 in block \(\d+,0,0\), .*: illegal address writing 0x\w+, "
             r"\d+ bytes after the 4000-byte allocation",
             done.stderr,
         )

@@ -147,6 +147,7 @@ class NvrtcCompilation {
             add_once(nvrtc.options, "--dlink-time-opt");
         if (job_.request.builtins == Builtins::Minimal && library_.has_minimal_builtins())
             nvrtc.options.push_back("--minimal");
+        add_line_information(nvrtc.options);
         if (attempt_.for_device_by_default)
             nvrtc.options.push_back("--device-as-default-execution-space");
         add_precompiled_header_folder(nvrtc.options);
@@ -171,6 +172,15 @@ class NvrtcCompilation {
         if (job_.keep)
             keep_files(nvrtc, outcome);
         return outcome;
+    }
+
+    /// PTX of a user's source says which line each instruction is for: softcuda names it where a
+    /// kernel fails.
+    void add_line_information(std::vector<std::string> &options) const {
+        const bool is_own = job_.request.builtins == Builtins::Minimal;
+        const bool has_more = std::ranges::find(options, "--device-debug") != options.end();
+        if (wish_.target == ImageKind::Ptx && !is_own && !has_more)
+            add_once(options, "--generate-line-info");
     }
 
     /// In place of the files.

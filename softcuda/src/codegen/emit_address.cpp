@@ -313,9 +313,12 @@ llvm::CallInst *call_rarely(WarpEmitter &w, const std::string &function,
     for (std::size_t i = 0; i < arguments.size(); ++i)
         constraints += kRegisters[i];
     auto *type = llvm::FunctionType::get(w.b.getVoidTy(), types, false);
-    return w.b.CreateCall(llvm::InlineAsm::get(type, "call " + function + "_preserving@PLT",
-                                               constraints + "~{flags}", true),
-                          arguments);
+    llvm::CallInst *call =
+        w.b.CreateCall(llvm::InlineAsm::get(type, "call " + function + "_preserving@PLT",
+                                            constraints + "~{flags}", true),
+                       arguments);
+    call->addFnAttr(llvm::Attribute::NoMerge);
+    return call;
 }
 
 llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {

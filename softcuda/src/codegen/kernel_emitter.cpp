@@ -2,6 +2,7 @@
 
 #include "codegen/kernel_emitter.h"
 
+#include "codegen/source_lines.h"
 #include "codegen/tally.h"
 #include "codegen/warp_emitter.h"
 #include "jit/interleave_warps.h"
@@ -15,8 +16,9 @@ namespace softcuda::codegen {
 
 using ir::Opcode;
 
-KernelEmitter::KernelEmitter(llvm::Module &m, const KernelPlan &p, const jit::Target &t)
-    : module(m), context(m.getContext()), plan(p), target(t), builder(context),
+KernelEmitter::KernelEmitter(llvm::Module &m, const KernelPlan &p, const jit::Target &t,
+                             SourceLines &l)
+    : module(m), context(m.getContext()), plan(p), target(t), lines(l), builder(context),
       tallies_(std::make_unique<Tallies>(*this)) {}
 
 KernelEmitter::~KernelEmitter() = default;
@@ -124,7 +126,10 @@ llvm::FunctionCallee KernelEmitter::runtime_function(llvm::StringRef name, llvm:
                                                      llvm::ArrayRef<llvm::Type *> parameters) {
     auto callee =
         module.getOrInsertFunction(name, llvm::FunctionType::get(result, parameters, false));
-    llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::Cold);
+    auto *function = llvm::cast<llvm::Function>(callee.getCallee());
+    function->addFnAttr(llvm::Attribute::Cold);
+    function->addFnAttr(llvm::Attribute::NoMerge); // each call stands for its own line
+
     return callee;
 }
 
@@ -209,6 +214,8 @@ llvm::Function *KernelEmitter::new_function(const std::string &name,
 
 void KernelEmitter::begin_function(llvm::Function *function) {
     function_ = function;
+    lines.begin(*function, plan.function.name);
+    builder.SetCurrentDebugLocation(lines.nowhere());
     call_slots_.clear();
     stack_mark_ = nullptr;
     invariants.frame = function_->getArg(0);

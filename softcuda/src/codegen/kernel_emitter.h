@@ -35,6 +35,7 @@ namespace softcuda::codegen {
 
 using warp::KernelPlan;
 
+class SourceLines;
 class Tallies;
 struct Tally;
 
@@ -67,7 +68,8 @@ struct BlockSlot {
 
 class KernelEmitter {
   public:
-    KernelEmitter(llvm::Module &module, const KernelPlan &plan, const jit::Target &target);
+    KernelEmitter(llvm::Module &module, const KernelPlan &plan, const jit::Target &target,
+                  SourceLines &lines);
     ~KernelEmitter();
 
     /// Emits the function under `name`: a rt::KernelEntry or rt::WarpEntry, by the plan's tier.
@@ -82,6 +84,7 @@ class KernelEmitter {
     llvm::LLVMContext &context;
     const KernelPlan &plan;
     const jit::Target &target;
+    SourceLines &lines;
     llvm::IRBuilder<> builder;
     Invariants invariants{};
 

@@ -1,6 +1,7 @@
 // warp_instructions.cpp -- hands each instruction to its family; the generic per-lane operation.
 
 #include "codegen/elementwise.h"
+#include "codegen/source_lines.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
 
@@ -11,6 +12,7 @@ namespace softcuda::codegen {
 using ir::Opcode;
 
 void WarpEmitter::emit_instruction(const ir::Instruction &i) {
+    b.SetCurrentDebugLocation(kernel.lines.at(i.location));
     if (is_elementwise(i.opcode)) {
         emit_elementwise_lanes(i);
         return;

@@ -8,6 +8,7 @@
 #include "compiler/runtime_functions.h"
 #include "ir/lower.h"
 #include "jit/code.h"
+#include "jit/line_table.h"
 #include "jit/object_cache.h"
 #include "ptx/link.h"
 #include "rt/code_ranges.h"
@@ -29,7 +30,8 @@ namespace {
 /// Machine code that the runtime knows of as long as it exists.
 class RegisteredCode {
   public:
-    explicit RegisteredCode(std::span<const char> object) : code_(object, runtime_functions()) {
+    explicit RegisteredCode(std::span<const char> object)
+        : code_(object, runtime_functions()), lines_(object) {
         rt::register_code(code_.range().data(), code_.range().size());
     }
     ~RegisteredCode() { rt::unregister_code(code_.range().data()); }
@@ -39,8 +41,14 @@ class RegisteredCode {
         return code_.find_as<Entry>(codegen::kEntryName);
     }
 
+    [[nodiscard]] std::string line_of(std::uint64_t address) const {
+        const auto found = lines_.find(address - code_.text());
+        return found ? found->file + ":" + std::to_string(found->line) : "";
+    }
+
   private:
     jit::Code code_;
+    jit::LineTable lines_;
 };
 
 const jit::Target &host_target() {
@@ -221,6 +229,7 @@ class PtxProgram final : public Program {
         kernel->instructions_per_block = generated.instructions_per_block;
         kernel->loops = generated.loops;
         kernel->call_stack = shape.call_stack;
+        kernel->line_of = [code](std::uint64_t address) { return code->line_of(address); };
         kernel->code = std::move(code);
         return kernel;
     }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,8 @@ struct CompiledKernel {
     std::uint32_t call_stack = 0;         ///< what it was compiled for: Shape::call_stack
     bool loops = false; ///< has a loop: may run long, so never on the caller's own thread
     std::shared_ptr<const void> code; ///< keeps the machine code mapped
+    /// "kernel.cu:12" for an address in the machine code; "" where that is not known.
+    std::function<std::string(std::uint64_t address)> line_of;
 };
 
 /// What a kernel is compiled for.

@@ -124,13 +124,12 @@ void Context::destroy(const std::shared_ptr<Context> &context) {
     destroyed->push_back(context);
 }
 
-void Context::fail(CUresult result, const std::string &kernel, const rt::Grid::Failure &failure,
-                   const rt::LaunchFrame &frame) noexcept {
+void Context::fail(CUresult result, const std::string &text) noexcept {
     std::lock_guard lock(failing_);
     if (sticky_error() != CUDA_SUCCESS)
         return;
     try {
-        log_fault(describe_failure(kernel, failure, frame));
+        log_fault(text);
     } catch (const std::bad_alloc &) { // then there is less to say
     }
     sticky_ = result;

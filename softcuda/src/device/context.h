@@ -56,10 +56,9 @@ class Context : public std::enable_shared_from_this<Context> {
     [[nodiscard]] CUresult sticky_error() const noexcept {
         return static_cast<CUresult>(sticky_.load(std::memory_order_acquire));
     }
-    /// Makes `result` the sticky error and tells stderr what a kernel did, unless another one was
-    /// first. Who sees the error can read the text already.
-    void fail(CUresult result, const std::string &kernel, const rt::Grid::Failure &failure,
-              const rt::LaunchFrame &frame) noexcept;
+    /// Makes `result` the sticky error and tells stderr what a kernel did, which `text` says,
+    /// unless another one was first. Who sees the error can read the text already.
+    void fail(CUresult result, const std::string &text) noexcept;
     /// An error that the next call that synchronises returns, and no other.
     void set_passing_error(CUresult result) noexcept { passing_ = result; }
     /// Throws the sticky error, or the passing one, if there is any.

@@ -104,10 +104,12 @@ std::string last_fault_message() {
     return last_message();
 }
 
-std::string describe_failure(const std::string &kernel, const rt::Grid::Failure &failure,
-                             const rt::LaunchFrame &frame) {
+std::string describe_failure(const std::string &kernel, const std::string &line,
+                             const rt::Grid::Failure &failure, const rt::LaunchFrame &frame) {
     const rt::FaultReport &report = failure.report;
-    std::string text = "kernel `" + kernel + "` failed in " + place_text(failure, frame) + ": " +
+    std::string text = "kernel `" + kernel + "` failed " +
+                       (line.empty() ? "" : "at " + line + " ") + "in " +
+                       place_text(failure, frame) + ": " +
                        (report.detail[0] != '\0' ? report.detail : kind_text(report.kind));
     if (report.kind == rt::Fault::NoTexture)
         return text + ' ' + hex(report.address);

@@ -13,9 +13,10 @@ void log_fault(const std::string &message);
 void note_fault(const std::string &message);
 std::string last_fault_message();
 
-/// What happened where: "kernel `add` wrote to 0x7f.. in block (3,0,0), warp 2: illegal address, 12
-/// bytes after the 400-byte allocation at 0x7f..".
-std::string describe_failure(const std::string &kernel, const rt::Grid::Failure &failure,
-                             const rt::LaunchFrame &frame);
+/// What happened where: "kernel `add` failed at kernel.cu:5 in block (3,0,0), warp 2: illegal
+/// address writing 0x7f.., 12 bytes after the 400-byte allocation at 0x7f..". `line` is the place
+/// in the source, or empty.
+std::string describe_failure(const std::string &kernel, const std::string &line,
+                             const rt::Grid::Failure &failure, const rt::LaunchFrame &frame);
 
 } // namespace softcuda::device

@@ -68,6 +68,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
 
     void fill_frame(const LaunchRequest &request);
     void complete() noexcept;
+    [[nodiscard]] std::string describe_fault() const noexcept;
     void help() override;
     [[nodiscard]] bool dropped() const noexcept;
 
@@ -234,6 +235,18 @@ static void note(const std::string &kernel, const char *what) noexcept try {
 } catch (const std::bad_alloc &) { // then there is less to say
 }
 
+std::string KernelLaunch::describe_fault() const noexcept try {
+    rt::Grid::Failure failure = grid_.failure();
+    if (failure.window == rt::Grid::Window::Shared)
+        failure.window_bytes -= kSharedGap;
+    const std::uint64_t code = failure.report.code;
+    const bool known = code != 0 && code_->line_of;
+    const std::string line = known ? code_->line_of(code - 1) : "";
+    return describe_failure(function_.info().name, line, failure, frame_);
+} catch (const std::bad_alloc &) { // then there is less to say
+    return {};
+}
+
 void KernelLaunch::complete() noexcept {
     switch (grid_.outcome()) {
     case rt::Grid::Outcome::Done:
@@ -250,11 +263,7 @@ void KernelLaunch::complete() noexcept {
         context().set_passing_error(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
         break;
     case rt::Grid::Outcome::Faulted: {
-        const CUresult result = result_of(grid_.failure().report.kind);
-        rt::Grid::Failure failure = grid_.failure();
-        if (failure.window == rt::Grid::Window::Shared)
-            failure.window_bytes -= kSharedGap;
-        context().fail(result, function_.info().name, failure, frame_);
+        context().fail(result_of(grid_.failure().report.kind), describe_fault());
         break;
     }
     }

@@ -77,6 +77,7 @@ void *find_function(std::span<const RuntimeFunction> functions, llvm::StringRef 
 struct Code::Loaded {
     std::map<std::string, void *, std::less<>> symbols;
     std::uint64_t begin = UINT64_MAX, end = 0; ///< executable memory
+    std::uint64_t text = 0;
     jitlink::JITLinkMemoryManager::FinalizedAlloc memory;
     std::string error;
 
@@ -126,6 +127,8 @@ class Code::Context : public jitlink::JITLinkContext {
             const jitlink::SectionRange range(section);
             if (range.empty() || !is_executable(section))
                 continue;
+            if (section.getName() == ".text")
+                loaded_.text = range.getStart().getValue();
             loaded_.begin = std::min(loaded_.begin, range.getStart().getValue());
             loaded_.end = std::max(loaded_.end, range.getEnd().getValue());
         }
@@ -168,5 +171,7 @@ std::span<const std::byte> Code::range() const {
         return {};
     return {reinterpret_cast<const std::byte *>(loaded_->begin), loaded_->end - loaded_->begin};
 }
+
+std::uint64_t Code::text() const { return loaded_->text; }
 
 } // namespace softcuda::jit

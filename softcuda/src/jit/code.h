@@ -35,6 +35,9 @@ class Code {
     /// All executable memory of the object: a program counter in here is in generated code.
     [[nodiscard]] std::span<const std::byte> range() const;
 
+    /// The address of the section .text, which line tables count from.
+    [[nodiscard]] std::uint64_t text() const;
+
   private:
     struct Loaded;
     class Context;

@@ -91,6 +91,51 @@ void forget_left_frames() {
 #endif
 }
 
+std::uint64_t stack_pointer(const ucontext_t &context) {
+#if defined(__x86_64__)
+    return static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+#else
+    return context.uc_mcontext.sp;
+#endif
+}
+
+/// Whether a call ends at `code`, which is in generated code; other addresses of code may be on the
+/// stack, too: of places to jump to.
+__attribute__((no_sanitize("address", "thread"))) bool is_behind_call(std::uint64_t code) noexcept {
+    const auto *end = reinterpret_cast<const std::uint8_t *>(code);
+#if defined(__x86_64__)
+    constexpr std::uint8_t kNear = 0xe8, kIndirect = 0xff;
+    // ff /2: a register, or memory with a displacement of 0, 8 or 32 bits.
+    const auto is_indirect = [&](int bytes) {
+        return end[-bytes] == kIndirect && (end[1 - bytes] >> 3 & 7) == 2;
+    };
+    return end[-5] == kNear || is_indirect(2) || is_indirect(3) || is_indirect(6);
+#else
+    std::uint32_t word = 0;
+    std::memcpy(&word, end - 4, 4);
+    return (word & 0xfc000000) == 0x94000000 || (word & 0xfffffc1f) == 0xd63f0000; // bl, blr
+#endif
+}
+
+/// Where generated code called what runs now: the first address behind a call above `stack`. Words
+/// of a live stack are read as they are, whatever a sanitizer thinks of the frames between.
+__attribute__((no_sanitize("address", "thread"))) std::uint64_t
+find_caller(std::uint64_t stack, const Guard *guard) noexcept {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{64} * 1024;
+    constexpr std::uint64_t kLongestCall = 6;
+    // The guard lies in a frame that called the code, unless the code runs on a fiber's stack; that
+    // begins in generated code.
+    const auto end = reinterpret_cast<std::uint64_t>(guard);
+    const std::uint64_t bytes = end - stack < kMostBytes ? end - stack : kMostBytes;
+    for (std::uint64_t at = (stack + 7) & ~std::uint64_t{7}; at + 8 <= stack + bytes; at += 8) {
+        const std::uint64_t word = *reinterpret_cast<const volatile std::uint64_t *>(at);
+        if (is_generated_code(word - kLongestCall) && is_generated_code(word) &&
+            is_behind_call(word))
+            return word;
+    }
+    return 0;
+}
+
 FaultReport report_of(int signal, const siginfo_t &info, const ucontext_t &context) {
     FaultReport report;
     report.signal = signal;
@@ -116,7 +161,11 @@ struct SignalHandlers {
         Guard *guard = current_guard;
         if (!guard || !guard->armed_)
             return pass_on(signal, info, context);
-        guard->fault_ = report_of(signal, *info, *static_cast<ucontext_t *>(context));
+        const ucontext_t &at = *static_cast<ucontext_t *>(context);
+        guard->fault_ = report_of(signal, *info, at);
+        guard->fault_.code = is_generated_code(program_counter(at))
+                                 ? program_counter(at) + 1
+                                 : find_caller(stack_pointer(at), guard);
         guard->exit_ = Guard::Exit::Faulted;
         prepare_jump();
         siglongjmp(guard->jump_, 1);
@@ -259,6 +308,8 @@ void Guard::fail(const FaultReport &fault) noexcept {
     if (!guard)
         std::terminate(); // generated code runs under a guard only
     guard->fault_ = fault;
+    guard->fault_.code =
+        find_caller(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)), guard);
     guard->exit_ = Exit::Faulted;
     prepare_jump();
     siglongjmp(guard->jump_, 1);

@@ -29,8 +29,10 @@ struct FaultReport {
     bool address_known = false;
     std::uint64_t address = 0;
     Direction direction = Direction::Unknown;
-    int lane = -1;         ///< of the warp, -1 where it is not known
-    int signal = 0;        ///< that reported it, 0 for scu_fault
+    int lane = -1;  ///< of the warp, -1 where it is not known
+    int signal = 0; ///< that reported it, 0 for scu_fault
+    std::uint64_t code =
+        0; ///< in generated code: a byte behind the start of the instruction; 0: none
     char detail[192] = ""; ///< more in words, if there is more to say
 };
 

@@ -1,5 +1,6 @@
 // memory.cpp -- allocation of device, host and managed memory.
 #include "api/call.h"
+#include "device/checked_memory.h"
 #include "device/graph_memory.h"
 #include "device/memory_pool.h"
 #include "device/registry.h"
@@ -76,8 +77,12 @@ CUresult cuMemFree(CUdeviceptr address) {
     return api::with_context([&](Context &context) {
         if (address == 0)
             return; // as free() does, and CUDA
-        const Allocation allocation = find(address);
-        device::require(allocation.address == address, CUDA_ERROR_INVALID_VALUE);
+        const auto known = memory().find(address);
+        if (!known || known->address != address) {
+            device::checked_memory::refused_free(address);
+            throw device::Error(CUDA_ERROR_INVALID_VALUE);
+        }
+        const Allocation &allocation = *known;
         wait_for_users(allocation, context);
         if (allocation.kind == MemoryKind::Graph)
             return device::require(device::GraphMemory::end_use(address), CUDA_ERROR_INVALID_VALUE);

@@ -4,6 +4,7 @@
 #include "codegen/address.h"
 #include "codegen/tally.h"
 #include "codegen/warp_families.h"
+#include "codegen/watch.h"
 #include "rt/kernel_abi.h"
 #include "rt/windows.h"
 
@@ -379,6 +380,7 @@ void emit_all_lanes(WarpEmitter &w, const LaneByLane &lanes, TalliedLanes *talli
 void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
     const warp::AccessPlan &plan = w.kernel.plan.accesses.at(&i);
     const Address address = find_address(w, i, plan);
+    watch_access(w, i, address);
     if (emit_combined(w, i, address))
         return;
     check_address(w,

@@ -5,6 +5,7 @@
 // turns them into results. In the others a call waits and brings the sum.
 
 #include "codegen/warp_families.h"
+#include "codegen/watch.h"
 #include "rt/kernel_abi.h"
 
 #include <cstddef>
@@ -88,6 +89,7 @@ void emit_fiber_barrier(WarpEmitter &w, const ir::Instruction &i) {
 } // namespace
 
 void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i) {
+    watch_barrier(w, i);
     if (w.kernel.has_fibers())
         return emit_fiber_barrier(w, i);
     if (!i.is(ir::Opcode::BarrierReduce))

@@ -10,6 +10,7 @@
 #include "codegen/prefetch.h"
 #include "codegen/strided_window.h"
 #include "codegen/warp_families.h"
+#include "codegen/watch.h"
 #include "rt/kernel_abi.h"
 
 namespace softcuda::codegen {
@@ -503,6 +504,16 @@ void compiler_barrier(WarpEmitter &w) {
     w.b.CreateCall(llvm::InlineAsm::get(type, "", "~{memory}", true));
 }
 
+void watch_store(WarpEmitter &w, const ir::Instruction &i, const Address &address,
+                 const Element &element) {
+    if (w.kernel.plan.request.checks == 0)
+        return;
+    Values values;
+    for (unsigned e = 0; e < element.count; ++e)
+        values.push_back(to_memory(w, w.full(i.operand(1 + e)), element));
+    watch_access(w, i, address, values);
+}
+
 bool is_ordered(const ir::Instruction &i) { return i.attributes.order != ir::Order::Weak; }
 
 } // namespace
@@ -511,6 +522,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
     const warp::AccessPlan &plan = w.kernel.plan.accesses.at(&i);
     const Element element = element_of(w, plan, i.result()->type);
     const Address address = find_address(w, i, plan);
+    watch_access(w, i, address);
     if (is_ordered(i))
         compiler_barrier(w);
     const bool uniform = plan.full == How::Uniform;
@@ -537,6 +549,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
     const warp::AccessPlan &plan = w.kernel.plan.accesses.at(&i);
     const Element element = element_of(w, plan, i.operand(1)->type);
     const Address address = find_address(w, i, plan);
+    watch_store(w, i, address, element);
     if (is_ordered(i))
         compiler_barrier(w);
     if (plan.full == How::Uniform) {
@@ -557,6 +570,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
 }
 
 void emit_fence(WarpEmitter &w, const ir::Instruction &i) {
+    watch_fence(w, i);
     // The lanes of a block run on one processor thread, one after the other.
     if (i.attributes.scope == ir::Scope::Block)
         compiler_barrier(w);

@@ -14,6 +14,7 @@
 #include "codegen/lane_exchange.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
+#include "codegen/watch.h"
 #include "ir/dominators.h"
 #include "ir/exchange.h"
 #include "rt/kernel_abi.h"
@@ -125,6 +126,8 @@ void WarpEmitter::emit_lane_block(const ir::Block *block) {
         const auto found = place_of_exchange_.find(i);
         if (found != place_of_exchange_.end())
             wait_for_members(*i, found->second);
+        if (ir::is_exchange(*i))
+            watch_meeting(*this, *i);
         if (found != place_of_exchange_.end() && receives_result(*i))
             receive_exchange(*i);
         else

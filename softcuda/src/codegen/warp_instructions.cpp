@@ -4,6 +4,8 @@
 #include "codegen/source_lines.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
+#include "codegen/watch.h"
+#include "ir/exchange.h"
 
 #include <optional>
 
@@ -13,6 +15,8 @@ using ir::Opcode;
 
 void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     b.SetCurrentDebugLocation(kernel.lines.at(i.location));
+    if (ir::is_exchange(i) && !kernel.has_lanes())
+        watch_meeting(*this, i);
     if (is_elementwise(i.opcode)) {
         emit_elementwise_lanes(i);
         return;

@@ -135,7 +135,8 @@ class PtxProgram final : public Program {
     }
 
   private:
-    using Key = std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool, std::uint32_t>;
+    using Key =
+        std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool, std::uint32_t, bool>;
     /// One kernel and shape. Its lock is held while it is compiled: others compile meanwhile.
     struct Slot {
         std::mutex mutex;
@@ -145,7 +146,7 @@ class PtxProgram final : public Program {
     Slot &slot_of(std::size_t index, const Shape &shape) {
         std::lock_guard lock(mutex_);
         return compiled_[Key{index, shape.block, shape.small_grid, shape.cooperative,
-                             shape.call_stack}];
+                             shape.call_stack, shape.checks != 0}];
     }
 
     static KernelInfo describe(const ir::Function &function) {
@@ -195,7 +196,10 @@ class PtxProgram final : public Program {
         GeneratedKernel kernel = compile_kernel(
             *module_, *functions_[index],
             {.block = shape.block, .small_grid = shape.small_grid, .call_stack = shape.call_stack},
-            {.cooperative = shape.cooperative, .wanted = wanted_tier()}, host_target());
+            {.cooperative = shape.cooperative,
+             .wanted = shape.checks != 0 ? rt::Tier::Fibers : wanted_tier(),
+             .checks = shape.checks},
+            host_target());
         disk_cache().store(key, pack(kernel));
         return kernel;
     }
@@ -209,6 +213,7 @@ class PtxProgram final : public Program {
         key += shape.small_grid ? " small" : " large";
         key += shape.cooperative ? " cooperative" : "";
         key += shape.call_stack != 0 ? " stack " + std::to_string(shape.call_stack) : "";
+        key += shape.checks != 0 ? " checked" : "";
         if (std::optional<rt::Tier> tier = wanted_tier())
             key += ' ' + std::string(warp::text(*tier));
         if (const std::string skipped = skipped_passes(); !skipped.empty())
@@ -228,6 +233,7 @@ class PtxProgram final : public Program {
         kernel->scratch_bytes = generated.scratch_bytes;
         kernel->instructions_per_block = generated.instructions_per_block;
         kernel->loops = generated.loops;
+        kernel->checked = shape.checks != 0;
         kernel->call_stack = shape.call_stack;
         kernel->line_of = [code](std::uint64_t address) { return code->line_of(address); };
         kernel->code = std::move(code);

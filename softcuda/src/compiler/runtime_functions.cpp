@@ -35,6 +35,10 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_yield", reinterpret_cast<void *>(&scu_yield)},
         {"scu_preempt", reinterpret_cast<void *>(&scu_preempt)},
         {"scu_texture", reinterpret_cast<void *>(&scu_texture)},
+        {"scu_watch_access", reinterpret_cast<void *>(&scu_watch_access)},
+        {"scu_watch_fence", reinterpret_cast<void *>(&scu_watch_fence)},
+        {"scu_watch_meeting", reinterpret_cast<void *>(&scu_watch_meeting)},
+        {"scu_watch_barrier", reinterpret_cast<void *>(&scu_watch_barrier)},
         {"scu_globaltimer", reinterpret_cast<void *>(&scu_globaltimer)},
         {"scu_nanosleep", reinterpret_cast<void *>(&scu_nanosleep)},
     };

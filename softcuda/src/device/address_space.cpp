@@ -1,6 +1,8 @@
 // address_space.cpp -- allocation, and the questions that can be asked about an address.
 #include "device/address_space.h"
 
+#include "device/checked_memory.h"
+
 #include "device/device.h"
 #include "device/error.h"
 
@@ -75,6 +77,7 @@ std::uint64_t AddressSpace::allocate(const Request &request) {
     try {
         place(allocation);
         allocation.id = next_id_++;
+        checked_memory::allocated(allocation);
         map_.emplace(allocation.address, allocation);
     } catch (...) {
         if (on_device)
@@ -134,6 +137,7 @@ void AddressSpace::remove(Map::iterator position) {
     const Allocation allocation = position->second;
     map_.erase(position);
     remember_freed(allocation);
+    checked_memory::freed(allocation);
     if (allocation.kind == MemoryKind::Registered)
         return;
     if (allocation.kind == MemoryKind::Mapped || allocation.kind == MemoryKind::Shared)

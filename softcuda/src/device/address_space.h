@@ -54,7 +54,8 @@ struct Allocation {
     std::uint64_t run = 0;            ///< the pages behind it
     std::uint64_t run_bytes = 0;      ///< 0: a piece of a slab, or not in the arena
     std::shared_ptr<PhysicalMemory> backing; ///< where pages can be shared
-    std::uint64_t readers = 0, writers = 0;  ///< of what is mapped: a bit for each device
+    std::uint32_t knows_writes = 0; ///< since when all writes are seen (checked_memory.h); 0: never
+    std::uint64_t readers = 0, writers = 0; ///< of what is mapped: a bit for each device
 };
 
 /// The allocator and the map of all allocations. Any thread may call any function.

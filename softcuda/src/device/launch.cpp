@@ -1,7 +1,10 @@
 // launch.cpp -- from cuLaunchKernel to a grid in the pool.
 #include "device/launch.h"
 
+#include "check/finding.h"
+#include "check/launch_checks.h"
 #include "device/capture.h"
+#include "device/checked_memory.h"
 #include "device/client_question.h"
 #include "device/context.h"
 #include "device/device.h"
@@ -68,6 +71,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
 
     void fill_frame(const LaunchRequest &request);
     void complete() noexcept;
+    void finish_checks() noexcept;
     [[nodiscard]] std::string describe_fault() const noexcept;
     void help() override;
     [[nodiscard]] bool dropped() const noexcept;
@@ -89,7 +93,8 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     std::uint64_t workspace_ = 0; ///< of a cooperative grid: where its barrier counts
     ParameterBlock parameters_;
     std::mutex runtime_mutex_;
-    std::unique_ptr<DeviceRuntime> runtime_; ///< once a thread has called it
+    std::unique_ptr<DeviceRuntime> runtime_;      ///< once a thread has called it
+    std::unique_ptr<check::LaunchChecks> checks_; ///< null: none
     Blocks grid_{*this};
 };
 
@@ -134,6 +139,13 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     work.most_seats = stream.multiprocessors();
     work.owner = &stream.context();
     work.block_time = &function.block_time;
+    if (code_->checked) {
+        check::report_at_exit();
+        checks_ = std::make_unique<check::LaunchChecks>(check::modes(), info.name, frame_,
+                                                        work.memory.shared - kSharedGap,
+                                                        work.memory.local, checked_memory::map());
+        work.watch = checks_.get();
+    }
     grid_.set_work(work, &frame_);
 }
 
@@ -168,7 +180,7 @@ void KernelLaunch::fill_frame(const LaunchRequest &request) {
 }
 
 bool KernelLaunch::is_tiny() const noexcept {
-    if (code_->loops)
+    if (code_->loops || checks_)
         return false;
     const std::uint64_t blocks = grid_.work().blocks;
     // Until it was measured: an instruction of all warps of a block in about a nanosecond.
@@ -247,7 +259,14 @@ std::string KernelLaunch::describe_fault() const noexcept try {
     return {};
 }
 
+void KernelLaunch::finish_checks() noexcept try {
+    if (checks_)
+        checks_->finish();
+} catch (const std::bad_alloc &) { // then some findings are not told
+}
+
 void KernelLaunch::complete() noexcept {
+    finish_checks();
     switch (grid_.outcome()) {
     case rt::Grid::Outcome::Done:
         if (run_children())
@@ -370,7 +389,8 @@ compiler::Shape shape_of(const Function &function, const LaunchRequest &request)
     compiler::Shape shape{.block = request.block,
                           .small_grid = true,
                           .cooperative = request.cooperative,
-                          .call_stack = call_stack_of(function)};
+                          .call_stack = call_stack_of(function),
+                          .checks = check::modes()};
     for (std::size_t i = 0; i < 3; i++)
         if (std::uint64_t{request.grid[i]} * request.block[i] >= (std::uint64_t{1} << 31))
             shape.small_grid = false;

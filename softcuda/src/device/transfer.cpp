@@ -2,6 +2,7 @@
 #include "device/transfer.h"
 
 #include "device/capture.h"
+#include "device/checked_memory.h"
 #include "device/context.h"
 #include "device/error.h"
 #include "device/system.h"
@@ -75,12 +76,14 @@ void Transfer::start() noexcept {
     System &system = System::get();
     if (grid_.work().blocks == 0 || context().sticky_error() != CUDA_SUCCESS)
         return system.timeline().finish(*this);
+    note_writes();
     system.pool().submit(std::shared_ptr<rt::Grid>(shared_from_this(), &grid_));
 }
 
 void Transfer::run_here() noexcept {
     if (grid_.work().blocks == 0 || context().sticky_error() != CUDA_SUCCESS)
         return System::get().timeline().finish(*this);
+    note_writes();
     rt::prepare_thread_for_guards();
     rt::Guard guard;
     const rt::Guard::Exit exit =
@@ -88,6 +91,14 @@ void Transfer::run_here() noexcept {
     if (exit != rt::Guard::Exit::Returned)
         fail(CUDA_ERROR_INVALID_VALUE);
     System::get().timeline().finish(*this);
+}
+
+void Transfer::note_writes() const noexcept try {
+    if (const auto *copy = std::get_if<Copy>(&what_))
+        checked_memory::copied(*copy);
+    else
+        checked_memory::filled(std::get<Fill>(what_));
+} catch (const std::bad_alloc &) { // then some of it counts as not written
 }
 
 void Transfer::fail(CUresult result) noexcept {

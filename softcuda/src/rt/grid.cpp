@@ -151,6 +151,7 @@ void Grid::run_warps(Seat &seat) noexcept {
                                     .frame = frame_,
                                     .warps = work_.warps,
                                     .memory = work_.memory,
+                                    .watch = work_.watch,
                                     .cooperative = work_.cooperative};
     Guard guard(&interrupt_);
     const Guard::Exit exit = guard.run([&] { end = scheduler->run(job, seat.state(), chunks); });

@@ -12,6 +12,7 @@
 #include "rt/guard.h"
 #include "rt/kernel_abi.h"
 #include "rt/seat.h"
+#include "rt/watch.h"
 
 #include <atomic>
 #include <cstdint>
@@ -35,6 +36,7 @@ class Grid {
         int priority = 0;                ///< lower numbers go first
         unsigned most_seats = 0;         ///< that may run it at the same time; 0: all
         const void *owner = nullptr;     ///< whose it is: see WorkerPool::interrupt_all_of
+        LaunchWatch *watch = nullptr;    ///< of a checked kernel; outlives the grid
         BlockTime *block_time = nullptr; ///< may be null; outlives the grid
     };
 

@@ -85,6 +85,19 @@ void ResidentBlock::begin(const WorkerState &worker, std::uint64_t index, Fiber:
     }
 }
 
+void ResidentBlock::watch_by(LaunchWatch &watcher) {
+    watcher_ = &watcher;
+    state_.watch = watcher.begin(state_);
+    if (!state_.watch)
+        fail("there is no memory for its checks");
+}
+
+void ResidentBlock::end_watch() noexcept {
+    if (state_.watch)
+        watcher_->end(watch());
+    state_.watch = nullptr;
+}
+
 NamedBarrier &ResidentBlock::configure(std::uint32_t number, std::uint32_t threads,
                                        const char *place) {
     if (number >= kBarriers)
@@ -104,6 +117,8 @@ NamedBarrier &ResidentBlock::configure(std::uint32_t number, std::uint32_t threa
 }
 
 void ResidentBlock::complete(NamedBarrier &barrier, WarpQueue &ready) {
+    if (state_.watch && barrier.expected == NamedBarrier::kWholeBlock && live_ < warp_count_)
+        watch()->pass_without(warp_count_ - live_);
     while (!barrier.waiting.empty()) {
         WarpFiber &warp = barrier.waiting.pop();
         warp.result = barrier.sum;
@@ -122,6 +137,8 @@ void ResidentBlock::end_warp(WarpQueue &ready) {
             complete(barrier, ready);
     if (live_ > 0)
         check_progress();
+    else
+        end_watch();
 }
 
 void ResidentBlock::report_deadlock() const {

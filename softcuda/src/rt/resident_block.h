@@ -8,6 +8,7 @@
 #include "rt/kernel_abi.h"
 #include "rt/reserved_range.h"
 #include "rt/seat.h"
+#include "rt/watch.h"
 
 #include <array>
 #include <cstdint>
@@ -78,6 +79,13 @@ class ResidentBlock {
     /// to `ready`.
     void begin(const WorkerState &worker, std::uint64_t index, Fiber::Body body, WarpQueue &ready);
 
+    /// Has the block watched from now until its end. Ends the launch where there is no memory.
+    void watch_by(LaunchWatch &watcher);
+    [[nodiscard]] BlockWatch *watch() const noexcept {
+        return static_cast<BlockWatch *>(state_.watch);
+    }
+    void end_watch() noexcept;
+
     /// A warp arrives at a barrier. True if it was the last: the barrier has its result, and those
     /// that waited are in `ready` again.
     bool arrive(NamedBarrier &barrier, std::uint32_t part, const char *place, WarpQueue &ready) {
@@ -130,6 +138,7 @@ class ResidentBlock {
     [[noreturn]] void report_deadlock() const;
 
     WarpScheduler &scheduler_;
+    LaunchWatch *watcher_ = nullptr;
     WorkerState state_{};
     std::uint64_t index_ = 0; ///< as the grid counts its blocks
     Windows windows_;

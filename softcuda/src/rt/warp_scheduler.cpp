@@ -78,6 +78,8 @@ void WarpScheduler::abandon() noexcept {
     current_ = nullptr;
     finished_ = nullptr;
     ready_.clear();
+    for (const auto &block : resident_)
+        block->end_watch();
     std::move(resident_.begin(), resident_.end(), std::back_inserter(free_));
     resident_.clear();
 }
@@ -128,6 +130,8 @@ void WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) 
     resident_.push_back(std::move(free_.back()));
     free_.pop_back();
     resident_.back()->begin(worker, index, run_warp, ready_);
+    if (job_.watch)
+        resident_.back()->watch_by(*job_.watch);
     gave_way_ = 0;
     idle_rounds_ = 0;
     // Each warp has had its turn by then, and nothing else has happened.
@@ -207,20 +211,29 @@ std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, s
                                   const char *place) {
     WarpFiber &self = *current_;
     NamedBarrier &barrier = self.block->barrier(number, threads, place);
+    BlockWatch *const watch = self.block->watch();
+    if (watch)
+        watch->arrive(self.warp, number, true);
     if (self.block->arrive(barrier, part, place, ready_)) {
         Guard::poll_interrupt();
         gave_way_ = 0;
         idle_rounds_ = 0;
-        return barrier.result;
+        self.result = barrier.result;
+    } else {
+        self.block->wait(barrier, self);
+        leave(self);
     }
-    self.block->wait(barrier, self);
-    leave(self);
+    if (watch)
+        watch->leave(self.warp, number);
     return self.result;
 }
 
 void WarpScheduler::arrive(std::uint32_t number, std::uint32_t threads, const char *place) {
     ResidentBlock &block = *current_->block;
-    if (block.arrive(block.barrier(number, threads, place), 0, place, ready_))
+    NamedBarrier &barrier = block.barrier(number, threads, place);
+    if (BlockWatch *const watch = block.watch())
+        watch->arrive(current_->warp, number, false);
+    if (block.arrive(barrier, 0, place, ready_))
         gave_way_ = 0;
 }
 

@@ -1,0 +1,63 @@
+// access_marks.h -- who accessed each word of memory last.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace softcuda::check {
+
+inline constexpr unsigned kWordBytes = 4;
+
+/// One access to a word.
+struct Mark {
+    std::uint32_t block = 0;
+    std::uint32_t clock : 22 = 0; ///< of the warp
+    std::uint32_t warp : 5 = 0;
+    std::uint32_t lane : 5 = 0;
+    std::uint32_t site : 22 = 0; ///< 0: there was none
+    std::uint32_t bytes : 4 = 0; ///< of the word: a bit each
+    std::uint32_t strong : 1 = 0;
+    std::uint32_t atomic : 1 = 0;
+    std::uint32_t several : 1 = 0; ///< lanes of the warp at once; `lane` is one of them
+};
+
+/// A word's last write, and two of the reads after it: the latest, and one of another warp.
+struct Cell {
+    std::uint32_t run = 0; ///< of what launch, or block for shared memory
+    Mark write, read, other_read;
+};
+
+/// The cells of global memory, by pages that are made when first touched.
+class MarkedMemory {
+  public:
+    static constexpr std::uint64_t kPageBytes = 4096;
+
+    /// Holds the lock of one page at a time: for a walk over places that lie together.
+    class Cursor {
+      public:
+        explicit Cursor(MarkedMemory &memory) : memory_(memory) {}
+        /// The cell of the word at `address`, until the next call. Throws std::bad_alloc.
+        Cell &at(std::uint64_t address);
+
+      private:
+        MarkedMemory &memory_;
+        std::unique_lock<std::mutex> lock_;
+        std::uint64_t page_ = ~std::uint64_t{0};
+        Cell *cells_ = nullptr;
+    };
+
+  private:
+    using Page = std::array<Cell, kPageBytes / kWordBytes>;
+    static constexpr std::size_t kShards = 256;
+    struct Shard {
+        std::mutex mutex;
+        std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages;
+    };
+    std::array<Shard, kShards> shards_;
+};
+
+} // namespace softcuda::check

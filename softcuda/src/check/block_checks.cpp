@@ -1,0 +1,204 @@
+// block_checks.cpp -- hands what a block does to the checks that are on.
+#include "check/block_checks.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+namespace softcuda::check {
+
+using rt::WatchKind;
+using rt::WatchScope;
+using rt::WatchSite;
+using rt::WatchSpace;
+
+namespace {
+
+std::uint64_t address_of(const std::byte *pointer) {
+    return reinterpret_cast<std::uint64_t>(pointer);
+}
+
+std::uint32_t threads_of(const rt::LaunchFrame &frame) {
+    return frame.block[0] * frame.block[1] * frame.block[2];
+}
+
+} // namespace
+
+BlockChecks::BlockChecks(LaunchChecks &launch, rt::WorkerState &state)
+    : launch_(launch), state_(state), block_(static_cast<std::uint32_t>(state.block_index)),
+      run_(next_run()), order_(block_, launch.places) {
+    if (launch.modes & (Race | Sync))
+        shared_cells_.resize((launch.shared_bytes + kWordBytes - 1) / kWordBytes);
+    if (launch.modes & Init) {
+        shared_written_.reset(launch.shared_bytes);
+        local_written_.reset(launch.local_bytes);
+    }
+}
+
+BlockChecks::Place BlockChecks::place_of(const WarpAccess &access, std::uint64_t address) const {
+    const std::uint64_t shared = address - address_of(state_.shared);
+    const std::uint64_t local = address - address_of(state_.local);
+    switch (access.site.space) {
+    case WatchSpace::Shared:
+        return {Space::Shared, shared};
+    case WatchSpace::Local:
+        return {Space::Local, local};
+    case WatchSpace::Global:
+        return {Space::Global, address};
+    case WatchSpace::Generic:
+        break;
+    }
+    if (shared < launch_.shared_bytes)
+        return {Space::Shared, shared};
+    if (local < launch_.local_bytes)
+        return {Space::Local, local};
+    return {Space::Global, address};
+}
+
+std::uint32_t BlockChecks::lanes_of_warp() const {
+    const std::uint32_t first = state_.warp_index * rt::kWarpSize;
+    const std::uint32_t count = std::min(threads_of(launch_.frame) - first, rt::kWarpSize);
+    return count == rt::kWarpSize ? ~0u : (1u << count) - 1;
+}
+
+std::uint32_t BlockChecks::thread(std::uint32_t lane) const {
+    return state_.warp_index * rt::kWarpSize + lane;
+}
+
+FoundAccess BlockChecks::found(const WarpAccess &access, std::uint32_t lane) const {
+    return launch_.access(access.number, block_, thread(lane), access.bytes);
+}
+
+void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
+                         const std::byte *values) {
+    if (mask == 0)
+        return;
+    const WarpAccess access{.site = site,
+                            .number = number_of(site),
+                            .mask = mask,
+                            .addresses = addresses,
+                            .values = values,
+                            .bytes = site.bytes * site.count};
+    if (launch_.modes & Mem)
+        check_bounds(access);
+    if (launch_.modes & Init)
+        check_written(access);
+    if (launch_.modes & (Race | Sync))
+        check_races(access);
+}
+
+void BlockChecks::check_written(const WarpAccess &access) {
+    const bool writes = access.site.kind != WatchKind::Load;
+    WrittenMemory &memory = Memory::of_process().written;
+    for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+        const Place place = place_of(access, access.addresses[lane]);
+        WrittenWindow *window = place.space == Space::Shared  ? &shared_written_
+                                : place.space == Space::Local ? &local_written_
+                                                              : nullptr;
+        bool written = true;
+        if (!window) {
+            const MemoryMap::Piece *piece = piece_of(place.offset);
+            if (!piece || !piece->knows_writes)
+                continue;
+            written = access.site.kind == WatchKind::Store ||
+                      memory.is_written(place.offset, access.bytes);
+            if (writes)
+                memory.write(place.offset, access.bytes);
+        } else {
+            written = access.site.kind == WatchKind::Store ||
+                      window->is_written(place.offset, access.bytes);
+            if (writes)
+                window->write(place.offset, access.bytes);
+        }
+        if (written || launch_.is_known(Kind::Uninitialized, access.number, 0))
+            continue;
+        Finding finding;
+        finding.mode = Init;
+        finding.space = window ? (place.space == Space::Shared ? "shared" : "local") : "global";
+        finding.array = window ? variable_of(access.number) : launch_.memory.describe(place.offset);
+        finding.detail = "nobody has written there since it was allocated";
+        finding.accesses = {found(access, lane)};
+        launch_.tell(Kind::Uninitialized, access.number, 0, finding);
+    }
+}
+
+void BlockChecks::fence(WatchScope scope, std::uint32_t mask) {
+    if (mask != 0)
+        order_.fence(state_.warp_index, scope == WatchScope::Device);
+}
+
+void BlockChecks::meet(WatchSite &site, std::uint32_t mask, const std::uint32_t *members) {
+    const std::uint32_t all = lanes_of_warp();
+    const std::uint32_t number = number_of(site);
+    for (std::uint32_t left = mask; left != 0 && (launch_.modes & Sync); left &= left - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::uint32_t named = members[lane] & all;
+        const bool names_itself = named >> lane & 1;
+        const bool all_here = !site.strong || (named & ~mask) == 0;
+        if ((names_itself && all_here) || launch_.is_known(Kind::WrongMask, number, !names_itself))
+            continue;
+        char text[160];
+        std::snprintf(text, sizeof text,
+                      names_itself ? "its mask 0x%08x names lanes that do not come: 0x%08x"
+                                   : "its mask 0x%08x lacks the thread's own lane, %u",
+                      members[lane], names_itself ? named & ~mask : lane);
+        Finding finding;
+        finding.mode = Sync;
+        finding.detail = text;
+        finding.accesses = {launch_.access(number, block_, thread(lane), 0)};
+        launch_.tell(Kind::WrongMask, number, !names_itself, finding);
+    }
+    if (site.kind != WatchKind::Meeting || !site.acquire)
+        return; // shuffles and votes order no memory
+    for (std::uint32_t left = mask; left != 0;) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+        // Those who met elsewhere in the program have met these, too.
+        const std::uint32_t here = site.strong ? mask : all;
+        const std::uint32_t together = (members[lane] & here) | 1u << lane;
+        order_.meet(state_.warp_index, together, all);
+        left &= ~together;
+    }
+}
+
+void BlockChecks::come_to_barrier(WatchSite &site, std::uint32_t mask) {
+    barrier_sites_[state_.warp_index] = &site;
+    last_barrier_ = &site;
+    const std::uint32_t missing = lanes_of_warp() & ~mask;
+    if (!(launch_.modes & Sync) || missing == 0)
+        return;
+    const std::uint32_t number = number_of(site);
+    if (launch_.is_known(Kind::DivergentBarrier, number, 0))
+        return;
+    Finding finding;
+    finding.mode = Sync;
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+    const auto absent = static_cast<std::uint32_t>(std::countr_zero(missing));
+    finding.detail = std::to_string(std::popcount(missing)) +
+                     " lanes of its warp do not come: thread " + std::to_string(thread(absent)) +
+                     " of the block is the first";
+    finding.accesses = {launch_.access(number, block_, thread(lane), 0)};
+    launch_.tell(Kind::DivergentBarrier, number, 0, finding);
+}
+
+void BlockChecks::pass_without(std::uint32_t ended) {
+    if (!(launch_.modes & Sync) || !last_barrier_)
+        return;
+    const std::uint32_t number = number_of(*last_barrier_);
+    if (launch_.is_known(Kind::DivergentBarrier, number, 0))
+        return;
+    Finding finding;
+    finding.mode = Sync;
+    finding.detail = std::to_string(ended) + (ended == 1 ? " warp" : " warps") +
+                     " of the block ended without coming to it";
+    finding.accesses = {launch_.access(number, block_, thread(0), 0)};
+    launch_.tell(Kind::DivergentBarrier, number, 0, finding);
+}
+
+void BlockChecks::arrive(std::uint32_t warp, std::uint32_t number, bool waits) {
+    order_.arrive(warp, number, waits);
+}
+
+void BlockChecks::leave(std::uint32_t warp, std::uint32_t number) { order_.leave(warp, number); }
+
+} // namespace softcuda::check

@@ -1,0 +1,83 @@
+// block_checks.h -- the checks of one thread block while it runs.
+#pragma once
+
+#include "check/access_marks.h"
+#include "check/launch_checks.h"
+#include "check/thread_order.h"
+#include "check/written_bytes.h"
+#include "rt/watch.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace softcuda::check {
+
+class BlockChecks final : public rt::BlockWatch {
+  public:
+    BlockChecks(LaunchChecks &launch, rt::WorkerState &state);
+
+    void access(rt::WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
+                const std::byte *values) override;
+    void fence(rt::WatchScope scope, std::uint32_t mask) override;
+    void meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members) override;
+    void come_to_barrier(rt::WatchSite &site, std::uint32_t mask) override;
+    void arrive(std::uint32_t warp, std::uint32_t number, bool waits) override;
+    void leave(std::uint32_t warp, std::uint32_t number) override;
+    void pass_without(std::uint32_t ended) override;
+
+  private:
+    /// One warp's access, with what is needed again and again.
+    struct WarpAccess {
+        rt::WatchSite &site;
+        std::uint32_t number; ///< of the site
+        std::uint32_t mask;
+        const std::uint64_t *addresses;
+        const std::byte *values;
+        std::uint32_t bytes; ///< of a lane
+    };
+    enum class Space { Global, Shared, Local };
+    struct Place {
+        Space space;
+        std::uint64_t offset; ///< in the window, or the address
+    };
+    [[nodiscard]] Place place_of(const WarpAccess &access, std::uint64_t address) const;
+    [[nodiscard]] std::uint32_t lanes_of_warp() const;
+    [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const;
+    [[nodiscard]] FoundAccess found(const WarpAccess &access, std::uint32_t lane) const;
+
+    // bounds.cpp
+    void check_bounds(const WarpAccess &access);
+    void check_window(const WarpAccess &access, std::uint32_t lane, Space space,
+                      std::uint64_t offset);
+    void check_global(const WarpAccess &access, std::uint32_t lane, std::uint64_t address);
+    void tell_bounds(const WarpAccess &access, std::uint32_t lane, Kind kind, const char *space,
+                     std::string array);
+    [[nodiscard]] const MemoryMap::Piece *piece_of(std::uint64_t address);
+
+    void check_written(const WarpAccess &access);
+
+    // races.cpp
+    void check_races(const WarpAccess &access);
+    void check_word(const WarpAccess &access, Cell &cell, Space space, std::uint32_t lane,
+                    std::uint32_t bytes, std::uint64_t address);
+    void check_against(const WarpAccess &access, const Mark &before, Kind kind, Space space,
+                       std::uint32_t lane, std::uint64_t address);
+    [[nodiscard]] bool stores_the_same(const WarpAccess &access, const Mark &before,
+                                       std::uint32_t lane, std::uint64_t address) const;
+    void synchronize(const WarpAccess &access);
+
+    LaunchChecks &launch_;
+    rt::WorkerState &state_;
+    std::uint32_t block_;
+    std::uint32_t run_;
+    BlockOrder order_;
+    std::vector<Cell> shared_cells_;
+    WrittenWindow shared_written_, local_written_;
+    static constexpr std::size_t kPieces = 16;
+    std::array<MemoryMap::Piece, kPieces> pieces_;        ///< lately used, by address
+    std::array<rt::WatchSite *, kWarps> barrier_sites_{}; ///< where each warp came to the last one
+    rt::WatchSite *last_barrier_ = nullptr;
+};
+
+} // namespace softcuda::check

@@ -1,0 +1,184 @@
+// finding.cpp -- the list of findings, as text and as JSON.
+#include "check/finding.h"
+
+#include "check/suppression.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <mutex>
+
+namespace softcuda::check {
+namespace {
+
+constexpr const char *kKinds[] = {"read-after-write",
+                                  "write-after-read",
+                                  "write-after-write",
+                                  "atomic-and-plain",
+                                  "out-of-bounds",
+                                  "use-after-free",
+                                  "misaligned",
+                                  "null",
+                                  "double-free",
+                                  "invalid-free",
+                                  "leak",
+                                  "uninitialized",
+                                  "divergent-barrier",
+                                  "wrong-mask",
+                                  "missing-syncwarp"};
+
+struct List {
+    std::mutex mutex;
+    std::vector<Finding> findings; ///< in the order in which they were found
+    std::map<std::string, std::size_t> places;
+};
+
+List &list() { // never destroyed: threads may end after main()
+    static auto *const list = new List;
+    return *list;
+}
+
+std::string place(const FoundAccess &access) {
+    return access.file.empty() ? "an unknown line"
+                               : access.file + ":" + std::to_string(access.line);
+}
+
+std::string key_of(const Finding &finding) {
+    std::string key = std::string(name(finding.mode)) + ' ' + name(finding.kind) + ' ' +
+                      finding.kernel + ' ' + finding.space + ' ';
+    for (const FoundAccess &access : finding.accesses)
+        key += place(access) + ' ' + access.what + ' ';
+    return finding.accesses.empty() ? key + finding.detail : key;
+}
+
+std::string triple(const std::array<std::uint32_t, 3> &of) {
+    return "(" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) +
+           ")";
+}
+
+std::string text_of(const Finding &finding) {
+    std::string text = std::string(name(finding.mode)) + ": " + name(finding.kind);
+    if (!finding.space.empty())
+        text += " in " + finding.space + " memory";
+    if (!finding.kernel.empty())
+        text += ", kernel `" + finding.kernel + "`";
+    if (finding.count > 1)
+        text += ", " + std::to_string(finding.count) + " times";
+    text += '\n';
+    for (const FoundAccess &access : finding.accesses) {
+        text += "    " + place(access) + ": " + access.what;
+        if (access.bytes != 0)
+            text +=
+                " of " + std::to_string(access.bytes) + (access.bytes == 1 ? " byte" : " bytes");
+        text += " by thread " + triple(access.thread) + " of block " + triple(access.block) + '\n';
+    }
+    if (!finding.array.empty())
+        text += "    to " + finding.array + '\n';
+    if (!finding.detail.empty())
+        text += "    " + finding.detail + '\n';
+    return text;
+}
+
+std::string quoted(const std::string &text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            result += '\\';
+        if (static_cast<unsigned char>(c) < 0x20) {
+            char code[8];
+            std::snprintf(code, sizeof code, "\\u%04x", c);
+            result += code;
+        } else {
+            result += c;
+        }
+    }
+    return result + '"';
+}
+
+std::string json_of(const std::array<std::uint32_t, 3> &of) {
+    return "[" + std::to_string(of[0]) + ", " + std::to_string(of[1]) + ", " +
+           std::to_string(of[2]) + "]";
+}
+
+std::string json_of(const FoundAccess &access) {
+    return R"({"what": )" + quoted(access.what) + R"(, "file": )" + quoted(access.file) +
+           R"(, "line": )" + std::to_string(access.line) + R"(, "block": )" +
+           json_of(access.block) + R"(, "thread": )" + json_of(access.thread) + R"(, "bytes": )" +
+           std::to_string(access.bytes) + "}";
+}
+
+std::string json_of(const Finding &finding) {
+    std::string accesses;
+    for (const FoundAccess &access : finding.accesses)
+        accesses += (accesses.empty() ? "" : ", ") + json_of(access);
+    return R"({"mode": )" + quoted(std::string(name(finding.mode))) + R"(, "kind": )" +
+           quoted(name(finding.kind)) + R"(, "kernel": )" + quoted(finding.kernel) +
+           R"(, "count": )" + std::to_string(finding.count) + R"(, "space": )" +
+           quoted(finding.space) + R"(, "array": )" + quoted(finding.array) + R"(, "text": )" +
+           quoted(text_of(finding)) + R"(, "accesses": [)" + accesses + "]}";
+}
+
+void report() {
+    if (const std::string text = to_text(); !text.empty())
+        std::fprintf(stderr, "softcuda: the checks found\n%s", text.c_str());
+    const char *path = std::getenv("SOFTCUDA_CHECK_JSON");
+    if (!path || !*path)
+        return;
+    std::ofstream file(path);
+    file << to_json() << '\n';
+    if (!file.flush())
+        std::fprintf(stderr, "softcuda: SOFTCUDA_CHECK_JSON: cannot write %s\n", path);
+}
+
+} // namespace
+
+const char *name(Kind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+
+void add(const Finding &finding) {
+    if (is_suppressed(finding))
+        return;
+    List &all = list();
+    const std::string key = key_of(finding);
+    std::lock_guard lock(all.mutex);
+    const auto [place, is_new] = all.places.emplace(key, all.findings.size());
+    if (is_new)
+        all.findings.push_back(finding);
+    else
+        all.findings[place->second].count += finding.count;
+}
+
+void forget_findings() {
+    List &all = list();
+    std::lock_guard lock(all.mutex);
+    all.findings.clear();
+    all.places.clear();
+}
+
+std::string to_json() {
+    List &all = list();
+    std::string modes_text, findings;
+    for (const Mode mode : {Mem, Race, Init, Sync})
+        if (modes() & mode)
+            modes_text += (modes_text.empty() ? "" : ", ") + quoted(std::string(name(mode)));
+    std::lock_guard lock(all.mutex);
+    for (const Finding &finding : all.findings)
+        findings += (findings.empty() ? "\n  " : ",\n  ") + json_of(finding);
+    return R"({"modes": [)" + modes_text + R"(], "findings": [)" + findings + "]}";
+}
+
+std::string to_text() {
+    List &all = list();
+    std::lock_guard lock(all.mutex);
+    std::string text;
+    for (const Finding &finding : all.findings)
+        text += text_of(finding);
+    return text;
+}
+
+void report_at_exit() {
+    static const int registered = std::atexit(report);
+    static_cast<void>(registered);
+}
+
+} // namespace softcuda::check

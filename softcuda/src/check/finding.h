@@ -1,0 +1,63 @@
+// finding.h -- what the checks have found, once for each pair of lines.
+#pragma once
+
+#include "check/modes.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace softcuda::check {
+
+enum class Kind {
+    ReadAfterWrite,
+    WriteAfterRead,
+    WriteAfterWrite,
+    AtomicAndPlain,
+    OutOfBounds,
+    UseAfterFree,
+    Misaligned,
+    Null,
+    DoubleFree,
+    InvalidFree,
+    Leak,
+    Uninitialized,
+    DivergentBarrier,
+    WrongMask,
+    MissingSyncwarp,
+};
+/// "read-after-write".
+[[nodiscard]] const char *name(Kind kind);
+
+/// One of the accesses that a finding is about.
+struct FoundAccess {
+    std::string what; ///< "write", "read", "atomic access", "barrier", ...
+    std::string file;
+    std::uint32_t line = 0;
+    std::array<std::uint32_t, 3> block{}, thread{};
+    std::uint32_t bytes = 0;
+};
+
+struct Finding {
+    Mode mode = Mem;
+    Kind kind = Kind::OutOfBounds;
+    std::string kernel;
+    std::string space;  ///< "global", "shared", "local", or nothing
+    std::string array;  ///< in words
+    std::string detail; ///< a sentence that explains it
+    std::vector<FoundAccess> accesses;
+    std::uint64_t count = 1;
+};
+
+/// Adds it, or counts the same one up: of the same kind in the same lines of a kernel. Those that
+/// SOFTCUDA_CHECK_SUPPRESS names are dropped. Any thread.
+void add(const Finding &finding);
+void forget_findings();
+[[nodiscard]] std::string to_json();
+/// For a person; empty where nothing was found.
+[[nodiscard]] std::string to_text();
+/// Prints them when the process ends, and writes SOFTCUDA_CHECK_JSON. Once is enough.
+void report_at_exit();
+
+} // namespace softcuda::check

@@ -1,0 +1,156 @@
+// launch_checks.cpp -- findings of one launch, each told once.
+#include "check/launch_checks.h"
+
+#include "check/block_checks.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <deque>
+#include <filesystem>
+#include <new>
+
+namespace softcuda::check {
+namespace {
+
+struct Sites {
+    std::mutex mutex;
+    std::deque<SiteText> texts;
+};
+
+Sites &sites() {
+    static auto *const sites = new Sites;
+    return *sites;
+}
+
+/// `s` for `_ZZ6kernelE1s`, as the source has it.
+std::string source_name(const char *symbol) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void *)> text(
+        abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
+    const std::string name = status == 0 ? text.get() : symbol;
+    const std::size_t scope = name.rfind("::");
+    return scope == std::string::npos ? name : name.substr(scope + 2);
+}
+
+/// NVRTC writes the current folder before the names of sources, which exist in memory only.
+std::string source_file(const char *path) {
+    std::error_code failed;
+    const std::filesystem::path file(path), here = std::filesystem::current_path(failed);
+    return !failed && file.parent_path() == here ? file.filename().string() : path;
+}
+
+std::uint64_t key_of(Kind kind, std::uint32_t first, std::uint32_t second) {
+    return static_cast<std::uint64_t>(kind) << 48 ^ std::uint64_t{first} << 24 ^ second;
+}
+
+} // namespace
+
+Memory &Memory::of_process() {
+    static auto *const memory = new Memory;
+    return *memory;
+}
+
+std::uint32_t number_of(rt::WatchSite &site) {
+    std::atomic_ref<std::uint32_t> id(site.id);
+    if (const std::uint32_t known = id.load(std::memory_order_relaxed))
+        return known;
+    Sites &all = sites();
+    std::lock_guard lock(all.mutex);
+    if (const std::uint32_t known = id.load(std::memory_order_relaxed))
+        return known;
+    all.texts.push_back(
+        {source_file(site.file), site.array ? source_name(site.array) : "", site.line, site.kind});
+    const auto number = static_cast<std::uint32_t>(all.texts.size());
+    id.store(number, std::memory_order_relaxed);
+    return number;
+}
+
+SiteText text_of(std::uint32_t number) {
+    Sites &all = sites();
+    std::lock_guard lock(all.mutex);
+    return number == 0 || number > all.texts.size() ? SiteText{} : all.texts[number - 1];
+}
+
+std::string variable_of(std::uint32_t number) {
+    const std::string name = text_of(number).array;
+    return name.empty() ? "" : "variable `" + name + "`";
+}
+
+std::uint32_t next_run() noexcept {
+    static std::atomic<std::uint32_t> next{1};
+    const std::uint32_t run = next++;
+    return run != 0 ? run : next++;
+}
+
+LaunchChecks::LaunchChecks(unsigned modes, std::string kernel, const rt::LaunchFrame &frame,
+                           std::uint64_t shared_bytes, std::uint64_t local_bytes, MemoryMap &memory)
+    : modes(modes), kernel(std::move(kernel)), frame(frame), shared_bytes(shared_bytes),
+      local_bytes(local_bytes), run(next_run()), memory(memory) {}
+
+rt::BlockWatch *LaunchChecks::begin(rt::WorkerState &state) noexcept try {
+    return new BlockChecks(*this, state);
+} catch (const std::bad_alloc &) {
+    return nullptr;
+}
+
+void LaunchChecks::end(rt::BlockWatch *block) noexcept { delete block; }
+
+bool LaunchChecks::is_known(Kind kind, std::uint32_t first, std::uint32_t second) {
+    std::lock_guard lock(mutex_);
+    const auto [found, is_new] = told_.try_emplace(key_of(kind, first, second));
+    if (is_new)
+        found->second.count = 0;
+    ++found->second.count;
+    return !is_new;
+}
+
+FoundAccess LaunchChecks::access(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
+                                 std::uint32_t bytes) const {
+    const SiteText text = text_of(site);
+    FoundAccess found;
+    switch (text.kind) {
+    case rt::WatchKind::Load:
+        found.what = "read";
+        break;
+    case rt::WatchKind::Store:
+        found.what = "write";
+        break;
+    case rt::WatchKind::Atomic:
+        found.what = "atomic access";
+        break;
+    case rt::WatchKind::Meeting:
+        found.what = "exchange within the warp";
+        break;
+    case rt::WatchKind::Barrier:
+        found.what = "barrier";
+        break;
+    }
+    found.file = text.file;
+    found.line = text.line;
+    found.bytes = bytes;
+    const auto &grid = frame.grid;
+    const auto &shape = frame.block;
+    found.block = {block % grid[0], block / grid[0] % grid[1], block / grid[0] / grid[1]};
+    found.thread = {thread % shape[0], thread / shape[0] % shape[1], thread / shape[0] / shape[1]};
+    return found;
+}
+
+void LaunchChecks::tell(Kind kind, std::uint32_t first, std::uint32_t second, Finding finding) {
+    std::lock_guard lock(mutex_);
+    Finding &place = told_[key_of(kind, first, second)];
+    finding.count = place.count;
+    finding.kind = kind;
+    finding.kernel = kernel;
+    place = std::move(finding);
+}
+
+void LaunchChecks::finish() {
+    std::lock_guard lock(mutex_);
+    for (const auto &[key, finding] : told_)
+        if (!finding.kernel.empty())
+            add(finding);
+    told_.clear();
+}
+
+} // namespace softcuda::check

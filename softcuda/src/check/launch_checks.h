@@ -1,0 +1,89 @@
+// launch_checks.h -- the checks of one launch, and what outlives it.
+#pragma once
+
+#include "check/access_marks.h"
+#include "check/finding.h"
+#include "check/thread_order.h"
+#include "check/written_bytes.h"
+#include "rt/watch.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace softcuda::check {
+
+/// What the checks ask of the memory's owner.
+class MemoryMap {
+  public:
+    struct Piece {
+        std::uint64_t begin = 0, end = 0;
+        bool knows_writes = false; ///< all that writes to it is seen
+    };
+    virtual ~MemoryMap() = default;
+    /// The allocation, or the pool's block in it, that `address` is in.
+    [[nodiscard]] virtual std::optional<Piece> find(std::uint64_t address) = 0;
+    /// Where it is, in words, and whether it was freed, or is of a block that went back to its
+    /// pool.
+    [[nodiscard]] virtual std::string describe(std::uint64_t address) = 0;
+};
+
+/// What is kept from launch to launch.
+struct Memory {
+    MarkedMemory marks;
+    WrittenMemory written;
+    static Memory &of_process();
+};
+
+/// A site that stays known when its code is gone.
+struct SiteText {
+    std::string file, array;
+    std::uint32_t line = 0;
+    rt::WatchKind kind{};
+};
+/// Numbers the site. Any thread.
+std::uint32_t number_of(rt::WatchSite &site);
+[[nodiscard]] SiteText text_of(std::uint32_t number);
+/// "variable `s`", or nothing where the site does not say which.
+[[nodiscard]] std::string variable_of(std::uint32_t number);
+
+class LaunchChecks final : public rt::LaunchWatch {
+  public:
+    /// `memory` must outlive it.
+    LaunchChecks(unsigned modes, std::string kernel, const rt::LaunchFrame &frame,
+                 std::uint64_t shared_bytes, std::uint64_t local_bytes, MemoryMap &memory);
+
+    rt::BlockWatch *begin(rt::WorkerState &state) noexcept override;
+    void end(rt::BlockWatch *block) noexcept override;
+
+    /// Counts a finding up that was told before: false the first time.
+    [[nodiscard]] bool is_known(Kind kind, std::uint32_t first, std::uint32_t second);
+    [[nodiscard]] FoundAccess access(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
+                                     std::uint32_t bytes) const;
+    void tell(Kind kind, std::uint32_t first, std::uint32_t second, Finding finding);
+    /// Adds what was told to the list of all findings; when the launch is over.
+    void finish();
+
+    const unsigned modes;
+    const std::string kernel;
+    const rt::LaunchFrame &frame;
+    const std::uint64_t shared_bytes, local_bytes;
+    const std::uint32_t run; ///< a number of this launch
+    MemoryMap &memory;
+    SyncPlaces places;
+
+  private:
+    std::mutex mutex_;
+    std::unordered_map<std::uint64_t, Finding> told_; ///< without a kernel: not told yet
+};
+
+/// A number that no other launch or block has.
+[[nodiscard]] std::uint32_t next_run() noexcept;
+
+} // namespace softcuda::check

@@ -1,0 +1,57 @@
+// modes.cpp -- the words for modes, and which are on.
+#include "check/modes.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace softcuda::check {
+namespace {
+
+constexpr std::pair<std::string_view, unsigned> kNames[] = {
+    {"mem", Mem}, {"race", Race}, {"init", Init}, {"sync", Sync}, {"all", kAllModes}};
+
+std::atomic<unsigned> &state() {
+    static std::atomic<unsigned> modes = [] {
+        const char *text = std::getenv("SOFTCUDA_CHECK");
+        return text ? parse_modes(text) : 0;
+    }();
+    return modes;
+}
+
+} // namespace
+
+unsigned modes() { return state().load(std::memory_order_relaxed); }
+
+void set_modes(unsigned modes) noexcept { state() = modes; }
+
+unsigned parse_modes(std::string_view text) {
+    unsigned modes = 0;
+    while (!text.empty()) {
+        const std::size_t end = text.find(',');
+        const std::string_view word = text.substr(0, end);
+        text = end == std::string_view::npos ? "" : text.substr(end + 1);
+        if (word.empty())
+            continue;
+        unsigned found = 0;
+        for (const auto &[name, bits] : kNames)
+            if (word == name)
+                found = bits;
+        if (found == 0)
+            throw std::invalid_argument("there is no check mode '" + std::string(word) +
+                                        "'; there are mem, race, init, sync and all");
+        modes |= found;
+    }
+    return modes;
+}
+
+std::string_view name(Mode mode) {
+    for (const auto &[name, bits] : kNames)
+        if (bits == mode)
+            return name;
+    return "";
+}
+
+} // namespace softcuda::check

@@ -1,0 +1,26 @@
+// modes.h -- what kernels are checked for.
+#pragma once
+
+#include <string_view>
+
+namespace softcuda::check {
+
+/// Bits; as in scuSetCheckModes().
+enum Mode : unsigned {
+    Mem = 1,  ///< accesses outside of what was allocated
+    Race = 2, ///< two accesses without an order between them
+    Init = 4, ///< reads of what nobody has written
+    Sync = 8, ///< barriers and meetings that not all come to
+};
+inline constexpr unsigned kAllModes = Mem | Race | Init | Sync;
+
+/// Those for kernels launched from now on. SOFTCUDA_CHECK says which there are at first. Throws
+/// std::invalid_argument for a word in it that is no mode.
+[[nodiscard]] unsigned modes();
+void set_modes(unsigned modes) noexcept;
+
+/// "mem,race"; "all" for all of them. Throws std::invalid_argument.
+[[nodiscard]] unsigned parse_modes(std::string_view text);
+[[nodiscard]] std::string_view name(Mode mode);
+
+} // namespace softcuda::check

@@ -1,0 +1,177 @@
+// races.cpp -- two accesses to one place without an order between them.
+#include "check/block_checks.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace softcuda::check {
+
+using rt::WatchKind;
+
+// Reading a place that others synchronise by orders what comes after; writing it passes on what was
+// fenced before. Accesses that are not strong do neither.
+void BlockChecks::synchronize(const WarpAccess &access) {
+    if (!access.site.strong)
+        return;
+    const std::uint32_t warp = state_.warp_index;
+    if (access.site.release)
+        order_.fence(warp, access.site.scope == rt::WatchScope::Device);
+    std::uint64_t last = 0; // lanes often go to one place
+    for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+        const std::uint64_t address = access.addresses[std::countr_zero(left)];
+        if (address == last)
+            continue;
+        last = address;
+        if (access.site.kind != WatchKind::Store)
+            order_.acquire(warp, address);
+        if (access.site.kind != WatchKind::Load)
+            order_.release(warp, address);
+    }
+}
+
+void BlockChecks::check_races(const WarpAccess &access) {
+    synchronize(access);
+    MarkedMemory::Cursor cursor(Memory::of_process().marks);
+    for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+        const Place place = place_of(access, access.addresses[lane]);
+        if (place.space == Space::Local)
+            continue;
+        if (place.space == Space::Global && !(launch_.modes & Race))
+            continue; // lanes that rely on their lock step do so in shared memory
+        const std::uint64_t end = place.offset + access.bytes;
+        for (std::uint64_t at = place.offset; at < end;) {
+            const std::uint64_t word = at / kWordBytes, first = at % kWordBytes;
+            const std::uint64_t count = std::min<std::uint64_t>(kWordBytes - first, end - at);
+            const auto bytes = static_cast<std::uint32_t>(((1u << count) - 1) << first);
+            const std::uint64_t address = access.addresses[lane] + (at - place.offset);
+            if (place.space == Space::Global)
+                check_word(access, cursor.at(at), Space::Global, lane, bytes, address);
+            else if (word < shared_cells_.size())
+                check_word(access, shared_cells_[word], Space::Shared, lane, bytes, address);
+            at += count;
+        }
+    }
+}
+
+void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, std::uint32_t lane,
+                             std::uint32_t bytes, std::uint64_t address) {
+    const std::uint32_t run = space == Space::Shared ? run_ : launch_.run;
+    if (cell.run != run) {
+        cell = {};
+        cell.run = run;
+    }
+    const rt::WatchSite &site = access.site;
+    Mark now;
+    now.block = block_;
+    now.clock = order_.clock(state_.warp_index);
+    now.warp = state_.warp_index;
+    now.lane = lane;
+    now.site = access.number;
+    now.bytes = bytes;
+    now.strong = site.strong;
+    now.atomic = site.kind == WatchKind::Atomic;
+
+    auto meets = [&](const Mark &before) {
+        return before.site != 0 && (before.bytes & bytes) != 0;
+    };
+    if (site.kind == WatchKind::Load) {
+        if (meets(cell.write))
+            check_against(access, cell.write, Kind::ReadAfterWrite, space, lane, address);
+        Mark &read = cell.read;
+        if (read.site == 0) {
+            read = now;
+        } else if (read.block == now.block && read.warp == now.warp) {
+            const bool same_step = read.clock == now.clock;
+            now.several = same_step && (read.several || read.lane != now.lane);
+            now.bytes = now.bytes | (same_step ? read.bytes : 0);
+            read = now;
+        } else {
+            cell.other_read = read;
+            read = now;
+        }
+        return;
+    }
+    if (meets(cell.write))
+        check_against(access, cell.write, Kind::WriteAfterWrite, space, lane, address);
+    if (meets(cell.read))
+        check_against(access, cell.read, Kind::WriteAfterRead, space, lane, address);
+    if (meets(cell.other_read))
+        check_against(access, cell.other_read, Kind::WriteAfterRead, space, lane, address);
+    cell.write = now;
+    cell.read = {};
+    cell.other_read = {};
+}
+
+bool BlockChecks::stores_the_same(const WarpAccess &access, const Mark &before, std::uint32_t lane,
+                                  std::uint64_t address) const {
+    const rt::WatchSite &site = access.site;
+    if (!access.values)
+        return false;
+    const bool one_instruction = before.block == block_ && before.warp == state_.warp_index &&
+                                 before.site == access.number &&
+                                 (access.mask >> before.lane & 1) != 0 && before.lane < lane;
+    const std::uint64_t from = address - access.addresses[lane];
+    for (std::uint64_t byte = from / kWordBytes * kWordBytes;
+         byte < std::min<std::uint64_t>(from / kWordBytes * kWordBytes + kWordBytes, access.bytes);
+         ++byte) {
+        const std::uint64_t element = byte / site.bytes, within = byte % site.bytes;
+        const auto value_of = [&](std::uint32_t of) {
+            return access.values[(element * rt::kWarpSize + of) * site.bytes + within];
+        };
+        const std::byte there =
+            one_instruction ? value_of(before.lane)
+                            : *reinterpret_cast<const std::byte *>(access.addresses[lane] + byte);
+        if (value_of(lane) != there)
+            return false;
+    }
+    return true;
+}
+
+void BlockChecks::check_against(const WarpAccess &access, const Mark &before, Kind kind,
+                                Space space, std::uint32_t lane, std::uint64_t address) {
+    const rt::WatchSite &site = access.site;
+    const ThreadId first{before.block, before.warp, before.lane};
+    const ThreadId second{block_, state_.warp_index, lane};
+    const bool one_warp = first.block == second.block && first.warp == second.warp;
+    // Several lanes have read, so one of them is another lane.
+    ThreadId other = first;
+    if (one_warp && before.several && first.lane == second.lane)
+        other.lane = (second.lane + 1) % rt::kWarpSize;
+    if (order_.ordered(other, before.clock, second))
+        return;
+    const bool atomic = site.kind == WatchKind::Atomic;
+    if (before.atomic && atomic)
+        return;
+    // Volatile accesses of several warps are how they wait for each other; within a warp they only
+    // keep the order in which the compiler writes them.
+    if (before.strong && site.strong && !(one_warp && !before.atomic && !atomic))
+        return;
+    if (kind == Kind::WriteAfterWrite && stores_the_same(access, before, lane, address))
+        return;
+    if (before.atomic != atomic)
+        kind = Kind::AtomicAndPlain;
+    const bool relies_on_lock_step = one_warp && !(launch_.modes & Race);
+    if (!(launch_.modes & Race) && !relies_on_lock_step)
+        return;
+    if (relies_on_lock_step)
+        kind = Kind::MissingSyncwarp;
+    if (launch_.is_known(kind, before.site, access.number))
+        return;
+    Finding finding;
+    finding.mode = relies_on_lock_step ? Sync : Race;
+    finding.space = space == Space::Shared ? "shared" : "global";
+    finding.array =
+        space == Space::Shared ? variable_of(access.number) : launch_.memory.describe(address);
+    finding.detail = one_warp ? "both are lanes of one warp: nothing but __syncwarp() orders them"
+                     : first.block == second.block
+                         ? "no barrier, and no fence with a flag, comes between them"
+                         : "no fence with a flag orders what the two blocks do";
+    FoundAccess one = launch_.access(before.site, before.block,
+                                     before.warp * rt::kWarpSize + before.lane, access.bytes);
+    finding.accesses = {std::move(one), found(access, lane)};
+    launch_.tell(kind, before.site, access.number, finding);
+}
+
+} // namespace softcuda::check

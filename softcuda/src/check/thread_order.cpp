@@ -1,0 +1,182 @@
+// thread_order.cpp -- clocks that join.
+#include "check/thread_order.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace softcuda::check {
+namespace {
+
+void join(Clocks &into, const Clocks &from) {
+    for (unsigned warp = 0; warp < kWarps; ++warp)
+        into[warp] = std::max(into[warp], from[warp]);
+}
+
+void join(KnownPlaces &into, const Known &known) {
+    for (Known &mine : into)
+        if (mine.place == known.place) {
+            mine.length = std::max(mine.length, known.length);
+            return;
+        }
+    into.push_back(known);
+}
+
+void join(KnownPlaces &into, const KnownPlaces &from) {
+    for (const Known &known : from)
+        join(into, known);
+}
+
+} // namespace
+
+void SyncPlace::release(std::uint32_t block, const WarpOrder &warp) {
+    std::lock_guard lock(mutex_);
+    std::vector<std::uint32_t> &mine = of_block_[block];
+    // A warp that passes on the same again, as those do that wait for a lock, needs no new entry.
+    if (!mine.empty() && mine.back() + 1 == entries_.size() &&
+        entries_.back().fenced == warp.fenced && entries_.back().published == warp.published)
+        return;
+    mine.push_back(static_cast<std::uint32_t>(entries_.size()));
+    entries_.push_back({warp.fenced, warp.published});
+    for (const Known &known : warp.places)
+        if (known.place != this)
+            join(closure_, known);
+}
+
+void SyncPlace::acquire(std::uint32_t block, WarpOrder &warp) const {
+    std::lock_guard lock(mutex_);
+    const auto length = static_cast<std::uint32_t>(entries_.size());
+    std::uint32_t seen = 0;
+    for (const Known &known : warp.places)
+        if (known.place == this)
+            seen = known.length;
+    if (seen == length)
+        return;
+    if (const auto mine = of_block_.find(block); mine != of_block_.end())
+        for (auto at = std::lower_bound(mine->second.begin(), mine->second.end(), seen);
+             at != mine->second.end(); ++at) {
+            join(warp.known, entries_[*at].fenced);
+            join(warp.published, entries_[*at].published);
+        }
+    join(warp.places, closure_);
+    join(warp.places, {this, length});
+}
+
+bool SyncPlace::knows(std::uint32_t length, const ThreadId &thread, std::uint32_t clock) const {
+    std::lock_guard lock(mutex_);
+    const auto found = of_block_.find(thread.block);
+    if (found == of_block_.end())
+        return false;
+    for (const std::uint32_t at : found->second) {
+        if (at >= length)
+            break;
+        if (entries_[at].published[thread.warp] >= clock)
+            return true;
+    }
+    return false;
+}
+
+SyncPlace *SyncPlaces::find(std::uint64_t address) {
+    if (!any_.load(std::memory_order_relaxed))
+        return nullptr;
+    Shard &shard = shards_[address / 4 % kShards];
+    std::lock_guard lock(shard.mutex);
+    const auto found = shard.places.find(address);
+    return found == shard.places.end() ? nullptr : found->second.get();
+}
+
+SyncPlace &SyncPlaces::get(std::uint64_t address) {
+    any_ = true;
+    Shard &shard = shards_[address / 4 % kShards];
+    std::lock_guard lock(shard.mutex);
+    std::unique_ptr<SyncPlace> &place = shard.places[address];
+    if (!place)
+        place = std::make_unique<SyncPlace>();
+    return *place;
+}
+
+bool BlockOrder::ordered(const ThreadId &first, std::uint32_t clock, const ThreadId &second) const {
+    const WarpOrder &order = warps_[second.warp];
+    if (first.block != block_)
+        return std::any_of(order.places.begin(), order.places.end(), [&](const Known &known) {
+            return known.place->knows(known.length, first, clock);
+        });
+    if (first.warp != second.warp)
+        return order.known[first.warp] >= clock;
+    if (first.lane == second.lane || clock <= order.met)
+        return true;
+    return order.lanes && (*order.lanes)[second.lane][first.lane] >= clock;
+}
+
+/// What the warp does from now on can be told from what it has done.
+void BlockOrder::step(WarpOrder &order, std::uint32_t warp) { order.known[warp] = order.clock++; }
+
+void BlockOrder::fence(std::uint32_t warp, bool device) {
+    WarpOrder &order = warps_[warp];
+    step(order, warp);
+    order.fenced = order.known;
+    if (device)
+        order.published = order.known;
+}
+
+void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address) {
+    if (const SyncPlace *place = places_.find(address))
+        place->acquire(block_, warps_[warp]);
+}
+
+void BlockOrder::release(std::uint32_t warp, std::uint64_t address) {
+    const WarpOrder &order = warps_[warp];
+    constexpr Clocks kNothing{};
+    if (order.fenced != kNothing || order.published != kNothing)
+        places_.get(address).release(block_, order);
+}
+
+void BlockOrder::meet(std::uint32_t warp, std::uint32_t lanes, std::uint32_t all) {
+    WarpOrder &order = warps_[warp];
+    const std::uint32_t clock = order.clock++;
+    order.known[warp] = clock;
+    if ((lanes & all) == all) {
+        order.met = clock;
+        return;
+    }
+    if (!order.lanes)
+        order.lanes = std::make_unique<std::array<Clocks, 32>>();
+    Clocks together{};
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(left));
+        (*order.lanes)[lane][lane] = clock;
+        join(together, (*order.lanes)[lane]);
+    }
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+        (*order.lanes)[static_cast<unsigned>(std::countr_zero(left))] = together;
+}
+
+void BlockOrder::arrive(std::uint32_t warp, std::uint32_t barrier, bool waits) {
+    if (barrier >= barriers_.size())
+        return; // the scheduler refuses it
+    std::unique_ptr<Barrier> &at = barriers_[barrier];
+    if (!at)
+        at = std::make_unique<Barrier>();
+    WarpOrder &order = warps_[warp];
+    step(order, warp);
+    order.met = order.known[warp];
+    Phase &phase = at->phases[at->passed[warp] % 2];
+    join(phase.known, order.known);
+    join(phase.published, order.published);
+    join(phase.places, order.places);
+    if (!waits)
+        ++at->passed[warp];
+}
+
+void BlockOrder::leave(std::uint32_t warp, std::uint32_t barrier) {
+    if (barrier >= barriers_.size() || !barriers_[barrier])
+        return;
+    Barrier &at = *barriers_[barrier];
+    WarpOrder &order = warps_[warp];
+    const Phase &phase = at.phases[at.passed[warp]++ % 2];
+    join(order.known, phase.known);
+    join(order.published, phase.published);
+    join(order.places, phase.places);
+    order.fenced = order.known;
+}
+
+} // namespace softcuda::check

@@ -1,0 +1,201 @@
+// watch.cpp -- sites, and the calls that name them.
+#include "codegen/watch.h"
+
+#include "ir/exchange.h"
+#include "rt/kernel_abi.h"
+
+#include <optional>
+#include <set>
+
+namespace softcuda::codegen {
+
+using ir::Opcode;
+using rt::WatchKind;
+using rt::WatchScope;
+using rt::WatchSpace;
+
+namespace {
+
+bool is_checked(const WarpEmitter &w) { return w.kernel.plan.request.checks != 0; }
+
+/// The variable of the function that the address is of: what it was computed from leads to one.
+class VariableSearch {
+  public:
+    explicit VariableSearch(const ir::Function &function) : function_(function) {}
+
+    const ir::LocalVariable *find(const ir::Value *address) {
+        if (!address->definition || !seen_.insert(address).second)
+            return nullptr;
+        const ir::Instruction &i = *address->definition;
+        switch (i.opcode) {
+        case Opcode::SymbolAddress:
+            return is_window(i.attributes.space) ? &function_.variables[i.attributes.symbol]
+                                                 : nullptr;
+        case Opcode::Add:
+        case Opcode::Phi:
+        case Opcode::Convert:
+        case Opcode::Bitcast:
+        case Opcode::ToGeneric:
+        case Opcode::FromGeneric:
+            return the_one(i, 0);
+        case Opcode::Sub:
+            return find(i.operand(0));
+        case Opcode::Select:
+            return the_one(i, 1);
+        default:
+            return nullptr;
+        }
+    }
+
+  private:
+    static bool is_window(ir::Space space) {
+        return space == ir::Space::Shared || space == ir::Space::Local;
+    }
+
+    // Of two variables neither is meant.
+    const ir::LocalVariable *the_one(const ir::Instruction &i, std::size_t first) {
+        const ir::LocalVariable *found = nullptr;
+        for (std::size_t k = first; k < i.operands.size(); ++k) {
+            const ir::LocalVariable *one = find(i.operand(k));
+            if (found && one && one != found)
+                return nullptr;
+            found = one ? one : found;
+        }
+        return found;
+    }
+
+    const ir::Function &function_;
+    std::set<const ir::Value *> seen_;
+};
+
+WatchSpace space_of(ir::Space space) {
+    switch (space) {
+    case ir::Space::Shared:
+        return WatchSpace::Shared;
+    case ir::Space::Local:
+        return WatchSpace::Local;
+    case ir::Space::Global:
+        return WatchSpace::Global;
+    default:
+        return WatchSpace::Generic;
+    }
+}
+
+rt::WatchSite site_of(const ir::Instruction &i, WatchKind kind) {
+    using ir::Order;
+    const ir::Attributes &a = i.attributes;
+    rt::WatchSite site{};
+    site.line = i.location.line;
+    site.kind = kind;
+    site.space = space_of(a.space);
+    site.scope = a.scope == ir::Scope::Block ? WatchScope::Block : WatchScope::Device;
+    site.strong = kind == WatchKind::Atomic || a.order != Order::Weak;
+    const bool both = a.order == Order::AcquireRelease || a.order == Order::Sequential;
+    site.acquire = both || a.order == Order::Acquire;
+    site.release = both || a.order == Order::Release;
+    return site;
+}
+
+llvm::Constant *text(WarpEmitter &w, const std::string &text) {
+    return llvm::cast<llvm::Constant>(w.kernel.text(text));
+}
+
+/// The site as data of the module, in the order of rt::WatchSite.
+llvm::GlobalVariable *emit_site(WarpEmitter &w, const ir::Instruction &i, const rt::WatchSite &site,
+                                const ir::LocalVariable *variable) {
+    const auto &files = w.kernel.plan.files;
+    const std::uint32_t file = i.location.file;
+    const std::uint64_t begin = variable ? variable->offset : 0;
+    llvm::Constant *none = llvm::ConstantPointerNull::get(w.b.getPtrTy());
+    const auto number = [&](auto value) { return w.i32(static_cast<std::uint32_t>(value)); };
+    llvm::Constant *members[] = {text(w, file < files.size() ? files[file] : "kernel.ptx"),
+                                 variable ? text(w, variable->name) : none,
+                                 w.i64(begin),
+                                 w.i64(variable ? begin + variable->size : 0),
+                                 number(site.line),
+                                 number(site.kind),
+                                 number(site.space),
+                                 number(site.bytes),
+                                 number(site.count),
+                                 number(site.scope),
+                                 number(site.strong),
+                                 number(site.acquire),
+                                 number(site.release),
+                                 number(0)};
+    llvm::Constant *value = llvm::ConstantStruct::getAnon(members);
+    return new llvm::GlobalVariable(w.kernel.module, value->getType(), false,
+                                    llvm::GlobalValue::PrivateLinkage, value, "site");
+}
+
+void call(WarpEmitter &w, const char *function, llvm::ArrayRef<llvm::Value *> arguments) {
+    llvm::SmallVector<llvm::Type *, 6> types;
+    for (llvm::Value *argument : arguments)
+        types.push_back(argument->getType());
+    w.b.CreateCall(w.kernel.runtime_function(function, w.b.getVoidTy(), types), arguments);
+}
+
+} // namespace
+
+void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &address,
+                  llvm::ArrayRef<llvm::Value *> values) {
+    if (!is_checked(w) || i.attributes.space == ir::Space::Constant ||
+        i.attributes.space == ir::Space::Param)
+        return;
+    rt::WatchSite site = site_of(i, i.is(Opcode::Load)    ? WatchKind::Load
+                                    : i.is(Opcode::Store) ? WatchKind::Store
+                                                          : WatchKind::Atomic);
+    site.count = i.attributes.vector;
+    site.bytes = address.bytes / site.count;
+    const bool has_window = site.space == WatchSpace::Shared || site.space == WatchSpace::Local;
+    const ir::LocalVariable *variable =
+        has_window ? VariableSearch(w.kernel.plan.function).find(i.operand(0)) : nullptr;
+    if (variable && variable->size == 0)
+        variable = nullptr; // dynamic shared memory: as long as the launch says
+    llvm::Value *stored = llvm::ConstantPointerNull::get(w.b.getPtrTy());
+    if (!values.empty()) {
+        stored = w.kernel.call_slot(llvm::ArrayType::get(values.front()->getType(), values.size()));
+        for (std::size_t e = 0; e < values.size(); ++e)
+            w.b.CreateStore(values[e], w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), stored,
+                                                                      e * site.bytes * kLanes));
+    }
+    llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
+    w.b.CreateStore(all, places);
+    call(w, "scu_watch_access",
+         {w.kernel.invariants.worker, emit_site(w, i, site, variable), w.mask_bits(), places,
+          stored});
+}
+
+void watch_fence(WarpEmitter &w, const ir::Instruction &i) {
+    if (!is_checked(w))
+        return;
+    const WatchScope scope =
+        i.attributes.scope == ir::Scope::Block ? WatchScope::Block : WatchScope::Device;
+    call(w, "scu_watch_fence",
+         {w.kernel.invariants.worker, w.i32(static_cast<std::uint32_t>(scope)), w.mask_bits()});
+}
+
+void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
+    if (!is_checked(w) || ir::takes_active_lanes(i))
+        return;
+    const ir::Value *named = ir::members_of(i);
+    llvm::Value *members =
+        named ? w.full(named)
+              : llvm::Constant::getAllOnesValue(with_lanes(w.b.getInt32Ty(), kLanes));
+    rt::WatchSite site = site_of(i, WatchKind::Meeting);
+    site.acquire = i.is(Opcode::WarpBarrier); // the one that orders memory
+    site.strong = !w.kernel.has_lanes();      // in lock step, all who come are here
+    llvm::Value *array = w.kernel.call_slot(members->getType());
+    w.b.CreateStore(members, array);
+    call(w, "scu_watch_meeting",
+         {w.kernel.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), array});
+}
+
+void watch_barrier(WarpEmitter &w, const ir::Instruction &i) {
+    if (!is_checked(w) || i.attributes.apart)
+        return;
+    call(w, "scu_watch_barrier",
+         {w.kernel.invariants.worker, emit_site(w, i, site_of(i, WatchKind::Barrier), nullptr),
+          w.mask_bits()});
+}
+
+} // namespace softcuda::codegen

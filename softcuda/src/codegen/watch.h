@@ -1,0 +1,18 @@
+// watch.h -- what checked kernels tell before they do it (rt/watch.h); nothing in all others.
+#pragma once
+
+#include "codegen/address.h"
+
+namespace softcuda::codegen {
+
+/// Before a load, store or atomic. `values`: what all lanes store, <32 x element> each; may be
+/// empty.
+void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &address,
+                  llvm::ArrayRef<llvm::Value *> values = {});
+void watch_fence(WarpEmitter &w, const ir::Instruction &i);
+/// At an exchange, __syncwarp() included, when the lanes in the mask have met.
+void watch_meeting(WarpEmitter &w, const ir::Instruction &i);
+/// Before a barrier of the block.
+void watch_barrier(WarpEmitter &w, const ir::Instruction &i);
+
+} // namespace softcuda::codegen

@@ -1,0 +1,222 @@
+// checked_memory.cpp -- allocations, blocks of pools, and what copies and fills write.
+#include "device/checked_memory.h"
+
+#include "check/finding.h"
+#include "device/address_space.h"
+#include "device/system.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+namespace softcuda::device::checked_memory {
+namespace {
+
+std::atomic<std::uint32_t> generation{1}; ///< counts how often reads began to be checked
+
+bool checks(unsigned modes) { return (check::modes() & modes) != 0; }
+
+/// Kinds that the host can only write by calls of the driver.
+bool is_out_of_the_hosts_reach(MemoryKind kind) {
+    return kind == MemoryKind::Device || kind == MemoryKind::Pool || kind == MemoryKind::Heap;
+}
+
+/// Pieces of allocations that a pool has handed out.
+class Blocks {
+  public:
+    struct Block {
+        std::uint64_t end = 0;
+        bool taken = false;
+    };
+
+    void mark(std::uint64_t address, std::uint64_t bytes, bool taken) {
+        std::lock_guard lock(mutex_);
+        any_ = true;
+        if (!taken) {
+            if (const auto found = blocks_.find(address); found != blocks_.end())
+                found->second.taken = false;
+            return;
+        }
+        drop(address, address + bytes);
+        blocks_[address] = {address + bytes, true};
+    }
+
+    void forget(std::uint64_t begin, std::uint64_t end) {
+        if (!any_.load(std::memory_order_relaxed))
+            return;
+        std::lock_guard lock(mutex_);
+        drop(begin, end);
+    }
+
+    /// The block that begins last before `address` and ends in [begin, end) or behind.
+    std::optional<std::pair<std::uint64_t, Block>> before(std::uint64_t address,
+                                                          std::uint64_t begin) {
+        if (!any_.load(std::memory_order_relaxed))
+            return std::nullopt;
+        std::lock_guard lock(mutex_);
+        auto found = blocks_.upper_bound(address);
+        if (found == blocks_.begin())
+            return std::nullopt;
+        --found;
+        if (found->first < begin)
+            return std::nullopt;
+        return *found;
+    }
+
+  private:
+    void drop(std::uint64_t begin, std::uint64_t end) {
+        auto first = blocks_.lower_bound(begin);
+        if (first != blocks_.begin() && std::prev(first)->second.end > begin)
+            --first;
+        while (first != blocks_.end() && first->first < end)
+            first = blocks_.erase(first);
+    }
+
+    std::mutex mutex_;
+    std::atomic<bool> any_{false};
+    std::map<std::uint64_t, Block> blocks_;
+};
+
+Blocks &blocks() {
+    static auto *const blocks = new Blocks;
+    return *blocks;
+}
+
+struct Notes {
+    std::mutex mutex;
+    std::unordered_map<std::uint64_t, std::string> of;
+};
+
+Notes &notes() {
+    static auto *const notes = new Notes;
+    return *notes;
+}
+
+std::string note_of(std::uint64_t address) {
+    std::lock_guard lock(notes().mutex);
+    const auto found = notes().of.find(address);
+    return found == notes().of.end() ? "" : ", allocated at " + found->second;
+}
+
+class Map final : public check::MemoryMap {
+  public:
+    std::optional<Piece> find(std::uint64_t address) override {
+        const std::optional<Allocation> found = System::get().memory().find(address);
+        if (!found)
+            return std::nullopt;
+        Piece piece{found->address, found->address + found->size,
+                    found->knows_writes == generation.load(std::memory_order_relaxed)};
+        const auto block = blocks().before(address, piece.begin);
+        if (!block)
+            return piece;
+        const auto &[begin, what] = *block;
+        if (!what.taken || address >= what.end)
+            return std::nullopt;
+        piece.begin = begin;
+        piece.end = what.end;
+        return piece;
+    }
+
+    std::string describe(std::uint64_t address) override {
+        const AddressSpace &memory = System::get().memory();
+        const std::optional<Allocation> found = memory.find(address);
+        if (!found)
+            return memory.describe(address);
+        const auto block = blocks().before(address, found->address);
+        if (!block)
+            return memory.describe(address) + note_of(found->address);
+        const auto &[begin, what] = *block;
+        const std::string size = std::to_string(what.end - begin) + "-byte block of a pool";
+        if (address >= what.end)
+            return std::to_string(address - what.end) + " bytes after the " + size + note_of(begin);
+        return std::to_string(address - begin) + " bytes into the " + size + note_of(begin) +
+               (what.taken ? "" : ", which was given back");
+    }
+};
+
+} // namespace
+
+check::MemoryMap &map() {
+    static auto *const map = new Map;
+    return *map;
+}
+
+void set_modes(unsigned modes) {
+    if ((modes & check::Init) && !checks(check::Init))
+        ++generation;
+    check::set_modes(modes);
+}
+
+void allocated(Allocation &allocation) {
+    if (!checks(check::Init) || !is_out_of_the_hosts_reach(allocation.kind))
+        return;
+    allocation.knows_writes = generation;
+    check::Memory::of_process().written.clear(allocation.address, allocation.size);
+}
+
+void freed(const Allocation &allocation) {
+    blocks().forget(allocation.address, allocation.address + allocation.size);
+    if (allocation.knows_writes != 0)
+        check::Memory::of_process().written.clear(allocation.address, allocation.size);
+    if (checks(check::kAllModes)) {
+        std::lock_guard lock(notes().mutex);
+        notes().of.erase(allocation.address);
+    }
+}
+
+void refused_free(std::uint64_t address) {
+    if (!checks(check::Mem) || address == 0)
+        return;
+    const std::string where = System::get().memory().describe(address);
+    check::Finding finding;
+    finding.mode = check::Mem;
+    finding.kind = where.find("freed") != std::string::npos ? check::Kind::DoubleFree
+                                                            : check::Kind::InvalidFree;
+    finding.space = "global";
+    finding.array = where;
+    finding.detail = "the program frees an address at which no allocation begins";
+    check::add(finding);
+}
+
+void copied(const Copy &copy) {
+    if (!checks(check::Init))
+        return;
+    check::WrittenMemory &memory = check::Memory::of_process().written;
+    const auto source = map().find(copy.source.address);
+    const bool follows = source && source->knows_writes;
+    for (std::uint64_t z = 0; z < copy.depth; ++z)
+        for (std::uint64_t y = 0; y < copy.height; ++y) {
+            const auto row = [&](const Copy::End &end) {
+                return end.address + z * end.slice + y * end.pitch;
+            };
+            if (follows)
+                memory.copy(row(copy.destination), row(copy.source), copy.width);
+            else
+                memory.write(row(copy.destination), copy.width);
+        }
+}
+
+void filled(const Fill &fill) {
+    for (std::uint64_t y = 0; y < fill.height && checks(check::Init); ++y)
+        written(fill.address + y * fill.pitch, fill.width * fill.element_bytes);
+}
+
+void written(std::uint64_t address, std::uint64_t bytes) {
+    if (checks(check::Init))
+        check::Memory::of_process().written.write(address, bytes);
+}
+
+void mark_block(std::uint64_t address, std::uint64_t bytes, bool taken) {
+    if (checks(check::Mem))
+        blocks().mark(address, bytes, taken);
+    if (checks(check::Init))
+        check::Memory::of_process().written.clear(address, bytes);
+}
+
+void note_allocation(std::uint64_t address, std::string where) {
+    std::lock_guard lock(notes().mutex);
+    notes().of[address] = std::move(where);
+}
+
+} // namespace softcuda::device::checked_memory

@@ -1,0 +1,40 @@
+// checked_memory.h -- what the checks (check/) know of device memory.
+//
+// All of it does nothing where no check mode is on.
+#pragma once
+
+#include "check/launch_checks.h"
+#include "device/copy.h"
+
+#include <cstdint>
+#include <cuda.h>
+#include <string>
+
+namespace softcuda::device {
+
+struct Allocation;
+
+namespace checked_memory {
+
+/// What checks of kernels ask.
+[[nodiscard]] check::MemoryMap &map();
+
+/// Sets the modes for what comes from now on. Memory that was allocated before counts as written.
+void set_modes(unsigned modes);
+
+/// Called with the new allocation before anybody has its address.
+void allocated(Allocation &allocation);
+void freed(const Allocation &allocation);
+/// A call of the program that frees `address`, which is no allocation's.
+void refused_free(std::uint64_t address);
+void copied(const Copy &copy);
+void filled(const Fill &fill);
+void written(std::uint64_t address, std::uint64_t bytes);
+
+/// A pool hands out a piece of an allocation, or gets it back.
+void mark_block(std::uint64_t address, std::uint64_t bytes, bool taken);
+/// In whose name an allocation was made: "program.py:12".
+void note_allocation(std::uint64_t address, std::string where);
+
+} // namespace checked_memory
+} // namespace softcuda::device

@@ -1,0 +1,29 @@
+// watch.cpp -- the functions that checked kernels call.
+#include "rt/watch.h"
+
+namespace {
+
+softcuda::rt::BlockWatch &watch_of(softcuda::rt::WorkerState *worker) {
+    return *static_cast<softcuda::rt::BlockWatch *>(worker->watch);
+}
+
+} // namespace
+
+void scu_watch_access(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
+                      std::uint32_t mask, const std::uint64_t *addresses, const std::byte *values) {
+    watch_of(worker).access(*site, mask, addresses, values);
+}
+
+void scu_watch_fence(softcuda::rt::WorkerState *worker, std::uint32_t scope, std::uint32_t mask) {
+    watch_of(worker).fence(static_cast<softcuda::rt::WatchScope>(scope), mask);
+}
+
+void scu_watch_meeting(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
+                       std::uint32_t mask, const std::uint32_t *members) {
+    watch_of(worker).meet(*site, mask, members);
+}
+
+void scu_watch_barrier(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
+                       std::uint32_t mask) {
+    watch_of(worker).come_to_barrier(*site, mask);
+}

@@ -1,0 +1,47 @@
+// watch.h -- what a checked kernel tells of itself while it runs.
+//
+// Kernels that are compiled with check modes (warp::TierRequest::checks) call the functions
+// scu_watch_* of kernel_abi.h before what they do. These hand it to the BlockWatch of the block.
+// Who watches is above this layer (check/).
+#pragma once
+
+#include "rt/kernel_abi.h"
+
+#include <cstdint>
+
+namespace softcuda::rt {
+
+/// One thread block under watch. All its warps run on one thread at a time.
+class BlockWatch {
+  public:
+    virtual ~BlockWatch() = default;
+
+    /// The lanes in `mask` are about to access `addresses`, of which there are 32. `values` holds
+    /// what they store, as scu_store_lanes takes it; null where that is not known.
+    virtual void access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
+                        const std::byte *values) = 0;
+    /// A fence of the lanes in `mask`; `scope` is a WatchScope.
+    virtual void fence(WatchScope scope, std::uint32_t mask) = 0;
+    /// The lanes in `mask` exchange something with, or wait for, those that each names.
+    virtual void meet(WatchSite &site, std::uint32_t mask, const std::uint32_t *members) = 0;
+    /// The lanes in `mask` of the present warp come to a barrier.
+    virtual void come_to_barrier(WatchSite &site, std::uint32_t mask) = 0;
+
+    // From the scheduler of warps:
+    virtual void arrive(std::uint32_t warp, std::uint32_t number, bool waits) = 0;
+    virtual void leave(std::uint32_t warp, std::uint32_t number) = 0;
+    /// A barrier of the whole block is passed although `ended` of its warps have ended.
+    virtual void pass_without(std::uint32_t ended) = 0;
+};
+
+/// One launch under watch. Any thread.
+class LaunchWatch {
+  public:
+    virtual ~LaunchWatch() = default;
+    /// Begins to watch a block, whose memory and index `state` has; null where there is no memory
+    /// for that.
+    virtual BlockWatch *begin(WorkerState &state) noexcept = 0;
+    virtual void end(BlockWatch *block) noexcept = 0;
+};
+
+} // namespace softcuda::rt

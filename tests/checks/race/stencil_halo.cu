@@ -1,0 +1,12 @@
+// stencil_halo.cu -- a stencil whose tile has its halo written by two threads, without a barrier.
+// ARRAY in float[130] = iota
+// ARRAY out float[128]
+// LAUNCH stencil<<<1, 128>>>(in, out)
+__global__ void stencil(const float *in, float *out) {
+    __shared__ float tile[130];
+    int t = threadIdx.x;
+    tile[t + 1] = in[t + 1]; // FINDS race read-after-write #inside
+    if (t < 2)
+        tile[t * 129] = in[t * 129]; // FINDS race read-after-write #halo
+    out[t] = tile[t] + tile[t + 1] + tile[t + 2]; // FINDS race read-after-write #inside; race read-after-write #halo
+}

@@ -1,0 +1,13 @@
+// async_copy_not_awaited.cu -- copies to shared memory asynchronously and has a barrier, but does not wait for the copy.
+// ARRAY in float[128] = iota
+// ARRAY out float[128]
+// LAUNCH reverse<<<1, 128>>>(in, out)
+#include <cuda_pipeline_primitives.h>
+extern "C" __global__ void reverse(const float *in, float *out) {
+    __shared__ float tile[128];
+    int t = threadIdx.x;
+    __pipeline_memcpy_async(&tile[t], &in[t], 4); // FINDS race read-after-write
+    __pipeline_commit();
+    __syncthreads();
+    out[t] = tile[127 - t]; // FINDS race read-after-write
+}

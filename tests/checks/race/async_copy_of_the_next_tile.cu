@@ -1,0 +1,19 @@
+// async_copy_of_the_next_tile.cu -- a pipeline of two stages that waits for too few of its copies.
+// ARRAY in float[512] = iota
+// ARRAY out float[128]
+// LAUNCH sums<<<1, 128>>>(in, out, 4)
+#include <cuda_pipeline_primitives.h>
+extern "C" __global__ void sums(const float *in, float *out, int tiles) {
+    __shared__ float stage[2][128];
+    int t = threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < tiles; ++k) {
+        __pipeline_memcpy_async(&stage[k & 1][t], &in[k * 128 + t], 4); // FINDS race read-after-write
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        sum += stage[k & 1][127 - t]; // FINDS race read-after-write
+        __syncthreads();
+    }
+    out[t] = sum;
+}

@@ -1,0 +1,19 @@
+// sums_of_warps.cu -- each warp stores its sum, and the first warp adds them without a barrier.
+// ARRAY in float[256] = ones
+// ARRAY out float[1]
+// LAUNCH sum<<<1, 256>>>(in, out)
+__global__ void sum(const float *in, float *out) {
+    __shared__ float sums[8];
+    int t = threadIdx.x;
+    float value = in[t];
+    for (int step = 16; step > 0; step /= 2)
+        value += __shfl_down_sync(0xffffffff, value, step);
+    if (t % 32 == 0)
+        sums[t / 32] = value; // FINDS race read-after-write
+    if (t == 0) {
+        float total = 0;
+        for (int i = 0; i < 8; ++i)
+            total += sums[i]; // FINDS race read-after-write
+        *out = total;
+    }
+}

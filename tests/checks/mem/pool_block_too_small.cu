@@ -1,0 +1,6 @@
+// pool_block_too_small.cu -- writes behind the 1010 bytes that were wanted, inside the block that the pool has for them.
+// POOL text char[1010] = zeros
+// LAUNCH fill<<<1, 1020>>>(text)
+__global__ void fill(char *text) {
+    text[threadIdx.x] = 'a'; // FINDS mem out-of-bounds
+}

@@ -1,0 +1,14 @@
+// grid_barrier.cu -- a cooperative kernel waits for the whole grid between its two phases.
+// ARRAY data float[256] = iota
+// ARRAY next float[256]
+// ARRAY out float[256]
+// LAUNCH cooperative smooth<<<4, 64>>>(data, next, out)
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void smooth(const float *data, float *next, float *out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int left = (i + 255) % 256, right = (i + 1) % 256;
+    next[i] = (data[left] + data[right]) / 2;
+    cg::this_grid().sync();
+    out[i] = (next[left] + next[right]) / 2;
+}

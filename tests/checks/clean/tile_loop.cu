@@ -1,0 +1,16 @@
+// tile_loop.cu -- loads a tile in each turn of a loop, with both barriers.
+// ARRAY in float[1024] = iota
+// ARRAY out float[128]
+// LAUNCH sums<<<1, 128>>>(in, out, 8)
+__global__ void sums(const float *in, float *out, int tiles) {
+    __shared__ float tile[128];
+    int t = threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < tiles; ++k) {
+        tile[t] = in[k * 128 + t];
+        __syncthreads();
+        sum += tile[(t + 37) % 128];
+        __syncthreads();
+    }
+    out[t] = sum;
+}

@@ -30,3 +30,31 @@ using PFN_scuKnowsAddress = int (*)(CUdeviceptr);
 /// failed, as text: kernel, block, thread, address. Writes at most `size` bytes with the final
 /// zero; returns the text's length, 0 where no kernel has failed.
 using PFN_scuLastFaultMessage = std::size_t (*)(char *buffer, std::size_t size);
+
+// Check modes: what the driver watches in kernels. A library without these functions has none.
+// Modes are bits: 1 mem (accesses outside of memory), 2 race, 4 init (reads of memory that nobody
+// wrote), 8 sync (barriers and member masks).
+
+/// unsigned scuCheckModes(void): the modes that are on.
+using PFN_scuCheckModes = unsigned (*)();
+
+/// CUresult scuSetCheckModes(unsigned modes): for kernels that are launched from now on.
+/// CUDA_ERROR_INVALID_VALUE for a bit that is no mode.
+using PFN_scuSetCheckModes = CUresult (*)(unsigned modes);
+
+/// size_t scuCheckReport(char *json, size_t size): all findings so far as JSON text. Writes at most
+/// `size` bytes with the final zero; returns the text's length.
+using PFN_scuCheckReport = std::size_t (*)(char *json, std::size_t size);
+
+/// void scuForgetFindings(void): empties the list of findings.
+using PFN_scuForgetFindings = void (*)();
+
+/// void scuMarkBlock(CUdeviceptr block, size_t bytes, int taken): a pool hands out a piece of an
+/// allocation (1: only these bytes may be used, their contents are undefined), or takes the piece
+/// back (0: none of them may be used; not a leak). Kernels that were launched before may still use
+/// the piece.
+using PFN_scuMarkBlock = void (*)(CUdeviceptr block, std::size_t bytes, int taken);
+
+/// void scuNoteAllocation(CUdeviceptr address, const char *where): the place in the program that
+/// allocated, "file:line". The driver copies the text.
+using PFN_scuNoteAllocation = void (*)(CUdeviceptr address, const char *where);

@@ -5,6 +5,7 @@
 #include <pycuda/array.h>
 #include <pycuda/array_memory.h>
 #include <pycuda/caller_lock.h>
+#include <pycuda/check_modes.h>
 #include <pycuda/compiler.h>
 #include <pycuda/context.h>
 #include <pycuda/copy.h>

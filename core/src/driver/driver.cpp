@@ -4,6 +4,7 @@
 // thunk that logs and calls it; where the driver is too old to have it, a thunk that throws.
 #include <pycuda/driver.h>
 
+#include "driver/block_marks.h"
 #include "driver/library.h"
 #include "driver/trace.h"
 
@@ -154,6 +155,17 @@ void pass_on_question(const Driver &driver) noexcept {
         ask(question.keep_waiting, question.thread);
 }
 
+/// The check modes that a driver has on when it is new. Throws where PYCUDA_CHECK wants some and
+/// the driver has none.
+unsigned modes_of_new_driver(const Driver &driver) {
+    if (void *ask = driver.symbol("scuCheckModes"))
+        return reinterpret_cast<PFN_scuCheckModes>(ask)();
+    if (LibrarySearch::from_environment().check.empty())
+        return 0;
+    throw Error("PYCUDA_CHECK", CUDA_ERROR_NOT_SUPPORTED,
+                "the driver " + driver.path() + " has no check modes; softcuda has them");
+}
+
 /// Opens what the search finds, unless that is what is open.
 const Driver &open_driver(DeviceProbe probe) {
     auto library = find_library(LibrarySearch::from_environment(), probe);
@@ -164,6 +176,7 @@ const Driver &open_driver(DeviceProbe probe) {
     static int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
     check(registered == 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM, "pthread_atfork");
     pass_on_question(driver);
+    detail::mark_blocks_for(modes_of_new_driver(driver));
     detail::loaded_driver.store(&driver, std::memory_order_release);
     return driver;
 }

@@ -5,9 +5,12 @@
 //     nvidia           NVIDIA's only
 //     softcuda         softcuda only
 //     a path           that library only
+//
+// PYCUDA_CHECK (check modes, such as "mem,race") chooses softcuda, as only softcuda has them.
 #include "driver/library.h"
 
 #include <abi/driver_types.h>
+#include <pycuda/check_modes.h>
 #include <pycuda/error.h>
 
 #include <dlfcn.h>
@@ -119,6 +122,20 @@ constexpr const char *install_driver = "install NVIDIA's driver";
 constexpr const char *point_to_softcuda =
     "set PYCUDA_SOFTCUDA_LIBRARY to the path of libsoftcuda.so";
 
+/// The same search for a driver with the wanted check modes on, which is softcuda.
+LibrarySearch with_check_modes(LibrarySearch search) {
+    parse_check_modes(search.check, "PYCUDA_CHECK");
+    if (search.choice == "nvidia")
+        throw Error("PYCUDA_CHECK", CUDA_ERROR_INVALID_VALUE,
+                    "check modes need softcuda, but PYCUDA_DRIVER is nvidia; unset one of the two");
+    if (search.choice == "auto")
+        search.choice = "softcuda";
+    // softcuda reads it when it is loaded, and then prints its findings at exit.
+    setenv("SOFTCUDA_CHECK", search.check.c_str(), 1);
+    search.check.clear();
+    return search;
+}
+
 std::shared_ptr<Library> find_automatically(const LibrarySearch &search, DeviceProbe probe) {
     Attempts attempts;
     std::string why_no_gpu;
@@ -163,10 +180,13 @@ LibrarySearch LibrarySearch::from_environment() {
     // A PC's or server's, Windows' Linux subsystem's, a Jetson's.
     search.device_nodes = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvgpu"};
     search.quiet = !environment("PYCUDA_QUIET").empty() && environment("PYCUDA_QUIET") != "0";
+    search.check = environment("PYCUDA_CHECK");
     return search;
 }
 
 std::shared_ptr<Library> find_library(const LibrarySearch &search, DeviceProbe probe) {
+    if (!search.check.empty())
+        return find_library(with_check_modes(search), probe);
     if (search.choice == "auto")
         return find_automatically(search, probe);
     Attempts attempts;

@@ -33,6 +33,7 @@ struct LibrarySearch {
     bool quiet = false;                ///< no line about falling back to softcuda
     /// Files whose presence shows that the kernel has NVIDIA's driver.
     std::vector<std::string> device_nodes = {};
+    std::string check = {}; ///< check modes that softcuda begins with, such as "mem,race"
 
     static LibrarySearch from_environment();
 };

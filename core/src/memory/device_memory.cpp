@@ -1,6 +1,7 @@
 // device_memory.cpp -- memory of the device, and managed memory.
 #include <pycuda/memory.h>
 
+#include "driver/block_marks.h"
 #include "memory/freed.h"
 
 #include <pycuda/caller_lock.h>
@@ -56,7 +57,10 @@ DeviceMemory::DeviceMemory(const Context &context, std::size_t bytes)
     : DeviceMemory(allocate(context, bytes), bytes, context, true) {}
 
 DeviceMemory::DeviceMemory(CUdeviceptr address, std::size_t bytes, Context context, bool owned)
-    : address_(address), bytes_(bytes), context_(std::move(context)), owned_(owned) {}
+    : address_(address), bytes_(bytes), context_(std::move(context)), owned_(owned) {
+    if (owned && detail::marks_blocks.load(std::memory_order_relaxed)) [[unlikely]]
+        detail::note_allocation(address);
+}
 
 DeviceMemory DeviceMemory::adopt(CUdeviceptr address, std::size_t bytes, Context context) {
     return DeviceMemory(address, bytes, std::move(context), true);

@@ -4,6 +4,7 @@
 // lock that is held for a few instructions and shared only with users of the same bin.
 #include <pycuda/memory_pool.h>
 
+#include "driver/block_marks.h"
 #include "memory/freed.h"
 
 #include <pycuda/driver.h>
@@ -41,6 +42,7 @@ struct BlockSource {
     CUresult (*free)(CUdeviceptr address);
     const char *allocate_name;
     const char *free_name;
+    bool is_marked; ///< whether a driver with check modes is told which blocks are in use
 };
 
 constexpr BlockSource device_source = {
@@ -50,6 +52,7 @@ constexpr BlockSource device_source = {
     [](CUdeviceptr address) { return driver().cuMemFree.status(address); },
     "cuMemAlloc",
     "cuMemFree",
+    true,
 };
 
 constexpr BlockSource pinned_source = {
@@ -64,6 +67,7 @@ constexpr BlockSource pinned_source = {
     },
     "cuMemHostAlloc",
     "cuMemFreeHost",
+    false,
 };
 
 } // namespace
@@ -196,12 +200,18 @@ CUdeviceptr BlockPool::allocate(std::size_t bytes) {
         address = allocate_block(bin);
     ++active_blocks_;
     active_bytes_ += bytes;
+    if (marks_blocks.load(std::memory_order_relaxed) && source_.is_marked) [[unlikely]] {
+        mark_block(address, bytes, BlockUse::Taken);
+        note_allocation(address);
+    }
     return address;
 }
 
 void BlockPool::give_back(CUdeviceptr address, std::size_t bytes) noexcept {
     --active_blocks_;
     active_bytes_ -= bytes;
+    if (marks_blocks.load(std::memory_order_relaxed) && source_.is_marked) [[unlikely]]
+        mark_block(address, bytes, BlockUse::GivenBack);
     const unsigned bin = pool_bin_number(bytes);
     if (!holding_.load(std::memory_order_relaxed) || !put(bin, address))
         free_block(address, pool_block_size(bin));

@@ -1,0 +1,35 @@
+// check_modes.cpp -- softcuda's check modes for pycuda.check, and which line of Python allocates.
+#include "bindings.h"
+
+#include <pycuda/check_modes.h>
+#include <pycuda/init.h>
+
+#include <nanobind/stl/string.h>
+
+namespace pycuda::python {
+namespace {
+
+/// The line of the program that is at work in this thread, outside of the package.
+std::string call_site() {
+    if (finalizing() || !Py_IsInitialized())
+        return "";
+    nb::gil_scoped_acquire gil;
+    return nb::cast<std::string>(nb::module_::import_("pycuda._call_site").attr("call_site")());
+}
+
+} // namespace
+
+void bind_check_modes(nb::module_ &module) {
+    module.def(
+        "_parse_check_modes",
+        [](const std::string &names) { return parse_check_modes(names, "pycuda.check"); },
+        nb::arg("names"), "The bits of check modes: \"mem,race\".");
+    module.def("_check_modes", check_modes, "The bits of the check modes that are on.");
+    module.def("_set_check_modes", set_check_modes, nb::arg("modes"),
+               "Turn these check modes on, and the others off.");
+    module.def("_check_report", check_report, "The findings so far, as JSON text.");
+    module.def("_forget_findings", forget_findings, "Forget all findings.");
+    set_call_site(call_site);
+}
+
+} // namespace pycuda::python

@@ -3,6 +3,7 @@
 Start with :mod:`pycuda.autoinit`, :mod:`pycuda.driver` and :mod:`pycuda.compiler`.
 """
 
+import importlib
 import os
 
 from pycuda._version import __version__ as __version__
@@ -17,9 +18,11 @@ VERSION_TEXT = __version__ + VERSION_STATUS
 
 
 def __getattr__(name: str):
-    # Arrays are loaded when they are used: `import pycuda` alone needs no driver.
+    # Loaded when they are used: `import pycuda` alone needs no driver.
     if name == "fuse":
         from pycuda.fusion import fuse
 
         return fuse
+    if name == "check":
+        return importlib.import_module("pycuda.check")
     raise AttributeError(f"module 'pycuda' has no attribute {name!r}")

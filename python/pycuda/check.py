@@ -1,0 +1,133 @@
+"""Check modes: what is wrong in kernels, found by softcuda while they run.
+
+>>> with pycuda.check("mem", "race") as checks:  # doctest: +SKIP
+...     kernel(array, block=(256, 1, 1))
+>>> print(checks.report())  # doctest: +SKIP
+
+The modes are "mem" (accesses outside of memory, after free, misaligned), "race" (accesses of two threads without
+order), "init" (reads of memory that nobody wrote) and "sync" (barriers and member masks). Only softcuda has them: set
+the environment variable ``PYCUDA_DRIVER=softcuda`` or ``PYCUDA_CHECK=mem,race`` on a machine with a GPU.
+``python -m pycuda check program.py`` checks a whole program.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from dataclasses import asdict
+
+from pycuda import _driver, _findings
+from pycuda._findings import Access, Finding
+
+__all__ = ["Access", "CheckError", "Checks", "Finding", "check"]
+
+
+class CheckError(Exception):
+    """Kernels have defects. ``findings`` is the list of them; the message is their report."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__(_findings.report(findings))
+        self.findings = findings
+
+
+def modes_on() -> tuple[str, ...]:
+    """Names of the check modes that are on; none for a driver that has no check modes."""
+    bits = _driver._check_modes()
+    return tuple(
+        name for name in _findings.MODES if bits & _driver._parse_check_modes(name)
+    )
+
+
+class Checks:
+    """Kernels that are launched in a ``with`` block of this are checked.
+
+    modes: names of check modes; all of them if none is given. Modes that are on already stay on.
+    raise_findings: whether the end of the block raises :class:`CheckError` if there is a finding.
+
+    The modes hold for all threads of the process. The end of the block waits for the work of the
+    current context. Raises ValueError for an unknown mode, and :class:`pycuda.driver.Error` if the
+    driver has no check modes.
+    """
+
+    def __init__(self, *modes: str, raise_findings: bool = False) -> None:
+        for mode in modes:
+            if mode not in _findings.MODES:
+                raise ValueError(
+                    f"unknown check mode {mode!r}; expected "
+                    + ", ".join(map(repr, _findings.MODES))
+                )
+        self.modes = tuple(
+            m for m in _findings.MODES if m in (modes or _findings.MODES)
+        )
+        self.raise_findings = raise_findings
+        self._is_active = False
+        self._modes_before = 0
+        self._before: list[Finding] = []
+        self._found: list[Finding] = []
+
+    def __enter__(self) -> Checks:
+        if self._is_active:
+            raise RuntimeError("this check has begun already; make another one")
+        self._modes_before = _driver._check_modes()
+        wanted = _driver._parse_check_modes(",".join(self.modes))
+        _driver._set_check_modes(self._modes_before | wanted)
+        self._before = _findings.parse(_driver._check_report())
+        self._is_active = True
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        failure = None
+        try:
+            wait_for_work()
+        except _driver.Error as raised:
+            failure = raised  # a kernel that ended its context
+        self._found = self._new_findings()
+        self._is_active = False
+        _driver._set_check_modes(self._modes_before)
+        if error is not None:
+            return
+        if self.raise_findings and self._found:
+            raise CheckError(self._found) from failure
+        if failure is not None:
+            raise failure
+
+    def _new_findings(self) -> list[Finding]:
+        found = _findings.since(_findings.parse(_driver._check_report()), self._before)
+        return [finding for finding in found if finding.mode in self.modes]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found since the block began. Inside the block: by kernels that have ended."""
+        return self._new_findings() if self._is_active else list(self._found)
+
+    def report(self, colour: bool = False) -> str:
+        """The findings as text for a person. ``colour`` adds a terminal's colours."""
+        return _findings.report(self.findings, colour)
+
+    def as_dicts(self) -> list[dict]:
+        """The findings as plain dictionaries, as softcuda's JSON text has them."""
+        return [asdict(finding) for finding in self.findings]
+
+
+def wait_for_work() -> None:
+    """Waits for the work of the current context, if there is one."""
+    if _driver.Context.get_current() is not None:
+        _driver.Context.synchronize()
+
+
+def check(*modes: str, raise_findings: bool = False) -> Checks:
+    """Check the kernels of a ``with`` block: ``with pycuda.check("mem", "race") as checks: ...``
+
+    The parameters are those of :class:`Checks`, which is what this returns.
+    """
+    return Checks(*modes, raise_findings=raise_findings)
+
+
+class _CallableModule(types.ModuleType):
+    """``pycuda.check`` is this module, and is called as the function of the same name."""
+
+    def __call__(self, *modes: str, raise_findings: bool = False) -> Checks:
+        return check(*modes, raise_findings=raise_findings)
+
+
+sys.modules[__name__].__class__ = _CallableModule

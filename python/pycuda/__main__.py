@@ -3,6 +3,7 @@
 python -m pycuda                    driver, devices, compilers, headers, caches
 python -m pycuda cache              what is in the cache of compiled kernels
 python -m pycuda cache --clear      empty it
+python -m pycuda check PROGRAM      run a program and find defects in its kernels; --help says more
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pycuda
-from pycuda import compiler, driver
+from pycuda import _check_command, compiler, driver
 
 
 def _readable(size: float) -> str:
@@ -122,8 +123,13 @@ def _cache(clear: bool) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """Do what the command line says; returns the exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["check"]:
+        return _check_command.main(arguments[1:])
     parser = argparse.ArgumentParser(
-        prog="python -m pycuda", description=__doc__.split("\n")[0]
+        prog="python -m pycuda",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", nargs="?", choices=["cache"])
     parser.add_argument("--clear", action="store_true", help="empty the cache")

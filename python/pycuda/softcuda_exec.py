@@ -1,19 +1,26 @@
 """Run a program on softcuda, PyCUDA's CUDA driver in software, in place of NVIDIA's driver.
 
     softcuda-exec PROGRAM [ARGUMENT...]
+    softcuda-exec --check=MODES [--json=PATH] [--suppress=FILE] [--error-exitcode=N] PROGRAM ...
 
 The program is any that uses the CUDA driver API through libcuda.so.1: in C++, or in Python with
 Numba, cuda.core or CuPy. It need not know of softcuda. A folder with a libcuda.so.1 that is softcuda
 is put first on the loader's path; nothing else changes.
+
+--check finds defects in the program's kernels. MODES are mem, race, init and sync, separated by commas, or
+all. The findings are printed at the end, and the exit status is 1 if there is any.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import sys
 import tempfile
 from pathlib import Path
+
+from pycuda import _check_command
 
 NAMES = ("libcuda.so.1", "libcuda.so")
 
@@ -55,18 +62,52 @@ def link_names(folder: Path, library: Path) -> None:
                 raise
 
 
-def main() -> None:
-    """Replace this process by the program."""
-    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
-        print(__doc__.strip())
-        sys.exit(0 if len(sys.argv) > 1 else 2)
+def loader_path() -> str:
+    """LD_LIBRARY_PATH for a program that is to find softcuda."""
     folder = loader_folder(find_library())
     path = os.environ.get("LD_LIBRARY_PATH")
-    os.environ["LD_LIBRARY_PATH"] = f"{folder}:{path}" if path else str(folder)
+    return f"{folder}:{path}" if path else str(folder)
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The options before the program's name. What follows that is the program's own."""
+    parser = argparse.ArgumentParser(
+        prog="softcuda-exec",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--check", type=_check_command.modes_argument, metavar="MODES", default=()
+    )
+    _check_command.add_options(parser)
+    parser.add_argument("program", nargs=argparse.REMAINDER)
+    options = parser.parse_args(arguments)
+    if not options.program:
+        parser.error("which program?")
+    if not options.check and (options.json or options.suppress):
+        parser.error("--json and --suppress go with --check")
+    return options
+
+
+def main() -> None:
+    """Replace this process by the program, or run the program and print what was found."""
+    options = parse(sys.argv[1:])
+    if options.check:
+        environment = {
+            "LD_LIBRARY_PATH": loader_path(),
+            "SOFTCUDA_CHECK": ",".join(options.check),
+        }
+        sys.exit(
+            _check_command.run_checked(
+                options.program, options.check, options, environment
+            )
+        )
+    os.environ["LD_LIBRARY_PATH"] = loader_path()
     try:
-        os.execvp(sys.argv[1], sys.argv[1:])
+        os.execvp(options.program[0], options.program)
     except OSError as error:
-        sys.exit(f"softcuda-exec: {sys.argv[1]}: {error.strerror}")
+        sys.exit(f"softcuda-exec: {options.program[0]}: {error.strerror}")
 
 
 if __name__ == "__main__":

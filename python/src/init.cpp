@@ -1,12 +1,14 @@
 // init.cpp -- initialising, versions, the profiler, and the end of the process.
 //
 // At exit nothing of ours may abort or complain, whatever is still alive: an atexit function tells
-// core to leave all objects to the process. Python calls it before it tears down its modules.
+// core to leave all objects to the process. Python calls it before it tears down its modules. While
+// softcuda looks for leaks, objects are freed as Python ends: what remains then is a leak.
 #include "bindings.h"
 
 #include "interruptible.h"
 
 #include <pycuda/caller_lock.h>
+#include <pycuda/check_modes.h>
 #include <pycuda/driver.h>
 #include <pycuda/init.h>
 
@@ -41,6 +43,13 @@ void find_holds_gil() {
 /// Null where this thread does not hold it.
 void *release_gil() { return holds_gil() != 0 ? PyEval_SaveThread() : nullptr; }
 
+void leave_objects_to_process() {
+    const bool finds_leaks =
+        driver_for_cleanup() != nullptr && (check_modes() & check_mode::mem) != 0;
+    if (!finds_leaks)
+        set_finalizing();
+}
+
 void acquire_gil(void *state) { PyEval_RestoreThread(static_cast<PyThreadState *>(state)); }
 
 } // namespace
@@ -71,7 +80,7 @@ void bind_init(nb::module_ &module) {
     find_holds_gil();
     set_caller_lock({release_gil, acquire_gil});
     handle_signals_in_driver();
-    nb::module_::import_("atexit").attr("register")(nb::cpp_function(set_finalizing));
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function(leave_objects_to_process));
 }
 
 } // namespace pycuda::python

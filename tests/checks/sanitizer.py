@@ -76,11 +76,8 @@ def _messages(text: str) -> list[str]:
 
 
 def _kind(message: str, mode: str) -> str:
-    for pattern, kind in _MESSAGES[mode]:
-        if re.search(pattern, message):
-            break
-    else:
-        return ""
+    kinds = (kind for pattern, kind in _MESSAGES[mode] if re.search(pattern, message))
+    kind = next(kinds, "")
     if kind == "out-of-bounds":
         for pattern, reason in _REASONS:
             if re.search(pattern, message):

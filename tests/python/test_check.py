@@ -1,0 +1,379 @@
+"""pycuda.check, PYCUDA_CHECK, python -m pycuda check, softcuda-exec --check and pytest --cuda-check."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from conftest import is_softcuda
+
+import pycuda
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+needs_softcuda = pytest.mark.skipif(
+    not is_softcuda(), reason="only softcuda has check modes"
+)
+
+#: Line 5 writes, line 6 reads what another thread writes; line 10 writes behind the array.
+KERNELS = """
+__global__ void reverse(int *data) {
+    __shared__ int tile[64];
+    int t = threadIdx.x;
+    tile[t] = data[t];
+    data[t] = tile[63 - t];
+}
+__global__ void fill(int *data, int n) {
+    if (threadIdx.x < n)
+        data[threadIdx.x] = threadIdx.x;
+}
+"""
+
+#: The same as a program of its own, whose arguments say which kernels it runs.
+PROGRAM = f'''
+import sys
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+module = SourceModule("""{KERNELS}""", nvcc="nvrtc")
+data = cuda.to_device(np.zeros(64, np.int32))
+if "race" in sys.argv:
+    module.get_function("reverse")(data, block=(64, 1, 1))
+if "mem" in sys.argv:
+    module.get_function("fill")(data, np.int32(65), block=(128, 1, 1))
+if "clean" in sys.argv:
+    module.get_function("fill")(data, np.int32(64), block=(128, 1, 1))
+cuda.Context.synchronize()
+sys.exit(3 if "fail" in sys.argv else 0)
+'''
+
+
+@pytest.fixture
+def kernels(device):
+    return SourceModule(KERNELS, nvcc="nvrtc")
+
+
+def launch_race(kernels):
+    data = cuda.to_device(np.zeros(64, np.int32))
+    kernels.get_function("reverse")(data, block=(64, 1, 1))
+
+
+def launch_clean(kernels):
+    data = cuda.to_device(np.zeros(64, np.int32))
+    kernels.get_function("fill")(data, np.int32(64), block=(128, 1, 1))
+
+
+@needs_softcuda
+def test_findings_of_a_block(kernels):
+    with pycuda.check("race") as checks:
+        launch_race(kernels)
+    (finding,) = checks.findings
+    assert finding.mode == "race" and finding.kernel == "reverse"
+    assert finding.kind in ("read-after-write", "write-after-read")
+    assert finding.space == "shared" and "tile" in finding.array and finding.count > 0
+    assert sorted((a.what, a.line) for a in finding.accesses) == [
+        ("read", 6),
+        ("write", 5),
+    ]
+    assert finding.accesses[0].block == (0, 0, 0) and finding.accesses[0].bytes == 4
+    assert "kernel.cu:5" in checks.report() and "Race reported" in checks.report()
+    assert checks.as_dicts()[0]["kind"] == finding.kind
+
+
+@needs_softcuda
+def test_a_correct_kernel_has_no_findings(kernels):
+    with pycuda.check(raise_findings=True) as checks:
+        launch_clean(kernels)
+    assert checks.findings == [] and checks.report() == "0 findings"
+
+
+@needs_softcuda
+def test_raise_findings(kernels):
+    with pytest.raises(pycuda.check.CheckError, match="kernel.cu:6") as raised:
+        with pycuda.check("race", raise_findings=True):
+            launch_race(kernels)
+    assert [finding.kernel for finding in raised.value.findings] == ["reverse"]
+
+
+@needs_softcuda
+def test_an_error_of_the_block_is_the_one_that_is_raised(kernels):
+    with pytest.raises(ZeroDivisionError):
+        with pycuda.check("race", raise_findings=True):
+            launch_race(kernels)
+            raise ZeroDivisionError
+
+
+@needs_softcuda
+def test_findings_belong_to_their_block(kernels):
+    with pycuda.check("race") as outer:
+        launch_race(kernels)
+        with pycuda.check("race") as inner:
+            launch_clean(kernels)
+        assert inner.findings == []
+        with pycuda.check("race") as inner:
+            launch_race(kernels)
+        assert len(inner.findings) == 1
+    (finding,) = outer.findings
+    assert finding.count == 2 * inner.findings[0].count
+
+
+@needs_softcuda
+def test_modes_are_as_before_after_the_block(kernels):
+    before = pycuda.check.modes_on()
+    with pycuda.check("init"):
+        assert "init" in pycuda.check.modes_on()
+        with pycuda.check("sync"):
+            assert {"init", "sync"} <= set(pycuda.check.modes_on())
+    assert pycuda.check.modes_on() == before
+    launch_race(kernels)
+    with pycuda.check("race") as checks:
+        pass
+    assert checks.findings == []
+
+
+def test_modes_are_validated():
+    with pytest.raises(ValueError, match="unknown check mode 'memory'; expected 'mem'"):
+        pycuda.check("memory")
+
+
+@pytest.mark.skipif(is_softcuda(), reason="softcuda has check modes")
+def test_another_driver_says_how_to_get_there(device):
+    with pytest.raises(cuda.Error, match="set PYCUDA_DRIVER=softcuda"):
+        with pycuda.check("mem"):
+            pass
+
+
+def test_importing_pycuda_does_not_import_the_check(run_program):
+    done = run_program(
+        """
+        import sys
+        import pycuda
+        assert "pycuda.check" not in sys.modules
+        assert "pycuda._driver" not in sys.modules
+        assert pycuda.check is sys.modules["pycuda.check"]
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@needs_softcuda
+def test_environment(run_program):
+    done = run_program(PROGRAM, "race", PYCUDA_CHECK="race,mem")
+    assert done.returncode == 0, done.stderr
+    assert "kernel.cu:5" in done.stderr and "kernel.cu:6" in done.stderr
+
+
+def test_environment_is_validated(run_program):
+    done = run_program(PROGRAM, PYCUDA_CHECK="race,memory", PYCUDA_DRIVER="auto")
+    assert done.returncode == 1
+    assert "PYCUDA_CHECK" in done.stderr and "check mode 'memory'" in done.stderr
+    done = run_program(PROGRAM, PYCUDA_CHECK="race", PYCUDA_DRIVER="nvidia")
+    assert done.returncode == 1
+    assert "PYCUDA_DRIVER is nvidia; unset one of the two" in done.stderr
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Run a command of the package on PROGRAM; returns the finished process."""
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+
+    def run(*arguments, **environment):
+        return subprocess.run(
+            [sys.executable, "-m", *(str(a) for a in arguments)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd=tmp_path,
+            env={**os.environ, "PYCUDA_DRIVER": "softcuda", **environment},
+        )
+
+    return run
+
+
+@needs_softcuda
+def test_command(command):
+    done = command("pycuda", "check", "program.py", "race", "mem")
+    assert done.returncode == 1, done.stderr
+    assert "Races (race)" in done.stderr and "Invalid use of memory" in done.stderr
+    assert "[Invalid __global__ write of size 4 bytes]" in done.stderr
+    assert done.stderr.rstrip().endswith("2 findings") and "\x1b" not in done.stderr
+    assert done.stderr.count("kernel.cu:10") == 1  # the library itself is silent
+
+
+@needs_softcuda
+def test_exit_status_of_the_command(command):
+    check = ["pycuda", "check"]
+    assert command(*check, "program.py", "clean").returncode == 0
+    assert command(*check, "program.py", "clean", "fail").returncode == 3
+    assert command(*check, "--modes=mem", "program.py", "race").returncode == 0
+    other = command(*check, "--error-exitcode=7", "program.py", "race", "fail")
+    assert other.returncode == 7
+    own = command(*check, "--error-exitcode=0", "program.py", "race", "fail")
+    assert own.returncode == 3
+    assert "nothing.exe: No such file" in command(*check, "nothing.exe").stderr
+    assert "unknown check mode" in command(*check, "--modes=x", "program.py").stderr
+
+
+@needs_softcuda
+def test_json_and_suppressions_of_the_command(command, tmp_path):
+    (tmp_path / "known").write_text("# ours\nrace:*:reverse:*:*\n")
+    done = command(
+        *("pycuda", "check", "--json=out.json", "--suppress=known"),
+        *("program.py", "race", "mem"),
+    )
+    assert done.returncode == 1, done.stderr
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert [finding["kind"] for finding in report["findings"]] == ["out-of-bounds"]
+    missing = command("pycuda", "check", "--suppress=none", "program.py")
+    assert missing.returncode == 2 and "no file of suppressions" in missing.stderr
+
+
+@needs_softcuda
+def test_softcuda_exec(command):
+    # "nvidia" is the library that the loader finds as libcuda.so.1
+    settings = {
+        "PYCUDA_DRIVER": "nvidia",
+        "PYCUDA_SOFTCUDA_LIBRARY": cuda.get_driver_path(),
+    }
+    arguments = ["pycuda.softcuda_exec", "--check=race", sys.executable, "program.py"]
+    done = command(*arguments, "race", **settings)
+    assert done.returncode == 1, done.stderr
+    assert "Races (race)" in done.stderr and "kernel.cu:6" in done.stderr
+    assert command(*arguments, "clean", "fail", **settings).returncode == 3
+    wrong = command("pycuda.softcuda_exec", "--json=x", sys.executable)
+    assert wrong.returncode == 2 and "--json and --suppress go with" in wrong.stderr
+
+
+LEAK = """
+import ctypes
+import pycuda.autoinit
+import pycuda.driver as cuda
+import pycuda.gpuarray as gpuarray
+
+kept = cuda.mem_alloc(1000)
+array = gpuarray.zeros(100, "f")
+pool = cuda.DeviceMemoryPool()
+block = pool.allocate(300)
+pool.allocate(400).free()
+lost = cuda.mem_alloc(2000)
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(lost))
+"""
+
+
+@needs_softcuda
+def test_a_leak_names_the_line_that_allocated(command, tmp_path):
+    (tmp_path / "leak.py").write_text(LEAK)
+    done = command("pycuda", "check", "--modes=mem", "--json=out.json", "leak.py")
+    assert done.returncode == 1, done.stderr
+    (finding,) = json.loads((tmp_path / "out.json").read_text())["findings"]
+    assert finding["kind"] == "leak"
+    line = LEAK.split("\n").index("lost = cuda.mem_alloc(2000)") + 1
+    assert f"leak.py:{line}" in finding["text"] and "2000" in finding["text"]
+
+
+TESTS = f'''
+import numpy as np
+import pytest
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+module = SourceModule("""{KERNELS}""", nvcc="nvrtc")
+
+def race():
+    module.get_function("reverse")(cuda.to_device(np.zeros(64, "i")), block=(64, 1, 1))
+
+def test_clean():
+    pass
+
+def test_race():
+    race()
+
+@pytest.mark.cuda_check_allow("race")
+def test_allowed_mode():
+    race()
+
+@pytest.mark.cuda_check_allow("read-after-write", "write-after-read")
+def test_allowed_kinds():
+    race()
+
+@pytest.fixture
+def racing():
+    yield
+    race()
+
+def test_teardown(racing):
+    pass
+
+def test_failure():
+    race()
+    assert 1 == 2
+'''
+
+
+def run_pytest(tmp_path, *arguments, **environment):
+    folder = tmp_path / "suite"
+    folder.mkdir(exist_ok=True)
+    (folder / "test_kernels.py").write_text(TESTS)
+    plugin = ["-p", "no:cacheprovider"]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-rA", *plugin, *arguments, str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=folder,
+        env={**os.environ, "PYCUDA_DRIVER": "softcuda", **environment},
+    )
+
+
+def outcomes(done):
+    """What -rA says of each test: {"test_race": {"FAILED"}, ...}."""
+    found = {}
+    for line in done.stdout.splitlines():
+        word, _, rest = line.partition(" ")
+        if word in ("PASSED", "FAILED", "ERROR") and "::" in rest:
+            name = rest.split("::")[1].split()[0]
+            found.setdefault(name, set()).add(word)
+    return found
+
+
+@needs_softcuda
+def test_pytest_plugin(tmp_path):
+    done = run_pytest(tmp_path, "--cuda-check=race")
+    assert outcomes(done) == {
+        "test_clean": {"PASSED"},
+        "test_race": {"FAILED"},
+        "test_allowed_mode": {"PASSED"},
+        "test_allowed_kinds": {"PASSED"},
+        "test_teardown": {"PASSED", "ERROR"},
+        "test_failure": {"FAILED"},
+    }, done.stdout + done.stderr
+    assert "kernels have defects" in done.stdout and "kernel.cu:5" in done.stdout
+    assert "assert 1 == 2" in done.stdout and "cuda-check call" in done.stdout
+
+
+def test_pytest_plugin_without_its_option(tmp_path):
+    done = run_pytest(tmp_path, "--strict-markers")
+    assert {name for name, words in outcomes(done).items() if "FAILED" in words} == {
+        "test_failure"
+    }, done.stdout + done.stderr
+
+
+def test_pytest_plugin_refuses_what_it_cannot_do(tmp_path):
+    done = run_pytest(tmp_path, "--cuda-check=memory")
+    assert done.returncode == 4 and "unknown check mode 'memory'" in done.stderr
+    done = run_pytest(tmp_path, "--cuda-check=mem", PYCUDA_DRIVER="nvidia")
+    assert done.returncode == 4 and "PYCUDA_DRIVER is nvidia" in done.stderr
+
+
+def test_call_site():
+    from pycuda._call_site import call_site
+
+    here = textwrap.dedent(call_site())
+    assert here.startswith(__file__ + ":") and here.rsplit(":")[1].isdigit()

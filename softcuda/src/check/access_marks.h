@@ -12,6 +12,9 @@ namespace softcuda::check {
 
 inline constexpr unsigned kWordBytes = 4;
 
+/// In place of a clock: a copy that nobody has waited for.
+inline constexpr std::uint32_t kUnderWay = (1u << 22) - 1;
+
 /// One access to a word.
 struct Mark {
     std::uint32_t block = 0;
@@ -22,6 +25,7 @@ struct Mark {
     std::uint32_t bytes : 4 = 0; ///< of the word: a bit each
     std::uint32_t strong : 1 = 0;
     std::uint32_t atomic : 1 = 0;
+    std::uint32_t device : 1 = 0;  ///< where strong: for all blocks, not its own alone
     std::uint32_t several : 1 = 0; ///< lanes of the warp at once; `lane` is one of them
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 
 namespace softcuda::check {
 
@@ -79,6 +78,11 @@ void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_
                             .addresses = addresses,
                             .values = values,
                             .bytes = site.bytes * site.count};
+    if (site.kind == WatchKind::Free) {
+        if (launch_.modes & Mem)
+            check_free(access);
+        return;
+    }
     if (launch_.modes & Mem)
         check_bounds(access);
     if (launch_.modes & Init)
@@ -126,73 +130,6 @@ void BlockChecks::check_written(const WarpAccess &access) {
 void BlockChecks::fence(WatchScope scope, std::uint32_t mask) {
     if (mask != 0)
         order_.fence(state_.warp_index, scope == WatchScope::Device);
-}
-
-void BlockChecks::meet(WatchSite &site, std::uint32_t mask, const std::uint32_t *members) {
-    const std::uint32_t all = lanes_of_warp();
-    const std::uint32_t number = number_of(site);
-    for (std::uint32_t left = mask; left != 0 && (launch_.modes & Sync); left &= left - 1) {
-        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-        const std::uint32_t named = members[lane] & all;
-        const bool names_itself = named >> lane & 1;
-        const bool all_here = !site.strong || (named & ~mask) == 0;
-        if ((names_itself && all_here) || launch_.is_known(Kind::WrongMask, number, !names_itself))
-            continue;
-        char text[160];
-        std::snprintf(text, sizeof text,
-                      names_itself ? "its mask 0x%08x names lanes that do not come: 0x%08x"
-                                   : "its mask 0x%08x lacks the thread's own lane, %u",
-                      members[lane], names_itself ? named & ~mask : lane);
-        Finding finding;
-        finding.mode = Sync;
-        finding.detail = text;
-        finding.accesses = {launch_.access(number, block_, thread(lane), 0)};
-        launch_.tell(Kind::WrongMask, number, !names_itself, finding);
-    }
-    if (site.kind != WatchKind::Meeting || !site.acquire)
-        return; // shuffles and votes order no memory
-    for (std::uint32_t left = mask; left != 0;) {
-        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-        // Those who met elsewhere in the program have met these, too.
-        const std::uint32_t here = site.strong ? mask : all;
-        const std::uint32_t together = (members[lane] & here) | 1u << lane;
-        order_.meet(state_.warp_index, together, all);
-        left &= ~together;
-    }
-}
-
-void BlockChecks::come_to_barrier(WatchSite &site, std::uint32_t mask) {
-    barrier_sites_[state_.warp_index] = &site;
-    last_barrier_ = &site;
-    const std::uint32_t missing = lanes_of_warp() & ~mask;
-    if (!(launch_.modes & Sync) || missing == 0)
-        return;
-    const std::uint32_t number = number_of(site);
-    if (launch_.is_known(Kind::DivergentBarrier, number, 0))
-        return;
-    Finding finding;
-    finding.mode = Sync;
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-    const auto absent = static_cast<std::uint32_t>(std::countr_zero(missing));
-    finding.detail = std::to_string(std::popcount(missing)) +
-                     " lanes of its warp do not come: thread " + std::to_string(thread(absent)) +
-                     " of the block is the first";
-    finding.accesses = {launch_.access(number, block_, thread(lane), 0)};
-    launch_.tell(Kind::DivergentBarrier, number, 0, finding);
-}
-
-void BlockChecks::pass_without(std::uint32_t ended) {
-    if (!(launch_.modes & Sync) || !last_barrier_)
-        return;
-    const std::uint32_t number = number_of(*last_barrier_);
-    if (launch_.is_known(Kind::DivergentBarrier, number, 0))
-        return;
-    Finding finding;
-    finding.mode = Sync;
-    finding.detail = std::to_string(ended) + (ended == 1 ? " warp" : " warps") +
-                     " of the block ended without coming to it";
-    finding.accesses = {launch_.access(number, block_, thread(0), 0)};
-    launch_.tell(Kind::DivergentBarrier, number, 0, finding);
 }
 
 void BlockChecks::arrive(std::uint32_t warp, std::uint32_t number, bool waits) {

@@ -20,7 +20,11 @@ class BlockChecks final : public rt::BlockWatch {
     void access(rt::WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
                 const std::byte *values) override;
     void fence(rt::WatchScope scope, std::uint32_t mask) override;
-    void meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members) override;
+    void meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
+              const std::uint32_t *sources) override;
+    void wait_for_copies(std::uint32_t groups_left) override;
+    void lanes_at_barrier(std::uint32_t lanes) override;
+    void live_lanes(std::uint32_t lanes, bool stranded) override;
     void come_to_barrier(rt::WatchSite &site, std::uint32_t mask) override;
     void arrive(std::uint32_t warp, std::uint32_t number, bool waits) override;
     void leave(std::uint32_t warp, std::uint32_t number) override;
@@ -48,6 +52,7 @@ class BlockChecks final : public rt::BlockWatch {
 
     // bounds.cpp
     void check_bounds(const WarpAccess &access);
+    void check_free(const WarpAccess &access);
     void check_window(const WarpAccess &access, std::uint32_t lane, Space space,
                       std::uint64_t offset);
     void check_global(const WarpAccess &access, std::uint32_t lane, std::uint64_t address);
@@ -67,6 +72,11 @@ class BlockChecks final : public rt::BlockWatch {
                                        std::uint32_t lane, std::uint64_t address) const;
     void synchronize(const WarpAccess &access);
 
+    // meetings.cpp
+    void check_meeting(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
+                       const std::uint32_t *sources);
+    void check_barrier(rt::WatchSite &site, std::uint32_t lanes);
+
     LaunchChecks &launch_;
     rt::WorkerState &state_;
     std::uint32_t block_;
@@ -78,6 +88,19 @@ class BlockChecks final : public rt::BlockWatch {
     std::array<MemoryMap::Piece, kPieces> pieces_;        ///< lately used, by address
     std::array<rt::WatchSite *, kWarps> barrier_sites_{}; ///< where each warp came to the last one
     rt::WatchSite *last_barrier_ = nullptr;
+    std::uint32_t live_ = ~0u; ///< of the present warp, where each lane goes its own way
+    bool stranded_ = false;
+
+    /// Words that asynchronous copies of a warp write, until it has waited for them.
+    struct PendingCopy {
+        std::uint32_t group, site, lane;
+        std::uint64_t word; ///< of the shared window
+    };
+    struct Copies {
+        std::uint32_t group = 0; ///< that is being filled
+        std::vector<PendingCopy> pending;
+    };
+    std::array<Copies, kWarps> copies_;
 };
 
 } // namespace softcuda::check

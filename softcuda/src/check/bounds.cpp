@@ -96,6 +96,24 @@ void BlockChecks::check_global(const WarpAccess &access, std::uint32_t lane,
     tell_bounds(access, lane, kind, "global", where);
 }
 
+void BlockChecks::check_free(const WarpAccess &access) {
+    for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::uint64_t address = access.addresses[lane];
+        bool twice = false; // two lanes free one address
+        for (std::uint32_t before = access.mask & ((1u << lane) - 1); before != 0;
+             before &= before - 1)
+            twice |= access.addresses[std::countr_zero(before)] == address;
+        const std::optional<MemoryMap::Piece> piece = launch_.memory.find(address);
+        if (address == 0 || (piece && piece->begin == address && !twice))
+            continue;
+        const std::string where = launch_.memory.describe(address);
+        const bool freed = twice || where.find("freed") != std::string::npos;
+        tell_bounds(access, lane, freed ? Kind::DoubleFree : Kind::InvalidFree, "global", where);
+    }
+    pieces_.fill({});
+}
+
 void BlockChecks::tell_bounds(const WarpAccess &access, std::uint32_t lane, Kind kind,
                               const char *space, std::string array) {
     if (launch_.is_known(kind, access.number, 0))

@@ -119,6 +119,9 @@ FoundAccess LaunchChecks::access(std::uint32_t site, std::uint32_t block, std::u
     case rt::WatchKind::Atomic:
         found.what = "atomic access";
         break;
+    case rt::WatchKind::Free:
+        found.what = "free";
+        break;
     case rt::WatchKind::Meeting:
         found.what = "exchange within the warp";
         break;

@@ -38,8 +38,6 @@ void BlockChecks::check_races(const WarpAccess &access) {
         const Place place = place_of(access, access.addresses[lane]);
         if (place.space == Space::Local)
             continue;
-        if (place.space == Space::Global && !(launch_.modes & Race))
-            continue; // lanes that rely on their lock step do so in shared memory
         const std::uint64_t end = place.offset + access.bytes;
         for (std::uint64_t at = place.offset; at < end;) {
             const std::uint64_t word = at / kWordBytes, first = at % kWordBytes;
@@ -71,6 +69,7 @@ void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, 
     now.site = access.number;
     now.bytes = bytes;
     now.strong = site.strong;
+    now.device = site.scope == rt::WatchScope::Device;
     now.atomic = site.kind == WatchKind::Atomic;
 
     auto meets = [&](const Mark &before) {
@@ -99,9 +98,33 @@ void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, 
         check_against(access, cell.read, Kind::WriteAfterRead, space, lane, address);
     if (meets(cell.other_read))
         check_against(access, cell.other_read, Kind::WriteAfterRead, space, lane, address);
+    if (site.async && space == Space::Shared) {
+        Copies &copies = copies_[state_.warp_index];
+        now.clock = kUnderWay;
+        copies.pending.push_back(
+            {copies.group, access.number, lane,
+             (address - reinterpret_cast<std::uint64_t>(state_.shared)) / kWordBytes});
+    }
     cell.write = now;
     cell.read = {};
     cell.other_read = {};
+}
+
+void BlockChecks::wait_for_copies(std::uint32_t groups_left) {
+    Copies &copies = copies_[state_.warp_index];
+    if (groups_left == ~0u) {
+        ++copies.group;
+        return;
+    }
+    const std::uint32_t clock = order_.clock(state_.warp_index);
+    std::erase_if(copies.pending, [&](const PendingCopy &copy) {
+        if (copies.group - copy.group <= groups_left)
+            return false;
+        Mark &mark = shared_cells_[copy.word].write;
+        if (mark.site == copy.site && mark.clock == kUnderWay && mark.lane == copy.lane)
+            mark.clock = clock;
+        return true;
+    });
 }
 
 bool BlockChecks::stores_the_same(const WarpAccess &access, const Mark &before, std::uint32_t lane,
@@ -142,7 +165,9 @@ void BlockChecks::check_against(const WarpAccess &access, const Mark &before, Ki
     if (order_.ordered(other, before.clock, second))
         return;
     const bool atomic = site.kind == WatchKind::Atomic;
-    if (before.atomic && atomic)
+    const bool reaches =
+        first.block == block_ || (before.device && site.scope == rt::WatchScope::Device);
+    if (before.atomic && atomic && reaches)
         return;
     // Volatile accesses of several warps are how they wait for each other; within a warp they only
     // keep the order in which the compiler writes them.

@@ -1,6 +1,7 @@
 // emit_call.cpp -- calls into the runtime: printf, assert, the device heap, traps.
 
 #include "codegen/warp_families.h"
+#include "codegen/watch.h"
 #include "ir/trap.h"
 #include "rt/kernel_abi.h"
 
@@ -54,6 +55,7 @@ void emit_malloc(WarpEmitter &w, const ir::Instruction &i) {
 }
 
 void emit_free(WarpEmitter &w, const ir::Instruction &i) {
+    watch_free(w, i);
     call(w, "scu_free", {array_of(w, i.operand(0)), w.mask_bits()});
 }
 

@@ -164,6 +164,11 @@ void emit_shuffle(WarpEmitter &w, const ir::Instruction &i) {
         w.define_full(i.result(1), sources.valid);
 }
 
+llvm::Value *shuffle_source(WarpEmitter &w, const ir::Instruction &i) {
+    return shuffle_sources(w, i.attributes.shuffle, w.full(i.operand(1)), w.full(i.operand(2)))
+        .lane;
+}
+
 void emit_vote(WarpEmitter &w, const ir::Instruction &i) {
     auto &b = w.b;
     const ir::Value *result = i.result();

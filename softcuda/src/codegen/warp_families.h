@@ -18,6 +18,8 @@ void emit_from_generic(WarpEmitter &w, const ir::Instruction &i);
 void emit_is_space(WarpEmitter &w, const ir::Instruction &i);
 void emit_atomic(WarpEmitter &w, const ir::Instruction &i);  // emit_atomic.cpp; reduce too
 void emit_shuffle(WarpEmitter &w, const ir::Instruction &i); // emit_warp.cpp
+/// <32 x i32>: the lane that each lane reads.
+llvm::Value *shuffle_source(WarpEmitter &w, const ir::Instruction &shuffle);
 void emit_vote(WarpEmitter &w, const ir::Instruction &i);
 void emit_match(WarpEmitter &w, const ir::Instruction &i);
 void emit_active_mask(WarpEmitter &w, const ir::Instruction &i);

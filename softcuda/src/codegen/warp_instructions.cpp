@@ -43,6 +43,9 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     case Opcode::Fence:
         emit_fence(*this, i);
         return;
+    case Opcode::CopyGroup:
+        watch_copy_group(*this, i);
+        return;
     case Opcode::ToGeneric:
         emit_to_generic(*this, i);
         return;

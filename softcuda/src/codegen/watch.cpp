@@ -1,6 +1,8 @@
 // watch.cpp -- sites, and the calls that name them.
 #include "codegen/watch.h"
 
+#include "codegen/warp_families.h"
+
 #include "ir/exchange.h"
 #include "rt/kernel_abi.h"
 
@@ -75,6 +77,7 @@ WatchSpace space_of(ir::Space space) {
     case ir::Space::Local:
         return WatchSpace::Local;
     case ir::Space::Global:
+    case ir::Space::Constant: // the module's variables are allocations, too
         return WatchSpace::Global;
     default:
         return WatchSpace::Generic;
@@ -93,6 +96,7 @@ rt::WatchSite site_of(const ir::Instruction &i, WatchKind kind) {
     const bool both = a.order == Order::AcquireRelease || a.order == Order::Sequential;
     site.acquire = both || a.order == Order::Acquire;
     site.release = both || a.order == Order::Release;
+    site.async = a.async;
     return site;
 }
 
@@ -121,6 +125,7 @@ llvm::GlobalVariable *emit_site(WarpEmitter &w, const ir::Instruction &i, const 
                                  number(site.strong),
                                  number(site.acquire),
                                  number(site.release),
+                                 number(site.async),
                                  number(0)};
     llvm::Constant *value = llvm::ConstantStruct::getAnon(members);
     return new llvm::GlobalVariable(w.kernel.module, value->getType(), false,
@@ -138,8 +143,7 @@ void call(WarpEmitter &w, const char *function, llvm::ArrayRef<llvm::Value *> ar
 
 void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &address,
                   llvm::ArrayRef<llvm::Value *> values) {
-    if (!is_checked(w) || i.attributes.space == ir::Space::Constant ||
-        i.attributes.space == ir::Space::Param)
+    if (!is_checked(w) || i.attributes.space == ir::Space::Param)
         return;
     rt::WatchSite site = site_of(i, i.is(Opcode::Load)    ? WatchKind::Load
                                     : i.is(Opcode::Store) ? WatchKind::Store
@@ -165,6 +169,23 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
           stored});
 }
 
+void watch_free(WarpEmitter &w, const ir::Instruction &i) {
+    if (!is_checked(w))
+        return;
+    llvm::Value *all = w.full(i.operand(0)), *places = w.kernel.call_slot(all->getType());
+    w.b.CreateStore(all, places);
+    rt::WatchSite site = site_of(i, WatchKind::Free);
+    site.bytes = site.count = 1;
+    call(w, "scu_watch_access",
+         {w.kernel.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), places,
+          llvm::ConstantPointerNull::get(w.b.getPtrTy())});
+}
+
+void watch_copy_group(WarpEmitter &w, const ir::Instruction &i) {
+    if (is_checked(w))
+        call(w, "scu_watch_copies", {w.kernel.invariants.worker, w.i32(i.attributes.immediate)});
+}
+
 void watch_fence(WarpEmitter &w, const ir::Instruction &i) {
     if (!is_checked(w))
         return;
@@ -184,18 +205,26 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
     rt::WatchSite site = site_of(i, WatchKind::Meeting);
     site.acquire = i.is(Opcode::WarpBarrier); // the one that orders memory
     site.strong = !w.kernel.has_lanes();      // in lock step, all who come are here
-    llvm::Value *array = w.kernel.call_slot(members->getType());
+    llvm::Value *array = w.kernel.call_slot(llvm::ArrayType::get(members->getType(), 2));
     w.b.CreateStore(members, array);
+    llvm::Value *sources = llvm::ConstantPointerNull::get(w.b.getPtrTy());
+    if (i.is(Opcode::Shuffle)) {
+        sources = w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), array, 4 * kLanes);
+        w.b.CreateStore(shuffle_source(w, i), sources);
+    }
     call(w, "scu_watch_meeting",
-         {w.kernel.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), array});
+         {w.kernel.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), array,
+          sources});
 }
 
 void watch_barrier(WarpEmitter &w, const ir::Instruction &i) {
-    if (!is_checked(w) || i.attributes.apart)
+    if (!is_checked(w))
         return;
+    rt::WatchSite site = site_of(i, WatchKind::Barrier);
+    // Lanes come one by one: the runtime tells who has come.
+    site.strong = !(i.attributes.apart && w.kernel.has_lanes());
     call(w, "scu_watch_barrier",
-         {w.kernel.invariants.worker, emit_site(w, i, site_of(i, WatchKind::Barrier), nullptr),
-          w.mask_bits()});
+         {w.kernel.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits()});
 }
 
 } // namespace softcuda::codegen

@@ -10,6 +10,8 @@ namespace softcuda::codegen {
 void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &address,
                   llvm::ArrayRef<llvm::Value *> values = {});
 void watch_fence(WarpEmitter &w, const ir::Instruction &i);
+void watch_free(WarpEmitter &w, const ir::Instruction &i);
+void watch_copy_group(WarpEmitter &w, const ir::Instruction &i);
 /// At an exchange, __syncwarp() included, when the lanes in the mask have met.
 void watch_meeting(WarpEmitter &w, const ir::Instruction &i);
 /// Before a barrier of the block.

@@ -38,6 +38,7 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_watch_access", reinterpret_cast<void *>(&scu_watch_access)},
         {"scu_watch_fence", reinterpret_cast<void *>(&scu_watch_fence)},
         {"scu_watch_meeting", reinterpret_cast<void *>(&scu_watch_meeting)},
+        {"scu_watch_copies", reinterpret_cast<void *>(&scu_watch_copies)},
         {"scu_watch_barrier", reinterpret_cast<void *>(&scu_watch_barrier)},
         {"scu_globaltimer", reinterpret_cast<void *>(&scu_globaltimer)},
         {"scu_nanosleep", reinterpret_cast<void *>(&scu_nanosleep)},

@@ -166,6 +166,8 @@ void KernelLaunch::fill_frame(const LaunchRequest &request) {
                                       .kind = MemoryKind::Heap,
                                       .device = &context().device(),
                                       .context = &context()});
+    if (workspace_ != 0)
+        checked_memory::written(workspace_, kWorkspaceBytes);
     frame_.grid_workspace = workspace_;
     frame_.params = parameters_.data();
     frame_.symbols = function_.module().symbols();

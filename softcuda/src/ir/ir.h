@@ -61,6 +61,10 @@ struct Location {
     std::uint32_t column = 0;
 };
 
+/// Opcode::CopyGroup: ends a group of asynchronous copies, in place of the number of groups that
+/// may be under way when it is over.
+inline constexpr std::uint32_t kCommitCopies = ~0u;
+
 /// Everything about an operation that is not a value. Members that an opcode does not use stay at
 /// their defaults, and the text form leaves them out.
 struct Attributes {
@@ -92,6 +96,7 @@ struct Attributes {
     bool shift_amount = false;   ///< bfind
     bool invariant = false;      ///< ld.global.nc: memory does not change during the kernel
     bool apart = false;          ///< a barrier to which a warp's lanes may come one by one
+    bool async = false;          ///< a store that is there when a copy_group has waited for it
     bool no_fuse = false;        ///< mul/add with an explicit rounding: never contracted
     std::int64_t offset = 0;     ///< bytes, added to the address; parameter offset of LoadParam
     std::uint32_t symbol = 0;    ///< variable (by space) or function index

@@ -46,7 +46,8 @@ void lower_video_quads(FunctionLowering &, const ptx::Instruction &);
 void lower_barrier(FunctionLowering &, const ptx::Instruction &);
 void lower_control(FunctionLowering &, const ptx::Instruction &);
 void lower_call(FunctionLowering &, const ptx::Instruction &);
-void lower_nothing(FunctionLowering &, const ptx::Instruction &); ///< hints: prefetch, pmevent
+void lower_copy_group(FunctionLowering &, const ptx::Instruction &); // lower_memory.cpp
+void lower_nothing(FunctionLowering &, const ptx::Instruction &);    ///< hints: prefetch, pmevent
 
 /// At the start of a function that stays one: its arguments become its parameters' slots.
 void bind_arguments(FunctionLowering &);

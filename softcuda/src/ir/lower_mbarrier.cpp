@@ -74,6 +74,7 @@ void arrive_now(FunctionLowering &f, const ptx::Instruction &i) {
 /// Copies are complete at once, so this arrives now. Without .noinc the phase waits for one more
 /// arrival first, which comes to the same as none.
 void arrive_after_copies(FunctionLowering &f, const ptx::Instruction &i) {
+    lower_copy_group(f, i); // the arrival is behind the copies
     if (i.modifiers.no_inc)
         arrive(f, i, i.operand(0), f.constant(Type::I64, 1));
 }

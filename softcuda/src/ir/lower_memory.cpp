@@ -164,7 +164,7 @@ Address shared_address(FunctionLowering &f, const ptx::Operand &operand, Space s
 
 namespace {
 
-/// cp.async, whose copy is over when the instruction is: waiting for it is then nothing to do.
+/// cp.async, whose copy is over when the instruction is: waiting for it is only for checks.
 class Copy {
   public:
     Copy(FunctionLowering &f, const ptx::Instruction &i)
@@ -191,7 +191,9 @@ class Copy {
     void store(const std::vector<Value *> &words) {
         std::vector<Value *> operands{to_.base};
         operands.insert(operands.end(), words.begin(), words.end());
-        f_.builder().append(Opcode::Store, access(Space::Shared), operands);
+        Attributes a = access(Space::Shared);
+        a.async = true;
+        f_.builder().append(Opcode::Store, a, operands);
     }
     void bytes(Value *count);
 
@@ -226,6 +228,7 @@ void Copy::bytes(Value *count) {
     load.space = Space::Global;
     store.space = Space::Shared;
     store.offset = to_.offset;
+    store.async = true;
     Value *last = f_.emit(Opcode::Sub, Scalar::U32, {count, f_.constant(Type::I32, 1)});
     for (std::uint32_t n = 0; n + 1 < bytes_; n++) {
         Value *at = f_.emit(Opcode::Min, Scalar::U32, {f_.constant(Type::I32, n), last});
@@ -250,6 +253,17 @@ void lower_copy(FunctionLowering &f, const ptx::Instruction &i) {
         return copy.limited(f.read(limit, Scalar::U32));
     Value *size = f.constant(Type::I32, i.operand(2).integer);
     copy.limited(f.builder().select(f.read(limit, Scalar::Pred), f.constant(Type::I32, 0), size));
+}
+
+void lower_copy_group(FunctionLowering &f, const ptx::Instruction &i) {
+    Attributes commit, wait;
+    commit.immediate = kCommitCopies;
+    if (i.opcode == ptx::Opcode::CpAsyncWaitGroup)
+        wait.immediate = static_cast<std::uint32_t>(i.operand(0).integer);
+    if (i.opcode != ptx::Opcode::CpAsyncWaitGroup) // also what no commit has ended
+        f.builder().append(Opcode::CopyGroup, commit, {});
+    if (i.opcode != ptx::Opcode::CpAsyncCommitGroup)
+        f.builder().append(Opcode::CopyGroup, wait, {});
 }
 
 } // namespace softcuda::ir

@@ -118,6 +118,13 @@ void ModuleLowering::error(SourceLocation where, const std::string &message) {
         diagnostics_.error(where, message);
 }
 
+bool ModuleLowering::is_library(std::uint32_t ptx_file) const {
+    const std::string &name = target_.files.at(file_index(ptx_file));
+    return name.find("/include/") != std::string::npos &&
+           (name.find("cuda") != std::string::npos || name.find("nvidia") != std::string::npos ||
+            name.find("nvrtc") != std::string::npos);
+}
+
 std::uint32_t ModuleLowering::file_index(std::uint32_t ptx_file) const {
     auto found = files_.find(ptx_file);
     return found == files_.end() ? 0 : found->second;

@@ -71,6 +71,8 @@ class ModuleLowering {
     std::uint32_t variable_index(const ptx::Function *owner, std::uint32_t index);
     [[nodiscard]] const ParamUses &param_uses(const ptx::Function &function);
     [[nodiscard]] std::uint32_t file_index(std::uint32_t ptx_file) const;
+    /// Whether the file is one of CUDA's headers, not the user's.
+    [[nodiscard]] bool is_library(std::uint32_t ptx_file) const;
     /// Shared variables of functions that are not inlined: at the same place in every kernel.
     /// Whether a function of the module takes memory by alloca.
     [[nodiscard]] bool uses_stack() const { return uses_stack_; }

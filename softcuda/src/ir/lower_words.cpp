@@ -311,10 +311,11 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
         return {lower_control, Effect::Branch};
     case Call:
         return {lower_call, Effect::Branch};
-    // Copies are complete at once, grids run one after another, and caches look after themselves.
     case CpAsyncCommitGroup:
     case CpAsyncWaitGroup:
     case CpAsyncWaitAll:
+        return {lower_copy_group, Effect::Branch};
+    // Grids run one after another, and caches look after themselves.
     case Prefetch:
     case Prefetchu:
     case Applypriority:

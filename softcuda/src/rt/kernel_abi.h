@@ -161,7 +161,7 @@ struct LanePlaces {
 /// Where a checked access goes, as far as that is known when it is compiled.
 enum class WatchSpace : std::uint32_t { Generic, Global, Shared, Local };
 /// What is done there.
-enum class WatchKind : std::uint32_t { Load, Store, Atomic, Meeting, Barrier };
+enum class WatchKind : std::uint32_t { Load, Store, Atomic, Free, Meeting, Barrier };
 /// How far a fence, or an access that synchronises, reaches.
 enum class WatchScope : std::uint32_t { Block, Device };
 
@@ -176,9 +176,12 @@ struct WatchSite {
     std::uint32_t bytes; ///< of an element
     std::uint32_t count; ///< elements that each lane accesses
     WatchScope scope;
-    std::uint32_t strong;  ///< it is atomic, volatile or ordered: others may do so at once
+    /// It is atomic, volatile or ordered: others may do so at once. Of meetings and barriers: the
+    /// lanes that come are all here.
+    std::uint32_t strong;
     std::uint32_t acquire; ///< it orders what comes after it
     std::uint32_t release; ///< and what came before
+    std::uint32_t async;   ///< is there when a group of copies has been waited for
     std::uint32_t id;      ///< for who watches; 0 at first
 };
 
@@ -286,7 +289,8 @@ void scu_watch_access(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, st
                       const std::uint64_t *addresses, const std::byte *values);
 void scu_watch_fence(softcuda::rt::WorkerState *, std::uint32_t scope, std::uint32_t mask);
 void scu_watch_meeting(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::uint32_t mask,
-                       const std::uint32_t *members);
+                       const std::uint32_t *members, const std::uint32_t *sources);
+void scu_watch_copies(softcuda::rt::WorkerState *, std::uint32_t groups_left);
 void scu_watch_barrier(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::uint32_t mask);
 
 /// Nanoseconds since an arbitrary point (%globaltimer), and a yield of the processor (nanosleep).

@@ -9,6 +9,7 @@
 // Lanes that come to an exchange leave there what they bring, and wait. When all that they name
 // have come to one like it, wherever in the program, the exchange is done for all of them at once.
 #include "rt/lane_exchange.h"
+#include "rt/watch.h"
 
 #include <algorithm>
 #include <array>
@@ -115,6 +116,7 @@ bool can_arrive(const LaneState &state) {
 
 struct Choice {
     std::uint32_t place, lanes;
+    bool stranded = false;
 };
 
 // The lanes that can go on at a place.
@@ -148,7 +150,7 @@ Choice choose(LaneState &state) {
         if (ready == 0) {
             const bool exchange = static_cast<PlaceKind>(state.kinds[place]) == PlaceKind::Members;
             if (exchange && stranded.lanes == 0)
-                stranded = {place, state.waiting[place]};
+                stranded = {place, state.waiting[place], true};
             continue;
         }
         if (lowest.lanes == 0)
@@ -173,6 +175,8 @@ std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
         return state->places;
     meet(*state, live);
     const Choice next = choose(*state);
+    if (worker->watch)
+        static_cast<BlockWatch *>(worker->watch)->live_lanes(live, next.stranded);
     state->waiting[next.place] &= ~next.lanes;
     state->met &= ~next.lanes;
     state->since[next.place] = state->turn;
@@ -191,6 +195,8 @@ std::uint32_t scu_lane_barrier(WorkerState *worker, LaneState *state, std::uint3
         const std::uint32_t lanes =
             lanes_at_barrier(*state, live_lanes(*state) | state->mask, number);
         state->arrived = lanes;
+        if (worker->watch)
+            static_cast<BlockWatch *>(worker->watch)->lanes_at_barrier(lanes);
         state->barrier_result = scu_barrier(
             worker, number, threads, part_of(*state, lanes, static_cast<BarrierPart>(part)), place);
     }

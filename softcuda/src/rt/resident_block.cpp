@@ -117,8 +117,9 @@ NamedBarrier &ResidentBlock::configure(std::uint32_t number, std::uint32_t threa
 }
 
 void ResidentBlock::complete(NamedBarrier &barrier, WarpQueue &ready) {
-    if (state_.watch && barrier.expected == NamedBarrier::kWholeBlock && live_ < warp_count_)
-        watch()->pass_without(warp_count_ - live_);
+    if (state_.watch && barrier.expected == NamedBarrier::kWholeBlock &&
+        barrier.arrived < warp_count_)
+        watch()->pass_without(warp_count_ - barrier.arrived);
     while (!barrier.waiting.empty()) {
         WarpFiber &warp = barrier.waiting.pop();
         warp.result = barrier.sum;

@@ -19,8 +19,13 @@ void scu_watch_fence(softcuda::rt::WorkerState *worker, std::uint32_t scope, std
 }
 
 void scu_watch_meeting(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
-                       std::uint32_t mask, const std::uint32_t *members) {
-    watch_of(worker).meet(*site, mask, members);
+                       std::uint32_t mask, const std::uint32_t *members,
+                       const std::uint32_t *sources) {
+    watch_of(worker).meet(*site, mask, members, sources);
+}
+
+void scu_watch_copies(softcuda::rt::WorkerState *worker, std::uint32_t groups_left) {
+    watch_of(worker).wait_for_copies(groups_left);
 }
 
 void scu_watch_barrier(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,

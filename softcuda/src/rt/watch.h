@@ -22,12 +22,22 @@ class BlockWatch {
                         const std::byte *values) = 0;
     /// A fence of the lanes in `mask`; `scope` is a WatchScope.
     virtual void fence(WatchScope scope, std::uint32_t mask) = 0;
-    /// The lanes in `mask` exchange something with, or wait for, those that each names.
-    virtual void meet(WatchSite &site, std::uint32_t mask, const std::uint32_t *members) = 0;
+    /// The lanes in `mask` exchange something with, or wait for, those that each names. `sources`:
+    /// whom each reads; null where that is all of them or nobody.
+    virtual void meet(WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
+                      const std::uint32_t *sources) = 0;
+    /// The present warp ends a group of its asynchronous copies (~0), or waits until so many of its
+    /// groups are left.
+    virtual void wait_for_copies(std::uint32_t groups_left) = 0;
     /// The lanes in `mask` of the present warp come to a barrier.
     virtual void come_to_barrier(WatchSite &site, std::uint32_t mask) = 0;
 
-    // From the scheduler of warps:
+    // From the schedulers of warps and lanes:
+    /// Those of the warp's lanes that have come to the barrier at which it arrives.
+    virtual void lanes_at_barrier(std::uint32_t lanes) = 0;
+    /// Those of the warp's lanes that have not ended, where each goes its own way. `stranded`: they
+    /// go on with an exchange although others that they name stand elsewhere and wait for them.
+    virtual void live_lanes(std::uint32_t lanes, bool stranded) = 0;
     virtual void arrive(std::uint32_t warp, std::uint32_t number, bool waits) = 0;
     virtual void leave(std::uint32_t warp, std::uint32_t number) = 0;
     /// A barrier of the whole block is passed although `ended` of its warps have ended.

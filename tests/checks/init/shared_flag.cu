@@ -3,9 +3,9 @@
 // ARRAY out int[1]
 // LAUNCH find<<<1, 64>>>(in, out, 1000)
 __global__ void find(const int *in, int *out, int wanted) {
-    __shared__ bool found;
+    __shared__ int found; // the compiler may take a flag that is only ever set to be set
     if (in[threadIdx.x] == wanted)
-        found = true;
+        found = threadIdx.x;
     __syncthreads();
     if (threadIdx.x == 0)
         *out = found; // FINDS init uninitialized

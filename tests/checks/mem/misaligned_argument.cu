@@ -3,5 +3,5 @@
 // LAUNCH negate<<<1, 32>>>(data + 2 bytes)
 __global__ void negate(int *data) {
     int value = data[threadIdx.x];   // FINDS mem misaligned #read
-    data[threadIdx.x] = -value - 1;  // FINDS mem misaligned #write
+    data[threadIdx.x] = -value - 1;  // MAY mem misaligned #write
 }

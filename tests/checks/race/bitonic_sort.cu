@@ -13,7 +13,7 @@ __global__ void sort(int *data) {
                 int a = keys[t], b = keys[other]; // FINDS race read-after-write #own; race read-after-write #other
                 if ((a > b) == ((t & size) == 0)) {
                     keys[t] = b;     // FINDS race read-after-write #own; MAY race write-after-write
-                    keys[other] = a; // FINDS race read-after-write #other; MAY race write-after-write
+                    keys[other] = a; // FINDS race read-after-write #other; MAY race write-after-write; MAY race write-after-write #step
                 }
             }
         }

@@ -4,7 +4,7 @@
 __global__ void wait(int *data) {
     __shared__ int tile[32];
     int lane = threadIdx.x;
-    tile[lane] = data[lane];
+    tile[lane] = data[lane]; // MAY sync missing-syncwarp
     __syncwarp(0x0000ffff); // FINDS sync wrong-mask
-    data[lane] = tile[lane ^ 1];
+    data[lane] = tile[lane ^ 1]; // MAY sync missing-syncwarp
 }

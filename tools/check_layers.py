@@ -143,6 +143,7 @@ PYTHON_FOREIGN = {"numpy"}
 # What parts of it may import as well, where a program that has these packages uses them.
 PYTHON_OPTIONAL = {
     "python/pycuda/dask": {"dask", "distributed"},
+    "python/pycuda/pytest_plugin.py": {"pytest"},
     "python/pycuda/sparse": {"scipy"},
 }
 

@@ -1,8 +1,8 @@
 """Check modes: what is wrong in kernels, found by softcuda while they run.
 
->>> with pycuda.check("mem", "race") as checks:  # doctest: +SKIP
-...     kernel(array, block=(256, 1, 1))
->>> print(checks.report())  # doctest: +SKIP
+    with pycuda.check("mem", "race") as checks:
+        kernel(array, block=(256, 1, 1))
+    print(checks.report())
 
 The modes are "mem" (accesses outside of memory, after free, misaligned), "race" (accesses of two threads without
 order), "init" (reads of memory that nobody wrote) and "sync" (barriers and member masks). Only softcuda has them: set

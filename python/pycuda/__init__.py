@@ -8,6 +8,12 @@ import os
 
 from pycuda._version import __version__ as __version__
 
+TYPE_CHECKING = (
+    False  # as type checkers know it, without the time that importing typing takes
+)
+if TYPE_CHECKING:
+    from pycuda.check import check as check
+
 # Modules that only programs written for PyCUDA import, by PyCUDA's names: pycuda.compyte, pycuda._cluda,
 # pycuda._mymako, pycuda._pvt_struct. The import system finds them in this folder, too.
 __path__.append(os.path.join(os.path.dirname(__file__), "_compat"))

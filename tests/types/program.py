@@ -8,9 +8,11 @@ from typing import assert_type
 
 import numpy as np
 
+import pycuda
 import pycuda.driver as cuda
 import pycuda.gl as gl
 from pycuda import compiler, gpuarray
+from pycuda.check import CheckError, Finding
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.reduction import ReductionKernel
 
@@ -108,3 +110,14 @@ def arrays() -> None:
     )
     total(a)
     cuda.memcpy_htod(a.ptr, host)
+
+
+def checks() -> None:
+    try:
+        with pycuda.check("mem", "race", raise_findings=True) as found:
+            pass
+        assert_type(found.findings, list[Finding])
+        assert_type(found.report(), str)
+    except CheckError as error:
+        assert_type(error.findings, list[Finding])
+    pycuda.check(modes="mem")  # type: ignore[call-arg]

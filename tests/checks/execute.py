@@ -28,6 +28,7 @@ from checks.program import (  # noqa: E402
     Launch,
     Program,
     Sync,
+    Wait,
     read,
 )
 from pycuda.compiler import SourceModule  # noqa: E402
@@ -78,19 +79,25 @@ class Execution:
     def sync(self, step: Sync) -> None:
         cuda.Context.synchronize()
 
+    def stream(self, number: int) -> cuda.Stream | None:
+        """The default stream for 0."""
+        if number and number not in self.streams:
+            self.streams[number] = cuda.Stream()
+        return self.streams.get(number)
+
+    def wait(self, step: Wait) -> None:
+        done = cuda.Event()
+        done.record(self.stream(step.earlier))
+        self.stream(step.later).wait_for_event(done)
+
     def launch(self, step: Launch) -> None:
         function = self.module.get_function(step.kernel)
-        stream = None
-        if step.stream:
-            if step.stream not in self.streams:
-                self.streams[step.stream] = cuda.Stream()
-            stream = self.streams[step.stream]
         function(
             *(self.argument(value) for value in step.arguments),
             grid=step.grid,
             block=(*step.block, 1, 1)[:3],
             shared=step.shared,
-            stream=stream,
+            stream=self.stream(step.stream),
             **({"cooperative": True} if step.cooperative else {}),
         )
 

@@ -79,7 +79,9 @@ class Array:
             values = np.arange(count * width)
         else:
             number = {"zeros": 0, "ones": 1}.get(words[0])
-            values = np.full(count * width, float(words[0]) if number is None else number)
+            values = np.full(
+                count * width, float(words[0]) if number is None else number
+            )
         return values.astype(self.dtype.base)
 
 
@@ -98,6 +100,14 @@ class Copy:
 @dataclass(frozen=True)
 class Sync:
     pass
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Later work of one stream comes after what another stream has now."""
+
+    later: int
+    earlier: int
 
 
 @dataclass(frozen=True)
@@ -130,7 +140,7 @@ class Finding:
 class Program:
     path: Path
     source: str
-    steps: list[Array | Free | Copy | Sync | Launch]
+    steps: list[Array | Free | Copy | Sync | Wait | Launch]
     findings: list[Finding]
 
     @property
@@ -213,12 +223,20 @@ def _copy(text: str) -> Copy:
     return Copy(match[1], match[2], int(match[3]))
 
 
+def _wait(text: str) -> Wait:
+    match = re.fullmatch(r"(\d+) <- (\d+)", text)
+    if not match:
+        raise FormatError(f"expected STREAM <- STREAM, not {text!r}")
+    return Wait(int(match[1]), int(match[2]))
+
+
 _STATEMENTS = {
     "ARRAY": lambda text: _array("ARRAY", text),
     "POOL": lambda text: _array("POOL", text),
     "FREE": Free,
     "COPY": _copy,
     "SYNC": lambda text: Sync(),
+    "WAIT": _wait,
     "LAUNCH": _launch,
 }
 

@@ -1,12 +1,12 @@
-// shared_flag.cu -- a flag in shared memory that is set by a thread that finds something, and else never.
+// shared_flag.cu -- a place in shared memory that is set by the thread that finds something, and else never.
 // ARRAY in int[64] = iota
 // ARRAY out int[1]
 // LAUNCH find<<<1, 64>>>(in, out, 1000)
 __global__ void find(const int *in, int *out, int wanted) {
-    __shared__ int found; // the compiler may take a flag that is only ever set to be set
+    __shared__ int place;
     if (in[threadIdx.x] == wanted)
-        found = threadIdx.x;
+        place = threadIdx.x;
     __syncthreads();
     if (threadIdx.x == 0)
-        *out = found; // FINDS init uninitialized
+        *out = place; // FINDS init uninitialized
 }

@@ -12,8 +12,8 @@ __global__ void sort(int *data) {
             if (other > t) {
                 int a = keys[t], b = keys[other]; // FINDS race read-after-write #own; race read-after-write #other
                 if ((a > b) == ((t & size) == 0)) {
-                    keys[t] = b;     // FINDS race read-after-write #own; MAY race write-after-write
-                    keys[other] = a; // FINDS race read-after-write #other; MAY race write-after-write; MAY race write-after-write #step
+                    keys[t] = b;     // FINDS race read-after-write #own; MAY race write-after-write #both; MAY race write-after-write #first
+                    keys[other] = a; // FINDS race read-after-write #other; MAY race write-after-write #both; MAY race write-after-write #second
                 }
             }
         }

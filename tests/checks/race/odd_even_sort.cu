@@ -7,8 +7,8 @@ __global__ void sort(int *data) {
         int i = 2 * t + step % 2;
         if (i + 1 < 128) {
             int2 pair = make_int2(data[i], data[i + 1]); // FINDS race read-after-write #first; race read-after-write #second
-            data[i] = max(pair.x, pair.y); // FINDS race read-after-write #first; MAY race write-after-write
-            data[i + 1] = min(pair.x, pair.y); // FINDS race read-after-write #second; MAY race write-after-write
+            data[i] = max(pair.x, pair.y); // FINDS race read-after-write #first; MAY race write-after-write #both; MAY race write-after-write #own
+            data[i + 1] = min(pair.x, pair.y); // FINDS race read-after-write #second; MAY race write-after-write #both; MAY race write-after-write #other
         }
     }
 }

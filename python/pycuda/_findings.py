@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
@@ -77,9 +78,9 @@ class Finding:
 
     @property
     def key(self) -> tuple:
-        """What makes it another finding than others: everything but count, threads and text."""
+        """What makes it another finding than others: neither count, threads nor addresses."""
         places = tuple((a.what, a.file, a.line) for a in self.accesses)
-        return self.mode, self.kind, self.kernel, self.space, self.array, places
+        return self.mode, self.kind, self.kernel, self.space, places or self.text
 
     @property
     def term(self) -> str:
@@ -217,12 +218,20 @@ def number_of(findings: list[Finding]) -> str:
     return f"{len(findings)} finding" + ("" if len(findings) == 1 else "s")
 
 
+def _details(finding: Finding) -> list[str]:
+    """The lines of the message below its heading, which says what the report's own heading says."""
+    lines = str(finding).splitlines()
+    if lines[0].startswith(f"{finding.mode}: {finding.kind}"):
+        lines = lines[1:]
+    return textwrap.dedent("\n".join(lines)).splitlines()
+
+
 def _describe(finding: Finding, paint) -> list[str]:
     kernel = f" in kernel {finding.kernel}" if finding.kernel else ""
     head = paint(_RED, finding.kind) + f"{kernel}, {_times(finding.count)}"
     if finding.term:
         head += "  " + paint(_GREY, f"[{finding.term}]")
-    return [f"  {head}"] + [f"    {line}" for line in str(finding).splitlines()]
+    return [f"  {head}"] + [f"    {line}" for line in _details(finding)]
 
 
 def report(findings: list[Finding], colour: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -68,21 +69,27 @@ def launch_clean(kernels):
     kernels.get_function("fill")(data, np.int32(64), block=(128, 1, 1))
 
 
+#: Which of them comes first depends on the schedule; both can be found.
+ORDERS = {"read-after-write", "write-after-read"}
+
+
 @needs_softcuda
 def test_findings_of_a_block(kernels):
     with pycuda.check("race") as checks:
         launch_race(kernels)
-    (finding,) = checks.findings
-    assert finding.mode == "race" and finding.kernel == "reverse"
-    assert finding.kind in ("read-after-write", "write-after-read")
-    assert finding.space == "shared" and "tile" in finding.array and finding.count > 0
-    assert sorted((a.what, a.line) for a in finding.accesses) == [
-        ("read", 6),
-        ("write", 5),
-    ]
-    assert finding.accesses[0].block == (0, 0, 0) and finding.accesses[0].bytes == 4
+    assert checks.findings
+    for finding in checks.findings:
+        assert finding.mode == "race" and finding.kernel == "reverse"
+        assert finding.kind in ORDERS and finding.count > 0
+        assert finding.space == "shared" and "tile" in finding.array
+        assert {(a.what, a.line) for a in finding.accesses} == {
+            ("read", 6),
+            ("write", 5),
+        }
+        assert finding.accesses[0].block == (0, 0, 0)
+        assert finding.accesses[0].bytes == 4
     assert "kernel.cu:5" in checks.report() and "Race reported" in checks.report()
-    assert checks.as_dicts()[0]["kind"] == finding.kind
+    assert {value["kind"] for value in checks.as_dicts()} <= ORDERS
 
 
 @needs_softcuda
@@ -97,7 +104,7 @@ def test_raise_findings(kernels):
     with pytest.raises(pycuda.check.CheckError, match="kernel.cu:6") as raised:
         with pycuda.check("race", raise_findings=True):
             launch_race(kernels)
-    assert [finding.kernel for finding in raised.value.findings] == ["reverse"]
+    assert {finding.kernel for finding in raised.value.findings} == {"reverse"}
 
 
 @needs_softcuda
@@ -117,9 +124,9 @@ def test_findings_belong_to_their_block(kernels):
         assert inner.findings == []
         with pycuda.check("race") as inner:
             launch_race(kernels)
-        assert len(inner.findings) == 1
-    (finding,) = outer.findings
-    assert finding.count == 2 * inner.findings[0].count
+        once = sum(finding.count for finding in inner.findings)
+    assert once > 0
+    assert sum(finding.count for finding in outer.findings) == 2 * once
 
 
 @needs_softcuda
@@ -198,12 +205,12 @@ def command(tmp_path):
 
 @needs_softcuda
 def test_command(command):
-    done = command("pycuda", "check", "program.py", "race", "mem")
+    done = command("pycuda", "check", "--modes=race,mem", "program.py", "race", "mem")
     assert done.returncode == 1, done.stderr
     assert "Races (race)" in done.stderr and "Invalid use of memory" in done.stderr
     assert "[Invalid __global__ write of size 4 bytes]" in done.stderr
-    assert done.stderr.rstrip().endswith("2 findings") and "\x1b" not in done.stderr
-    assert done.stderr.count("kernel.cu:10") == 1  # the library itself is silent
+    assert re.search(r"\n[23] findings\n$", done.stderr) and "\x1b" not in done.stderr
+    assert "softcuda: the checks found" not in done.stderr  # the library is silent
 
 
 @needs_softcuda
@@ -224,8 +231,8 @@ def test_exit_status_of_the_command(command):
 def test_json_and_suppressions_of_the_command(command, tmp_path):
     (tmp_path / "known").write_text("# ours\nrace:*:reverse:*:*\n")
     done = command(
-        *("pycuda", "check", "--json=out.json", "--suppress=known"),
-        *("program.py", "race", "mem"),
+        *("pycuda", "check", "--modes=mem,race", "--json=out.json"),
+        *("--suppress=known", "program.py", "race", "mem"),
     )
     assert done.returncode == 1, done.stderr
     report = json.loads((tmp_path / "out.json").read_text())

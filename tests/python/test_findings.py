@@ -17,7 +17,7 @@ TEXT = json.dumps(
                 "count": 12,
                 "space": "shared",
                 "array": "shared variable `tile` (1024 bytes)",
-                "text": "race in shared variable `tile`\nwrite at kernel.cu:5",
+                "text": "race: read-after-write in shared memory, 30 times\n    kernel.cu:5: write\n",
                 "accesses": [
                     {
                         "what": "write",
@@ -70,7 +70,7 @@ def test_parse():
         12,
     )
     assert race.accesses[1].thread == (252, 0, 0) and race.accesses[0].line == 5
-    assert str(race).endswith("write at kernel.cu:5")
+    assert str(race).endswith("kernel.cu:5: write\n")
     assert (
         str(outside)
         == "write of 8 bytes at kernel.cu:9 by thread (0, 2, 0) of block (1, 0, 0)"
@@ -104,6 +104,7 @@ def test_report_is_by_mode_and_without_colours():
     text = _findings.report(findings)
     assert text.index("Invalid use of memory (mem)") < text.index("Races (race)")
     assert "read-after-write in kernel reverse, 12 times  [Race reported" in text
+    assert "\n    kernel.cu:5: write\n" in text and "30 times" not in text
     assert "out-of-bounds in kernel fill, once" in text
     assert text.endswith("2 findings") and "\x1b" not in text
     assert "\x1b[31mread-after-write\x1b[0m" in _findings.report(findings, colour=True)

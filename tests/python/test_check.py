@@ -379,6 +379,26 @@ def test_pytest_plugin_refuses_what_it_cannot_do(tmp_path):
     assert done.returncode == 4 and "PYCUDA_DRIVER is nvidia" in done.stderr
 
 
+@needs_softcuda
+def test_an_interrupted_allocation_is_given_back(device, monkeypatch):
+    from pycuda import _call_site
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    pool = cuda.DeviceMemoryPool()
+    with pycuda.check("mem"):
+        monkeypatch.setattr(_call_site, "call_site", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            pool.allocate(100)
+        assert (pool.active_blocks, pool.held_blocks) == (0, 1)
+        free = cuda.mem_get_info()[0]
+        with pytest.raises(KeyboardInterrupt):
+            cuda.mem_alloc(1 << 20)
+        assert cuda.mem_get_info()[0] == free
+        monkeypatch.undo()
+
+
 def test_call_site():
     from pycuda._call_site import call_site
 

@@ -35,7 +35,7 @@ void set_check_modes(unsigned modes);
 void forget_findings();
 
 /// Which line of the program allocates, as "file:line"; empty where nobody knows. It is called in
-/// the thread that allocates, without locks.
+/// the thread that allocates, without locks, and may throw: the memory is then given back.
 using CallSite = std::string (*)();
 
 /// Leaks are reported with what this function returns. Null: without a line.

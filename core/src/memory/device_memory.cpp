@@ -41,6 +41,13 @@ CUdeviceptr allocate(const Context &context, std::size_t bytes) {
     return address;
 }
 
+/// Tells a driver that looks for leaks where the program allocated. Throws what a handler of a
+/// signal throws meanwhile.
+void note_if_marking(CUdeviceptr address) {
+    if (detail::marks_blocks.load(std::memory_order_relaxed)) [[unlikely]]
+        detail::note_allocation(address);
+}
+
 DeviceMemory allocate_managed(std::size_t bytes, unsigned attach) {
     Context context = Context::require_current();
     CUdeviceptr address = 0;
@@ -54,16 +61,17 @@ DeviceMemory allocate_managed(std::size_t bytes, unsigned attach) {
 DeviceMemory::DeviceMemory(std::size_t bytes) : DeviceMemory(Context::require_current(), bytes) {}
 
 DeviceMemory::DeviceMemory(const Context &context, std::size_t bytes)
-    : DeviceMemory(allocate(context, bytes), bytes, context, true) {}
-
-DeviceMemory::DeviceMemory(CUdeviceptr address, std::size_t bytes, Context context, bool owned)
-    : address_(address), bytes_(bytes), context_(std::move(context)), owned_(owned) {
-    if (owned && detail::marks_blocks.load(std::memory_order_relaxed)) [[unlikely]]
-        detail::note_allocation(address);
+    : DeviceMemory(allocate(context, bytes), bytes, context, true) {
+    note_if_marking(address_); // where this throws, the memory is freed: it has its owner
 }
 
+DeviceMemory::DeviceMemory(CUdeviceptr address, std::size_t bytes, Context context, bool owned)
+    : address_(address), bytes_(bytes), context_(std::move(context)), owned_(owned) {}
+
 DeviceMemory DeviceMemory::adopt(CUdeviceptr address, std::size_t bytes, Context context) {
-    return DeviceMemory(address, bytes, std::move(context), true);
+    DeviceMemory memory(address, bytes, std::move(context), true);
+    note_if_marking(address);
+    return memory;
 }
 
 DeviceMemory DeviceMemory::borrow(CUdeviceptr address, std::size_t bytes, Context context) {

@@ -111,6 +111,10 @@ class BlockPool {
         return {held_blocks_, active_blocks_, managed_bytes_, active_bytes_};
     }
     const Context &context() const noexcept { return context_; }
+    /// Whether a driver with check modes is told of these blocks.
+    bool is_marking() const noexcept {
+        return marks_blocks.load(std::memory_order_relaxed) && source_.is_marked;
+    }
 
     std::function<void()> reclaim;
 
@@ -200,17 +204,15 @@ CUdeviceptr BlockPool::allocate(std::size_t bytes) {
         address = allocate_block(bin);
     ++active_blocks_;
     active_bytes_ += bytes;
-    if (marks_blocks.load(std::memory_order_relaxed) && source_.is_marked) [[unlikely]] {
+    if (is_marking()) [[unlikely]]
         mark_block(address, bytes, BlockUse::Taken);
-        note_allocation(address);
-    }
     return address;
 }
 
 void BlockPool::give_back(CUdeviceptr address, std::size_t bytes) noexcept {
     --active_blocks_;
     active_bytes_ -= bytes;
-    if (marks_blocks.load(std::memory_order_relaxed) && source_.is_marked) [[unlikely]]
+    if (is_marking()) [[unlikely]]
         mark_block(address, bytes, BlockUse::GivenBack);
     const unsigned bin = pool_bin_number(bytes);
     if (!holding_.load(std::memory_order_relaxed) || !put(bin, address))
@@ -307,7 +309,10 @@ MemoryPool MemoryPool::pinned(unsigned flags) {
 }
 
 PooledMemory MemoryPool::allocate(std::size_t bytes) {
-    return PooledMemory(pool_, pool_->allocate(bytes), bytes);
+    PooledMemory memory(pool_, pool_->allocate(bytes), bytes);
+    if (pool_->is_marking()) [[unlikely]]
+        detail::note_allocation(memory.get()); // may throw what a handler of a signal throws
+    return memory;
 }
 
 PoolStatistics MemoryPool::statistics() const noexcept { return pool_->statistics(); }

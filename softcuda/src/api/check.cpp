@@ -36,8 +36,11 @@ SCU_EXPORT std::size_t scuCheckReport(char *json, std::size_t size) {
 SCU_EXPORT void scuForgetFindings() { check::forget_findings(); }
 
 SCU_EXPORT void scuMarkBlock(CUdeviceptr address, std::size_t bytes, int taken) {
-    static_cast<void>(
-        api::guarded([&] { device::checked_memory::mark_block(address, bytes, taken != 0); }));
+    static_cast<void>(api::with_context([&](device::Context &context) {
+        if (check::modes() != 0)
+            context.wait_for_all(); // what was launched before uses the block as it was
+        device::checked_memory::mark_block(address, bytes, taken != 0);
+    }));
 }
 
 SCU_EXPORT void scuMarkWritten(CUdeviceptr address, std::size_t bytes) {

@@ -171,7 +171,7 @@ void BlockChecks::check_against(const WarpAccess &access, const Mark &before, Ki
         return;
     // Volatile accesses of several warps are how they wait for each other; within a warp they only
     // keep the order in which the compiler writes them.
-    if (before.strong && site.strong && !(one_warp && !before.atomic && !atomic))
+    if (before.strong && site.strong && reaches && !(one_warp && !before.atomic && !atomic))
         return;
     if (kind == Kind::WriteAfterWrite && stores_the_same(access, before, lane, address))
         return;

@@ -153,8 +153,11 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
     const bool has_window = site.space == WatchSpace::Shared || site.space == WatchSpace::Local;
     const ir::LocalVariable *variable =
         has_window ? VariableSearch(w.kernel.plan.function).find(i.operand(0)) : nullptr;
-    if (variable && variable->size == 0)
-        variable = nullptr; // dynamic shared memory: as long as the launch says
+    // Dynamic shared memory is as long as the launch says; local variables of a function that is
+    // called lie at another place in each call.
+    const bool moves = site.space == WatchSpace::Local && w.kernel.invariants.depth;
+    if (variable && (variable->size == 0 || moves))
+        variable = nullptr;
     llvm::Value *stored = llvm::ConstantPointerNull::get(w.b.getPtrTy());
     if (!values.empty()) {
         stored = w.kernel.call_slot(llvm::ArrayType::get(values.front()->getType(), values.size()));
@@ -208,7 +211,8 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *array = w.kernel.call_slot(llvm::ArrayType::get(members->getType(), 2));
     w.b.CreateStore(members, array);
     llvm::Value *sources = llvm::ConstantPointerNull::get(w.b.getPtrTy());
-    if (i.is(Opcode::Shuffle)) {
+    // That the last lanes of a sum by shuffle_down read beyond their group is usual and harmless.
+    if (i.is(Opcode::Shuffle) && i.attributes.shuffle == ir::ShuffleMode::Index) {
         sources = w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), array, 4 * kLanes);
         w.b.CreateStore(shuffle_source(w, i), sources);
     }

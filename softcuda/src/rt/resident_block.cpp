@@ -129,10 +129,15 @@ void ResidentBlock::complete(NamedBarrier &barrier, WarpQueue &ready) {
     barrier.result = barrier.sum;
     barrier.arrived = 0;
     barrier.sum = 0;
+    barrier.passing = 0;
+    barrier.gone = 0;
 }
 
-void ResidentBlock::end_warp(WarpQueue &ready) {
+void ResidentBlock::end_warp(std::uint32_t warp, WarpQueue &ready) {
     live_--;
+    for (NamedBarrier &barrier : barriers_)
+        if (barrier.passing >> warp & 1)
+            barrier.gone++;
     for (NamedBarrier &barrier : barriers_)
         if (barrier.arrived > 0 && barrier.arrived >= expected(barrier))
             complete(barrier, ready);

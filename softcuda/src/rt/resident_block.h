@@ -56,6 +56,8 @@ struct NamedBarrier {
     std::uint32_t sum = 0;       ///< of what they brought
     std::uint32_t result = 0;    ///< the sum when all had arrived the last time
     const char *place = nullptr; ///< where the last one arrived
+    std::uint32_t passing = 0;   ///< warps, as bits, that arrived and went on
+    std::uint32_t gone = 0;      ///< those of them that have ended
     WarpQueue waiting;
 
     static constexpr std::uint32_t kWholeBlock = ~0u;
@@ -97,8 +99,13 @@ class ResidentBlock {
         complete(barrier, ready);
         return true;
     }
+    /// Notes that the warp that has arrived does not wait.
+    static void pass(NamedBarrier &barrier, std::uint32_t warp) {
+        if (barrier.arrived > 0) // else it was the last
+            barrier.passing |= 1u << warp;
+    }
     /// Notes that a warp is done, which may be what barriers of the whole block waited for.
-    void end_warp(WarpQueue &ready);
+    void end_warp(std::uint32_t warp, WarpQueue &ready);
 
     /// Barrier `number` for `threads` threads (0: the whole block). Ends the launch with a fault if
     /// the program contradicts itself.
@@ -127,7 +134,8 @@ class ResidentBlock {
   private:
     [[nodiscard]] std::byte *stack_of(std::uint32_t warp) const noexcept;
     [[nodiscard]] std::uint32_t expected(const NamedBarrier &barrier) const noexcept {
-        return barrier.expected == NamedBarrier::kWholeBlock ? live_ : barrier.expected;
+        return barrier.expected == NamedBarrier::kWholeBlock ? live_ + barrier.gone
+                                                             : barrier.expected;
     }
     void complete(NamedBarrier &barrier, WarpQueue &ready);
     NamedBarrier &configure(std::uint32_t number, std::uint32_t threads, const char *place);

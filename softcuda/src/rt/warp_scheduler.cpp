@@ -171,7 +171,7 @@ void WarpScheduler::run_warp(void *fiber) {
 void WarpScheduler::end_warp(WarpFiber &warp) {
     gave_way_ = 0;
     idle_rounds_ = 0;
-    warp.block->end_warp(ready_);
+    warp.block->end_warp(warp.warp, ready_);
     if (warp.block->done()) {
         finished_ = warp.block;
         back_to_thread(warp);
@@ -235,6 +235,7 @@ void WarpScheduler::arrive(std::uint32_t number, std::uint32_t threads, const ch
         watch->arrive(current_->warp, number, false);
     if (block.arrive(barrier, 0, place, ready_))
         gave_way_ = 0;
+    ResidentBlock::pass(barrier, current_->warp);
 }
 
 void WarpScheduler::yield() {

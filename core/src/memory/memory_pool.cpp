@@ -7,6 +7,7 @@
 #include "driver/block_marks.h"
 #include "memory/freed.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/handle.h>
 
@@ -212,8 +213,10 @@ CUdeviceptr BlockPool::allocate(std::size_t bytes) {
 void BlockPool::give_back(CUdeviceptr address, std::size_t bytes) noexcept {
     --active_blocks_;
     active_bytes_ -= bytes;
-    if (is_marking()) [[unlikely]]
+    if (is_marking()) [[unlikely]] {
+        const CallerUnlocked unlocked; // the driver may wait for kernels that use the block
         mark_block(address, bytes, BlockUse::GivenBack);
+    }
     const unsigned bin = pool_bin_number(bytes);
     if (!holding_.load(std::memory_order_relaxed) || !put(bin, address))
         free_block(address, pool_block_size(bin));

@@ -1,7 +1,22 @@
 // access_marks.cpp -- pages of cells.
 #include "check/access_marks.h"
 
+#include <unistd.h>
+
 namespace softcuda::check {
+
+namespace {
+
+/// A quarter of the machine's memory.
+std::uint64_t most_pages() {
+    static const std::uint64_t most =
+        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+        static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 4 /
+        (MarkedMemory::kPageBytes / kWordBytes * sizeof(Cell));
+    return most;
+}
+
+} // namespace
 
 Cell &MarkedMemory::Cursor::at(std::uint64_t address) {
     const std::uint64_t page = address / kPageBytes;
@@ -11,8 +26,17 @@ Cell &MarkedMemory::Cursor::at(std::uint64_t address) {
             lock_.unlock();
         lock_ = std::unique_lock(shard.mutex);
         std::unique_ptr<Page> &found = shard.pages[page];
-        if (!found)
-            found = std::make_unique<Page>();
+        if (!found) {
+            if (++memory_.pages_ > most_pages()) { // what was long ago is forgotten
+                memory_.pages_ -= shard.pages.size();
+                shard.pages.clear();
+            }
+            std::unique_ptr<Page> &made = shard.pages[page];
+            made = std::make_unique<Page>();
+            cells_ = made->data();
+            page_ = page;
+            return cells_[address % kPageBytes / kWordBytes];
+        }
         cells_ = found->data();
         page_ = page;
     }

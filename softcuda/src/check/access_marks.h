@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -62,6 +63,7 @@ class MarkedMemory {
         std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages;
     };
     std::array<Shard, kShards> shards_;
+    std::atomic<std::uint64_t> pages_{0};
 };
 
 } // namespace softcuda::check

@@ -3,11 +3,13 @@
 
 #include "check/suppression.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <unistd.h>
 
 namespace softcuda::check {
 namespace {
@@ -32,6 +34,7 @@ struct List {
     std::mutex mutex;
     std::vector<Finding> findings; ///< in the order in which they were found
     std::map<std::string, std::size_t> places;
+    std::vector<void (*)()> last_looks;
 };
 
 List &list() { // never destroyed: threads may end after main()
@@ -45,10 +48,17 @@ std::string place(const FoundAccess &access) {
 }
 
 std::string key_of(const Finding &finding) {
-    std::string key = std::string(name(finding.mode)) + ' ' + name(finding.kind) + ' ' +
+    // Which of a read and a write comes first is chance.
+    const Kind kind =
+        finding.kind == Kind::WriteAfterRead ? Kind::ReadAfterWrite : finding.kind;
+    std::string key = std::string(name(finding.mode)) + ' ' + name(kind) + ' ' +
                       finding.kernel + ' ' + finding.space + ' ';
+    std::vector<std::string> places;
     for (const FoundAccess &access : finding.accesses)
-        key += place(access) + ' ' + access.what + ' ';
+        places.push_back(place(access) + ' ' + access.what + ' ');
+    std::sort(places.begin(), places.end()); // whichever came first
+    for (const std::string &text : places)
+        key += text;
     return finding.accesses.empty() ? key + finding.detail : key;
 }
 
@@ -119,16 +129,28 @@ std::string json_of(const Finding &finding) {
            quoted(text_of(finding)) + R"(, "accesses": [)" + accesses + "]}";
 }
 
+/// Of the process that ends: each has a file of its own where the name has `%p`.
+std::string json_path() {
+    const char *given = std::getenv("SOFTCUDA_CHECK_JSON");
+    std::string path = given ? given : "";
+    if (const std::size_t at = path.find("%p"); at != std::string::npos)
+        path.replace(at, 2, std::to_string(getpid()));
+    return path;
+}
+
+/// Who asked for JSON prints it in a way of its own.
 void report() {
-    if (const std::string text = to_text(); !text.empty())
+    for (const auto &look : list().last_looks)
+        look();
+    const std::string path = json_path(), text = to_text();
+    if (path.empty() && !text.empty())
         std::fprintf(stderr, "softcuda: the checks found\n%s", text.c_str());
-    const char *path = std::getenv("SOFTCUDA_CHECK_JSON");
-    if (!path || !*path)
+    if (path.empty())
         return;
     std::ofstream file(path);
     file << to_json() << '\n';
     if (!file.flush())
-        std::fprintf(stderr, "softcuda: SOFTCUDA_CHECK_JSON: cannot write %s\n", path);
+        std::fprintf(stderr, "softcuda: SOFTCUDA_CHECK_JSON: cannot write %s\n", path.c_str());
 }
 
 } // namespace
@@ -176,7 +198,11 @@ std::string to_text() {
     return text;
 }
 
-void report_at_exit() {
+void report_at_exit(void (*last_look)()) {
+    List &all = list();
+    std::lock_guard lock(all.mutex);
+    if (std::find(all.last_looks.begin(), all.last_looks.end(), last_look) == all.last_looks.end())
+        all.last_looks.push_back(last_look);
     static const int registered = std::atexit(report);
     static_cast<void>(registered);
 }

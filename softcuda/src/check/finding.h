@@ -57,7 +57,8 @@ void forget_findings();
 [[nodiscard]] std::string to_json();
 /// For a person; empty where nothing was found.
 [[nodiscard]] std::string to_text();
-/// Prints them when the process ends, and writes SOFTCUDA_CHECK_JSON. Once is enough.
-void report_at_exit();
+/// Prints them when the process ends; or, where SOFTCUDA_CHECK_JSON names a file, writes it. Before
+/// that `last_look` is called, once.
+void report_at_exit(void (*last_look)());
 
 } // namespace softcuda::check

@@ -123,6 +123,15 @@ void AddressSpace::free(std::uint64_t address, MemoryKind kind) {
     remove(position);
 }
 
+std::vector<Allocation> AddressSpace::allocations(const Context *context) const {
+    std::vector<Allocation> found;
+    std::shared_lock lock(mutex_);
+    for (const auto &[address, allocation] : map_)
+        if (!context || allocation.context == context)
+            found.push_back(allocation);
+    return found;
+}
+
 void AddressSpace::free_all(const Context *context) {
     std::unique_lock lock(mutex_);
     for (auto position = map_.begin(); position != map_.end();) {

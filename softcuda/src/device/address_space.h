@@ -114,6 +114,9 @@ class AddressSpace {
     /// The allocation that contains `address`.
     [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
 
+    /// All that `context` owns; null: all there are.
+    [[nodiscard]] std::vector<Allocation> allocations(const Context *context) const;
+
     /// Whether all `bytes` from `address` on belong to one allocation, or to mappings that lie
     /// together.
     [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t bytes) const;

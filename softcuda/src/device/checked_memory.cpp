@@ -3,11 +3,14 @@
 
 #include "check/finding.h"
 #include "device/address_space.h"
+#include "device/error.h"
 #include "device/system.h"
 
 #include <atomic>
+#include <cstdio>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 #include <unordered_map>
 
 namespace softcuda::device::checked_memory {
@@ -64,6 +67,22 @@ class Blocks {
         return *found;
     }
 
+    /// Of [begin, end): the blocks that are handed out, and whether there are any others.
+    struct Within {
+        bool any_given_out_or_back = false;
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
+    };
+    Within within(std::uint64_t begin, std::uint64_t end) {
+        Within found;
+        std::lock_guard lock(mutex_);
+        for (auto at = blocks_.lower_bound(begin); at != blocks_.end() && at->first < end; ++at) {
+            found.any_given_out_or_back = true;
+            if (at->second.taken)
+                found.taken.emplace_back(at->first, at->second.end);
+        }
+        return found;
+    }
+
   private:
     void drop(std::uint64_t begin, std::uint64_t end) {
         auto first = blocks_.lower_bound(begin);
@@ -97,6 +116,20 @@ std::string note_of(std::uint64_t address) {
     std::lock_guard lock(notes().mutex);
     const auto found = notes().of.find(address);
     return found == notes().of.end() ? "" : ", allocated at " + found->second;
+}
+
+bool may_leak(MemoryKind kind) {
+    return kind == MemoryKind::Device || kind == MemoryKind::Host || kind == MemoryKind::Managed ||
+           kind == MemoryKind::Pool;
+}
+
+void tell_leak(std::uint64_t address, std::uint64_t bytes) {
+    check::Finding finding;
+    finding.mode = check::Mem;
+    finding.kind = check::Kind::Leak;
+    finding.array = std::to_string(bytes) + " bytes" + note_of(address);
+    finding.detail = "nobody has freed " + finding.array;
+    check::add(finding);
 }
 
 class Map final : public check::MemoryMap {
@@ -146,6 +179,7 @@ void set_modes(unsigned modes) {
     if ((modes & check::Init) && !checks(check::Init))
         ++generation;
     check::set_modes(modes);
+    begin();
 }
 
 void allocated(Allocation &allocation) {
@@ -212,6 +246,32 @@ void mark_block(std::uint64_t address, std::uint64_t bytes, bool taken) {
         blocks().mark(address, bytes, taken);
     if (checks(check::Init))
         check::Memory::of_process().written.clear(address, bytes);
+}
+
+void find_leaks(const Context *context) {
+    if (!checks(check::Mem))
+        return;
+    for (const Allocation &allocation : System::get().memory().allocations(context)) {
+        if (!may_leak(allocation.kind))
+            continue;
+        const auto pieces = blocks().within(allocation.address, allocation.address + allocation.size);
+        if (pieces.any_given_out_or_back) {
+            for (const auto &[begin, end] : pieces.taken)
+                tell_leak(begin, end - begin);
+        } else {
+            tell_leak(allocation.address, allocation.size);
+        }
+    }
+}
+
+void begin() {
+    try {
+        if (check::modes() != 0)
+            check::report_at_exit([] { find_leaks(nullptr); });
+    } catch (const std::invalid_argument &wrong) { // must not mean that nothing is checked
+        std::fprintf(stderr, "softcuda: SOFTCUDA_CHECK: %s\n", wrong.what());
+        throw Error(CUDA_ERROR_INVALID_VALUE);
+    }
 }
 
 void note_allocation(std::uint64_t address, std::string where) {

@@ -12,6 +12,7 @@
 
 namespace softcuda::device {
 
+class Context;
 struct Allocation;
 
 namespace checked_memory {
@@ -33,6 +34,11 @@ void written(std::uint64_t address, std::uint64_t bytes);
 
 /// A pool hands out a piece of an allocation, or gets it back.
 void mark_block(std::uint64_t address, std::uint64_t bytes, bool taken);
+/// Tells what of `context`'s memory nobody has freed; null: of all contexts.
+void find_leaks(const Context *context);
+/// Has findings reported when the process ends, if a mode is on. Throws Error for a wrong
+/// SOFTCUDA_CHECK.
+void begin();
 /// In whose name an allocation was made: "program.py:12".
 void note_allocation(std::uint64_t address, std::string where);
 

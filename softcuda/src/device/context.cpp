@@ -1,6 +1,8 @@
 // context.cpp -- contexts and the threads' stacks of them.
 #include "device/context.h"
 
+#include "device/checked_memory.h"
+
 #include "device/capture.h"
 #include "device/device.h"
 #include "device/error.h"
@@ -107,6 +109,7 @@ void Context::tear_down(Pending pending) {
             command->wait();
     }
     collect_output();
+    checked_memory::find_leaks(this);
     remove_objects();
     {
         std::lock_guard lock(mutex_);

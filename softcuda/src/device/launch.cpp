@@ -1,7 +1,6 @@
 // launch.cpp -- from cuLaunchKernel to a grid in the pool.
 #include "device/launch.h"
 
-#include "check/finding.h"
 #include "check/launch_checks.h"
 #include "device/capture.h"
 #include "device/checked_memory.h"
@@ -140,7 +139,6 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     work.owner = &stream.context();
     work.block_time = &function.block_time;
     if (code_->checked) {
-        check::report_at_exit();
         checks_ = std::make_unique<check::LaunchChecks>(check::modes(), info.name, frame_,
                                                         work.memory.shared - kSharedGap,
                                                         work.memory.local, checked_memory::map());

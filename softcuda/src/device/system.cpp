@@ -6,17 +6,15 @@
 //   SOFTCUDA_ARCH      compute capability: 75, 80, 86, 87, 89, 90 (86)
 #include "device/system.h"
 
-#include "check/finding.h"
+#include "device/checked_memory.h"
 #include "device/error.h"
 #include "device/machine.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
 #include <mutex>
 #include <pthread.h>
-#include <stdexcept>
 
 namespace softcuda::device {
 namespace {
@@ -46,19 +44,8 @@ unsigned worker_threads() {
 
 } // namespace
 
-/// A word that is no mode must not mean that nothing is checked.
-static void begin_checks() {
-    try {
-        if (check::modes() != 0)
-            check::report_at_exit();
-    } catch (const std::invalid_argument &wrong) {
-        std::fprintf(stderr, "softcuda: SOFTCUDA_CHECK: %s\n", wrong.what());
-        throw Error(CUDA_ERROR_INVALID_VALUE);
-    }
-}
-
 System::System() : memory_(kArenaBytes), pool_(worker_threads()) {
-    begin_checks();
+    checked_memory::begin();
     const std::uint64_t count =
         std::clamp<std::uint64_t>(environment_number("SOFTCUDA_DEVICES", 1), 1, 64);
     // Under `ulimit -v` the arena is less than the memory.

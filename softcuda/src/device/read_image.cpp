@@ -109,6 +109,33 @@ std::shared_ptr<compiler::Program> first_readable(const std::vector<Candidate> &
     throw Error(CUDA_ERROR_INVALID_PTX);
 }
 
+/// The fat binaries behind one wrapper are what nvcc linked (-rdc=true): what its linker made,
+/// which is machine code or nothing, and the parts before that. The parts' PTX is linked here. A
+/// part whose PTX is too new for the device is left out where others are not: NVIDIA's device
+/// runtime has PTX for the newest devices alone, and softcuda brings its own.
+std::shared_ptr<compiler::Program> link_parts(const std::vector<Bytes> &binaries, int architecture,
+                                              std::string &log) {
+    std::vector<compiler::LinkInput> parts;
+    std::vector<Candidate> all;
+    for (const Bytes &binary : binaries) {
+        std::vector<Candidate> candidates = candidates_of({binary}, architecture, log);
+        if (candidates.empty())
+            continue;
+        parts.push_back({"part " + std::to_string(parts.size() + 1) + " of the program",
+                         candidates.front().ptx});
+        std::ranges::move(candidates, std::back_inserter(all));
+    }
+    if (parts.size() < 2)
+        return first_readable(all, log);
+    std::string messages;
+    const auto linked = compiler::Program::link(parts, messages);
+    if (!linked) {
+        log = messages;
+        throw Error(CUDA_ERROR_INVALID_PTX);
+    }
+    return first_readable({{0, *linked}}, log);
+}
+
 /// Runs `body`; a damaged container becomes an error with its message in `log`.
 template <class Body> auto reading(std::string &log, Body &&body) {
     try {
@@ -124,7 +151,10 @@ template <class Body> auto reading(std::string &log, Body &&body) {
 std::shared_ptr<compiler::Program> read_image(const void *image, int architecture,
                                               std::string &log) {
     return reading(log, [&] {
-        return first_readable(candidates_of(bytes_behind(image), architecture, log), log);
+        const std::vector<Bytes> binaries = bytes_behind(image);
+        if (binaries.size() > 1)
+            return link_parts(binaries, architecture, log);
+        return first_readable(candidates_of(binaries, architecture, log), log);
     });
 }
 

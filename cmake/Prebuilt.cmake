@@ -16,5 +16,7 @@ install(
   FILES
     ${PYCUDA_PREBUILT}/softcuda/portable/libsoftcuda.so
     ${PYCUDA_PREBUILT}/softcuda/portable/libnccl.so.2
+    ${PYCUDA_PREBUILT}/softcuda/portable/libcudart.so.12
+    ${PYCUDA_PREBUILT}/softcuda/portable/libcudart.so.13
     ${PYCUDA_PREBUILT}/python/pycuda/kernels.pack
   DESTINATION pycuda COMPONENT python)

@@ -82,6 +82,7 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/device",
     },
     "softcuda/nccl": {"abi"},
+    "softcuda/cudart": {"abi"},
     "python/src": {"abi", "core"},
     "python/pycuda/_device": set(),
     "tests": {"abi", "core", "softcuda"},

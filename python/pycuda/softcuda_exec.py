@@ -3,9 +3,10 @@
     softcuda-exec PROGRAM [ARGUMENT...]
     softcuda-exec --check=MODES [--json=PATH] [--suppress=FILE] [--error-exitcode=N] PROGRAM ...
 
-The program is any that uses the CUDA driver API through libcuda.so.1: in C++, or in Python with
-Numba, cuda.core or CuPy. It need not know of softcuda. A folder with a libcuda.so.1 that is softcuda
-is put first on the loader's path; nothing else changes.
+The program is any that uses the CUDA driver API through libcuda.so.1, or the CUDA runtime API through
+libcudart.so.12 or libcudart.so.13: in C++, or in Python with Numba or cuda.core. It need not know of
+softcuda. A folder in which these libraries are softcuda's is put first on the loader's path; nothing
+else changes.
 
 --check finds defects in the program's kernels. MODES are mem, race, init and sync, separated by commas, or
 all. The findings are printed at the end, and the exit status is 1 if there is any.
@@ -22,7 +23,9 @@ from pathlib import Path
 
 from pycuda import _check_command
 
-NAMES = ("libcuda.so.1", "libcuda.so")
+# What the driver is called. The runtime library looks for the last name, in its own folder.
+DRIVER_NAMES = ("libcuda.so.1", "libcuda.so", "libsoftcuda.so")
+RUNTIME_NAMES = ("libcudart.so.12", "libcudart.so.13")
 
 
 def find_library() -> Path:
@@ -37,28 +40,38 @@ def find_library() -> Path:
     return library.resolve()
 
 
-def loader_folder(library: Path) -> Path:
-    """A folder in which `library` has the names of NVIDIA's driver."""
+def libraries_of(driver: Path) -> dict[str, Path]:
+    """What each name that programs ask for stands for; runtime libraries lie beside the driver."""
+    libraries = dict.fromkeys(DRIVER_NAMES, driver)
+    for name in RUNTIME_NAMES:
+        if (driver.parent / name).is_file():
+            libraries[name] = driver.parent / name
+    return libraries
+
+
+def loader_folder(driver: Path) -> Path:
+    """A folder in which softcuda has the names of NVIDIA's libraries."""
+    libraries = libraries_of(driver)
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    name = hashlib.sha256(str(library).encode()).hexdigest()[:16]
+    name = hashlib.sha256(repr(libraries).encode()).hexdigest()[:16]
     folder = Path(cache) / "softcuda" / "loader" / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        link_names(folder, library)
+        link_names(folder, libraries)
     except OSError:  # no home, or a read-only one
         folder = Path(tempfile.mkdtemp(prefix="softcuda-"))
-        link_names(folder, library)
+        link_names(folder, libraries)
     return folder
 
 
-def link_names(folder: Path, library: Path) -> None:
+def link_names(folder: Path, libraries: dict[str, Path]) -> None:
     """Make the links, or leave those that another process made at the same time."""
-    for name in NAMES:
+    for name, library in libraries.items():
         link = folder / name
         try:
             link.symlink_to(library)
         except FileExistsError:
-            if link.resolve() != library:
+            if link.resolve() != library.resolve():
                 raise
 
 

@@ -1,0 +1,21 @@
+// channel.h -- the type of an array's elements, as the two APIs write it.
+#pragma once
+
+#include "call.h"
+
+namespace softcudart {
+
+struct Channel {
+    CUarray_format format;
+    unsigned count; ///< 1, 2 or 4
+};
+
+/// Throws Failure(invalid channel descriptor).
+Channel channel_of(const cudaChannelFormatDesc &description);
+
+cudaChannelFormatDesc description_of(CUarray_format format, unsigned channels);
+
+/// Bytes of an element of such a channel.
+std::size_t bytes_of(CUarray_format format) noexcept;
+
+} // namespace softcudart

@@ -1,0 +1,43 @@
+// graphs.cu -- a captured graph, and one with a kernel that is exchanged.
+#include "program.h"
+
+__global__ void add(int *value, int step) { *value += step; }
+__global__ void multiply(int *value, int factor) { *value *= factor; }
+
+int main() {
+    int *value;
+    CUDA(cudaMallocManaged(&value, 4));
+    *value = 1;
+    cudaStream_t stream;
+    CUDA(cudaStreamCreate(&stream));
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    add<<<1, 1, 0, stream>>>(value, 2);
+    multiply<<<1, 1, 0, stream>>>(value, 3);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphInstantiate(&executable, graph, nullptr, nullptr, 0));
+    CUDA(cudaGraphLaunch(executable, stream));
+    CUDA(cudaGraphLaunch(executable, stream));
+    CUDA(cudaStreamSynchronize(stream));
+    CHECK(*value == ((1 + 2) * 3 + 2) * 3);
+
+    cudaGraphNode_t root;
+    std::size_t count = 1;
+    CUDA(cudaGraphGetRootNodes(graph, &root, &count));
+    CHECK(count == 1);
+    cudaKernelNodeParams params = {};
+    CUDA(cudaGraphKernelNodeGetParams(root, &params));
+    CHECK(params.func == (void *)add);
+    int step = 10;
+    void *arguments[] = {&value, &step};
+    params.kernelParams = arguments;
+    CUDA(cudaGraphExecKernelNodeSetParams(executable, root, &params));
+    *value = 0;
+    CUDA(cudaGraphLaunch(executable, stream));
+    CUDA(cudaStreamSynchronize(stream));
+    CHECK(*value == 30);
+    CUDA(cudaGraphExecDestroy(executable));
+    CUDA(cudaGraphDestroy(graph));
+    std::puts("passed");
+}

@@ -131,12 +131,18 @@ CUkernel look_up(const void *address, const Symbol &symbol) {
     return kernel;
 }
 
-/// The kernel of a stub, or null.
+/// The kernel of a stub, or null. Launches ask each time, so a kernel that is known costs no copy.
 CUkernel registered_kernel(const void *symbol) {
+    {
+        const std::shared_lock lock(registry().mutex);
+        const auto known = registry().kernels.find(symbol);
+        if (known == registry().kernels.end())
+            return nullptr;
+        if (known->second.kernel)
+            return known->second.kernel;
+    }
     Symbol found;
-    if (!find(registry().kernels, symbol, found))
-        return nullptr;
-    return found.kernel ? found.kernel : look_up(symbol, found);
+    return find(registry().kernels, symbol, found) ? look_up(symbol, found) : nullptr;
 }
 
 /// Makes the program's pointers show the variables in the current context.

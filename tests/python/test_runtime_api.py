@@ -192,3 +192,34 @@ def test_the_two_libraries_differ_in_arguments(tmp_path):
         """,
     )
     assert printed == ["True", "False", "1", "False", "True", "1"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("major", [12, 13])
+def test_no_function_dies_of_null_arguments(tmp_path, major):
+    """Each exported function is called with zeros in a process of its own."""
+    printed = run_python(
+        tmp_path,
+        f"""
+        import ctypes
+        import os
+        import re
+
+        table = open({str(PROGRAMS.parents[3] / "softcuda/cudart/cudart.def")!r}).read()
+        library = ctypes.CDLL("libcudart.so.{major}")
+        names = re.findall(r"^CUDART_FUNCTION(?:_{major})?\\((\\w+)\\)", table, re.MULTILINE)
+        names += re.findall(r"^CUDART_PER_THREAD\\(\\w+, (\\w+)\\)", table, re.MULTILINE)
+        names.remove("cudaCreateChannelDesc")  # returns a structure, whose place is an argument
+        died = []
+        for name in names:
+            child = os.fork()
+            if child == 0:
+                library.cudaSetDevice(0)
+                library[name](*[ctypes.c_void_p(0)] * 10)
+                os._exit(0)
+            if os.waitpid(child, 0)[1] != 0:
+                died.append(name)
+        print(len(names) > 300, *died)
+        """,
+    )
+    assert printed == ["True"]

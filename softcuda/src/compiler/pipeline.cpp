@@ -416,7 +416,8 @@ std::uint64_t count_instructions(const ir::Function &function) {
 
 // ---- the stages ---------------------------------------------------------------------------------
 
-std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log) {
+std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
+                                     unsigned *architecture) {
     const PassOptions options = options_from_environment();
     auto source = std::make_shared<SourceText>("kernel.ptx", ptx);
     Diagnostics diagnostics(*source);
@@ -425,6 +426,8 @@ std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log) {
     std::unique_ptr<ir::Module> module;
     if (std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics)) {
         module = ir::lower(*parsed, diagnostics);
+        if (architecture)
+            *architecture = parsed->target.sm;
         if (module) {
             clean_up(*module);
             refuse_unsupported(*module, *source, diagnostics);

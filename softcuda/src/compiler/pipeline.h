@@ -56,8 +56,10 @@ struct GeneratedKernel {
 };
 
 /// PTX text to verified IR. Null, with the diagnostics in `log`, if the text is wrong or asks for
-/// what the device cannot do; warnings go to `log` too.
-[[nodiscard]] std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log);
+/// what the device cannot do; warnings go to `log` too. `architecture`, unless null, becomes the
+/// number of the text's .target: 80 for sm_80.
+[[nodiscard]] std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
+                                                   unsigned *architecture = nullptr);
 
 /// The passes that read_ptx() runs over each function that ir::lower() has made.
 void clean_up(ir::Module &module);

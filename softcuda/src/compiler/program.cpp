@@ -100,12 +100,13 @@ const jit::ObjectCache &disk_cache() {
 
 class PtxProgram final : public Program {
   public:
-    PtxProgram(std::string_view ptx, std::unique_ptr<ir::Module> module)
+    PtxProgram(std::string_view ptx, std::unique_ptr<ir::Module> module, unsigned architecture)
         : ptx_(ptx), module_(std::move(module)) {
         for (const auto &function : module_->functions)
             if (function->kernel) {
                 kernels_.push_back(describe(*function));
                 kernels_.back().address = ir::kernel_address(kernels_.size() - 1);
+                kernels_.back().virtual_architecture = architecture;
                 functions_.push_back(function.get());
             }
         for (const ir::GlobalVariable &variable : module_->variables)
@@ -259,10 +260,11 @@ std::optional<std::string> Program::link(const std::vector<LinkInput> &inputs, s
 }
 
 std::shared_ptr<Program> Program::from_ptx(std::string_view ptx, std::string &log) {
-    std::unique_ptr<ir::Module> module = read_ptx(ptx, log);
+    unsigned architecture = 0;
+    std::unique_ptr<ir::Module> module = read_ptx(ptx, log, &architecture);
     if (!module)
         return nullptr;
-    return std::make_shared<PtxProgram>(ptx, std::move(module));
+    return std::make_shared<PtxProgram>(ptx, std::move(module), architecture);
 }
 
 } // namespace softcuda::compiler

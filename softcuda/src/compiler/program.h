@@ -37,6 +37,7 @@ struct KernelInfo {
     std::array<std::uint32_t, 3> required_block{}; ///< .reqntid, 0 where absent
     std::uint32_t max_threads = 1024;              ///< .maxntid's product, at most 1024
     std::uint32_t registers = 0; ///< 32-bit registers live at once: what ptxas would about report
+    std::uint32_t virtual_architecture = 0; ///< of .target, 80 for sm_80
 };
 
 /// An address that an initialiser contains: the final value is added at `offset`, 8 bytes.

@@ -13,11 +13,6 @@
 #include <new>
 
 namespace softcuda::device {
-namespace {
-
-constexpr int kPtxVersion = 90; ///< CU_FUNC_ATTRIBUTE_PTX_VERSION: newest that the compiler reads
-
-} // namespace
 
 Function::Function(Module &module, std::size_t index)
     : module_(module), index_(index), info_(module.program().kernels().at(index)) {
@@ -45,7 +40,7 @@ int Function::attribute(CUfunction_attribute attribute) const {
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
         return static_cast<int>(info_.registers);
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        return kPtxVersion;
+        return static_cast<int>(info_.virtual_architecture);
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
         return module_.context().device().architecture();
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:

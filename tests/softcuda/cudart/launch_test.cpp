@@ -142,6 +142,7 @@ TEST_F(LaunchTest, FunctionsDescribeThemselves) {
     cudaFuncAttributes attributes{};
     ASSERT_OK(cudaFuncGetAttributes(&attributes, &add_stub));
     EXPECT_EQ(attributes.maxThreadsPerBlock, 1024);
+    EXPECT_EQ(attributes.ptxVersion, 70); // CUB chooses its kernels by this number
     EXPECT_GT(attributes.binaryVersion, 0);
     const char *name = nullptr;
     ASSERT_OK(cudaFuncGetName(&name, &add_stub));

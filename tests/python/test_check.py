@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from conftest import is_softcuda
 import pycuda
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 needs_softcuda = pytest.mark.skipif(
     not is_softcuda(), reason="only softcuda has check modes"
@@ -404,3 +407,31 @@ def test_call_site():
 
     here = textwrap.dedent(call_site())
     assert here.startswith(__file__ + ":") and here.rsplit(":")[1].isdigit()
+
+
+@needs_softcuda
+def test_the_page(device, command, tmp_path):
+    """The first program of docs/finding_defects.md, and what the page says is found."""
+    page = (ROOT / "docs" / "finding_defects.md").read_text()
+    (program, of_a_block, _) = re.findall(
+        r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL
+    )
+    (tmp_path / "reverse.py").write_text(program)
+    shown = re.search(r"reverse\.py\n(.*?)\n\nThe lines are", page, re.DOTALL).group(1)
+    done = command("pycuda", "check", "--modes", "race", "reverse.py")
+    assert done.returncode == 1, done.stderr
+
+    def shape(text):  # which threads come first is chance
+        return [
+            re.sub(r"[0-9]+ times|\(\d+,0,0\)", "", line).strip()
+            for line in text.splitlines()
+        ]
+
+    assert [line for line in shape(shown) if line] == [
+        line for line in shape(done.stderr) if line
+    ]
+    names = {"pycuda": pycuda, "array": cuda.to_device(np.zeros(256, np.int32))}
+    source = program.split('"""')[1]
+    names["kernel"] = SourceModule(source, nvcc="nvrtc").get_function("reverse")
+    exec(of_a_block, names)
+    assert [finding.kernel for finding in names["checks"].findings] == ["reverse"]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import is_softcuda
 
 SOURCE = """\
 __device__ float twice(const float *p, int i)
@@ -58,6 +59,7 @@ def line_of(name: str) -> int:
     )
 
 
+@pytest.mark.skipif(not is_softcuda(), reason="softcuda names lines")
 @pytest.mark.parametrize("tier", ["regions", "fibers", "lanes"])
 @pytest.mark.parametrize(
     ("what", "place"),

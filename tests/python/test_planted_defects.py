@@ -60,13 +60,19 @@ def check(server, program, modes):
 
 
 # Launches in different streams count as ordered: what the streams and events say is not followed yet.
-ACROSS_STREAMS = {"two_streams", "event_of_the_wrong_stream", "overwritten_for_the_next_step"}
+ACROSS_STREAMS = {
+    "two_streams",
+    "event_of_the_wrong_stream",
+    "overwritten_for_the_next_step",
+}
 
 
 @pytest.mark.parametrize("program", PLANTED, ids=name_of)
 def test_planted_defect_is_found(request, server, program):
     if program.path.stem in ACROSS_STREAMS:
-        request.applymarker(pytest.mark.xfail(reason="races of launches in different streams"))
+        request.applymarker(
+            pytest.mark.xfail(reason="races of launches in different streams")
+        )
     verdict = compare(program, [program.mode], check(server, program, [program.mode]))
     assert verdict, str(verdict)
 

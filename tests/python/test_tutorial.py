@@ -54,6 +54,7 @@ RUN_ELSEWHERE = {
     "tutorial.md": "test_tutorial",
     "user_guide.md": "test_guide",
     "multiple_devices.md": "test_multiple_devices",
+    "finding_defects.md": "test_check",
 }
 
 

@@ -9,10 +9,9 @@ namespace {
 
 /// A quarter of the machine's memory.
 std::uint64_t most_pages() {
-    static const std::uint64_t most =
-        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-        static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 4 /
-        (MarkedMemory::kPageBytes / kWordBytes * sizeof(Cell));
+    static const std::uint64_t most = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                      static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 4 /
+                                      (MarkedMemory::kPageBytes / kWordBytes * sizeof(Cell));
     return most;
 }
 

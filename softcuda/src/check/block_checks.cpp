@@ -34,6 +34,22 @@ BlockChecks::BlockChecks(LaunchChecks &launch, rt::WorkerState &state)
     }
 }
 
+std::optional<BlockChecks::Space> BlockChecks::space_of(const WarpAccess &access) const {
+    switch (access.site.space) {
+    case WatchSpace::Shared:
+        return Space::Shared;
+    case WatchSpace::Local:
+        return Space::Local;
+    case WatchSpace::Global:
+        return Space::Global;
+    case WatchSpace::Generic:
+        break;
+    }
+    const Space first = place_of(access, access.span.first).space;
+    const Space last = place_of(access, access.span.last).space;
+    return first == last ? std::optional(first) : std::nullopt;
+}
+
 BlockChecks::Place BlockChecks::place_of(const WarpAccess &access, std::uint64_t address) const {
     const std::uint64_t shared = address - address_of(state_.shared);
     const std::uint64_t local = address - address_of(state_.local);
@@ -72,12 +88,14 @@ void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_
                          const std::byte *values) {
     if (mask == 0)
         return;
+    acquire_what_was_read();
     const WarpAccess access{.site = site,
                             .number = number_of(site),
                             .mask = mask,
                             .addresses = addresses,
                             .values = values,
-                            .bytes = site.bytes * site.count};
+                            .bytes = site.bytes * site.count,
+                            .span = span_of(addresses, mask)};
     if (site.kind == WatchKind::Free) {
         if (launch_.modes & Mem)
             check_free(access);
@@ -91,7 +109,41 @@ void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_
         check_races(access);
 }
 
+/// Whether a run of bytes that holds all that the lanes access has been written, or is now.
+bool BlockChecks::is_written_at_once(const WarpAccess &access) {
+    constexpr std::uint64_t kLongest = 4096;
+    const std::uint64_t bytes = access.span.last - access.span.first + access.bytes;
+    const std::optional<Space> space = space_of(access);
+    if (!space || bytes > kLongest)
+        return false;
+    const bool loads = access.site.kind == WatchKind::Load;
+    if (!loads &&
+        (access.site.kind != WatchKind::Store ||
+         !(access.span.uniform || are_adjacent(access.addresses, access.mask, access.bytes))))
+        return false;
+    if (*space != Space::Global) {
+        WrittenWindow &window = *space == Space::Shared ? shared_written_ : local_written_;
+        const std::uint64_t offset = place_of(access, access.span.first).offset;
+        if (loads)
+            return window.is_written(offset, bytes);
+        window.write(offset, bytes);
+        return true;
+    }
+    const MemoryMap::Piece *piece = piece_of(access.span.first);
+    if (!piece || access.span.last >= piece->end)
+        return false;
+    if (!piece->knows_writes)
+        return true;
+    WrittenMemory &memory = Memory::of_process().written;
+    if (loads)
+        return memory.is_written(access.span.first, bytes);
+    memory.write(access.span.first, bytes);
+    return true;
+}
+
 void BlockChecks::check_written(const WarpAccess &access) {
+    if (is_written_at_once(access))
+        return;
     const bool writes = access.site.kind != WatchKind::Load;
     WrittenMemory &memory = Memory::of_process().written;
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
@@ -128,11 +180,13 @@ void BlockChecks::check_written(const WarpAccess &access) {
 }
 
 void BlockChecks::fence(WatchScope scope, std::uint32_t mask) {
+    acquire_what_was_read();
     if (mask != 0)
         order_.fence(state_.warp_index, scope == WatchScope::Device);
 }
 
 void BlockChecks::arrive(std::uint32_t warp, std::uint32_t number, bool waits) {
+    acquire_what_was_read();
     order_.arrive(warp, number, waits);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "check/access_marks.h"
+#include "check/lane_addresses.h"
 #include "check/launch_checks.h"
 #include "check/thread_order.h"
 #include "check/written_bytes.h"
@@ -39,12 +40,15 @@ class BlockChecks final : public rt::BlockWatch {
         const std::uint64_t *addresses;
         const std::byte *values;
         std::uint32_t bytes; ///< of a lane
+        AddressSpan span;
     };
     enum class Space { Global, Shared, Local };
     struct Place {
         Space space;
         std::uint64_t offset; ///< in the window, or the address
     };
+    /// The space that all of its lanes are in; nothing where they may differ.
+    [[nodiscard]] std::optional<Space> space_of(const WarpAccess &access) const;
     [[nodiscard]] Place place_of(const WarpAccess &access, std::uint64_t address) const;
     [[nodiscard]] std::uint32_t lanes_of_warp() const;
     [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const;
@@ -52,6 +56,7 @@ class BlockChecks final : public rt::BlockWatch {
 
     // bounds.cpp
     void check_bounds(const WarpAccess &access);
+    [[nodiscard]] bool is_within_bounds(const WarpAccess &access);
     void check_free(const WarpAccess &access);
     void check_window(const WarpAccess &access, std::uint32_t lane, Space space,
                       std::uint64_t offset);
@@ -61,16 +66,22 @@ class BlockChecks final : public rt::BlockWatch {
     [[nodiscard]] const MemoryMap::Piece *piece_of(std::uint64_t address);
 
     void check_written(const WarpAccess &access);
+    [[nodiscard]] bool is_written_at_once(const WarpAccess &access);
 
     // races.cpp
     void check_races(const WarpAccess &access);
     void check_word(const WarpAccess &access, Cell &cell, Space space, std::uint32_t lane,
                     std::uint32_t bytes, std::uint64_t address);
+    void mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
+                   std::uint64_t address);
+    [[nodiscard]] bool marks_words(const WarpAccess &access, MarkedMemory::Cursor &cursor);
+    [[nodiscard]] Mark mark_of(const WarpAccess &access) const;
     void check_against(const WarpAccess &access, const Mark &before, Kind kind, Space space,
                        std::uint32_t lane, std::uint64_t address);
     [[nodiscard]] bool stores_the_same(const WarpAccess &access, const Mark &before,
                                        std::uint32_t lane, std::uint64_t address) const;
     void synchronize(const WarpAccess &access);
+    void acquire_what_was_read();
 
     // meetings.cpp
     void check_meeting(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
@@ -90,6 +101,13 @@ class BlockChecks final : public rt::BlockWatch {
     rt::WatchSite *last_barrier_ = nullptr;
     std::uint32_t live_ = ~0u; ///< of the present warp, where each lane goes its own way
     bool stranded_ = false;
+
+    /// By warp: where its last strong read was.
+    struct ReadPlace {
+        std::uint64_t address;
+        std::uint32_t lanes;
+    };
+    std::array<std::vector<ReadPlace>, kWarps> read_places_;
 
     /// Words that asynchronous copies of a warp write, until it has waited for them.
     struct PendingCopy {

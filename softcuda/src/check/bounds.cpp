@@ -32,7 +32,28 @@ const MemoryMap::Piece *BlockChecks::piece_of(std::uint64_t address) {
     return &piece;
 }
 
+bool BlockChecks::is_within_bounds(const WarpAccess &access) {
+    const std::optional<Space> space = space_of(access);
+    const bool aligns = std::has_single_bit(access.bytes);
+    if (!space || *space == Space::Local ||
+        (aligns && !all_aligned(access.addresses, access.mask, access.bytes)))
+        return false;
+    std::uint64_t first = access.span.first, last = access.span.last, begin = 0, end = 0;
+    if (*space == Space::Shared) {
+        first = place_of(access, first).offset;
+        last = place_of(access, last).offset;
+        begin = access.site.array ? access.site.array_begin : 0;
+        end = access.site.array ? access.site.array_end : launch_.shared_bytes;
+    } else if (const MemoryMap::Piece *piece = piece_of(first)) {
+        begin = piece->begin;
+        end = piece->end;
+    }
+    return begin <= first && first <= last && last < end && access.bytes <= end - last;
+}
+
 void BlockChecks::check_bounds(const WarpAccess &access) {
+    if (is_within_bounds(access))
+        return;
     const bool aligns = std::has_single_bit(access.bytes);
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));

@@ -49,10 +49,9 @@ std::string place(const FoundAccess &access) {
 
 std::string key_of(const Finding &finding) {
     // Which of a read and a write comes first is chance.
-    const Kind kind =
-        finding.kind == Kind::WriteAfterRead ? Kind::ReadAfterWrite : finding.kind;
-    std::string key = std::string(name(finding.mode)) + ' ' + name(kind) + ' ' +
-                      finding.kernel + ' ' + finding.space + ' ';
+    const Kind kind = finding.kind == Kind::WriteAfterRead ? Kind::ReadAfterWrite : finding.kind;
+    std::string key = std::string(name(finding.mode)) + ' ' + name(kind) + ' ' + finding.kernel +
+                      ' ' + finding.space + ' ';
     std::vector<std::string> places;
     for (const FoundAccess &access : finding.accesses)
         places.push_back(place(access) + ' ' + access.what + ' ');

@@ -33,11 +33,11 @@ std::string source_name(const char *symbol) {
     return scope == std::string::npos ? name : name.substr(scope + 2);
 }
 
-/// NVRTC writes the current folder before the names of sources, which exist in memory only.
+/// NVRTC writes the folder in which it ran before the names of sources that exist in memory only.
 std::string source_file(const char *path) {
     std::error_code failed;
-    const std::filesystem::path file(path), here = std::filesystem::current_path(failed);
-    return !failed && file.parent_path() == here ? file.filename().string() : path;
+    const std::filesystem::path file(path);
+    return std::filesystem::exists(file, failed) ? path : file.filename().string();
 }
 
 std::uint64_t key_of(Kind kind, std::uint32_t first, std::uint32_t second) {

@@ -9,6 +9,19 @@ namespace softcuda::check {
 
 using rt::WatchKind;
 
+namespace {
+
+std::uint32_t lanes_at(const std::uint64_t *addresses, std::uint32_t mask, std::uint64_t address) {
+    std::uint32_t lanes = 0;
+    for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(left));
+        lanes |= std::uint32_t{addresses[lane] == address} << lane;
+    }
+    return lanes;
+}
+
+} // namespace
+
 // Reading a place that others synchronise by orders what comes after; writing it passes on what was
 // fenced before. Accesses that are not strong do neither.
 void BlockChecks::synchronize(const WarpAccess &access) {
@@ -24,15 +37,78 @@ void BlockChecks::synchronize(const WarpAccess &access) {
             continue;
         last = address;
         if (access.site.kind != WatchKind::Store)
-            order_.acquire(warp, address);
+            read_places_[warp].push_back(
+                {address, lanes_at(access.addresses, access.mask, address)});
         if (access.site.kind != WatchKind::Load)
             order_.release(warp, address);
     }
 }
 
+// What a strong read has seen is known when it is over: a write in between counts, too.
+void BlockChecks::acquire_what_was_read() {
+    std::vector<ReadPlace> &places = read_places_[state_.warp_index];
+    for (const ReadPlace &place : places)
+        order_.acquire(state_.warp_index, place.address, place.lanes);
+    places.clear();
+}
+
+/// Where each lane accesses one word: without taking addresses apart.
+bool BlockChecks::marks_words(const WarpAccess &access, MarkedMemory::Cursor &cursor) {
+    const std::optional<Space> space = space_of(access);
+    if (!space || access.bytes != kWordBytes ||
+        !all_aligned(access.addresses, access.mask, kWordBytes))
+        return false;
+    if (*space == Space::Local)
+        return true;
+    const auto window = reinterpret_cast<std::uint64_t>(state_.shared);
+    const bool shared = *space == Space::Shared;
+    if (shared && (access.span.last - window) / kWordBytes >= shared_cells_.size())
+        return false;
+    const std::uint32_t run = shared ? run_ : launch_.run;
+    const Mark mark = mark_of(access);
+    // All lanes read one word: it is marked once, as read by several.
+    std::uint32_t left = access.mask;
+    const bool once = access.span.uniform && access.site.kind == WatchKind::Load;
+    if (once && (left & (left - 1)) != 0)
+        left &= ~left + 1;
+    for (; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::uint64_t address = access.addresses[lane];
+        Cell &cell = shared ? shared_cells_[(address - window) / kWordBytes] : cursor.at(address);
+        if (cell.run != run) {
+            cell = {};
+            cell.run = run;
+        }
+        Mark now = mark;
+        now.lane = lane;
+        now.several = once && (access.mask & (access.mask - 1)) != 0;
+        // Who wrote it himself is not the one to ask about.
+        if (now.several && cell.write.warp == now.warp && cell.write.lane == lane)
+            now.lane = static_cast<std::uint32_t>(31 - std::countl_zero(access.mask));
+        mark_word(access, cell, *space, now, address);
+    }
+    return true;
+}
+
+Mark BlockChecks::mark_of(const WarpAccess &access) const {
+    const rt::WatchSite &site = access.site;
+    Mark now;
+    now.block = block_;
+    now.clock = order_.clock(state_.warp_index);
+    now.warp = state_.warp_index;
+    now.site = access.number;
+    now.bytes = (1u << kWordBytes) - 1;
+    now.strong = site.strong;
+    now.device = site.scope == rt::WatchScope::Device;
+    now.atomic = site.kind == WatchKind::Atomic;
+    return now;
+}
+
 void BlockChecks::check_races(const WarpAccess &access) {
     synchronize(access);
     MarkedMemory::Cursor cursor(Memory::of_process().marks);
+    if (marks_words(access, cursor))
+        return;
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const Place place = place_of(access, access.addresses[lane]);
@@ -60,20 +136,21 @@ void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, 
         cell = {};
         cell.run = run;
     }
-    const rt::WatchSite &site = access.site;
-    Mark now;
-    now.block = block_;
-    now.clock = order_.clock(state_.warp_index);
-    now.warp = state_.warp_index;
+    Mark now = mark_of(access);
     now.lane = lane;
-    now.site = access.number;
     now.bytes = bytes;
-    now.strong = site.strong;
-    now.device = site.scope == rt::WatchScope::Device;
-    now.atomic = site.kind == WatchKind::Atomic;
+    mark_word(access, cell, space, now, address);
+}
 
-    auto meets = [&](const Mark &before) {
-        return before.site != 0 && (before.bytes & bytes) != 0;
+void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
+                            std::uint64_t address) {
+    const rt::WatchSite &site = access.site;
+    const std::uint32_t lane = now.lane, bytes = now.bytes;
+    // Also not where the order is plain: that is most of what is asked.
+    const auto meets = [&](const Mark &before) {
+        return before.site != 0 && (before.bytes & bytes) != 0 &&
+               !(before.block == block_ &&
+                 order_.known_to_all_lanes(state_.warp_index, before.warp, before.clock));
     };
     if (site.kind == WatchKind::Load) {
         if (meets(cell.write))
@@ -83,7 +160,7 @@ void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, 
             read = now;
         } else if (read.block == now.block && read.warp == now.warp) {
             const bool same_step = read.clock == now.clock;
-            now.several = same_step && (read.several || read.lane != now.lane);
+            now.several = now.several || (same_step && (read.several || read.lane != now.lane));
             now.bytes = now.bytes | (same_step ? read.bytes : 0);
             read = now;
         } else {

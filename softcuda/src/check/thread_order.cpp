@@ -30,7 +30,9 @@ void join(KnownPlaces &into, const KnownPlaces &from) {
 
 void SyncPlace::release(std::uint32_t block, const WarpOrder &warp) {
     std::lock_guard lock(mutex_);
-    std::vector<std::uint32_t> &mine = of_block_[block];
+    OfBlock &own = of_block_[block];
+    join(own.fenced, warp.fenced);
+    std::vector<std::uint32_t> &mine = own.entries;
     // A warp that passes on the same again, as those do that wait for a lock, needs no new entry.
     if (!mine.empty() && mine.back() + 1 == entries_.size() &&
         entries_.back().fenced == warp.fenced && entries_.back().published == warp.published)
@@ -42,23 +44,27 @@ void SyncPlace::release(std::uint32_t block, const WarpOrder &warp) {
             join(closure_, known);
 }
 
-void SyncPlace::acquire(std::uint32_t block, WarpOrder &warp) const {
+Clocks SyncPlace::acquire(std::uint32_t block, WarpOrder &warp) const {
     std::lock_guard lock(mutex_);
     const auto length = static_cast<std::uint32_t>(entries_.size());
+    const auto mine = of_block_.find(block);
+    const Clocks passed_on = mine == of_block_.end() ? Clocks{} : mine->second.fenced;
     std::uint32_t seen = 0;
     for (const Known &known : warp.places)
         if (known.place == this)
             seen = known.length;
     if (seen == length)
-        return;
-    if (const auto mine = of_block_.find(block); mine != of_block_.end())
-        for (auto at = std::lower_bound(mine->second.begin(), mine->second.end(), seen);
-             at != mine->second.end(); ++at) {
+        return passed_on;
+    if (mine != of_block_.end()) {
+        const std::vector<std::uint32_t> &all = mine->second.entries;
+        for (auto at = std::lower_bound(all.begin(), all.end(), seen); at != all.end(); ++at) {
             join(warp.known, entries_[*at].fenced);
             join(warp.published, entries_[*at].published);
         }
+    }
     join(warp.places, closure_);
     join(warp.places, {this, length});
+    return passed_on;
 }
 
 bool SyncPlace::knows(std::uint32_t length, const ThreadId &thread, std::uint32_t clock) const {
@@ -66,7 +72,7 @@ bool SyncPlace::knows(std::uint32_t length, const ThreadId &thread, std::uint32_
     const auto found = of_block_.find(thread.block);
     if (found == of_block_.end())
         return false;
-    for (const std::uint32_t at : found->second) {
+    for (const std::uint32_t at : found->second.entries) {
         if (at >= length)
             break;
         if (entries_[at].published[thread.warp] >= clock)
@@ -118,9 +124,20 @@ void BlockOrder::fence(std::uint32_t warp, bool device) {
         order.published = order.known;
 }
 
-void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address) {
-    if (const SyncPlace *place = places_.find(address))
-        place->acquire(block_, warps_[warp]);
+void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address, std::uint32_t lanes) {
+    const SyncPlace *place = places_.find(address);
+    if (!place)
+        return;
+    WarpOrder &order = warps_[warp];
+    const std::uint32_t own = place->acquire(block_, order)[warp];
+    if (own <= order.met)
+        return;
+    // A lane of this warp has passed on what its warp did; those that have read know it.
+    if (!order.lanes)
+        order.lanes = std::make_unique<std::array<Clocks, 32>>();
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+        for (std::uint32_t &known : (*order.lanes)[static_cast<unsigned>(std::countr_zero(left))])
+            known = std::max(known, own);
 }
 
 void BlockOrder::release(std::uint32_t warp, std::uint64_t address) {

@@ -59,8 +59,9 @@ class SyncPlace {
   public:
     /// Passes on what the warp has fenced.
     void release(std::uint32_t block, const WarpOrder &warp);
-    /// What others have passed on is known from now on.
-    void acquire(std::uint32_t block, WarpOrder &warp) const;
+    /// What others have passed on is known from now on. Returns what threads of the block have, by
+    /// warp.
+    Clocks acquire(std::uint32_t block, WarpOrder &warp) const;
     /// Whether one of the first `length` entries is of `thread`'s block and knows its warp's
     /// `clock`.
     [[nodiscard]] bool knows(std::uint32_t length, const ThreadId &thread,
@@ -72,7 +73,11 @@ class SyncPlace {
     };
     mutable std::mutex mutex_;
     std::vector<Entry> entries_;
-    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> of_block_;
+    struct OfBlock {
+        std::vector<std::uint32_t> entries;
+        Clocks fenced{}; ///< by any of them
+    };
+    std::unordered_map<std::uint32_t, OfBlock> of_block_;
     KnownPlaces closure_; ///< what those who passed something on knew
 };
 
@@ -104,8 +109,17 @@ class BlockOrder {
     [[nodiscard]] bool ordered(const ThreadId &first, std::uint32_t clock,
                                const ThreadId &second) const;
 
+    /// The same for all lanes of `warp`, where `before` is a warp of this block: false where it
+    /// depends on the lanes.
+    [[nodiscard]] bool known_to_all_lanes(std::uint32_t warp, std::uint32_t before,
+                                          std::uint32_t clock) const {
+        const WarpOrder &order = warps_[warp];
+        return clock <= (before == warp ? order.met : order.known[before]);
+    }
+
     void fence(std::uint32_t warp, bool device);
-    void acquire(std::uint32_t warp, std::uint64_t address);
+    /// `lanes` have read the place.
+    void acquire(std::uint32_t warp, std::uint64_t address, std::uint32_t lanes);
     void release(std::uint32_t warp, std::uint64_t address);
     /// The lanes in `lanes` wait for each other; `all` are those of the warp.
     void meet(std::uint32_t warp, std::uint32_t lanes, std::uint32_t all);

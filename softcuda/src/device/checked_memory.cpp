@@ -3,7 +3,9 @@
 
 #include "check/finding.h"
 #include "device/address_space.h"
+#include "device/context.h"
 #include "device/error.h"
+#include "device/registry.h"
 #include "device/system.h"
 
 #include <atomic>
@@ -121,6 +123,12 @@ std::string note_of(std::uint64_t address) {
 bool may_leak(MemoryKind kind) {
     return kind == MemoryKind::Device || kind == MemoryKind::Host || kind == MemoryKind::Managed ||
            kind == MemoryKind::Pool;
+}
+
+/// In a context in which a kernel has failed nothing can be freed any more.
+bool is_broken(Context *context) {
+    const std::shared_ptr<Context> found = registry<Context>().find(context);
+    return found && found->sticky_error() != CUDA_SUCCESS;
 }
 
 void tell_leak(std::uint64_t address, std::uint64_t bytes) {
@@ -252,9 +260,10 @@ void find_leaks(const Context *context) {
     if (!checks(check::Mem))
         return;
     for (const Allocation &allocation : System::get().memory().allocations(context)) {
-        if (!may_leak(allocation.kind))
+        if (!may_leak(allocation.kind) || is_broken(allocation.context))
             continue;
-        const auto pieces = blocks().within(allocation.address, allocation.address + allocation.size);
+        const auto pieces =
+            blocks().within(allocation.address, allocation.address + allocation.size);
         if (pieces.any_given_out_or_back) {
             for (const auto &[begin, end] : pieces.taken)
                 tell_leak(begin, end - begin);

@@ -1,0 +1,59 @@
+// lane_addresses.cpp -- loops that compilers turn into vector code.
+#include "check/lane_addresses.h"
+
+#include <algorithm>
+#include <bit>
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SCU_CLONES [[gnu::target_clones("avx2", "default")]]
+#else
+#define SCU_CLONES
+#endif
+
+namespace softcuda::check {
+namespace {
+
+constexpr unsigned kLanes = 32;
+
+} // namespace
+
+// Signed comparisons are the ones that AVX2 has; host addresses are less than 2^63.
+SCU_CLONES AddressSpan span_of(const std::uint64_t *addresses, std::uint32_t mask) {
+    const std::uint64_t any = addresses[std::countr_zero(mask)];
+    auto low = static_cast<std::int64_t>(any), high = low;
+    if (mask == ~0u) {
+        for (unsigned lane = 0; lane < kLanes; ++lane) {
+            const auto address = static_cast<std::int64_t>(addresses[lane]);
+            low = address < low ? address : low;
+            high = address > high ? address : high;
+        }
+    } else {
+        for (unsigned lane = 0; lane < kLanes; ++lane) {
+            const bool active = (mask >> lane & 1) != 0;
+            const auto address = static_cast<std::int64_t>(active ? addresses[lane] : any);
+            low = address < low ? address : low;
+            high = address > high ? address : high;
+        }
+    }
+    return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high), low == high};
+}
+
+SCU_CLONES bool all_aligned(const std::uint64_t *addresses, std::uint32_t mask,
+                            std::uint32_t bytes) {
+    std::uint64_t low_bits = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        low_bits |= (mask >> lane & 1) != 0 ? addresses[lane] : 0;
+    return (low_bits & (bytes - 1)) == 0;
+}
+
+SCU_CLONES bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
+                             std::uint32_t bytes) {
+    if (mask != ~0u)
+        return false;
+    std::uint64_t differs = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        differs |= addresses[lane] ^ (addresses[0] + std::uint64_t{lane} * bytes);
+    return differs == 0;
+}
+
+} // namespace softcuda::check

@@ -1,5 +1,7 @@
 """Check modes: what is wrong in kernels, found by softcuda while they run.
 
+For a part of a program::
+
     with pycuda.check("mem", "race") as checks:
         kernel(array, block=(256, 1, 1))
     print(checks.report())

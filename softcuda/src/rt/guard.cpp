@@ -163,9 +163,10 @@ struct SignalHandlers {
             return pass_on(signal, info, context);
         const ucontext_t &at = *static_cast<ucontext_t *>(context);
         guard->fault_ = report_of(signal, *info, at);
-        guard->fault_.code = is_generated_code(program_counter(at))
-                                 ? program_counter(at) + 1
-                                 : find_caller(stack_pointer(at), guard);
+        if (is_generated_code(program_counter(at)))
+            guard->fault_.code = program_counter(at) + 1;
+        else if (guard->fault_.kind != Fault::StackOverflow) // there is no stack to look at
+            guard->fault_.code = find_caller(stack_pointer(at), guard);
         guard->exit_ = Guard::Exit::Faulted;
         prepare_jump();
         siglongjmp(guard->jump_, 1);

@@ -29,6 +29,8 @@ void bind_check_modes(nb::module_ &module) {
                "Turn these check modes on, and the others off.");
     module.def("_check_report", check_report, "The findings so far, as JSON text.");
     module.def("_forget_findings", forget_findings, "Forget all findings.");
+    module.def("_mark_written", mark_written, nb::arg("address"), nb::arg("bytes"),
+               "Device memory that the host may have written as its own.");
     set_call_site(call_site);
 }
 

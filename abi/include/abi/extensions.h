@@ -55,6 +55,10 @@ using PFN_scuForgetFindings = void (*)();
 /// the piece: the call waits for them, also while a stream is being captured.
 using PFN_scuMarkBlock = void (*)(CUdeviceptr block, std::size_t bytes, int taken);
 
+/// void scuMarkWritten(CUdeviceptr address, size_t bytes): the host has written there, or may have,
+/// other than by a call of the driver. Does nothing unless reads are checked.
+using PFN_scuMarkWritten = void (*)(CUdeviceptr address, std::size_t bytes);
+
 /// void scuNoteAllocation(CUdeviceptr address, const char *where): the place in the program that
 /// allocated, "file:line". The driver copies the text.
 using PFN_scuNoteAllocation = void (*)(CUdeviceptr address, const char *where);

@@ -3,6 +3,7 @@
 
 #include <abi/driver_types.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,10 @@ void set_check_modes(unsigned modes);
 
 /// Empties the list of findings. Throws as set_check_modes().
 void forget_findings();
+
+/// The host may have written this device memory as its own, which a software device allows: init
+/// takes it as written. Does nothing where the driver has no check modes.
+void mark_written(CUdeviceptr address, std::size_t bytes);
 
 /// Which line of the program allocates, as "file:line"; empty where nobody knows. It is called in
 /// the thread that allocates, without locks, and may throw: the memory is then given back.

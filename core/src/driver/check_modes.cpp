@@ -80,6 +80,11 @@ std::string check_report() {
 
 void forget_findings() { function<PFN_scuForgetFindings>("scuForgetFindings")(); }
 
+void mark_written(CUdeviceptr address, std::size_t bytes) {
+    if (void *mark = driver().symbol("scuMarkWritten"))
+        reinterpret_cast<PFN_scuMarkWritten>(mark)(address, bytes);
+}
+
 void set_call_site(CallSite call_site) noexcept { call_site_of_program = call_site; }
 
 namespace detail {

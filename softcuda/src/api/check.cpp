@@ -43,6 +43,10 @@ SCU_EXPORT void scuMarkBlock(CUdeviceptr address, std::size_t bytes, int taken) 
     }));
 }
 
+SCU_EXPORT void scuMarkWritten(CUdeviceptr address, std::size_t bytes) {
+    static_cast<void>(api::guarded([&] { device::checked_memory::written(address, bytes); }));
+}
+
 SCU_EXPORT void scuNoteAllocation(CUdeviceptr address, const char *where) {
     static_cast<void>(api::guarded(
         [&] { device::checked_memory::note_allocation(address, where ? where : ""); }));

@@ -43,10 +43,25 @@ def views(*arrays: ArrayBase, stream=None) -> list[np.ndarray] | None:
     """
     if not _driver._array_wait_for_host(stream):
         return None
-    return [
+    lent = [
         np.asarray(_Lent(one)) if one.size else np.empty(one.shape, one.dtype)
         for one in arrays
     ]
+    if _driver._check_modes():
+        for array, view in zip(arrays, lent, strict=True):
+            if array.size:
+                _mark_written(int(array.gpudata), view)
+    return lent
+
+
+def _mark_written(address: int, view: np.ndarray) -> None:
+    """What NumPy writes there, no call of the driver tells."""
+    reach = [
+        (n - 1) * stride for n, stride in zip(view.shape, view.strides, strict=True)
+    ]
+    before = sum(min(r, 0) for r in reach)
+    behind = sum(max(r, 0) for r in reach) + view.itemsize
+    _driver._mark_written(address + before, behind - before)
 
 
 def call(function, *arrays: ArrayBase, **options):

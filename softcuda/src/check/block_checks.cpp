@@ -25,9 +25,11 @@ std::uint32_t threads_of(const rt::LaunchFrame &frame) {
 
 BlockChecks::BlockChecks(LaunchChecks &launch, rt::WorkerState &state)
     : launch_(launch), state_(state), block_(static_cast<std::uint32_t>(state.block_index)),
-      run_(next_run()), order_(block_, launch.places) {
+      run_(next_run()),
+      order_(block_, (threads_of(launch.frame) + rt::kWarpSize - 1) / rt::kWarpSize,
+             launch.places) {
     if (launch.modes & (Race | Sync))
-        shared_cells_.resize((launch.shared_bytes + kWordBytes - 1) / kWordBytes);
+        shared_cells_ = launch.take_cells();
     if (launch.modes & Init) {
         shared_written_.reset(launch.shared_bytes);
         local_written_.reset(launch.local_bytes);
@@ -48,6 +50,11 @@ std::optional<BlockChecks::Space> BlockChecks::space_of(const WarpAccess &access
     const Space first = place_of(access, access.span.first).space;
     const Space last = place_of(access, access.span.last).space;
     return first == last ? std::optional(first) : std::nullopt;
+}
+
+BlockChecks::~BlockChecks() {
+    if (launch_.modes & (Race | Sync))
+        launch_.give_back(std::move(shared_cells_));
 }
 
 BlockChecks::Place BlockChecks::place_of(const WarpAccess &access, std::uint64_t address) const {

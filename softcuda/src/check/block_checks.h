@@ -17,6 +17,7 @@ namespace softcuda::check {
 class BlockChecks final : public rt::BlockWatch {
   public:
     BlockChecks(LaunchChecks &launch, rt::WorkerState &state);
+    ~BlockChecks() override;
 
     void access(rt::WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
                 const std::byte *values) override;

@@ -96,6 +96,24 @@ rt::BlockWatch *LaunchChecks::begin(rt::WorkerState &state) noexcept try {
 
 void LaunchChecks::end(rt::BlockWatch *block) noexcept { delete block; }
 
+std::vector<Cell> LaunchChecks::take_cells() {
+    {
+        std::lock_guard lock(mutex_);
+        if (!spare_cells_.empty()) {
+            std::vector<Cell> cells = std::move(spare_cells_.back());
+            spare_cells_.pop_back();
+            return cells;
+        }
+    }
+    return std::vector<Cell>((shared_bytes + kWordBytes - 1) / kWordBytes);
+}
+
+void LaunchChecks::give_back(std::vector<Cell> &&cells) noexcept try {
+    std::lock_guard lock(mutex_);
+    spare_cells_.push_back(std::move(cells));
+} catch (const std::bad_alloc &) { // then the next block makes its own
+}
+
 bool LaunchChecks::is_known(Kind kind, std::uint32_t first, std::uint32_t second) {
     std::lock_guard lock(mutex_);
     const auto [found, is_new] = told_.try_emplace(key_of(kind, first, second));

@@ -62,6 +62,11 @@ class LaunchChecks final : public rt::LaunchWatch {
     rt::BlockWatch *begin(rt::WorkerState &state) noexcept override;
     void end(rt::BlockWatch *block) noexcept override;
 
+    /// Marks for a block's shared memory, of earlier blocks or none: each block has a `run` of its
+    /// own.
+    [[nodiscard]] std::vector<Cell> take_cells();
+    void give_back(std::vector<Cell> &&cells) noexcept;
+
     /// Counts a finding up that was told before: false the first time.
     [[nodiscard]] bool is_known(Kind kind, std::uint32_t first, std::uint32_t second);
     [[nodiscard]] FoundAccess access(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
@@ -80,6 +85,7 @@ class LaunchChecks final : public rt::LaunchWatch {
 
   private:
     std::mutex mutex_;
+    std::vector<std::vector<Cell>> spare_cells_;
     std::unordered_map<std::uint64_t, Finding> told_; ///< without a kernel: not told yet
 };
 

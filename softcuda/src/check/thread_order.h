@@ -101,7 +101,8 @@ class SyncPlaces {
 /// The warps of one block.
 class BlockOrder {
   public:
-    BlockOrder(std::uint32_t block, SyncPlaces &places) : block_(block), places_(places) {}
+    BlockOrder(std::uint32_t block, std::uint32_t warps, SyncPlaces &places)
+        : block_(block), places_(places), warps_(warps) {}
 
     [[nodiscard]] std::uint32_t clock(std::uint32_t warp) const { return warps_[warp].clock; }
     /// Whether what `first` did at its warp's `clock` comes before what `second`, a thread of this
@@ -140,7 +141,7 @@ class BlockOrder {
 
     std::uint32_t block_;
     SyncPlaces &places_;
-    std::array<WarpOrder, kWarps> warps_;
+    std::vector<WarpOrder> warps_;
     std::array<std::unique_ptr<Barrier>, 16> barriers_;
 };
 

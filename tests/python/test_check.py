@@ -375,6 +375,7 @@ def test_pytest_plugin(tmp_path):
     assert "assert 1 == 2" in done.stdout and "cuda-check call" in done.stdout
 
 
+@needs_softcuda
 def test_pytest_plugin_without_its_option(tmp_path):
     done = run_pytest(tmp_path, "--strict-markers")
     assert {name for name, words in outcomes(done).items() if "FAILED" in words} == {

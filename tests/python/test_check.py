@@ -454,3 +454,22 @@ def test_what_numpy_writes_counts_as_written(device):
         (spectrum * 2).get()
         (spectrum[::-1] * 2).get()
     assert checks.findings == []
+
+
+FORK = """
+import os
+import sys
+import pycuda.driver as cuda
+cuda.init()
+child = os.fork()
+if child == 0:
+    sys.exit(0)  # runs what is to run at exit, as a parent does
+sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+@needs_softcuda
+def test_a_forked_child_ends_as_any_other(command, tmp_path):
+    (tmp_path / "fork.py").write_text(FORK)
+    done = command("pycuda", "check", "--modes=mem", "fork.py")
+    assert done.returncode == 0, done.stderr

@@ -34,7 +34,8 @@ struct List {
     std::mutex mutex;
     std::vector<Finding> findings; ///< in the order in which they were found
     std::map<std::string, std::size_t> places;
-    std::vector<void (*)()> last_looks;
+    pid_t process = 0; ///< that reports; 0: none yet
+    void (*last_look)() = nullptr;
 };
 
 List &list() { // never destroyed: threads may end after main()
@@ -137,10 +138,12 @@ std::string json_path() {
     return path;
 }
 
-/// Who asked for JSON prints it in a way of its own.
+/// Who asked for JSON prints it in a way of its own. A forked child has no driver, and its findings
+/// are its parent's.
 void report() {
-    for (const auto &look : list().last_looks)
-        look();
+    if (getpid() != list().process)
+        return;
+    list().last_look();
     const std::string path = json_path(), text = to_text();
     if (path.empty() && !text.empty())
         std::fprintf(stderr, "softcuda: the checks found\n%s", text.c_str());
@@ -200,10 +203,11 @@ std::string to_text() {
 void report_at_exit(void (*last_look)()) {
     List &all = list();
     std::lock_guard lock(all.mutex);
-    if (std::find(all.last_looks.begin(), all.last_looks.end(), last_look) == all.last_looks.end())
-        all.last_looks.push_back(last_look);
-    static const int registered = std::atexit(report);
-    static_cast<void>(registered);
+    if (all.process != 0)
+        return;
+    all.process = getpid();
+    all.last_look = last_look;
+    std::atexit(report);
 }
 
 } // namespace softcuda::check

@@ -273,10 +273,18 @@ void find_leaks(const Context *context) {
     }
 }
 
+/// At the end of the process, where no exception may leave.
+static void find_all_leaks() {
+    try {
+        find_leaks(nullptr);
+    } catch (const Error &) { // the driver was never initialised: there is no memory
+    }
+}
+
 void begin() {
     try {
         if (check::modes() != 0)
-            check::report_at_exit([] { find_leaks(nullptr); });
+            check::report_at_exit(find_all_leaks);
     } catch (const std::invalid_argument &wrong) { // must not mean that nothing is checked
         std::fprintf(stderr, "softcuda: SOFTCUDA_CHECK: %s\n", wrong.what());
         throw Error(CUDA_ERROR_INVALID_VALUE);

@@ -24,19 +24,15 @@ Cell &MarkedMemory::Cursor::at(std::uint64_t address) {
         if (lock_.owns_lock())
             lock_.unlock();
         lock_ = std::unique_lock(shard.mutex);
-        std::unique_ptr<Page> &found = shard.pages[page];
-        if (!found) {
-            if (++memory_.pages_ > most_pages()) { // what was long ago is forgotten
-                memory_.pages_ -= shard.pages.size();
-                shard.pages.clear();
-            }
-            std::unique_ptr<Page> &made = shard.pages[page];
-            made = std::make_unique<Page>();
-            cells_ = made->data();
-            page_ = page;
-            return cells_[address % kPageBytes / kWordBytes];
+        const bool is_new = !shard.pages.contains(page);
+        if (is_new && ++memory_.pages_ > most_pages()) { // what was long ago is forgotten
+            memory_.pages_ -= shard.pages.size();
+            shard.pages.clear();
         }
-        cells_ = found->data();
+        std::unique_ptr<Page> &cells = shard.pages[page];
+        if (is_new)
+            cells = std::make_unique<Page>();
+        cells_ = cells->data();
         page_ = page;
     }
     return cells_[address % kPageBytes / kWordBytes];

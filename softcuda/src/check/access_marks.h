@@ -34,6 +34,12 @@ struct Mark {
 struct Cell {
     std::uint32_t run = 0; ///< of what launch, or block for shared memory
     Mark write, read, other_read;
+
+    /// Forgets what is of another run.
+    void begin(std::uint32_t present) {
+        if (run != present)
+            *this = {present, {}, {}, {}};
+    }
 };
 
 /// The cells of global memory, by pages that are made when first touched.

@@ -75,10 +75,7 @@ bool BlockChecks::marks_words(const WarpAccess &access, MarkedMemory::Cursor &cu
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const std::uint64_t address = access.addresses[lane];
         Cell &cell = shared ? shared_cells_[(address - window) / kWordBytes] : cursor.at(address);
-        if (cell.run != run) {
-            cell = {};
-            cell.run = run;
-        }
+        cell.begin(run);
         Mark now = mark;
         now.lane = lane;
         now.several = once && (access.mask & (access.mask - 1)) != 0;
@@ -131,11 +128,7 @@ void BlockChecks::check_races(const WarpAccess &access) {
 
 void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, std::uint32_t lane,
                              std::uint32_t bytes, std::uint64_t address) {
-    const std::uint32_t run = space == Space::Shared ? run_ : launch_.run;
-    if (cell.run != run) {
-        cell = {};
-        cell.run = run;
-    }
+    cell.begin(space == Space::Shared ? run_ : launch_.run);
     Mark now = mark_of(access);
     now.lane = lane;
     now.bytes = bytes;

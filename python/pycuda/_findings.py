@@ -34,7 +34,9 @@ KINDS = {
 class Access:
     """What one thread did: ``what`` is "read", "write", "atomic", "barrier" and the like.
 
-    ``block`` and ``thread`` are indices (x, y, z); ``bytes`` is the access's size.
+    ``block`` and ``thread`` are indices (x, y, z); ``bytes`` is the access's size. ``kernel`` is
+    the kernel's name if it is another kernel than the finding's. A copy or fill of a stream has
+    ``by_command`` set: ``what`` is "copy" or "fill" then, and there is no line and no thread.
     """
 
     what: str
@@ -43,12 +45,17 @@ class Access:
     block: tuple[int, ...]
     thread: tuple[int, ...]
     bytes: int
+    kernel: str = ""
+    by_command: bool = False
 
     def __str__(self) -> str:
         size = f" of {self.bytes} bytes" if self.bytes else ""
+        if self.by_command:
+            return f"{self.what}{size} in another stream"
+        kernel = f" of kernel {self.kernel}" if self.kernel else ""
         return (
             f"{self.what}{size} at {self.file}:{self.line} "
-            f"by thread {_index(self.thread)} of block {_index(self.block)}"
+            f"by thread {_index(self.thread)} of block {_index(self.block)}{kernel}"
         )
 
 
@@ -100,6 +107,8 @@ def _access(value: dict) -> Access:
         tuple(value["block"]),
         tuple(value["thread"]),
         value["bytes"],
+        value.get("kernel", ""),
+        value.get("by_command", False),
     )
 
 

@@ -59,20 +59,8 @@ def check(server, program, modes):
     return seen
 
 
-# Launches in different streams count as ordered: what the streams and events say is not followed yet.
-ACROSS_STREAMS = {
-    "two_streams",
-    "event_of_the_wrong_stream",
-    "overwritten_for_the_next_step",
-}
-
-
 @pytest.mark.parametrize("program", PLANTED, ids=name_of)
-def test_planted_defect_is_found(request, server, program):
-    if program.path.stem in ACROSS_STREAMS:
-        request.applymarker(
-            pytest.mark.xfail(reason="races of launches in different streams")
-        )
+def test_planted_defect_is_found(server, program):
     verdict = compare(program, [program.mode], check(server, program, [program.mode]))
     assert verdict, str(verdict)
 

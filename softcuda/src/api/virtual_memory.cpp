@@ -24,7 +24,7 @@ void require_whole(std::uint64_t bytes) {
 }
 
 /// The device for memory of this kind. Throws Error unless it can be made.
-device::Device &check(const CUmemAllocationProp &wanted) {
+device::Device &checked_device(const CUmemAllocationProp &wanted) {
     device::require(wanted.type == CU_MEM_ALLOCATION_TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
     device::require(wanted.location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_NOT_SUPPORTED);
     device::require(wanted.requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE ||
@@ -56,7 +56,7 @@ CUresult cuMemGetAllocationGranularity(std::size_t *granularity, const CUmemAllo
         device::require(option == CU_MEM_ALLOC_GRANULARITY_MINIMUM ||
                             option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,
                         CUDA_ERROR_INVALID_VALUE);
-        static_cast<void>(check(*wanted));
+        static_cast<void>(checked_device(*wanted));
         *granularity = kGranularity;
     });
 }
@@ -84,8 +84,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *result, std::size_t bytes,
         api::require_non_null(result, wanted);
         device::require(flags == 0, CUDA_ERROR_INVALID_VALUE);
         require_whole(bytes);
-        *result = PhysicalMemory::retain(
-            std::make_shared<PhysicalMemory>(check(*wanted), bytes, wanted->requestedHandleTypes));
+        *result = PhysicalMemory::retain(std::make_shared<PhysicalMemory>(
+            checked_device(*wanted), bytes, wanted->requestedHandleTypes));
     });
 }
 

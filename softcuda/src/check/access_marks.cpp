@@ -29,13 +29,29 @@ Cell &MarkedMemory::Cursor::at(std::uint64_t address) {
             memory_.pages_ -= shard.pages.size();
             shard.pages.clear();
         }
-        std::unique_ptr<Page> &cells = shard.pages[page];
+        std::unique_ptr<Page> &found = shard.pages[page];
         if (is_new)
-            cells = std::make_unique<Page>();
-        cells_ = cells->data();
+            found = std::make_unique<Page>();
+        constexpr std::size_t kMostRuns = 16;
+        std::vector<std::uint32_t> &runs = found->runs;
+        if (std::find(runs.begin(), runs.end(), run_) == runs.end()) {
+            if (runs.size() == kMostRuns)
+                runs.erase(runs.begin());
+            runs.push_back(run_);
+        }
+        cells_ = found->cells.data();
         page_ = page;
     }
     return cells_[address % kPageBytes / kWordBytes];
+}
+
+void MarkedMemory::clear(std::uint64_t begin, std::uint64_t bytes) {
+    if (pages_ == 0)
+        return;
+    for_each_page(begin, begin + bytes, [](Page &page, std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t word = first / kWordBytes; word * kWordBytes < last; ++word)
+            page.cells[word % kCells] = {};
+    });
 }
 
 } // namespace softcuda::check

@@ -1,6 +1,7 @@
 // access_marks.h -- who accessed each word of memory last.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -50,19 +51,49 @@ class MarkedMemory {
     /// Holds the lock of one page at a time: for a walk over places that lie together.
     class Cursor {
       public:
-        explicit Cursor(MarkedMemory &memory) : memory_(memory) {}
+        /// For the accesses of a launch.
+        Cursor(MarkedMemory &memory, std::uint32_t run) : memory_(memory), run_(run) {}
         /// The cell of the word at `address`, until the next call. Throws std::bad_alloc.
         Cell &at(std::uint64_t address);
 
       private:
         MarkedMemory &memory_;
+        std::uint32_t run_;
         std::unique_lock<std::mutex> lock_;
         std::uint64_t page_ = ~std::uint64_t{0};
         Cell *cells_ = nullptr;
     };
 
+    void clear(std::uint64_t begin, std::uint64_t bytes);
+
+    /// Calls look(cell, address) for the words of [begin, end), in pages for one of whose launches
+    /// concerns(run) is true. A page's lock is held: neither may come back here.
+    template <class Concerns, class Look>
+    void for_each_cell(std::uint64_t begin, std::uint64_t end, Concerns concerns, Look look) {
+        for_each_page(begin, end, [&](Page &page, std::uint64_t first, std::uint64_t last) {
+            if (std::any_of(page.runs.begin(), page.runs.end(), concerns))
+                for (std::uint64_t word = first / kWordBytes; word * kWordBytes < last; ++word)
+                    look(page.cells[word % kCells], word * kWordBytes);
+        });
+    }
+
   private:
-    using Page = std::array<Cell, kPageBytes / kWordBytes>;
+    static constexpr std::size_t kCells = kPageBytes / kWordBytes;
+    struct Page {
+        std::array<Cell, kCells> cells;
+        std::vector<std::uint32_t> runs; ///< that accessed it; of many, the latest
+    };
+    template <class Each> void for_each_page(std::uint64_t begin, std::uint64_t end, Each each) {
+        while (begin < end) {
+            const std::uint64_t page = begin / kPageBytes;
+            const std::uint64_t last = std::min(end, (page + 1) * kPageBytes);
+            Shard &shard = shards_[page % kShards];
+            std::lock_guard lock(shard.mutex);
+            if (const auto found = shard.pages.find(page); found != shard.pages.end())
+                each(*found->second, begin, last);
+            begin = last;
+        }
+    }
     static constexpr std::size_t kShards = 256;
     struct Shard {
         std::mutex mutex;

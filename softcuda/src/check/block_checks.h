@@ -75,6 +75,13 @@ class BlockChecks final : public rt::BlockWatch {
                     std::uint32_t bytes, std::uint64_t address);
     void mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
                    std::uint64_t address);
+    void begin(const WarpAccess &access, Cell &cell, Space space, const Mark &now,
+               std::uint64_t address);
+    void check_against_launch(const WarpAccess &access, const Cell &cell, const Accessor &other,
+                              const Mark &now, std::uint64_t address);
+    void check_transfers(const WarpAccess &access);
+    void tell_unordered(const WarpAccess &access, Kind kind, std::uint32_t first_site,
+                        std::uint32_t lane, FoundAccess first, std::uint64_t address);
     [[nodiscard]] bool marks_words(const WarpAccess &access, MarkedMemory::Cursor &cursor);
     [[nodiscard]] Mark mark_of(const WarpAccess &access) const;
     void check_against(const WarpAccess &access, const Mark &before, Kind kind, Space space,
@@ -95,6 +102,8 @@ class BlockChecks final : public rt::BlockWatch {
     std::uint32_t run_;
     BlockOrder order_;
     std::vector<Cell> shared_cells_;
+    std::uint32_t ordered_run_ = 0; ///< of an earlier launch that comes before this one
+    OpenRanges open_ranges_;
     WrittenWindow shared_written_, local_written_;
     static constexpr std::size_t kPieces = 16;
     std::array<MemoryMap::Piece, kPieces> pieces_;        ///< lately used, by address

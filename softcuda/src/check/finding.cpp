@@ -77,11 +77,17 @@ std::string text_of(const Finding &finding) {
         text += ", " + std::to_string(finding.count) + " times";
     text += '\n';
     for (const FoundAccess &access : finding.accesses) {
-        text += "    " + place(access) + ": " + access.what;
+        text += "    " + (access.by_command ? "" : place(access) + ": ") + access.what;
         if (access.bytes != 0)
             text +=
                 " of " + std::to_string(access.bytes) + (access.bytes == 1 ? " byte" : " bytes");
-        text += " by thread " + triple(access.thread) + " of block " + triple(access.block) + '\n';
+        if (access.by_command)
+            text += " in another stream";
+        else
+            text += " by thread " + triple(access.thread) + " of block " + triple(access.block);
+        if (!access.kernel.empty())
+            text += " of kernel `" + access.kernel + "`";
+        text += '\n';
     }
     if (!finding.array.empty())
         text += "    to " + finding.array + '\n';
@@ -115,7 +121,8 @@ std::string json_of(const FoundAccess &access) {
     return R"({"what": )" + quoted(access.what) + R"(, "file": )" + quoted(access.file) +
            R"(, "line": )" + std::to_string(access.line) + R"(, "block": )" +
            json_of(access.block) + R"(, "thread": )" + json_of(access.thread) + R"(, "bytes": )" +
-           std::to_string(access.bytes) + "}";
+           std::to_string(access.bytes) + R"(, "kernel": )" + quoted(access.kernel) +
+           R"(, "by_command": )" + (access.by_command ? "true}" : "false}");
 }
 
 std::string json_of(const Finding &finding) {

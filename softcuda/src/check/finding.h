@@ -36,7 +36,9 @@ struct FoundAccess {
     std::string file;
     std::uint32_t line = 0;
     std::array<std::uint32_t, 3> block{}, thread{};
-    std::uint32_t bytes = 0;
+    std::uint64_t bytes = 0;
+    std::string kernel;      ///< where it is another than the finding's
+    bool by_command = false; ///< a copy or fill: it has neither line nor thread
 };
 
 struct Finding {

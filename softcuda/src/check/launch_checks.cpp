@@ -123,8 +123,9 @@ bool LaunchChecks::is_known(Kind kind, std::uint32_t first, std::uint32_t second
     return !is_new;
 }
 
-FoundAccess LaunchChecks::access(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
-                                 std::uint32_t bytes) const {
+FoundAccess access_of(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
+                      std::uint64_t bytes, const std::array<std::uint32_t, 3> &grid,
+                      const std::array<std::uint32_t, 3> &shape) {
     const SiteText text = text_of(site);
     FoundAccess found;
     switch (text.kind) {
@@ -150,11 +151,40 @@ FoundAccess LaunchChecks::access(std::uint32_t site, std::uint32_t block, std::u
     found.file = text.file;
     found.line = text.line;
     found.bytes = bytes;
-    const auto &grid = frame.grid;
-    const auto &shape = frame.block;
     found.block = {block % grid[0], block / grid[0] % grid[1], block / grid[0] / grid[1]};
     found.thread = {thread % shape[0], thread / shape[0] % shape[1], thread / shape[0] / shape[1]};
     return found;
+}
+
+FoundAccess LaunchChecks::access(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
+                                 std::uint64_t bytes) const {
+    return access_of(site, block, thread, bytes, std::to_array(frame.grid),
+                     std::to_array(frame.block));
+}
+
+void LaunchChecks::place(const CommandOrder &order) {
+    accessor_ = std::make_shared<const Accessor>(
+        Accessor{kernel, std::to_array(frame.grid), std::to_array(frame.block), order});
+    remember(run, accessor_);
+}
+
+std::shared_ptr<const Accessor> LaunchChecks::unordered(std::uint32_t earlier) {
+    if (!accessor_)
+        return nullptr;
+    std::lock_guard lock(mutex_);
+    const auto [found, is_new] = unordered_.try_emplace(earlier);
+    if (is_new) {
+        std::shared_ptr<const Accessor> launch = launch_of(earlier);
+        if (launch && !accessor_->order.comes_after(launch->order) &&
+            !launch->order.comes_after(accessor_->order))
+            found->second = std::move(launch);
+    }
+    return found->second;
+}
+
+void LaunchChecks::learn(std::uint32_t earlier) {
+    std::lock_guard lock(mutex_);
+    unordered_[earlier] = nullptr;
 }
 
 void LaunchChecks::tell(Kind kind, std::uint32_t first, std::uint32_t second, Finding finding) {

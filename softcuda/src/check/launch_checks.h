@@ -3,6 +3,7 @@
 
 #include "check/access_marks.h"
 #include "check/finding.h"
+#include "check/stream_races.h"
 #include "check/thread_order.h"
 #include "check/written_bytes.h"
 #include "rt/watch.h"
@@ -53,6 +54,13 @@ std::uint32_t number_of(rt::WatchSite &site);
 /// "variable `s`", or nothing where the site does not say which.
 [[nodiscard]] std::string variable_of(std::uint32_t number);
 
+[[nodiscard]] FoundAccess access_of(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
+                                    std::uint64_t bytes, const std::array<std::uint32_t, 3> &grid,
+                                    const std::array<std::uint32_t, 3> &shape);
+
+inline constexpr const char *kStreamsAreNotOrdered =
+    "the two are in different streams, and neither an event nor a wait orders them";
+
 class LaunchChecks final : public rt::LaunchWatch {
   public:
     /// `memory` must outlive it.
@@ -70,8 +78,16 @@ class LaunchChecks final : public rt::LaunchWatch {
     /// Counts a finding up that was told before: false the first time.
     [[nodiscard]] bool is_known(Kind kind, std::uint32_t first, std::uint32_t second);
     [[nodiscard]] FoundAccess access(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
-                                     std::uint32_t bytes) const;
+                                     std::uint64_t bytes) const;
     void tell(Kind kind, std::uint32_t first, std::uint32_t second, Finding finding);
+    /// The place of the launch among the commands of all streams; before it starts.
+    void place(const CommandOrder &order);
+    /// Null: it is not known.
+    [[nodiscard]] const Accessor *accessor() const noexcept { return accessor_.get(); }
+    /// Of an earlier launch that nothing orders with this one. Null: there is an order.
+    [[nodiscard]] std::shared_ptr<const Accessor> unordered(std::uint32_t run);
+    /// The threads of the two have synchronised by memory.
+    void learn(std::uint32_t run);
     /// Adds what was told to the list of all findings; when the launch is over.
     void finish();
 
@@ -86,6 +102,8 @@ class LaunchChecks final : public rt::LaunchWatch {
   private:
     std::mutex mutex_;
     std::vector<std::vector<Cell>> spare_cells_;
+    std::shared_ptr<const Accessor> accessor_;
+    std::unordered_map<std::uint32_t, std::shared_ptr<const Accessor>> unordered_; ///< by run
     std::unordered_map<std::uint64_t, Finding> told_; ///< without a kernel: not told yet
 };
 

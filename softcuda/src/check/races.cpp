@@ -64,7 +64,6 @@ bool BlockChecks::marks_words(const WarpAccess &access, MarkedMemory::Cursor &cu
     const bool shared = *space == Space::Shared;
     if (shared && (access.span.last - window) / kWordBytes >= shared_cells_.size())
         return false;
-    const std::uint32_t run = shared ? run_ : launch_.run;
     const Mark mark = mark_of(access);
     // All lanes read one word: it is marked once, as read by several.
     std::uint32_t left = access.mask;
@@ -75,9 +74,9 @@ bool BlockChecks::marks_words(const WarpAccess &access, MarkedMemory::Cursor &cu
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const std::uint64_t address = access.addresses[lane];
         Cell &cell = shared ? shared_cells_[(address - window) / kWordBytes] : cursor.at(address);
-        cell.begin(run);
         Mark now = mark;
         now.lane = lane;
+        begin(access, cell, *space, now, address);
         now.several = once && (access.mask & (access.mask - 1)) != 0;
         // Who wrote it himself is not the one to ask about.
         if (now.several && cell.write.warp == now.warp && cell.write.lane == lane)
@@ -103,7 +102,8 @@ Mark BlockChecks::mark_of(const WarpAccess &access) const {
 
 void BlockChecks::check_races(const WarpAccess &access) {
     synchronize(access);
-    MarkedMemory::Cursor cursor(Memory::of_process().marks);
+    check_transfers(access);
+    MarkedMemory::Cursor cursor(Memory::of_process().marks, launch_.run);
     if (marks_words(access, cursor))
         return;
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
@@ -128,11 +128,88 @@ void BlockChecks::check_races(const WarpAccess &access) {
 
 void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, std::uint32_t lane,
                              std::uint32_t bytes, std::uint64_t address) {
-    cell.begin(space == Space::Shared ? run_ : launch_.run);
     Mark now = mark_of(access);
     now.lane = lane;
     now.bytes = bytes;
+    begin(access, cell, space, now, address);
     mark_word(access, cell, space, now, address);
+}
+
+/// Forgets what another launch, or another block in shared memory, did to the word; of another
+/// launch only once it is known to come before.
+void BlockChecks::begin(const WarpAccess &access, Cell &cell, Space space, const Mark &now,
+                        std::uint64_t address) {
+    const std::uint32_t run = space == Space::Shared ? run_ : launch_.run;
+    if (cell.run == run)
+        return;
+    if (space == Space::Global && cell.run != 0 && cell.run != ordered_run_) {
+        if (const std::shared_ptr<const Accessor> other = launch_.unordered(cell.run))
+            check_against_launch(access, cell, *other, now, address);
+        else
+            ordered_run_ = cell.run;
+    }
+    cell.begin(run);
+}
+
+void BlockChecks::check_against_launch(const WarpAccess &access, const Cell &cell,
+                                       const Accessor &other, const Mark &now,
+                                       std::uint64_t address) {
+    const bool loads = access.site.kind == WatchKind::Load;
+    for (const Mark *before : {&cell.write, &cell.read, &cell.other_read}) {
+        const bool wrote = before == &cell.write;
+        if (before->site == 0 || (before->bytes & now.bytes) == 0 || (loads && !wrote))
+            continue;
+        if (before->strong && now.strong && before->device && now.device)
+            return launch_.learn(cell.run); // this is how threads wait for each other
+        if (wrote && !loads && stores_the_same(access, *before, now.lane, address))
+            continue;
+        const Kind kind = loads   ? Kind::ReadAfterWrite
+                          : wrote ? Kind::WriteAfterWrite
+                                  : Kind::WriteAfterRead;
+        if (launch_.is_known(kind, before->site, access.number))
+            continue;
+        FoundAccess first =
+            access_of(before->site, before->block, before->warp * rt::kWarpSize + before->lane,
+                      access.bytes, other.grid, other.block);
+        if (other.what != launch_.kernel)
+            first.kernel = other.what;
+        tell_unordered(access, kind, before->site, now.lane, std::move(first), address);
+    }
+}
+
+/// Copies and fills of other streams.
+void BlockChecks::check_transfers(const WarpAccess &access) {
+    const Accessor *mine = launch_.accessor();
+    if (!mine || space_of(access) != Space::Global)
+        return;
+    const bool writes = access.site.kind != WatchKind::Load;
+    if (!open_ranges_.conflict(mine->order, access.span.first, access.span.last + access.bytes,
+                               writes))
+        return;
+    for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::uint64_t address = access.addresses[lane];
+        const Range *other =
+            open_ranges_.conflict(mine->order, address, address + access.bytes, writes);
+        const Kind kind = !writes                  ? Kind::ReadAfterWrite
+                          : other && other->writes ? Kind::WriteAfterWrite
+                                                   : Kind::WriteAfterRead;
+        if (!other || launch_.is_known(kind, access.number, 0))
+            continue;
+        tell_unordered(access, kind, access.number, lane, access_of(*other), address);
+    }
+}
+
+void BlockChecks::tell_unordered(const WarpAccess &access, Kind kind, std::uint32_t first_site,
+                                 std::uint32_t lane, FoundAccess first, std::uint64_t address) {
+    Finding finding;
+    finding.mode = Race;
+    finding.space = "global";
+    finding.array = launch_.memory.describe(address);
+    finding.detail = kStreamsAreNotOrdered;
+    const std::uint32_t second_site = first.by_command ? 0 : access.number;
+    finding.accesses = {std::move(first), found(access, lane)};
+    launch_.tell(kind, first_site, second_site, finding);
 }
 
 void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,

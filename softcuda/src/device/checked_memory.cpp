@@ -191,6 +191,8 @@ void set_modes(unsigned modes) {
 }
 
 void allocated(Allocation &allocation) {
+    if (checks(check::Race))
+        check::forget_accesses(allocation.address, allocation.size);
     if (!checks(check::Init) || !is_out_of_the_hosts_reach(allocation.kind))
         return;
     allocation.knows_writes = generation;
@@ -221,7 +223,54 @@ void refused_free(std::uint64_t address) {
     check::add(finding);
 }
 
-void copied(const Copy &copy) {
+namespace {
+
+/// The ranges of memory that a copy or fill accesses, as long as they are few.
+class Ranges {
+  public:
+    Ranges(const char *what, const check::CommandOrder &order)
+        : by_(std::make_shared<check::Accessor>(check::Accessor{.what = what, .order = order})) {}
+
+    /// Pageable memory of the client's is left out: no kernel accesses it.
+    void add(std::uint64_t address, std::uint64_t bytes, bool writes) {
+        if (bytes != 0 && System::get().memory().find(address))
+            ranges_.push_back({address, address + bytes, writes, by_});
+    }
+    void check() const { check::check_transfer(ranges_, map()); }
+
+  private:
+    std::shared_ptr<const check::Accessor> by_;
+    std::vector<check::Range> ranges_;
+};
+
+constexpr std::uint64_t kMostRows = 256;
+
+void check_order(const Copy &copy, const check::CommandOrder &order) {
+    if (copy.height * copy.depth > kMostRows)
+        return;
+    Ranges ranges("copy", order);
+    for (std::uint64_t z = 0; z < copy.depth; ++z)
+        for (std::uint64_t y = 0; y < copy.height; ++y) {
+            ranges.add(copy.source.row(y, z), copy.width, false);
+            ranges.add(copy.destination.row(y, z), copy.width, true);
+        }
+    ranges.check();
+}
+
+void check_order(const Fill &fill, const check::CommandOrder &order) {
+    if (fill.height > kMostRows)
+        return;
+    Ranges ranges("fill", order);
+    for (std::uint64_t y = 0; y < fill.height; ++y)
+        ranges.add(fill.address + y * fill.pitch, fill.width * fill.element_bytes, true);
+    ranges.check();
+}
+
+} // namespace
+
+void copied(const Copy &copy, const check::CommandOrder *order) {
+    if (order)
+        check_order(copy, *order);
     if (!checks(check::Init))
         return;
     check::WrittenMemory &memory = check::Memory::of_process().written;
@@ -229,17 +278,16 @@ void copied(const Copy &copy) {
     const bool follows = source && source->knows_writes;
     for (std::uint64_t z = 0; z < copy.depth; ++z)
         for (std::uint64_t y = 0; y < copy.height; ++y) {
-            const auto row = [&](const Copy::End &end) {
-                return end.address + z * end.slice + y * end.pitch;
-            };
             if (follows)
-                memory.copy(row(copy.destination), row(copy.source), copy.width);
+                memory.copy(copy.destination.row(y, z), copy.source.row(y, z), copy.width);
             else
-                memory.write(row(copy.destination), copy.width);
+                memory.write(copy.destination.row(y, z), copy.width);
         }
 }
 
-void filled(const Fill &fill) {
+void filled(const Fill &fill, const check::CommandOrder *order) {
+    if (order)
+        check_order(fill, *order);
     for (std::uint64_t y = 0; y < fill.height && checks(check::Init); ++y)
         written(fill.address + y * fill.pitch, fill.width * fill.element_bytes);
 }
@@ -254,6 +302,8 @@ void mark_block(std::uint64_t address, std::uint64_t bytes, bool taken) {
         blocks().mark(address, bytes, taken);
     if (checks(check::Init))
         check::Memory::of_process().written.clear(address, bytes);
+    if (checks(check::Race))
+        check::forget_accesses(address, bytes);
 }
 
 void find_leaks(const Context *context) {

@@ -28,8 +28,9 @@ void allocated(Allocation &allocation);
 void freed(const Allocation &allocation);
 /// A call of the program that frees `address`, which is no allocation's.
 void refused_free(std::uint64_t address);
-void copied(const Copy &copy);
-void filled(const Fill &fill);
+/// They begin now. `order`: of the command; null where races are not looked for.
+void copied(const Copy &copy, const check::CommandOrder *order);
+void filled(const Fill &fill, const check::CommandOrder *order);
 void written(std::uint64_t address, std::uint64_t bytes);
 
 /// A pool hands out a piece of an allocation, or gets it back.

@@ -1,6 +1,8 @@
 // command.h -- one piece of work in a stream.
 #pragma once
 
+#include "check/stream_order.h"
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -27,6 +29,20 @@ class Command : public std::enable_shared_from_this<Command> {
     /// The same, but false where the client gave up before: see client_question.h.
     [[nodiscard]] bool wait_unless_given_up();
 
+    /// What it comes after; null where races are not looked for. Complete when it starts.
+    [[nodiscard]] const check::CommandOrder *order() const noexcept { return order_.get(); }
+    /// The client has heard that the command is done, or can see what it does.
+    void tell_host() const noexcept {
+        if (order_)
+            order_->tell_host();
+    }
+    /// The command, which has not been finished yet, has waited for what the timeline does not
+    /// know: of all that the client knows it may be anything.
+    void ask_host() noexcept {
+        if (order_)
+            order_->ask_host();
+    }
+
     /// Does the work, or hands it to a thread that will, and sees to it that Timeline::finish() is
     /// called once. Called once, by any thread, with no lock held.
     virtual void start() noexcept = 0;
@@ -39,6 +55,7 @@ class Command : public std::enable_shared_from_this<Command> {
 
     Context &context_;
     std::atomic<std::uint32_t> done_{0};
+    std::unique_ptr<check::CommandOrder> order_;
     // Guarded by the timeline's mutex:
     unsigned blockers_ = 0; ///< commands that must be done first
     std::vector<std::shared_ptr<Command>> followers_;

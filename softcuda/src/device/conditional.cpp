@@ -54,6 +54,7 @@ class ConditionalRun final : public Command {
                                           stream.priority())) {}
 
     void start() noexcept override {
+        tell_host(); // so that the bodies know
         attempt([&] { look_later(); });
     }
 
@@ -101,6 +102,7 @@ class ConditionalRun final : public Command {
 
     void finish() noexcept {
         const std::shared_ptr<Stream> inner = std::move(inner_); // its last command has this one
+        ask_host();
         System::get().timeline().finish(*this);
     }
 

@@ -20,6 +20,10 @@ struct Copy {
         std::uint64_t address = 0;
         std::uint64_t pitch = 0;
         std::uint64_t slice = 0;
+        /// The address of row `y` of slice `z`.
+        [[nodiscard]] std::uint64_t row(std::uint64_t y, std::uint64_t z) const noexcept {
+            return address + y * pitch + z * slice;
+        }
     };
     End destination;
     End source;

@@ -47,7 +47,7 @@ void Event::hold(Stream &stream) const {
         return;
     }
     const std::shared_ptr<EventMark> latest = mark();
-    if (!latest || latest->done())
+    if (!latest || (latest->done() && !latest->order()))
         return;
     auto hold = std::make_shared<EventMark>(stream.context());
     if (&latest->context() != &stream.context())
@@ -60,6 +60,8 @@ bool Event::query() const {
     if (share_)
         return share_->reached(share_->latest());
     const std::shared_ptr<EventMark> latest = mark();
+    if (latest && latest->done())
+        latest->tell_host();
     return !latest || latest->done();
 }
 

@@ -40,6 +40,7 @@ void HostThread::loop() {
 }
 
 void HostFunction::start() noexcept {
+    tell_host(); // the function may wake a thread of the client's
     System &system = System::get();
     const CUresult error = context().sticky_error();
     if (error != CUDA_SUCCESS && on_error_ == OnError::Skip)
@@ -59,8 +60,10 @@ void enqueue_host_function(Stream &stream, std::function<void(CUresult)> functio
 }
 
 void Action::start() noexcept {
+    tell_host(); // others may wait for the memory that it writes or frees
     action_();
     action_ = nullptr; // streams keep their last command, but not what it had
+    ask_host();
     System::get().timeline().finish(*this);
 }
 

@@ -83,6 +83,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
                                  std::span<const std::uint64_t> words) override;
     [[nodiscard]] DeviceRuntime &runtime();
     [[nodiscard]] bool run_children() noexcept;
+    void place_checks() noexcept;
 
     Function &function_;
     std::shared_ptr<const void> keep_;
@@ -195,6 +196,12 @@ bool KernelLaunch::dropped() const noexcept {
            context().interrupts() != ticket_.interrupts_seen;
 }
 
+void KernelLaunch::place_checks() noexcept try {
+    if (checks_ && order())
+        checks_->place(*order());
+} catch (const std::bad_alloc &) { // then it counts as ordered
+}
+
 void KernelLaunch::start() noexcept {
     System &system = System::get();
     if (dropped()) {
@@ -202,6 +209,7 @@ void KernelLaunch::start() noexcept {
             context().set_passing_error(CUDA_ERROR_LAUNCH_FAILED);
         return system.timeline().finish(*this);
     }
+    place_checks();
     const std::shared_ptr<Command> self = shared_from_this();
     system.pool().submit(std::shared_ptr<rt::Grid>(self, &grid_));
     if (context().interrupts() != ticket_.interrupts_seen) // it came in between
@@ -315,7 +323,11 @@ bool KernelLaunch::run_children() noexcept {
         return false;
     try {
         auto self = std::static_pointer_cast<KernelLaunch>(shared_from_this());
-        runtime_->run(ticket_, [self] { System::get().timeline().finish(*self); });
+        tell_host(); // so that the children know
+        runtime_->run(ticket_, [self] {
+            self->ask_host();
+            System::get().timeline().finish(*self);
+        });
         return true;
     } catch (const Error &error) {
         context().set_passing_error(error.result());

@@ -58,10 +58,12 @@ class Poller {
                 added_.clear();
             }
             for (const auto &wait : std::exchange(waits, {})) {
-                if (wait->over())
-                    System::get().timeline().finish(*wait);
-                else
+                if (!wait->over()) {
                     waits.push_back(wait);
+                    continue;
+                }
+                wait->ask_host();
+                System::get().timeline().finish(*wait);
             }
             if (round < kSpins)
                 std::this_thread::yield();

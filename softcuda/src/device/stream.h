@@ -1,6 +1,8 @@
 // stream.h -- queues of commands, and the streams that a context has.
 #pragma once
 
+#include "check/stream_order.h"
+
 #include <atomic>
 #include <cstdint>
 #include <cuda.h>
@@ -65,6 +67,7 @@ class Stream {
     mutable std::mutex attributes_mutex_;
     std::map<int, CUlaunchAttributeValue> attributes_; ///< those that are about speed only
     // Guarded by the timeline's mutex:
+    check::CommandCounter counter_;
     std::shared_ptr<Command> last_; ///< the latest command; may be done
     bool retired_ = false; ///< destroyed by the client, kept until its last command is done
 };

@@ -43,10 +43,14 @@ void start_all(std::vector<std::shared_ptr<Command>> &&ready) noexcept {
 bool Command::wait_unless_given_up() {
     if (!done())
         help();
-    if (client_question::asked_here())
-        return client_question::wait(*this);
-    while (!done())
-        done_.wait(0, std::memory_order_acquire);
+    if (client_question::asked_here()) {
+        if (!client_question::wait(*this))
+            return false;
+    } else {
+        while (!done())
+            done_.wait(0, std::memory_order_acquire);
+    }
+    tell_host();
     return true;
 }
 
@@ -60,15 +64,36 @@ Stream::Stream(Context &context, Kind kind, int priority)
 
 void Timeline::add_edge(const std::shared_ptr<Command> &before,
                         const std::shared_ptr<Command> &after) {
+    if (before && before->done() && before->order_ && after->order_)
+        after->order_->follow(*before->order_);
     if (!before || before->done())
         return;
     before->followers_.push_back(after);
     after->blockers_++;
 }
 
+/// Whether a stream that the client has destroyed can go. What it did is not asked about any more.
+bool Timeline::is_over(const Stream &stream) {
+    if (stream.last_ && !stream.last_->done())
+        return false;
+    if (stream.last_)
+        stream.last_->tell_host();
+    return true;
+}
+
+/// Whether the client has to wait for it.
+bool Timeline::is_pending(const std::shared_ptr<Command> &command) {
+    if (!command)
+        return false;
+    if (!command->done())
+        return true;
+    command->tell_host();
+    return false;
+}
+
 void Timeline::add_edges_to_all(StreamSet &set, const std::shared_ptr<Command> &after) {
     std::erase_if(set.others_, [](const std::shared_ptr<Stream> &stream) {
-        return stream->retired_ && (!stream->last_ || stream->last_->done());
+        return stream->retired_ && is_over(*stream);
     });
     for (const std::shared_ptr<Stream> &stream : set.others_)
         if (stream->kind_ == Stream::Kind::Blocking)
@@ -80,6 +105,7 @@ bool Timeline::append(Stream &stream, const std::shared_ptr<Command> &command,
     std::lock_guard lock(mutex_);
     StreamSet &set = stream.context_.streams();
     require(set.legacy_ != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    command->order_ = stream.counter_.next();
     add_edge(stream.last_, command);
     if (stream.kind_ == Stream::Kind::Legacy)
         add_edges_to_all(set, command);
@@ -94,6 +120,7 @@ bool Timeline::append_after(Stream &stream, const std::shared_ptr<Command> &comm
                             const std::vector<std::shared_ptr<Stream>> &others) {
     std::lock_guard lock(mutex_);
     require(stream.context_.streams().legacy_ != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    command->order_ = stream.counter_.next();
     add_edge(stream.last_, command);
     for (const std::shared_ptr<Stream> &other : others)
         add_edge(other->last_, command);
@@ -105,9 +132,12 @@ void Timeline::finish(Command &command) noexcept {
     std::vector<std::shared_ptr<Command>> ready;
     {
         std::lock_guard lock(mutex_);
-        for (std::shared_ptr<Command> &follower : command.followers_)
+        for (std::shared_ptr<Command> &follower : command.followers_) {
+            if (command.order_ && follower->order_)
+                follower->order_->follow(*command.order_);
             if (--follower->blockers_ == 0)
                 ready.push_back(std::move(follower));
+        }
         command.followers_.clear();
         command.done_.store(1, std::memory_order_release);
     }
@@ -120,7 +150,7 @@ std::vector<std::shared_ptr<Command>> Timeline::pending(const Stream &stream) {
     std::vector<std::shared_ptr<Command>> result;
     std::lock_guard lock(mutex_);
     auto add = [&](const std::shared_ptr<Command> &command) {
-        if (command && !command->done())
+        if (is_pending(command))
             result.push_back(command);
     };
     add(stream.last_);
@@ -138,10 +168,10 @@ std::vector<std::shared_ptr<Command>> Timeline::pending(const Context &context) 
 
 std::vector<std::shared_ptr<Command>> Timeline::unfinished(const StreamSet &set) {
     std::vector<std::shared_ptr<Command>> result;
-    if (set.legacy_ && set.legacy_->last_ && !set.legacy_->last_->done())
+    if (set.legacy_ && is_pending(set.legacy_->last_))
         result.push_back(set.legacy_->last_);
     for (const std::shared_ptr<Stream> &stream : set.others_)
-        if (stream->last_ && !stream->last_->done())
+        if (is_pending(stream->last_))
             result.push_back(stream->last_);
     return result;
 }
@@ -159,7 +189,7 @@ void Timeline::remove_stream(const std::shared_ptr<Stream> &stream) {
     std::lock_guard lock(mutex_);
     stream->retired_ = true;
     std::erase_if(stream->context_.streams().others_, [&](const std::shared_ptr<Stream> &other) {
-        return other == stream && (!stream->last_ || stream->last_->done());
+        return other == stream && is_over(*stream);
     });
 }
 

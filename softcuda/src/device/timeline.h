@@ -55,6 +55,8 @@ class Timeline {
   private:
     void add_edge(const std::shared_ptr<Command> &before, const std::shared_ptr<Command> &after);
     [[nodiscard]] static std::vector<std::shared_ptr<Command>> unfinished(const StreamSet &set);
+    [[nodiscard]] static bool is_over(const Stream &stream);
+    [[nodiscard]] static bool is_pending(const std::shared_ptr<Command> &command);
     void add_edges_to_all(StreamSet &set, const std::shared_ptr<Command> &after);
 
     std::mutex mutex_;

@@ -76,14 +76,14 @@ void Transfer::start() noexcept {
     System &system = System::get();
     if (grid_.work().blocks == 0 || context().sticky_error() != CUDA_SUCCESS)
         return system.timeline().finish(*this);
-    note_writes();
+    tell_checks();
     system.pool().submit(std::shared_ptr<rt::Grid>(shared_from_this(), &grid_));
 }
 
 void Transfer::run_here() noexcept {
     if (grid_.work().blocks == 0 || context().sticky_error() != CUDA_SUCCESS)
         return System::get().timeline().finish(*this);
-    note_writes();
+    tell_checks();
     rt::prepare_thread_for_guards();
     rt::Guard guard;
     const rt::Guard::Exit exit =
@@ -93,12 +93,12 @@ void Transfer::run_here() noexcept {
     System::get().timeline().finish(*this);
 }
 
-void Transfer::note_writes() const noexcept try {
+void Transfer::tell_checks() const noexcept try {
     if (const auto *copy = std::get_if<Copy>(&what_))
-        checked_memory::copied(*copy);
+        checked_memory::copied(*copy, order());
     else
-        checked_memory::filled(std::get<Fill>(what_));
-} catch (const std::bad_alloc &) { // then some of it counts as not written
+        checked_memory::filled(std::get<Fill>(what_), order());
+} catch (const std::bad_alloc &) { // then some of it counts as not written, or as ordered
 }
 
 void Transfer::fail(CUresult result) noexcept {

@@ -39,7 +39,7 @@ class Transfer final : public Command {
 
     void prepare(rt::KernelEntry entry, std::uint64_t pieces);
     void complete() noexcept;
-    void note_writes() const noexcept;
+    void tell_checks() const noexcept;
     void fail(CUresult result) noexcept;
     void help() override;
 

@@ -43,25 +43,86 @@ struct Cell {
     }
 };
 
+/// The words of a line, and what is known of all of them at once.
+inline constexpr unsigned kLineWords = 32, kLineBytes = kLineWords * kWordBytes;
+
+/// Most accesses of a warp are to a whole line, each lane to the word of its own number.
+struct Row {
+    /// For all of the line's words, each accessed by the lane of its number, if `whole`. Else the
+    /// words' cells say it, and here is only of what run they are.
+    Cell marks;
+    bool whole = false;
+
+    /// Writes it into the words' cells.
+    void expand(Cell *cells) {
+        for (unsigned word = 0; word < kLineWords; ++word) {
+            Cell &cell = cells[word] = marks;
+            cell.write.lane = cell.read.lane = cell.other_read.lane = word;
+        }
+        whole = false;
+    }
+};
+
+struct Line {
+    Row *row;
+    Cell *cells;
+};
+
+/// Of a window.
+struct MarkedWindow {
+    std::vector<Row> rows;
+    std::vector<Cell> cells;
+
+    void resize(std::uint64_t bytes) {
+        rows.resize((bytes + kLineBytes - 1) / kLineBytes);
+        cells.resize(rows.size() * kLineWords);
+    }
+    [[nodiscard]] bool holds(std::uint64_t offset) const {
+        return offset / kWordBytes < cells.size();
+    }
+    /// That `offset` is in, which it holds.
+    [[nodiscard]] Line line(std::uint64_t offset) {
+        const std::uint64_t number = offset / kLineBytes;
+        return {&rows[number], &cells[number * kLineWords]};
+    }
+};
+
 /// The cells of global memory, by pages that are made when first touched.
 class MarkedMemory {
   public:
     static constexpr std::uint64_t kPageBytes = 4096;
+    struct Page {
+        std::array<Row, kPageBytes / kLineBytes> rows;
+        std::array<Cell, kPageBytes / kWordBytes> cells;
+        std::vector<std::uint32_t> runs; ///< that accessed it; of many, the latest
+
+        /// That the byte at `address` is in.
+        Line line(std::uint64_t address) {
+            const std::uint64_t number = address % kPageBytes / kLineBytes;
+            return {&rows[number], &cells[number * kLineWords]};
+        }
+        Cell &cell(std::uint64_t address) {
+            const Line at = line(address);
+            if (at.row->whole)
+                at.row->expand(at.cells);
+            return at.cells[address / kWordBytes % kLineWords];
+        }
+    };
 
     /// Holds the lock of one page at a time: for a walk over places that lie together.
     class Cursor {
       public:
         /// For the accesses of a launch.
         Cursor(MarkedMemory &memory, std::uint32_t run) : memory_(memory), run_(run) {}
-        /// The cell of the word at `address`, until the next call. Throws std::bad_alloc.
-        Cell &at(std::uint64_t address);
+        /// The line that `address` is in, until the next call. Throws std::bad_alloc.
+        Line line(std::uint64_t address);
 
       private:
         MarkedMemory &memory_;
         std::uint32_t run_;
         std::unique_lock<std::mutex> lock_;
-        std::uint64_t page_ = ~std::uint64_t{0};
-        Cell *cells_ = nullptr;
+        std::uint64_t number_ = ~std::uint64_t{0};
+        Page *page_ = nullptr;
     };
 
     void clear(std::uint64_t begin, std::uint64_t bytes);
@@ -73,16 +134,11 @@ class MarkedMemory {
         for_each_page(begin, end, [&](Page &page, std::uint64_t first, std::uint64_t last) {
             if (std::any_of(page.runs.begin(), page.runs.end(), concerns))
                 for (std::uint64_t word = first / kWordBytes; word * kWordBytes < last; ++word)
-                    look(page.cells[word % kCells], word * kWordBytes);
+                    look(page.cell(word * kWordBytes), word * kWordBytes);
         });
     }
 
   private:
-    static constexpr std::size_t kCells = kPageBytes / kWordBytes;
-    struct Page {
-        std::array<Cell, kCells> cells;
-        std::vector<std::uint32_t> runs; ///< that accessed it; of many, the latest
-    };
     template <class Each> void for_each_page(std::uint64_t begin, std::uint64_t end, Each each) {
         while (begin < end) {
             const std::uint64_t page = begin / kPageBytes;
@@ -94,6 +150,7 @@ class MarkedMemory {
             begin = last;
         }
     }
+
     static constexpr std::size_t kShards = 256;
     struct Shard {
         std::mutex mutex;

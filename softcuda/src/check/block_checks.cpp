@@ -21,19 +21,35 @@ std::uint32_t threads_of(const rt::LaunchFrame &frame) {
     return frame.block[0] * frame.block[1] * frame.block[2];
 }
 
+std::uint32_t warps_of(const rt::LaunchFrame &frame) {
+    return (threads_of(frame) + rt::kWarpSize - 1) / rt::kWarpSize;
+}
+
+/// Whether it matters which access comes before which.
+bool orders(const LaunchChecks &launch) { return (launch.modes & (Race | Sync)) != 0; }
+
 } // namespace
 
 BlockChecks::BlockChecks(LaunchChecks &launch, rt::WorkerState &state)
     : launch_(launch), state_(state), block_(static_cast<std::uint32_t>(state.block_index)),
-      run_(next_run()),
-      order_(block_, (threads_of(launch.frame) + rt::kWarpSize - 1) / rt::kWarpSize,
-             launch.places) {
-    if (launch.modes & (Race | Sync))
-        shared_cells_ = launch.take_cells();
-    if (launch.modes & Init) {
-        shared_written_.reset(launch.shared_bytes);
-        local_written_.reset(launch.local_bytes);
-    }
+      run_(next_run()), order_(block_, orders(launch) ? warps_of(launch.frame) : 0, launch.places) {
+    if (orders(launch))
+        shared_marks_ = launch.take_marks();
+    strong_reads_.resize(orders(launch) ? warps_of(launch.frame) : 0);
+    forget_windows();
+}
+
+void BlockChecks::forget_windows() {
+    if (!(launch_.modes & Init))
+        return;
+    shared_written_.reset(launch_.shared_bytes);
+    local_written_.reset(launch_.local_bytes);
+}
+
+// Kernels that run in regions have no checks of what orders accesses.
+void BlockChecks::begin_block() {
+    block_ = static_cast<std::uint32_t>(state_.block_index);
+    forget_windows();
 }
 
 std::optional<BlockChecks::Space> BlockChecks::space_of(const WarpAccess &access) const {
@@ -53,8 +69,8 @@ std::optional<BlockChecks::Space> BlockChecks::space_of(const WarpAccess &access
 }
 
 BlockChecks::~BlockChecks() {
-    if (launch_.modes & (Race | Sync))
-        launch_.give_back(std::move(shared_cells_));
+    if (orders(launch_))
+        launch_.give_back(std::move(shared_marks_));
 }
 
 BlockChecks::Place BlockChecks::place_of(const WarpAccess &access, std::uint64_t address) const {
@@ -92,18 +108,39 @@ FoundAccess BlockChecks::found(const WarpAccess &access, std::uint32_t lane) con
 }
 
 void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
-                         const std::byte *values) {
+                         const std::byte *values, rt::WatchPiece *piece) {
     if (mask == 0)
         return;
-    acquire_what_was_read();
     const WarpAccess access{.site = site,
                             .number = number_of(site),
                             .mask = mask,
-                            .addresses = addresses,
+                            .addresses = LaneAddresses(addresses),
                             .values = values,
                             .bytes = site.bytes * site.count,
                             .span = span_of(addresses, mask)};
-    if (site.kind == WatchKind::Free) {
+    check(access);
+    if (piece)
+        fill(*piece, access);
+}
+
+void BlockChecks::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
+                             std::uint64_t step, const std::byte *values) {
+    if (mask == 0)
+        return;
+    const LaneAddresses addresses(first, step);
+    check({.site = site,
+           .number = number_of(site),
+           .mask = mask,
+           .addresses = addresses,
+           .values = values,
+           .bytes = site.bytes * site.count,
+           .span = addresses.span(mask)});
+}
+
+void BlockChecks::check(const WarpAccess &access) {
+    if (orders(launch_))
+        acquire_what_was_read();
+    if (access.site.kind == WatchKind::Free) {
         if (launch_.modes & Mem)
             check_free(access);
         return;
@@ -112,8 +149,37 @@ void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_
         check_bounds(access);
     if (launch_.modes & Init)
         check_written(access);
-    if (launch_.modes & (Race | Sync))
+    if (orders(launch_))
         check_races(access);
+}
+
+void BlockChecks::fill(rt::WatchPiece &piece, const WarpAccess &access) {
+    const std::uint64_t address = access.addresses[std::countr_zero(access.mask)];
+    const Place place = place_of(access, address);
+    std::uint64_t begin = 0, end = 0;
+    piece = {};
+    if (place.space == Space::Global) {
+        const MemoryMap::Piece *found = piece_of(address);
+        if (!found || !found->stays)
+            return;
+        begin = found->begin;
+        end = found->end;
+        if (found->knows_writes && (launch_.modes & Init))
+            piece.written = Memory::of_process().written.distance();
+    } else {
+        const bool shared = place.space == Space::Shared;
+        const std::byte *window = shared ? state_.shared : state_.local;
+        // A variable of local memory is at another place for each thread: kernels ask for its
+        // bounds by themselves.
+        const bool variable = shared && access.site.array;
+        begin = address_of(window) + (variable ? access.site.array_begin : 0);
+        end = variable ? address_of(window) + access.site.array_end
+                       : begin + (shared ? launch_.shared_bytes : launch_.local_bytes);
+        if (launch_.modes & Init)
+            piece.written = (shared ? shared_written_ : local_written_).distance_from(window);
+    }
+    piece.begin = begin;
+    piece.places = end - begin < access.bytes ? 0 : end - begin - access.bytes + 1;
 }
 
 /// Whether a run of bytes that holds all that the lanes access has been written, or is now.
@@ -126,7 +192,7 @@ bool BlockChecks::is_written_at_once(const WarpAccess &access) {
     const bool loads = access.site.kind == WatchKind::Load;
     if (!loads &&
         (access.site.kind != WatchKind::Store ||
-         !(access.span.uniform || are_adjacent(access.addresses, access.mask, access.bytes))))
+         !(access.span.uniform || access.addresses.are_adjacent(access.mask, access.bytes))))
         return false;
     if (*space != Space::Global) {
         WrittenWindow &window = *space == Space::Shared ? shared_written_ : local_written_;
@@ -193,10 +259,15 @@ void BlockChecks::fence(WatchScope scope, std::uint32_t mask) {
 }
 
 void BlockChecks::arrive(std::uint32_t warp, std::uint32_t number, bool waits) {
+    if (!orders(launch_))
+        return;
     acquire_what_was_read();
     order_.arrive(warp, number, waits);
 }
 
-void BlockChecks::leave(std::uint32_t warp, std::uint32_t number) { order_.leave(warp, number); }
+void BlockChecks::leave(std::uint32_t warp, std::uint32_t number, bool all) {
+    if (orders(launch_))
+        order_.leave(warp, number, all);
+}
 
 } // namespace softcuda::check

@@ -19,8 +19,11 @@ class BlockChecks final : public rt::BlockWatch {
     BlockChecks(LaunchChecks &launch, rt::WorkerState &state);
     ~BlockChecks() override;
 
+    void begin_block() override;
     void access(rt::WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
-                const std::byte *values) override;
+                const std::byte *values, rt::WatchPiece *piece) override;
+    void access_row(rt::WatchSite &site, std::uint32_t mask, std::uint64_t first,
+                    std::uint64_t step, const std::byte *values) override;
     void fence(rt::WatchScope scope, std::uint32_t mask) override;
     void meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
               const std::uint32_t *sources) override;
@@ -29,7 +32,7 @@ class BlockChecks final : public rt::BlockWatch {
     void live_lanes(std::uint32_t lanes, bool stranded) override;
     void come_to_barrier(rt::WatchSite &site, std::uint32_t mask) override;
     void arrive(std::uint32_t warp, std::uint32_t number, bool waits) override;
-    void leave(std::uint32_t warp, std::uint32_t number) override;
+    void leave(std::uint32_t warp, std::uint32_t number, bool all) override;
     void pass_without(std::uint32_t ended) override;
 
   private:
@@ -38,7 +41,7 @@ class BlockChecks final : public rt::BlockWatch {
         rt::WatchSite &site;
         std::uint32_t number; ///< of the site
         std::uint32_t mask;
-        const std::uint64_t *addresses;
+        LaneAddresses addresses;
         const std::byte *values;
         std::uint32_t bytes; ///< of a lane
         AddressSpan span;
@@ -66,6 +69,10 @@ class BlockChecks final : public rt::BlockWatch {
                      std::string array);
     [[nodiscard]] const MemoryMap::Piece *piece_of(std::uint64_t address);
 
+    void forget_windows();
+    /// What the kernel need not tell of from now on: the run of bytes that the first lane is in.
+    void fill(rt::WatchPiece &piece, const WarpAccess &access);
+
     void check_written(const WarpAccess &access);
     [[nodiscard]] bool is_written_at_once(const WarpAccess &access);
 
@@ -75,6 +82,13 @@ class BlockChecks final : public rt::BlockWatch {
                     std::uint32_t bytes, std::uint64_t address);
     void mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
                    std::uint64_t address);
+    /// The words of a line, to be looked at one by one.
+    Cell *words_of(const Line &line, Space space);
+    [[nodiscard]] bool marks_row(const WarpAccess &access, MarkedMemory::Cursor &cursor);
+    [[nodiscard]] bool is_row(const WarpAccess &access, Space space) const;
+    /// Whether what is marked here is of this run, or of one that comes before it.
+    [[nodiscard]] bool is_ours(std::uint32_t run, Space space);
+    [[nodiscard]] std::uint32_t run_of(Space space) const;
     void begin(const WarpAccess &access, Cell &cell, Space space, const Mark &now,
                std::uint64_t address);
     void check_against_launch(const WarpAccess &access, const Cell &cell, const Accessor &other,
@@ -82,6 +96,7 @@ class BlockChecks final : public rt::BlockWatch {
     void check_transfers(const WarpAccess &access);
     void tell_unordered(const WarpAccess &access, Kind kind, std::uint32_t first_site,
                         std::uint32_t lane, FoundAccess first, std::uint64_t address);
+    void check(const WarpAccess &access);
     [[nodiscard]] bool marks_words(const WarpAccess &access, MarkedMemory::Cursor &cursor);
     [[nodiscard]] Mark mark_of(const WarpAccess &access) const;
     void check_against(const WarpAccess &access, const Mark &before, Kind kind, Space space,
@@ -101,7 +116,7 @@ class BlockChecks final : public rt::BlockWatch {
     std::uint32_t block_;
     std::uint32_t run_;
     BlockOrder order_;
-    std::vector<Cell> shared_cells_;
+    MarkedWindow shared_marks_;
     std::uint32_t ordered_run_ = 0; ///< of an earlier launch that comes before this one
     OpenRanges open_ranges_;
     WrittenWindow shared_written_, local_written_;
@@ -113,11 +128,11 @@ class BlockChecks final : public rt::BlockWatch {
     bool stranded_ = false;
 
     /// By warp: where its last strong read was.
-    struct ReadPlace {
-        std::uint64_t address;
-        std::uint32_t lanes;
+    struct StrongRead {
+        std::uint32_t mask = 0; ///< 0: none
+        std::array<std::uint64_t, rt::kWarpSize> addresses;
     };
-    std::array<std::vector<ReadPlace>, kWarps> read_places_;
+    std::vector<StrongRead> strong_reads_;
 
     /// Words that asynchronous copies of a warp write, until it has waited for them.
     struct PendingCopy {

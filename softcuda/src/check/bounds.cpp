@@ -36,7 +36,7 @@ bool BlockChecks::is_within_bounds(const WarpAccess &access) {
     const std::optional<Space> space = space_of(access);
     const bool aligns = std::has_single_bit(access.bytes);
     if (!space || *space == Space::Local ||
-        (aligns && !all_aligned(access.addresses, access.mask, access.bytes)))
+        (aligns && !access.addresses.are_aligned(access.mask, access.bytes)))
         return false;
     std::uint64_t first = access.span.first, last = access.span.last, begin = 0, end = 0;
     if (*space == Space::Shared) {

@@ -56,4 +56,27 @@ SCU_CLONES bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
     return differs == 0;
 }
 
+AddressSpan LaneAddresses::span(std::uint32_t mask) const {
+    if (list_)
+        return span_of(list_, mask);
+    const std::uint64_t one = (*this)[static_cast<std::uint32_t>(std::countr_zero(mask))];
+    const std::uint64_t other = (*this)[static_cast<std::uint32_t>(31 - std::countl_zero(mask))];
+    return {std::min(one, other), std::max(one, other), one == other};
+}
+
+bool LaneAddresses::are_aligned(std::uint32_t mask, std::uint32_t bytes) const {
+    if (!list_ && step_ % bytes == 0)
+        return first_ % bytes == 0;
+    if (list_)
+        return all_aligned(list_, mask, bytes);
+    std::uint64_t low_bits = 0;
+    for (std::uint32_t left = mask; left != 0; left &= left - 1)
+        low_bits |= (*this)[static_cast<std::uint32_t>(std::countr_zero(left))];
+    return (low_bits & (bytes - 1)) == 0;
+}
+
+bool LaneAddresses::are_adjacent(std::uint32_t mask, std::uint32_t bytes) const {
+    return list_ ? check::are_adjacent(list_, mask, bytes) : mask == ~0u && step_ == bytes;
+}
+
 } // namespace softcuda::check

@@ -21,4 +21,24 @@ struct AddressSpan {
 [[nodiscard]] bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
                                 std::uint32_t bytes);
 
+/// Those of a warp: a list, or a first one and the distance from each lane's to the next lane's.
+class LaneAddresses {
+  public:
+    explicit LaneAddresses(const std::uint64_t *list) : list_(list) {}
+    LaneAddresses(std::uint64_t first, std::uint64_t step) : first_(first), step_(step) {}
+
+    [[nodiscard]] std::uint64_t operator[](std::uint32_t lane) const {
+        return list_ ? list_[lane] : first_ + lane * step_;
+    }
+    /// Of the lanes in `mask`, which is not 0.
+    [[nodiscard]] AddressSpan span(std::uint32_t mask) const;
+    /// all_aligned() and are_adjacent().
+    [[nodiscard]] bool are_aligned(std::uint32_t mask, std::uint32_t bytes) const;
+    [[nodiscard]] bool are_adjacent(std::uint32_t mask, std::uint32_t bytes) const;
+
+  private:
+    const std::uint64_t *list_ = nullptr;
+    std::uint64_t first_ = 0, step_ = 0;
+};
+
 } // namespace softcuda::check

@@ -96,21 +96,23 @@ rt::BlockWatch *LaunchChecks::begin(rt::WorkerState &state) noexcept try {
 
 void LaunchChecks::end(rt::BlockWatch *block) noexcept { delete block; }
 
-std::vector<Cell> LaunchChecks::take_cells() {
+MarkedWindow LaunchChecks::take_marks() {
+    MarkedWindow marks;
     {
         std::lock_guard lock(mutex_);
-        if (!spare_cells_.empty()) {
-            std::vector<Cell> cells = std::move(spare_cells_.back());
-            spare_cells_.pop_back();
-            return cells;
+        if (!spare_marks_.empty()) {
+            marks = std::move(spare_marks_.back());
+            spare_marks_.pop_back();
+            return marks;
         }
     }
-    return std::vector<Cell>((shared_bytes + kWordBytes - 1) / kWordBytes);
+    marks.resize(shared_bytes);
+    return marks;
 }
 
-void LaunchChecks::give_back(std::vector<Cell> &&cells) noexcept try {
+void LaunchChecks::give_back(MarkedWindow &&marks) noexcept try {
     std::lock_guard lock(mutex_);
-    spare_cells_.push_back(std::move(cells));
+    spare_marks_.push_back(std::move(marks));
 } catch (const std::bad_alloc &) { // then the next block makes its own
 }
 
@@ -163,6 +165,8 @@ FoundAccess LaunchChecks::access(std::uint32_t site, std::uint32_t block, std::u
 }
 
 void LaunchChecks::place(const CommandOrder &order) {
+    if (accessor_)
+        return;
     accessor_ = std::make_shared<const Accessor>(
         Accessor{kernel, std::to_array(frame.grid), std::to_array(frame.block), order});
     remember(run, accessor_);

@@ -26,6 +26,7 @@ class MemoryMap {
     struct Piece {
         std::uint64_t begin = 0, end = 0;
         bool knows_writes = false; ///< all that writes to it is seen
+        bool stays = true;         ///< no kernel frees it
     };
     virtual ~MemoryMap() = default;
     /// The allocation, or the pool's block in it, that `address` is in.
@@ -72,15 +73,16 @@ class LaunchChecks final : public rt::LaunchWatch {
 
     /// Marks for a block's shared memory, of earlier blocks or none: each block has a `run` of its
     /// own.
-    [[nodiscard]] std::vector<Cell> take_cells();
-    void give_back(std::vector<Cell> &&cells) noexcept;
+    [[nodiscard]] MarkedWindow take_marks();
+    void give_back(MarkedWindow &&marks) noexcept;
 
     /// Counts a finding up that was told before: false the first time.
     [[nodiscard]] bool is_known(Kind kind, std::uint32_t first, std::uint32_t second);
     [[nodiscard]] FoundAccess access(std::uint32_t site, std::uint32_t block, std::uint32_t thread,
                                      std::uint64_t bytes) const;
     void tell(Kind kind, std::uint32_t first, std::uint32_t second, Finding finding);
-    /// The place of the launch among the commands of all streams; before it starts.
+    /// The place of the launch among the commands of all streams; before it starts. What is said
+    /// again is not heard.
     void place(const CommandOrder &order);
     /// Null: it is not known.
     [[nodiscard]] const Accessor *accessor() const noexcept { return accessor_.get(); }
@@ -101,7 +103,7 @@ class LaunchChecks final : public rt::LaunchWatch {
 
   private:
     std::mutex mutex_;
-    std::vector<std::vector<Cell>> spare_cells_;
+    std::vector<MarkedWindow> spare_marks_;
     std::shared_ptr<const Accessor> accessor_;
     std::unordered_map<std::uint32_t, std::shared_ptr<const Accessor>> unordered_; ///< by run
     std::unordered_map<std::uint64_t, Finding> told_; ///< without a kernel: not told yet

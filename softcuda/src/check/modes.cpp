@@ -1,6 +1,8 @@
 // modes.cpp -- the words for modes, and which are on.
 #include "check/modes.h"
 
+#include "rt/watch_abi.h"
+
 #include <atomic>
 #include <cstdlib>
 #include <stdexcept>
@@ -26,6 +28,14 @@ std::atomic<unsigned> &state() {
 unsigned modes() { return state().load(std::memory_order_relaxed); }
 
 void set_modes(unsigned modes) noexcept { state() = modes; }
+
+std::uint32_t needs(unsigned modes) noexcept {
+    if (modes & (Race | Sync))
+        return rt::kWatchAll;
+    if (modes & Init)
+        return rt::kWatchBounds | rt::kWatchWrites;
+    return modes & Mem ? std::uint32_t{rt::kWatchBounds} : 0;
+}
 
 unsigned parse_modes(std::string_view text) {
     unsigned modes = 0;

@@ -1,6 +1,7 @@
 // modes.h -- what kernels are checked for.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace softcuda::check {
@@ -18,6 +19,9 @@ inline constexpr unsigned kAllModes = Mem | Race | Init | Sync;
 /// std::invalid_argument for a word in it that is no mode.
 [[nodiscard]] unsigned modes();
 void set_modes(unsigned modes) noexcept;
+
+/// What kernels have to tell of for them: rt::WatchNeeds.
+[[nodiscard]] std::uint32_t needs(unsigned modes) noexcept;
 
 /// "mem,race"; "all" for all of them. Throws std::invalid_argument.
 [[nodiscard]] unsigned parse_modes(std::string_view text);

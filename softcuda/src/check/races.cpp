@@ -30,39 +30,130 @@ void BlockChecks::synchronize(const WarpAccess &access) {
     const std::uint32_t warp = state_.warp_index;
     if (access.site.release)
         order_.fence(warp, access.site.scope == rt::WatchScope::Device);
+    if (access.site.kind != WatchKind::Store) {
+        StrongRead &read = strong_reads_[warp];
+        read.mask = access.mask;
+        for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+            const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+            read.addresses[lane] = access.addresses[lane];
+        }
+    }
+    if (access.site.kind == WatchKind::Load ||
+        !order_.may_release(warp, space_of(access) != Space::Shared))
+        return;
     std::uint64_t last = 0; // lanes often go to one place
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
-        const std::uint64_t address = access.addresses[std::countr_zero(left)];
-        if (address == last)
-            continue;
-        last = address;
-        if (access.site.kind != WatchKind::Store)
-            read_places_[warp].push_back(
-                {address, lanes_at(access.addresses, access.mask, address)});
-        if (access.site.kind != WatchKind::Load)
+        const std::uint64_t address =
+            access.addresses[static_cast<std::uint32_t>(std::countr_zero(left))];
+        if (address != last)
             order_.release(warp, address);
+        last = address;
     }
 }
 
 // What a strong read has seen is known when it is over: a write in between counts, too.
 void BlockChecks::acquire_what_was_read() {
-    std::vector<ReadPlace> &places = read_places_[state_.warp_index];
-    for (const ReadPlace &place : places)
-        order_.acquire(state_.warp_index, place.address, place.lanes);
-    places.clear();
+    StrongRead &read = strong_reads_[state_.warp_index];
+    if (read.mask == 0)
+        return;
+    for (std::uint32_t left = order_.may_acquire() ? read.mask : 0; left != 0;) {
+        const std::uint64_t address = read.addresses[std::countr_zero(left)];
+        const std::uint32_t lanes = lanes_at(read.addresses.data(), left, address);
+        order_.acquire(state_.warp_index, address, lanes);
+        left &= ~lanes;
+    }
+    read.mask = 0;
+}
+
+std::uint32_t BlockChecks::run_of(Space space) const {
+    return space == Space::Shared ? run_ : launch_.run;
+}
+
+bool BlockChecks::is_ours(std::uint32_t run, Space space) {
+    if (space == Space::Shared || run == 0 || run == launch_.run || run == ordered_run_)
+        return true;
+    if (launch_.unordered(run))
+        return false;
+    ordered_run_ = run;
+    return true;
+}
+
+Cell *BlockChecks::words_of(const Line &line, Space space) {
+    Row &row = *line.row;
+    if (row.whole && (row.marks.run == run_of(space) || !is_ours(row.marks.run, space)))
+        row.expand(line.cells);
+    row.whole = false;
+    row.marks.run = run_of(space);
+    return line.cells;
+}
+
+bool BlockChecks::is_row(const WarpAccess &access, Space space) const {
+    const std::uint64_t first = access.span.first;
+    const std::uint64_t at =
+        space == Space::Shared ? first - reinterpret_cast<std::uint64_t>(state_.shared) : first;
+    return access.bytes == kWordBytes && !access.site.strong && !access.site.async &&
+           at % kLineBytes == 0 && access.span.last - first == kLineBytes - kWordBytes &&
+           access.addresses.are_adjacent(access.mask, kWordBytes) &&
+           (space == Space::Global || shared_marks_.holds(at));
+}
+
+/// Where the lanes access the words of a line, and nothing is wrong with that: all of them at once.
+bool BlockChecks::marks_row(const WarpAccess &access, MarkedMemory::Cursor &cursor) {
+    const std::optional<Space> space = space_of(access);
+    if (!space || *space == Space::Local || !is_row(access, *space))
+        return false;
+    const std::uint32_t run = run_of(*space), warp = state_.warp_index;
+    const Line line = *space == Space::Global
+                          ? cursor.line(access.span.first)
+                          : shared_marks_.line(access.span.first -
+                                               reinterpret_cast<std::uint64_t>(state_.shared));
+    Row &row = *line.row;
+    Cell &cell = row.marks;
+    if (cell.run != run) {
+        if (!is_ours(cell.run, *space))
+            return false;
+        cell.begin(run);
+        row.whole = true;
+    }
+    const bool loads = access.site.kind == WatchKind::Load;
+    const Mark now = mark_of(access);
+    if (!row.whole) {
+        if (loads || !marks_words(access, cursor))
+            return false;
+        cell = {run, now, {}, {}}; // the words are all alike now
+        row.whole = true;
+        return true;
+    }
+    // Within a warp each lane comes back to its own word.
+    const auto is_before = [&](const Mark &mark) {
+        return mark.site == 0 ||
+               (mark.block == block_ &&
+                (mark.warp == warp || order_.known_to_all_lanes(warp, mark.warp, mark.clock)));
+    };
+    if (!is_before(cell.write) || (!loads && !(is_before(cell.read) && is_before(cell.other_read))))
+        return false;
+    if (!loads) {
+        cell.write = now;
+        cell.read = cell.other_read = {};
+        return true;
+    }
+    if (cell.read.site != 0 && !(cell.read.block == now.block && cell.read.warp == now.warp))
+        cell.other_read = cell.read;
+    cell.read = now;
+    return true;
 }
 
 /// Where each lane accesses one word: without taking addresses apart.
 bool BlockChecks::marks_words(const WarpAccess &access, MarkedMemory::Cursor &cursor) {
     const std::optional<Space> space = space_of(access);
     if (!space || access.bytes != kWordBytes ||
-        !all_aligned(access.addresses, access.mask, kWordBytes))
+        !access.addresses.are_aligned(access.mask, kWordBytes))
         return false;
     if (*space == Space::Local)
         return true;
     const auto window = reinterpret_cast<std::uint64_t>(state_.shared);
     const bool shared = *space == Space::Shared;
-    if (shared && (access.span.last - window) / kWordBytes >= shared_cells_.size())
+    if (shared && !shared_marks_.holds(access.span.last - window))
         return false;
     const Mark mark = mark_of(access);
     // All lanes read one word: it is marked once, as read by several.
@@ -73,7 +164,9 @@ bool BlockChecks::marks_words(const WarpAccess &access, MarkedMemory::Cursor &cu
     for (; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const std::uint64_t address = access.addresses[lane];
-        Cell &cell = shared ? shared_cells_[(address - window) / kWordBytes] : cursor.at(address);
+        const std::uint64_t at = shared ? address - window : address;
+        const Line line = shared ? shared_marks_.line(at) : cursor.line(at);
+        Cell &cell = words_of(line, *space)[at / kWordBytes % kLineWords];
         Mark now = mark;
         now.lane = lane;
         begin(access, cell, *space, now, address);
@@ -104,7 +197,7 @@ void BlockChecks::check_races(const WarpAccess &access) {
     synchronize(access);
     check_transfers(access);
     MarkedMemory::Cursor cursor(Memory::of_process().marks, launch_.run);
-    if (marks_words(access, cursor))
+    if (marks_row(access, cursor) || marks_words(access, cursor))
         return;
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
@@ -117,10 +210,12 @@ void BlockChecks::check_races(const WarpAccess &access) {
             const std::uint64_t count = std::min<std::uint64_t>(kWordBytes - first, end - at);
             const auto bytes = static_cast<std::uint32_t>(((1u << count) - 1) << first);
             const std::uint64_t address = access.addresses[lane] + (at - place.offset);
-            if (place.space == Space::Global)
-                check_word(access, cursor.at(at), Space::Global, lane, bytes, address);
-            else if (word < shared_cells_.size())
-                check_word(access, shared_cells_[word], Space::Shared, lane, bytes, address);
+            if (place.space == Space::Global || shared_marks_.holds(at)) {
+                const Line line =
+                    place.space == Space::Global ? cursor.line(at) : shared_marks_.line(at);
+                check_word(access, words_of(line, place.space)[word % kLineWords], place.space,
+                           lane, bytes, address);
+            }
             at += count;
         }
     }
@@ -139,15 +234,12 @@ void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, 
 /// launch only once it is known to come before.
 void BlockChecks::begin(const WarpAccess &access, Cell &cell, Space space, const Mark &now,
                         std::uint64_t address) {
-    const std::uint32_t run = space == Space::Shared ? run_ : launch_.run;
+    const std::uint32_t run = run_of(space);
     if (cell.run == run)
         return;
-    if (space == Space::Global && cell.run != 0 && cell.run != ordered_run_) {
+    if (!is_ours(cell.run, space))
         if (const std::shared_ptr<const Accessor> other = launch_.unordered(cell.run))
             check_against_launch(access, cell, *other, now, address);
-        else
-            ordered_run_ = cell.run;
-    }
     cell.begin(run);
 }
 
@@ -267,7 +359,8 @@ void BlockChecks::wait_for_copies(std::uint32_t groups_left) {
     std::erase_if(copies.pending, [&](const PendingCopy &copy) {
         if (copies.group - copy.group <= groups_left)
             return false;
-        Mark &mark = shared_cells_[copy.word].write;
+        const Line line = shared_marks_.line(copy.word * kWordBytes);
+        Mark &mark = words_of(line, Space::Shared)[copy.word % kLineWords].write;
         if (mark.site == copy.site && mark.clock == kUnderWay && mark.lane == copy.lane)
             mark.clock = clock;
         return true;

@@ -120,6 +120,7 @@ void BlockOrder::fence(std::uint32_t warp, bool device) {
     WarpOrder &order = warps_[warp];
     step(order, warp);
     order.fenced = order.known;
+    order.has_news = true;
     if (device)
         order.published = order.known;
 }
@@ -141,10 +142,8 @@ void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address, std::uint32_
 }
 
 void BlockOrder::release(std::uint32_t warp, std::uint64_t address) {
-    const WarpOrder &order = warps_[warp];
-    constexpr Clocks kNothing{};
-    if (order.fenced != kNothing || order.published != kNothing)
-        places_.get(address).release(block_, order);
+    if (may_release(warp, true))
+        places_.get(address).release(block_, warps_[warp]);
 }
 
 void BlockOrder::meet(std::uint32_t warp, std::uint32_t lanes, std::uint32_t all) {
@@ -184,7 +183,7 @@ void BlockOrder::arrive(std::uint32_t warp, std::uint32_t barrier, bool waits) {
         ++at->passed[warp];
 }
 
-void BlockOrder::leave(std::uint32_t warp, std::uint32_t barrier) {
+void BlockOrder::leave(std::uint32_t warp, std::uint32_t barrier, bool all) {
     if (barrier >= barriers_.size() || !barriers_[barrier])
         return;
     Barrier &at = *barriers_[barrier];
@@ -194,6 +193,7 @@ void BlockOrder::leave(std::uint32_t warp, std::uint32_t barrier) {
     join(order.published, phase.published);
     join(order.places, phase.places);
     order.fenced = order.known;
+    order.has_news = !all;
 }
 
 } // namespace softcuda::check

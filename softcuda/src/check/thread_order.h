@@ -48,6 +48,7 @@ struct WarpOrder {
     Clocks known{};        ///< comes before what this warp does now
     Clocks fenced{};       ///< and can be passed on within the block
     Clocks published{};    ///< and to any thread
+    bool has_news = false; ///< some of `fenced` is not known to all of the block
     KnownPlaces places;    ///< of other blocks
     std::uint32_t met = 0; ///< up to this reading all lanes know of each other
     /// By lane: what it knows of each lane, where only some have met since.
@@ -87,6 +88,7 @@ class SyncPlaces {
     /// Null where nothing was passed on.
     [[nodiscard]] SyncPlace *find(std::uint64_t address);
     SyncPlace &get(std::uint64_t address);
+    [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
 
   private:
     static constexpr std::size_t kShards = 16;
@@ -121,11 +123,19 @@ class BlockOrder {
     void fence(std::uint32_t warp, bool device);
     /// `lanes` have read the place.
     void acquire(std::uint32_t warp, std::uint64_t address, std::uint32_t lanes);
+    /// False where nobody has passed anything on: then acquire() does nothing.
+    [[nodiscard]] bool may_acquire() const { return places_.any(); }
     void release(std::uint32_t warp, std::uint64_t address);
+    /// False where release() would tell nobody anything new; of those who can see the place: the
+    /// block's warps, or `anybody`.
+    [[nodiscard]] bool may_release(std::uint32_t warp, bool anybody) const {
+        return warps_[warp].has_news || (anybody && warps_[warp].published != Clocks{});
+    }
     /// The lanes in `lanes` wait for each other; `all` are those of the warp.
     void meet(std::uint32_t warp, std::uint32_t lanes, std::uint32_t all);
     void arrive(std::uint32_t warp, std::uint32_t barrier, bool waits);
-    void leave(std::uint32_t warp, std::uint32_t barrier);
+    /// `all`: it is one of the whole block.
+    void leave(std::uint32_t warp, std::uint32_t barrier, bool all);
 
   private:
     /// What those knew who came to one of a barrier's last two phases.

@@ -11,7 +11,7 @@
 #include "codegen/strided_window.h"
 #include "codegen/warp_families.h"
 #include "codegen/watch.h"
-#include "rt/kernel_abi.h"
+#include "rt/watch_abi.h"
 
 namespace softcuda::codegen {
 
@@ -506,8 +506,8 @@ void compiler_barrier(WarpEmitter &w) {
 
 void watch_store(WarpEmitter &w, const ir::Instruction &i, const Address &address,
                  const Element &element) {
-    if (w.kernel.plan.request.checks == 0)
-        return;
+    if ((w.kernel.plan.request.watch & rt::kWatchAll) == 0)
+        return watch_access(w, i, address);
     Values values;
     for (unsigned e = 0; e < element.count; ++e)
         values.push_back(to_memory(w, w.full(i.operand(1 + e)), element));

@@ -6,7 +6,7 @@
 #include "codegen/tally.h"
 #include "codegen/warp_emitter.h"
 #include "jit/interleave_warps.h"
-#include "rt/kernel_abi.h"
+#include "rt/watch_abi.h"
 
 #include <bit>
 #include <cstddef>
@@ -308,6 +308,10 @@ void KernelEmitter::emit_block_range() {
     llvm::PHINode *index = builder.CreatePHI(wide, 2, "index");
     index->addIncoming(first, entry);
     read_block_index(index);
+    if (plan.request.watch & rt::kWatchWrites)
+        builder.CreateCall(
+            runtime_function("scu_watch_block", builder.getVoidTy(), {builder.getPtrTy()}),
+            {invariants.worker});
     emit_block(next);
 
     builder.SetInsertPoint(next);

@@ -133,6 +133,8 @@ class KernelEmitter {
     /// Loads a member of LaunchFrame or WorkerState.
     llvm::Value *load_member(llvm::Value *object, std::size_t offset, llvm::Type *type,
                              const llvm::Twine &name);
+    /// Tells the runtime which warp runs: before what it may report.
+    void announce_warp(llvm::Value *warp);
 
   private:
     void begin_function(llvm::Function *function);
@@ -159,7 +161,6 @@ class KernelEmitter {
                    llvm::BasicBlock *after);
     void make_scopes();
     void separate_scopes();
-    void announce_warp(llvm::Value *warp);
     llvm::Value *worker_member(std::size_t offset);
     llvm::Value *next_region_slot(llvm::Value *array, llvm::Value *warp);
     llvm::BasicBlock *new_block(const llvm::Twine &name);

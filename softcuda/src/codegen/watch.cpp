@@ -2,9 +2,10 @@
 #include "codegen/watch.h"
 
 #include "codegen/warp_families.h"
+#include "codegen/watched_access.h"
 
 #include "ir/exchange.h"
-#include "rt/kernel_abi.h"
+#include "rt/watch_abi.h"
 
 #include <optional>
 #include <set>
@@ -18,7 +19,9 @@ using rt::WatchSpace;
 
 namespace {
 
-bool is_checked(const WarpEmitter &w) { return w.kernel.plan.request.checks != 0; }
+bool is_checked(const WarpEmitter &w) { return w.kernel.plan.request.watch != 0; }
+/// Whether the kernel tells of all that it does.
+bool tells_all(const WarpEmitter &w) { return w.kernel.plan.request.watch & rt::kWatchAll; }
 
 /// The variable of the function that the address is of: what it was computed from leads to one.
 class VariableSearch {
@@ -100,6 +103,16 @@ rt::WatchSite site_of(const ir::Instruction &i, WatchKind kind) {
     return site;
 }
 
+/// How far apart the places of neighbouring lanes are, where that is the same for all.
+std::optional<std::int64_t> step_of(const analysis::Shape &shape) {
+    if (shape.groups != 1 || shape.checked)
+        return std::nullopt;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (shape.offset(lane) != shape.offset(1) * lane)
+            return std::nullopt;
+    return shape.offset(1);
+}
+
 llvm::Constant *text(WarpEmitter &w, const std::string &text) {
     return llvm::cast<llvm::Constant>(w.kernel.text(text));
 }
@@ -158,18 +171,31 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
     const bool moves = site.space == WatchSpace::Local && w.kernel.invariants.depth;
     if (variable && (variable->size == 0 || moves))
         variable = nullptr;
-    llvm::Value *stored = llvm::ConstantPointerNull::get(w.b.getPtrTy());
-    if (!values.empty()) {
-        stored = w.kernel.call_slot(llvm::ArrayType::get(values.front()->getType(), values.size()));
-        for (std::size_t e = 0; e < values.size(); ++e)
-            w.b.CreateStore(values[e], w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), stored,
-                                                                      e * site.bytes * kLanes));
-    }
-    llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
-    w.b.CreateStore(all, places);
-    call(w, "scu_watch_access",
-         {w.kernel.invariants.worker, emit_site(w, i, site, variable), w.mask_bits(), places,
-          stored});
+    llvm::GlobalVariable *data = emit_site(w, i, site, variable);
+    const auto tell = [&](llvm::Value *piece) {
+        llvm::Value *stored = llvm::ConstantPointerNull::get(w.b.getPtrTy());
+        if (!values.empty() && tells_all(w)) {
+            stored =
+                w.kernel.call_slot(llvm::ArrayType::get(values.front()->getType(), values.size()));
+            for (std::size_t e = 0; e < values.size(); ++e)
+                w.b.CreateStore(values[e], w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), stored,
+                                                                          e * site.bytes * kLanes));
+        }
+        if (const auto step = tells_all(w) ? step_of(address.lanes.shape) : std::nullopt) {
+            llvm::Value *first = w.b.CreatePtrToInt(group_pointer(w, address, 0), w.b.getInt64Ty());
+            return call(w, "scu_watch_row",
+                        {w.kernel.invariants.worker, data, w.mask_bits(), first,
+                         w.i64(static_cast<std::uint64_t>(*step)), stored});
+        }
+        llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
+        w.b.CreateStore(all, places);
+        call(w, "scu_watch_access",
+             {w.kernel.invariants.worker, data, w.mask_bits(), places, stored, piece});
+    };
+    if (tells_all(w))
+        tell(llvm::ConstantPointerNull::get(w.b.getPtrTy()));
+    else
+        tell_if_suspect(w, i, address, site, variable, tell);
 }
 
 void watch_free(WarpEmitter &w, const ir::Instruction &i) {
@@ -177,20 +203,22 @@ void watch_free(WarpEmitter &w, const ir::Instruction &i) {
         return;
     llvm::Value *all = w.full(i.operand(0)), *places = w.kernel.call_slot(all->getType());
     w.b.CreateStore(all, places);
+    w.kernel.announce_warp(w.warp);
     rt::WatchSite site = site_of(i, WatchKind::Free);
     site.bytes = site.count = 1;
     call(w, "scu_watch_access",
          {w.kernel.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), places,
+          llvm::ConstantPointerNull::get(w.b.getPtrTy()),
           llvm::ConstantPointerNull::get(w.b.getPtrTy())});
 }
 
 void watch_copy_group(WarpEmitter &w, const ir::Instruction &i) {
-    if (is_checked(w))
+    if (tells_all(w))
         call(w, "scu_watch_copies", {w.kernel.invariants.worker, w.i32(i.attributes.immediate)});
 }
 
 void watch_fence(WarpEmitter &w, const ir::Instruction &i) {
-    if (!is_checked(w))
+    if (!tells_all(w))
         return;
     const WatchScope scope =
         i.attributes.scope == ir::Scope::Block ? WatchScope::Block : WatchScope::Device;
@@ -199,7 +227,7 @@ void watch_fence(WarpEmitter &w, const ir::Instruction &i) {
 }
 
 void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
-    if (!is_checked(w) || ir::takes_active_lanes(i))
+    if (!tells_all(w) || ir::takes_active_lanes(i))
         return;
     const ir::Value *named = ir::members_of(i);
     llvm::Value *members =
@@ -222,7 +250,7 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
 }
 
 void watch_barrier(WarpEmitter &w, const ir::Instruction &i) {
-    if (!is_checked(w))
+    if (!tells_all(w))
         return;
     rt::WatchSite site = site_of(i, WatchKind::Barrier);
     // Lanes come one by one: the runtime tells who has come.

@@ -472,7 +472,7 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
             {callee.symbol,
              std::make_unique<KernelPlan>(
                  *callee.function, launch,
-                 warp::TierRequest{.wanted = {}, .checks = asked.checks, .ending = asked.ending},
+                 warp::TierRequest{.wanted = {}, .watch = asked.watch, .ending = asked.ending},
                  module.files, machine_of(target))});
         callee_plans.back().plan->kernel_stride = plan.local_stride;
         runner.analyze(*callee_plans.back().plan);

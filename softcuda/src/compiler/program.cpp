@@ -13,6 +13,7 @@
 #include "ptx/link.h"
 #include "rt/code_ranges.h"
 #include "rt/reserved_range.h"
+#include "rt/watch_abi.h"
 #include "rt/windows.h"
 #include "support/library_identity.h"
 
@@ -136,8 +137,8 @@ class PtxProgram final : public Program {
     }
 
   private:
-    using Key =
-        std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool, std::uint32_t, bool>;
+    using Key = std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool, std::uint32_t,
+                           std::uint32_t>;
     /// One kernel and shape. Its lock is held while it is compiled: others compile meanwhile.
     struct Slot {
         std::mutex mutex;
@@ -147,7 +148,7 @@ class PtxProgram final : public Program {
     Slot &slot_of(std::size_t index, const Shape &shape) {
         std::lock_guard lock(mutex_);
         return compiled_[Key{index, shape.block, shape.small_grid, shape.cooperative,
-                             shape.call_stack, shape.checks != 0}];
+                             shape.call_stack, shape.watch}];
     }
 
     static KernelInfo describe(const ir::Function &function) {
@@ -198,8 +199,8 @@ class PtxProgram final : public Program {
             *module_, *functions_[index],
             {.block = shape.block, .small_grid = shape.small_grid, .call_stack = shape.call_stack},
             {.cooperative = shape.cooperative,
-             .wanted = shape.checks != 0 ? rt::Tier::Fibers : wanted_tier(),
-             .checks = shape.checks},
+             .wanted = shape.watch & rt::kWatchAll ? rt::Tier::Fibers : wanted_tier(),
+             .watch = shape.watch},
             host_target());
         disk_cache().store(key, pack(kernel));
         return kernel;
@@ -214,7 +215,7 @@ class PtxProgram final : public Program {
         key += shape.small_grid ? " small" : " large";
         key += shape.cooperative ? " cooperative" : "";
         key += shape.call_stack != 0 ? " stack " + std::to_string(shape.call_stack) : "";
-        key += shape.checks != 0 ? " checked" : "";
+        key += shape.watch != 0 ? " watched " + std::to_string(shape.watch) : "";
         if (std::optional<rt::Tier> tier = wanted_tier())
             key += ' ' + std::string(warp::text(*tier));
         if (const std::string skipped = skipped_passes(); !skipped.empty())
@@ -234,7 +235,7 @@ class PtxProgram final : public Program {
         kernel->scratch_bytes = generated.scratch_bytes;
         kernel->instructions_per_block = generated.instructions_per_block;
         kernel->loops = generated.loops;
-        kernel->checked = shape.checks != 0;
+        kernel->checked = shape.watch != 0;
         kernel->call_stack = shape.call_stack;
         kernel->line_of = [code](std::uint64_t address) { return code->line_of(address); };
         kernel->code = std::move(code);

@@ -90,9 +90,8 @@ struct Shape {
     /// Bytes of local memory that a thread has for the variables of functions that are called; 0
     /// for a kernel that needs none.
     std::uint32_t call_stack = 0;
-    /// Check modes, 0 for none: kernels that tell what they do (rt/watch.h) in the tiers in which
-    /// warps are fibers. All modes that are not 0 make the same code.
-    unsigned checks = 0;
+    /// What the kernel tells of: rt::WatchNeeds, 0 for nothing.
+    std::uint32_t watch = 0;
     friend bool operator==(const Shape &, const Shape &) = default;
 };
 

@@ -3,7 +3,7 @@
 #include "compiler/runtime_functions.h"
 
 #include "rt/device_call_abi.h"
-#include "rt/kernel_abi.h"
+#include "rt/watch_abi.h"
 
 namespace softcuda::compiler {
 
@@ -36,6 +36,8 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_preempt", reinterpret_cast<void *>(&scu_preempt)},
         {"scu_texture", reinterpret_cast<void *>(&scu_texture)},
         {"scu_watch_access", reinterpret_cast<void *>(&scu_watch_access)},
+        {"scu_watch_row", reinterpret_cast<void *>(&scu_watch_row)},
+        {"scu_watch_block", reinterpret_cast<void *>(&scu_watch_block)},
         {"scu_watch_fence", reinterpret_cast<void *>(&scu_watch_fence)},
         {"scu_watch_meeting", reinterpret_cast<void *>(&scu_watch_meeting)},
         {"scu_watch_copies", reinterpret_cast<void *>(&scu_watch_copies)},

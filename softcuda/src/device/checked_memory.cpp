@@ -147,7 +147,8 @@ class Map final : public check::MemoryMap {
         if (!found)
             return std::nullopt;
         Piece piece{found->address, found->address + found->size,
-                    found->knows_writes == generation.load(std::memory_order_relaxed)};
+                    found->knows_writes == generation.load(std::memory_order_relaxed),
+                    found->kind != MemoryKind::Heap};
         const auto block = blocks().before(address, piece.begin);
         if (!block)
             return piece;
@@ -195,6 +196,8 @@ void allocated(Allocation &allocation) {
         check::forget_accesses(allocation.address, allocation.size);
     if (!checks(check::Init) || !is_out_of_the_hosts_reach(allocation.kind))
         return;
+    const AddressSpace &memory = System::get().memory();
+    check::Memory::of_process().written.cover(memory.arena_base(), memory.arena_size());
     allocation.knows_writes = generation;
     check::Memory::of_process().written.clear(allocation.address, allocation.size);
 }

@@ -181,7 +181,7 @@ void KernelLaunch::fill_frame(const LaunchRequest &request) {
 }
 
 bool KernelLaunch::is_tiny() const noexcept {
-    if (code_->loops || checks_)
+    if (code_->loops)
         return false;
     const std::uint64_t blocks = grid_.work().blocks;
     // Until it was measured: an instruction of all warps of a block in about a nanosecond.
@@ -217,6 +217,7 @@ void KernelLaunch::start() noexcept {
 }
 
 void KernelLaunch::run_here() noexcept {
+    place_checks();
     if (dropped() || !System::get().pool().run_here(grid_))
         return start();
     complete();
@@ -402,7 +403,7 @@ compiler::Shape shape_of(const Function &function, const LaunchRequest &request)
                           .small_grid = true,
                           .cooperative = request.cooperative,
                           .call_stack = call_stack_of(function),
-                          .checks = check::modes()};
+                          .watch = check::needs(check::modes())};
     for (std::size_t i = 0; i < 3; i++)
         if (std::uint64_t{request.grid[i]} * request.block[i] >= (std::uint64_t{1} << 31))
             shape.small_grid = false;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <new>
+#include <utility>
 
 namespace softcuda::rt {
 namespace {
@@ -96,9 +97,15 @@ bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
     WorkerState &state = seat.state();
     state.block_index = chunk.first;
     state.warp_index = 0;
+    if (work_.watch && !(state.watch = work_.watch->begin(state))) {
+        fail(Outcome::OutOfMemory, {});
+        return false;
+    }
     Guard guard(&interrupt_);
     const Guard::Exit exit =
         guard.run([&] { work_.entry(frame_, &state, chunk.first, chunk.count); });
+    if (work_.watch)
+        work_.watch->end(static_cast<BlockWatch *>(std::exchange(state.watch, nullptr)));
     if (exit == Guard::Exit::Returned)
         return true;
     const Outcome outcome =

@@ -20,7 +20,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 7;
+inline constexpr uint32_t kKernelAbiVersion = 8;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -158,33 +158,6 @@ struct LanePlaces {
     std::uint32_t access;            ///< an rt::Access
 };
 
-/// Where a checked access goes, as far as that is known when it is compiled.
-enum class WatchSpace : std::uint32_t { Generic, Global, Shared, Local };
-/// What is done there.
-enum class WatchKind : std::uint32_t { Load, Store, Atomic, Free, Meeting, Barrier };
-/// How far a fence, or an access that synchronises, reaches.
-enum class WatchScope : std::uint32_t { Block, Device };
-
-/// A place in the program that is checked; lies in the generated code's data.
-struct WatchSite {
-    const char *file;  ///< of the source
-    const char *array; ///< the variable of shared or local memory that it means; null: not known
-    std::uint64_t array_begin, array_end; ///< the variable's bytes, from the window's begin
-    std::uint32_t line;
-    WatchKind kind;
-    WatchSpace space;
-    std::uint32_t bytes; ///< of an element
-    std::uint32_t count; ///< elements that each lane accesses
-    WatchScope scope;
-    /// It is atomic, volatile or ordered: others may do so at once. Of meetings and barriers: the
-    /// lanes that come are all here.
-    std::uint32_t strong;
-    std::uint32_t acquire; ///< it orders what comes after it
-    std::uint32_t release; ///< and what came before
-    std::uint32_t async;   ///< is there when a group of copies has been waited for
-    std::uint32_t id;      ///< for who watches; 0 at first
-};
-
 } // namespace softcuda::rt
 
 // Runtime functions that generated code calls by name. They are plain C so that the JIT can bind
@@ -283,15 +256,6 @@ void scu_lane_barrier_arrive(softcuda::rt::WorkerState *, softcuda::rt::LaneStat
 void scu_texture(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                  std::uint32_t operation, std::uint32_t mask, const std::uint64_t *handles,
                  const void *const *operands, void *const *results);
-
-// What checked kernels tell (rt/watch.h).
-void scu_watch_access(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::uint32_t mask,
-                      const std::uint64_t *addresses, const std::byte *values);
-void scu_watch_fence(softcuda::rt::WorkerState *, std::uint32_t scope, std::uint32_t mask);
-void scu_watch_meeting(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::uint32_t mask,
-                       const std::uint32_t *members, const std::uint32_t *sources);
-void scu_watch_copies(softcuda::rt::WorkerState *, std::uint32_t groups_left);
-void scu_watch_barrier(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::uint32_t mask);
 
 /// Nanoseconds since an arbitrary point (%globaltimer), and a yield of the processor (nanosleep).
 std::uint64_t scu_globaltimer();

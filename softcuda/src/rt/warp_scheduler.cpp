@@ -224,7 +224,7 @@ std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, s
         leave(self);
     }
     if (watch)
-        watch->leave(self.warp, number);
+        watch->leave(self.warp, number, barrier.expected == NamedBarrier::kWholeBlock);
     return self.result;
 }
 

@@ -5,21 +5,28 @@
 // Who watches is above this layer (check/).
 #pragma once
 
-#include "rt/kernel_abi.h"
+#include "rt/watch_abi.h"
 
 #include <cstdint>
 
 namespace softcuda::rt {
 
-/// One thread block under watch. All its warps run on one thread at a time.
+/// One thread block under watch, or several, one after the other. All warps of a block run on one
+/// thread at a time.
 class BlockWatch {
   public:
     virtual ~BlockWatch() = default;
 
+    /// The next block begins: in the tier of regions, where one thread runs some one by one.
+    virtual void begin_block() = 0;
     /// The lanes in `mask` are about to access `addresses`, of which there are 32. `values` holds
-    /// what they store, as scu_store_lanes takes it; null where that is not known.
+    /// what they store, as scu_store_lanes takes it; null where that is not known. `piece`: null,
+    /// or what the kernel keeps for the site; to be filled in.
     virtual void access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
-                        const std::byte *values) = 0;
+                        const std::byte *values, WatchPiece *piece) = 0;
+    /// The same where lane i accesses `first` + i * `step`. By default it calls access().
+    virtual void access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
+                            std::uint64_t step, const std::byte *values);
     /// A fence of the lanes in `mask`; `scope` is a WatchScope.
     virtual void fence(WatchScope scope, std::uint32_t mask) = 0;
     /// The lanes in `mask` exchange something with, or wait for, those that each names. `sources`:
@@ -39,7 +46,8 @@ class BlockWatch {
     /// go on with an exchange although others that they name stand elsewhere and wait for them.
     virtual void live_lanes(std::uint32_t lanes, bool stranded) = 0;
     virtual void arrive(std::uint32_t warp, std::uint32_t number, bool waits) = 0;
-    virtual void leave(std::uint32_t warp, std::uint32_t number) = 0;
+    /// `all`: the barrier is one of the whole block.
+    virtual void leave(std::uint32_t warp, std::uint32_t number, bool all) = 0;
     /// A barrier of the whole block is passed although `ended` of its warps have ended.
     virtual void pass_without(std::uint32_t ended) = 0;
 };
@@ -48,8 +56,8 @@ class BlockWatch {
 class LaunchWatch {
   public:
     virtual ~LaunchWatch() = default;
-    /// Begins to watch a block, whose memory and index `state` has; null where there is no memory
-    /// for that.
+    /// Begins to watch a block, or several, whose memory and index `state` has; null where there is
+    /// no memory for that.
     virtual BlockWatch *begin(WorkerState &state) noexcept = 0;
     virtual void end(BlockWatch *block) noexcept = 0;
 };

@@ -115,7 +115,7 @@ void find_active_warps(KernelPlan &plan) {
     if (!plan.has_regions() || !plan.lockstep.holds)
         return;
     for (Region &region : plan.regions) {
-        region.quiet = does_nothing_that_fails(plan, region);
+        region.quiet = plan.request.watch == 0 && does_nothing_that_fails(plan, region);
         if (plan.launch.threads() % analysis::kLanes != 0)
             continue;
         std::uint64_t active = 0;

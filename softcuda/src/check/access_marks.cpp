@@ -1,6 +1,7 @@
 // access_marks.cpp -- pages of cells.
 #include "check/access_marks.h"
 
+#include <bit>
 #include <unistd.h>
 
 namespace softcuda::check {
@@ -16,6 +17,53 @@ std::uint64_t most_pages() {
 }
 
 } // namespace
+
+void LineMarks::begin(std::uint32_t present) {
+    run = present;
+    by_words = false;
+    for (LineAccess &access : accesses)
+        access.words = 0;
+}
+
+bool LineMarks::add(const LineAccess &access) {
+    LineAccess *free = nullptr;
+    for (LineAccess &other : accesses) {
+        // A write makes all before it forgotten, a read the same warp's earlier ones.
+        if (access.writes || (!other.writes && other.is_of(access.mark)))
+            other.words &= ~access.words;
+        if (other.words == 0)
+            free = &other;
+    }
+    const auto count = static_cast<std::uint8_t>(accesses.size());
+    for (std::uint8_t tried = 0; !free && !access.writes && tried < count; ++tried) {
+        LineAccess &other = accesses[oldest];
+        oldest = static_cast<std::uint8_t>((oldest + 1) % count);
+        if (!other.writes)
+            free = &other;
+    }
+    if (free)
+        *free = access;
+    return free != nullptr;
+}
+
+void LineMarks::expand(Cell *cells) {
+    if (by_words)
+        return;
+    by_words = true;
+    for (unsigned word = 0; word < kLineWords; ++word)
+        cells[word] = {run, {}, {}, {}};
+    for (const LineAccess &access : accesses)
+        for (std::uint32_t left = access.words; left != 0; left &= left - 1) {
+            const auto word = static_cast<unsigned>(std::countr_zero(left));
+            Mark mark = access.mark;
+            mark.lane = access.lanes[word];
+            mark.several = access.several >> word & 1;
+            Cell &cell = cells[word];
+            if (!access.writes && cell.read.site != 0)
+                cell.other_read = cell.read;
+            (access.writes ? cell.write : cell.read) = mark;
+        }
+}
 
 Line MarkedMemory::Cursor::line(std::uint64_t address) {
     const std::uint64_t number = address / kPageBytes;

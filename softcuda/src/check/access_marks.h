@@ -46,36 +46,49 @@ struct Cell {
 /// The words of a line, and what is known of all of them at once.
 inline constexpr unsigned kLineWords = 32, kLineBytes = kLineWords * kWordBytes;
 
-/// Most accesses of a warp are to a whole line, each lane to the word of its own number.
-struct Row {
-    /// For all of the line's words, each accessed by the lane of its number, if `whole`. Else the
-    /// words' cells say it, and here is only of what run they are.
-    Cell marks;
-    bool whole = false;
+/// What one warp did to words of a line at once.
+struct LineAccess {
+    Mark mark;                 ///< `lane` and `bytes` mean nothing: whole words are accessed
+    std::uint32_t words = 0;   ///< a bit each, of those for which it still counts; 0: none
+    std::uint32_t several = 0; ///< those that several lanes accessed
+    bool writes = false;
+    std::array<std::uint8_t, kLineWords> lanes; ///< by word: the lane, or one of them
 
-    /// Writes it into the words' cells.
-    void expand(Cell *cells) {
-        for (unsigned word = 0; word < kLineWords; ++word) {
-            Cell &cell = cells[word] = marks;
-            cell.write.lane = cell.read.lane = cell.other_read.lane = word;
-        }
-        whole = false;
+    [[nodiscard]] bool is_of(const Mark &warp) const {
+        return mark.block == warp.block && mark.warp == warp.warp;
     }
 };
 
+/// A few accesses stand for the cells of a line's words: until writes are too many; of reads, three
+/// at least of the latest. Each word has at most one write among them, and that is older than the
+/// reads.
+struct LineMarks {
+    std::uint32_t run = 0;   ///< as in Cell
+    bool by_words = false;   ///< the words' cells say it
+    std::uint8_t oldest = 0; ///< the next of the accesses to go
+    std::array<LineAccess, 4> accesses;
+
+    void begin(std::uint32_t present);
+    /// Adds an access, in the place of those that need not be known any more. False where there is
+    /// no room.
+    [[nodiscard]] bool add(const LineAccess &access);
+    /// Writes all of it into the words' cells.
+    void expand(Cell *cells);
+};
+
 struct Line {
-    Row *row;
+    LineMarks *marks;
     Cell *cells;
 };
 
 /// Of a window.
 struct MarkedWindow {
-    std::vector<Row> rows;
+    std::vector<LineMarks> lines;
     std::vector<Cell> cells;
 
     void resize(std::uint64_t bytes) {
-        rows.resize((bytes + kLineBytes - 1) / kLineBytes);
-        cells.resize(rows.size() * kLineWords);
+        lines.resize((bytes + kLineBytes - 1) / kLineBytes);
+        cells.resize(lines.size() * kLineWords);
     }
     [[nodiscard]] bool holds(std::uint64_t offset) const {
         return offset / kWordBytes < cells.size();
@@ -83,7 +96,7 @@ struct MarkedWindow {
     /// That `offset` is in, which it holds.
     [[nodiscard]] Line line(std::uint64_t offset) {
         const std::uint64_t number = offset / kLineBytes;
-        return {&rows[number], &cells[number * kLineWords]};
+        return {&lines[number], &cells[number * kLineWords]};
     }
 };
 
@@ -92,19 +105,18 @@ class MarkedMemory {
   public:
     static constexpr std::uint64_t kPageBytes = 4096;
     struct Page {
-        std::array<Row, kPageBytes / kLineBytes> rows;
+        std::array<LineMarks, kPageBytes / kLineBytes> lines;
         std::array<Cell, kPageBytes / kWordBytes> cells;
         std::vector<std::uint32_t> runs; ///< that accessed it; of many, the latest
 
         /// That the byte at `address` is in.
         Line line(std::uint64_t address) {
             const std::uint64_t number = address % kPageBytes / kLineBytes;
-            return {&rows[number], &cells[number * kLineWords]};
+            return {&lines[number], &cells[number * kLineWords]};
         }
         Cell &cell(std::uint64_t address) {
             const Line at = line(address);
-            if (at.row->whole)
-                at.row->expand(at.cells);
+            at.marks->expand(at.cells);
             return at.cells[address / kWordBytes % kLineWords];
         }
     };

@@ -82,10 +82,15 @@ class BlockChecks final : public rt::BlockWatch {
                     std::uint32_t bytes, std::uint64_t address);
     void mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
                    std::uint64_t address);
+    // lines.cpp
     /// The words of a line, to be looked at one by one.
     Cell *words_of(const Line &line, Space space);
-    [[nodiscard]] bool marks_row(const WarpAccess &access, MarkedMemory::Cursor &cursor);
-    [[nodiscard]] bool is_row(const WarpAccess &access, Space space) const;
+    [[nodiscard]] bool marks_lines(const WarpAccess &access, MarkedMemory::Cursor &cursor);
+    [[nodiscard]] bool marks_line(const WarpAccess &access, const LineAccess &now, LineMarks &marks,
+                                  Space space);
+    /// Whether what was done before comes before `now` in all of its words.
+    [[nodiscard]] bool comes_before(const LineAccess &before, const LineAccess &now) const;
+    [[nodiscard]] std::uint64_t window_of(Space space) const;
     /// Whether what is marked here is of this run, or of one that comes before it.
     [[nodiscard]] bool is_ours(std::uint32_t run, Space space);
     [[nodiscard]] std::uint32_t run_of(Space space) const;

@@ -65,84 +65,6 @@ void BlockChecks::acquire_what_was_read() {
     read.mask = 0;
 }
 
-std::uint32_t BlockChecks::run_of(Space space) const {
-    return space == Space::Shared ? run_ : launch_.run;
-}
-
-bool BlockChecks::is_ours(std::uint32_t run, Space space) {
-    if (space == Space::Shared || run == 0 || run == launch_.run || run == ordered_run_)
-        return true;
-    if (launch_.unordered(run))
-        return false;
-    ordered_run_ = run;
-    return true;
-}
-
-Cell *BlockChecks::words_of(const Line &line, Space space) {
-    Row &row = *line.row;
-    if (row.whole && (row.marks.run == run_of(space) || !is_ours(row.marks.run, space)))
-        row.expand(line.cells);
-    row.whole = false;
-    row.marks.run = run_of(space);
-    return line.cells;
-}
-
-bool BlockChecks::is_row(const WarpAccess &access, Space space) const {
-    const std::uint64_t first = access.span.first;
-    const std::uint64_t at =
-        space == Space::Shared ? first - reinterpret_cast<std::uint64_t>(state_.shared) : first;
-    return access.bytes == kWordBytes && !access.site.strong && !access.site.async &&
-           at % kLineBytes == 0 && access.span.last - first == kLineBytes - kWordBytes &&
-           access.addresses.are_adjacent(access.mask, kWordBytes) &&
-           (space == Space::Global || shared_marks_.holds(at));
-}
-
-/// Where the lanes access the words of a line, and nothing is wrong with that: all of them at once.
-bool BlockChecks::marks_row(const WarpAccess &access, MarkedMemory::Cursor &cursor) {
-    const std::optional<Space> space = space_of(access);
-    if (!space || *space == Space::Local || !is_row(access, *space))
-        return false;
-    const std::uint32_t run = run_of(*space), warp = state_.warp_index;
-    const Line line = *space == Space::Global
-                          ? cursor.line(access.span.first)
-                          : shared_marks_.line(access.span.first -
-                                               reinterpret_cast<std::uint64_t>(state_.shared));
-    Row &row = *line.row;
-    Cell &cell = row.marks;
-    if (cell.run != run) {
-        if (!is_ours(cell.run, *space))
-            return false;
-        cell.begin(run);
-        row.whole = true;
-    }
-    const bool loads = access.site.kind == WatchKind::Load;
-    const Mark now = mark_of(access);
-    if (!row.whole) {
-        if (loads || !marks_words(access, cursor))
-            return false;
-        cell = {run, now, {}, {}}; // the words are all alike now
-        row.whole = true;
-        return true;
-    }
-    // Within a warp each lane comes back to its own word.
-    const auto is_before = [&](const Mark &mark) {
-        return mark.site == 0 ||
-               (mark.block == block_ &&
-                (mark.warp == warp || order_.known_to_all_lanes(warp, mark.warp, mark.clock)));
-    };
-    if (!is_before(cell.write) || (!loads && !(is_before(cell.read) && is_before(cell.other_read))))
-        return false;
-    if (!loads) {
-        cell.write = now;
-        cell.read = cell.other_read = {};
-        return true;
-    }
-    if (cell.read.site != 0 && !(cell.read.block == now.block && cell.read.warp == now.warp))
-        cell.other_read = cell.read;
-    cell.read = now;
-    return true;
-}
-
 /// Where each lane accesses one word: without taking addresses apart.
 bool BlockChecks::marks_words(const WarpAccess &access, MarkedMemory::Cursor &cursor) {
     const std::optional<Space> space = space_of(access);
@@ -197,7 +119,7 @@ void BlockChecks::check_races(const WarpAccess &access) {
     synchronize(access);
     check_transfers(access);
     MarkedMemory::Cursor cursor(Memory::of_process().marks, launch_.run);
-    if (marks_row(access, cursor) || marks_words(access, cursor))
+    if (marks_lines(access, cursor) || marks_words(access, cursor))
         return;
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));

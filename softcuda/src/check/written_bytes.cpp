@@ -16,16 +16,40 @@ bool all_written(const std::uint8_t *bytes, std::uint64_t count) {
     return std::all_of(bytes, bytes + count, [](std::uint8_t byte) { return byte == kWritten; });
 }
 
+/// They read as zero; the system has their memory back.
+void clear_pages(std::byte *first, std::uint64_t bytes) {
+    if (bytes != 0 && madvise(first, bytes, MADV_DONTNEED) != 0)
+        std::memset(first, 0, bytes);
+}
+
 } // namespace
 
+void WrittenWindow::reset(std::uint64_t bytes) {
+    constexpr std::uint64_t kFew = std::uint64_t{64} * 1024;
+    size_ = bytes;
+    if (bytes <= kFew) {
+        few_.assign(bytes, 0);
+        bytes_ = few_.data();
+        return;
+    }
+    const std::uint64_t pages = rt::round_up(bytes, rt::page_size());
+    if (!range_ || range_->size() < pages) {
+        range_ = std::make_unique<rt::ReservedRange>(pages);
+        if (!range_->open(range_->begin(), pages))
+            throw std::bad_alloc();
+    } else {
+        clear_pages(range_->begin(), pages);
+    }
+    bytes_ = reinterpret_cast<std::uint8_t *>(range_->begin());
+}
+
 void WrittenWindow::write(std::uint64_t offset, std::uint64_t bytes) {
-    if (offset < bytes_.size())
-        std::memset(&bytes_[offset], kWritten, std::min(bytes, bytes_.size() - offset));
+    if (offset < size_)
+        std::memset(bytes_ + offset, kWritten, std::min(bytes, size_ - offset));
 }
 
 bool WrittenWindow::is_written(std::uint64_t offset, std::uint64_t bytes) const {
-    return offset >= bytes_.size() ||
-           all_written(&bytes_[offset], std::min(bytes, bytes_.size() - offset));
+    return offset >= size_ || all_written(bytes_ + offset, std::min(bytes, size_ - offset));
 }
 
 void WrittenMemory::cover(std::uint64_t begin, std::uint64_t bytes) {
@@ -51,14 +75,12 @@ std::uint64_t WrittenMemory::address_of_bytes(std::uint64_t address) const {
 void WrittenMemory::clear(std::uint64_t address, std::uint64_t bytes) {
     if (!covers(address, bytes))
         return;
-    // Whole pages are given back to the system: they read as zero.
     const std::uint64_t page = rt::page_size(), begin = address_of_bytes(address);
     const std::uint64_t end = begin + bytes;
     const std::uint64_t first = std::min(rt::round_up(begin, page), end);
     const std::uint64_t last = std::max(end / page * page, first);
     std::memset(bytes_of(address), 0, first - begin);
-    if (first != last && madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED) != 0)
-        std::memset(reinterpret_cast<void *>(first), 0, last - first);
+    clear_pages(reinterpret_cast<std::byte *>(first), last - first);
     std::memset(reinterpret_cast<void *>(last), 0, end - last);
 }
 

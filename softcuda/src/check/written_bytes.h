@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -16,19 +17,22 @@ namespace softcuda::check {
 /// Of a block's window, of shared or of local memory.
 class WrittenWindow {
   public:
-    void reset(std::uint64_t bytes) { bytes_.assign(bytes, 0); }
+    /// Nothing of its `bytes` bytes has been written. Throws std::bad_alloc.
+    void reset(std::uint64_t bytes);
     /// Bytes that lie outside are left out.
     void write(std::uint64_t offset, std::uint64_t bytes);
     /// True for what lies outside.
     [[nodiscard]] bool is_written(std::uint64_t offset, std::uint64_t bytes) const;
     /// The distance from the window at `begin` to the bytes that say.
     [[nodiscard]] std::uint64_t distance_from(const std::byte *begin) const {
-        return reinterpret_cast<std::uint64_t>(bytes_.data()) -
-               reinterpret_cast<std::uint64_t>(begin);
+        return reinterpret_cast<std::uint64_t>(bytes_) - reinterpret_cast<std::uint64_t>(begin);
     }
 
   private:
-    std::vector<std::uint8_t> bytes_;
+    std::uint8_t *bytes_ = nullptr;
+    std::uint64_t size_ = 0;
+    std::vector<std::uint8_t> few_;            ///< of a small window,
+    std::unique_ptr<rt::ReservedRange> range_; ///< or of one of which few pages will be used
 };
 
 /// Of device memory, all of which lies in one range of addresses. Other memory is the host's, and

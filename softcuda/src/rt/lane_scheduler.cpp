@@ -176,7 +176,8 @@ std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
     meet(*state, live);
     const Choice next = choose(*state);
     if (worker->watch)
-        static_cast<BlockWatch *>(worker->watch)->live_lanes(live, next.stranded);
+        tell_watch(*static_cast<BlockWatch *>(worker->watch),
+                   [&](BlockWatch &watch) { watch.live_lanes(live, next.stranded); });
     state->waiting[next.place] &= ~next.lanes;
     state->met &= ~next.lanes;
     state->since[next.place] = state->turn;
@@ -196,7 +197,8 @@ std::uint32_t scu_lane_barrier(WorkerState *worker, LaneState *state, std::uint3
             lanes_at_barrier(*state, live_lanes(*state) | state->mask, number);
         state->arrived = lanes;
         if (worker->watch)
-            static_cast<BlockWatch *>(worker->watch)->lanes_at_barrier(lanes);
+            tell_watch(*static_cast<BlockWatch *>(worker->watch),
+                       [&](BlockWatch &watch) { watch.lanes_at_barrier(lanes); });
         state->barrier_result = scu_barrier(
             worker, number, threads, part_of(*state, lanes, static_cast<BarrierPart>(part)), place);
     }

@@ -89,7 +89,7 @@ void ResidentBlock::watch_by(LaunchWatch &watcher) {
     watcher_ = &watcher;
     state_.watch = watcher.begin(state_);
     if (!state_.watch)
-        fail("there is no memory for its checks");
+        fail_for_memory_of_checks();
 }
 
 void ResidentBlock::end_watch() noexcept {
@@ -119,7 +119,8 @@ NamedBarrier &ResidentBlock::configure(std::uint32_t number, std::uint32_t threa
 void ResidentBlock::complete(NamedBarrier &barrier, WarpQueue &ready) {
     if (state_.watch && barrier.expected == NamedBarrier::kWholeBlock &&
         barrier.arrived < warp_count_)
-        watch()->pass_without(warp_count_ - barrier.arrived);
+        tell_watch(*watch(),
+                   [&](BlockWatch &by) { by.pass_without(warp_count_ - barrier.arrived); });
     while (!barrier.waiting.empty()) {
         WarpFiber &warp = barrier.waiting.pop();
         warp.result = barrier.sum;

@@ -213,7 +213,7 @@ std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, s
     NamedBarrier &barrier = self.block->barrier(number, threads, place);
     BlockWatch *const watch = self.block->watch();
     if (watch)
-        watch->arrive(self.warp, number, true);
+        tell_watch(*watch, [&](BlockWatch &by) { by.arrive(self.warp, number, true); });
     if (self.block->arrive(barrier, part, place, ready_)) {
         Guard::poll_interrupt();
         gave_way_ = 0;
@@ -224,7 +224,9 @@ std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, s
         leave(self);
     }
     if (watch)
-        watch->leave(self.warp, number, barrier.expected == NamedBarrier::kWholeBlock);
+        tell_watch(*watch, [&](BlockWatch &by) {
+            by.leave(self.warp, number, barrier.expected == NamedBarrier::kWholeBlock);
+        });
     return self.result;
 }
 
@@ -232,7 +234,7 @@ void WarpScheduler::arrive(std::uint32_t number, std::uint32_t threads, const ch
     ResidentBlock &block = *current_->block;
     NamedBarrier &barrier = block.barrier(number, threads, place);
     if (BlockWatch *const watch = block.watch())
-        watch->arrive(current_->warp, number, false);
+        tell_watch(*watch, [&](BlockWatch &by) { by.arrive(current_->warp, number, false); });
     if (block.arrive(barrier, 0, place, ready_))
         gave_way_ = 0;
     ResidentBlock::pass(barrier, current_->warp);

@@ -8,6 +8,7 @@
 #include "rt/watch_abi.h"
 
 #include <cstdint>
+#include <new>
 
 namespace softcuda::rt {
 
@@ -61,5 +62,21 @@ class LaunchWatch {
     virtual BlockWatch *begin(WorkerState &state) noexcept = 0;
     virtual void end(BlockWatch *block) noexcept = 0;
 };
+
+/// Ends the launch. Nothing that owns memory may be alive in the caller: this jumps.
+[[noreturn]] void fail_for_memory_of_checks();
+
+/// Calls tell(watch); what calls it may have been called by generated code, through which no
+/// exception may go.
+template <class Tell> void tell_watch(BlockWatch &watch, Tell tell) {
+    bool done = false;
+    try {
+        tell(watch);
+        done = true;
+    } catch (const std::bad_alloc &) { // the launch is ended where nothing is alive any more
+    }
+    if (!done)
+        fail_for_memory_of_checks();
+}
 
 } // namespace softcuda::rt

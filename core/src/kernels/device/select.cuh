@@ -126,9 +126,10 @@ __device__ void choose_part(const unsigned *counts, Sought *sought, U *out,
     __shared__ Sought here;
     const long long row = blockIdx.y, mine = row * SELECT_RANKS + blockIdx.x;
     if (threadIdx.x == 0) {
-        here = sought[mine];
-        if (g.pass == 0)
+        if (g.pass == 0) // nobody has written `sought` yet
             here = {0, static_cast<unsigned long long>(g.rank[blockIdx.x]), 0, 0};
+        else
+            here = sought[mine];
     }
     __syncthreads();
     const long long from = g.pass == 0 ? 0 : blockIdx.x;

@@ -288,3 +288,33 @@ def test_many_streams(case):
     assert not kinds_of(checks)
     cuda.memcpy_dtoh(case.host, case.data)
     assert case.host[0] == 160
+
+
+def test_a_pool_waits_without_the_gil(case):
+    """A stream waits for a host function, which needs the GIL that the waiting thread has."""
+    x = gpuarray.to_gpu(np.arange(N, dtype=np.float32))
+    context = cuda.Context.get_current()
+    finished = threading.Event()
+
+    def run():
+        with context, case.one:
+            for _ in range(3):
+                cuda.launch_host_func(lambda: None, case.one)
+                (x * 2 + 1).get()
+            finished.set()
+
+    with pycuda.check():
+        threading.Thread(target=run, daemon=True).start()
+        assert finished.wait(30)
+
+
+def test_what_a_pool_waits_for_orders_nothing(case):
+    """Given back, a block waits for the kernels before; the program has not asked for that."""
+    pool = cuda.DeviceMemoryPool()
+    with pycuda.check() as checks:
+        block = pool.allocate(64)
+        case.launch(case.fill, case.data, stream=case.one)
+        del block
+        case.launch(case.add, case.data, stream=case.other)
+        cuda.Context.synchronize()
+    assert "race" in {finding.mode for finding in checks.findings}

@@ -52,7 +52,7 @@ using PFN_scuForgetFindings = void (*)();
 /// void scuMarkBlock(CUdeviceptr block, size_t bytes, int taken): a pool hands out a piece of an
 /// allocation (1: only these bytes may be used, their contents are undefined), or takes the piece
 /// back (0: none of them may be used; not a leak). Kernels that were launched before may still use
-/// the piece: the call waits for them, also while a stream is being captured.
+/// what is taken back: the call waits for them, also while a stream is being captured.
 using PFN_scuMarkBlock = void (*)(CUdeviceptr block, std::size_t bytes, int taken);
 
 /// void scuMarkWritten(CUdeviceptr address, size_t bytes): the host has written there, or may have,

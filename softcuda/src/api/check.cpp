@@ -37,8 +37,8 @@ SCU_EXPORT void scuForgetFindings() { check::forget_findings(); }
 
 SCU_EXPORT void scuMarkBlock(CUdeviceptr address, std::size_t bytes, int taken) {
     static_cast<void>(api::with_context([&](device::Context &context) {
-        if (check::modes() != 0)
-            context.wait_for_all(); // what was launched before uses the block as it was
+        if (check::modes() != 0 && !taken) // what was launched before uses the block as it was
+            context.wait_for_all(device::HostLearns::No);
         device::checked_memory::mark_block(address, bytes, taken != 0);
     }));
 }

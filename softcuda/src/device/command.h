@@ -12,6 +12,9 @@ namespace softcuda::device {
 
 class Context;
 
+/// Whether a wait is one that the client asked for: then it knows what was done.
+enum class HostLearns { Yes, No };
+
 /// Something that a stream does: a kernel, a copy, a host function, a mark for an event. It starts
 /// when all that the rules put before it is done; see timeline.h.
 class Command : public std::enable_shared_from_this<Command> {
@@ -27,7 +30,7 @@ class Command : public std::enable_shared_from_this<Command> {
     /// Returns when the command is done; helps with its work where that is possible.
     void wait();
     /// The same, but false where the client gave up before: see client_question.h.
-    [[nodiscard]] bool wait_unless_given_up();
+    [[nodiscard]] bool wait_unless_given_up(HostLearns learns = HostLearns::Yes);
 
     /// What it comes after; null where races are not looked for. Complete when it starts.
     [[nodiscard]] const check::CommandOrder *order() const noexcept { return order_.get(); }

@@ -146,12 +146,15 @@ void Context::throw_error() {
     require(error == CUDA_SUCCESS, error);
 }
 
-static void wait_for(const std::vector<std::shared_ptr<Command>> &commands) {
+static void wait_for(const std::vector<std::shared_ptr<Command>> &commands,
+                     HostLearns learns = HostLearns::Yes) {
     for (const std::shared_ptr<Command> &command : commands)
-        require(command->wait_unless_given_up(), CUDA_ERROR_NOT_READY);
+        require(command->wait_unless_given_up(learns), CUDA_ERROR_NOT_READY);
 }
 
-void Context::wait_for_all() { wait_for(System::get().timeline().pending(*this)); }
+void Context::wait_for_all(HostLearns learns) {
+    wait_for(System::get().timeline().pending(*this, learns), learns);
+}
 
 void Context::synchronize() {
     capture::forbid(*this);

@@ -1,6 +1,7 @@
 // context.h -- a context: what belongs together on one device, and its error state.
 #pragma once
 
+#include "device/command.h"
 #include "device/print_buffer.h"
 #include "device/stream.h"
 #include "rt/grid.h"
@@ -70,7 +71,7 @@ class Context : public std::enable_shared_from_this<Context> {
     void synchronize(const Stream &stream);
     /// The same without the errors: for calls that take away what running kernels may use. Throws
     /// Error(not ready) where the client gave up the wait, as synchronize() does.
-    void wait_for_all();
+    void wait_for_all(HostLearns learns = HostLearns::Yes);
     void collect_output() { printed_.flush(); }
 
     /// Stops running kernels, and drops those that wait in streams. Other commands are done.

@@ -40,7 +40,7 @@ void start_all(std::vector<std::shared_ptr<Command>> &&ready) noexcept {
 
 } // namespace
 
-bool Command::wait_unless_given_up() {
+bool Command::wait_unless_given_up(HostLearns learns) {
     if (!done())
         help();
     if (client_question::asked_here()) {
@@ -50,7 +50,8 @@ bool Command::wait_unless_given_up() {
         while (!done())
             done_.wait(0, std::memory_order_acquire);
     }
-    tell_host();
+    if (learns == HostLearns::Yes)
+        tell_host();
     return true;
 }
 
@@ -82,12 +83,13 @@ bool Timeline::is_over(const Stream &stream) {
 }
 
 /// Whether the client has to wait for it.
-bool Timeline::is_pending(const std::shared_ptr<Command> &command) {
+bool Timeline::is_pending(const std::shared_ptr<Command> &command, HostLearns learns) {
     if (!command)
         return false;
     if (!command->done())
         return true;
-    command->tell_host();
+    if (learns == HostLearns::Yes)
+        command->tell_host();
     return false;
 }
 
@@ -150,7 +152,7 @@ std::vector<std::shared_ptr<Command>> Timeline::pending(const Stream &stream) {
     std::vector<std::shared_ptr<Command>> result;
     std::lock_guard lock(mutex_);
     auto add = [&](const std::shared_ptr<Command> &command) {
-        if (is_pending(command))
+        if (is_pending(command, HostLearns::Yes))
             result.push_back(command);
     };
     add(stream.last_);
@@ -161,17 +163,18 @@ std::vector<std::shared_ptr<Command>> Timeline::pending(const Stream &stream) {
     return result;
 }
 
-std::vector<std::shared_ptr<Command>> Timeline::pending(const Context &context) {
+std::vector<std::shared_ptr<Command>> Timeline::pending(const Context &context, HostLearns learns) {
     std::lock_guard lock(mutex_);
-    return unfinished(context.streams());
+    return unfinished(context.streams(), learns);
 }
 
-std::vector<std::shared_ptr<Command>> Timeline::unfinished(const StreamSet &set) {
+std::vector<std::shared_ptr<Command>> Timeline::unfinished(const StreamSet &set,
+                                                           HostLearns learns) {
     std::vector<std::shared_ptr<Command>> result;
-    if (set.legacy_ && is_pending(set.legacy_->last_))
+    if (set.legacy_ && is_pending(set.legacy_->last_, learns))
         result.push_back(set.legacy_->last_);
     for (const std::shared_ptr<Stream> &stream : set.others_)
-        if (is_pending(stream->last_))
+        if (is_pending(stream->last_, learns))
             result.push_back(stream->last_);
     return result;
 }
@@ -197,7 +200,7 @@ std::vector<std::shared_ptr<Command>> Timeline::close(Context &context) {
     std::vector<std::shared_ptr<Stream>> gone; // die outside the lock
     std::lock_guard lock(mutex_);
     StreamSet &set = context.streams();
-    std::vector<std::shared_ptr<Command>> left = unfinished(set);
+    std::vector<std::shared_ptr<Command>> left = unfinished(set, HostLearns::Yes);
     if (left.empty()) {
         gone = std::move(set.others_);
         gone.push_back(std::move(set.legacy_));

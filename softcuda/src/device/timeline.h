@@ -42,7 +42,8 @@ class Timeline {
     /// The unfinished commands that a client waits for when it synchronises with a stream or a
     /// context.
     [[nodiscard]] std::vector<std::shared_ptr<Command>> pending(const Stream &stream);
-    [[nodiscard]] std::vector<std::shared_ptr<Command>> pending(const Context &context);
+    [[nodiscard]] std::vector<std::shared_ptr<Command>>
+    pending(const Context &context, HostLearns learns = HostLearns::Yes);
 
     /// Streams come and go; a removed one keeps its place in the order until its commands are done.
     void add_stream(const std::shared_ptr<Stream> &stream);
@@ -54,9 +55,11 @@ class Timeline {
 
   private:
     void add_edge(const std::shared_ptr<Command> &before, const std::shared_ptr<Command> &after);
-    [[nodiscard]] static std::vector<std::shared_ptr<Command>> unfinished(const StreamSet &set);
+    [[nodiscard]] static std::vector<std::shared_ptr<Command>> unfinished(const StreamSet &set,
+                                                                          HostLearns learns);
     [[nodiscard]] static bool is_over(const Stream &stream);
-    [[nodiscard]] static bool is_pending(const std::shared_ptr<Command> &command);
+    [[nodiscard]] static bool is_pending(const std::shared_ptr<Command> &command,
+                                         HostLearns learns);
     void add_edges_to_all(StreamSet &set, const std::shared_ptr<Command> &after);
 
     std::mutex mutex_;

@@ -50,7 +50,7 @@ class Command : public std::enable_shared_from_this<Command> {
 
     Context &context_;
     std::atomic<std::uint32_t> done_{0};
-    std::uint64_t stream_ = 0; ///< Stream::id()
+    std::uint64_t stream_ = 0; ///< for the profile: Stream::id(), 1 for the default stream
     std::uint64_t begun_ = 0;  ///< monotonic nanoseconds; 0: not profiled
     // Guarded by the timeline's mutex:
     unsigned blockers_ = 0; ///< commands that must be done first

@@ -43,6 +43,11 @@ void start_all(std::vector<std::shared_ptr<Command>> &&ready) noexcept {
     queue = nullptr;
 }
 
+/// What the profile calls a stream: the default stream by its handle, CU_STREAM_LEGACY.
+std::uint64_t number_of(const Stream &stream) {
+    return stream.kind() == Stream::Kind::Legacy ? 1 : stream.id();
+}
+
 /// A wait of the calling thread of the host, if it is profiled.
 class NotedWait {
   public:
@@ -129,7 +134,7 @@ bool Timeline::append(Stream &stream, const std::shared_ptr<Command> &command,
         add_edge(set.legacy_->last_, command);
     add_edge(also, command);
     stream.last_ = command;
-    command->stream_ = stream.id_;
+    command->stream_ = number_of(stream);
     return command->blockers_ == 0;
 }
 
@@ -141,7 +146,7 @@ bool Timeline::append_after(Stream &stream, const std::shared_ptr<Command> &comm
     for (const std::shared_ptr<Stream> &other : others)
         add_edge(other->last_, command);
     stream.last_ = command;
-    command->stream_ = stream.id_;
+    command->stream_ = number_of(stream);
     return command->blockers_ == 0;
 }
 

@@ -403,6 +403,8 @@ def test_two_streams_and_threads(memory, tmp_path):
     kernels = [event for event in profile.events if event.activity == "kernel"]
     assert len({event.stream for event in kernels}) == 2
     assert all(event.begin < event.end and event.name == "work" for event in kernels)
+    waits = [event for event in profile.events if event.activity == "host wait"]
+    assert all(wait.thread and not wait.stream for wait in waits)
     (copy,) = [event for event in profile.events if event.activity == "copy"]
     assert (copy.bytes, copy.name) == (4000, "host to device")
     (fill,) = [event for event in profile.events if event.activity == "fill"]
@@ -416,6 +418,25 @@ def test_two_streams_and_threads(memory, tmp_path):
     assert "device 0, default stream" in names
     tracks = {event["tid"] for event in trace if event["ph"] == "M"}
     assert {event["tid"] for event in spans} == tracks
+
+
+@needs_softcuda
+def test_a_wait_of_the_host(memory):
+    source = """
+    __global__ void work(float *out, int rounds) {
+        float x = 0;
+        for (int k = 0; k < rounds; ++k)
+            x = __sinf(x) + 1;
+        out[threadIdx.x] = x;
+    }"""
+    kernel = SourceModule(source, nvcc="nvrtc").get_function("work")
+    with pycuda.profile(counters=False) as profile:
+        kernel(memory, np.int32(2_000_000), block=(32, 1, 1))
+        cuda.Context.synchronize()
+    (wait,) = [event for event in profile.events if event.activity == "host wait"]
+    (ran,) = [event for event in profile.events if event.activity == "kernel"]
+    assert wait.thread == threading.get_native_id() and "Synchronize" in wait.name
+    assert wait.begin < ran.end and wait.end >= ran.end
 
 
 FAULT = """

@@ -2,6 +2,7 @@
 #include <pycuda/profile.h>
 
 #include "driver/extension_text.h"
+#include "driver/wait_note.h"
 
 #include <abi/extensions.h>
 #include <pycuda/driver.h>
@@ -20,6 +21,12 @@ template <class Pointer> Pointer function(const char *name) {
             "program starts. For an NVIDIA GPU there are Nsight Systems and Nsight Compute");
 }
 
+/// As CLOCK_MONOTONIC has it, which is what steady_clock reads.
+std::uint64_t nanoseconds(std::chrono::steady_clock::time_point time) {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
+}
+
 } // namespace
 
 unsigned profile_modes() {
@@ -36,5 +43,12 @@ std::string profile_report() {
 }
 
 void forget_profile() { function<PFN_scuForgetProfile>("scuForgetProfile")(); }
+
+void detail::note_wait(const char *function, std::chrono::steady_clock::time_point begin,
+                       std::chrono::steady_clock::time_point end) noexcept {
+    static const auto note = reinterpret_cast<PFN_scuNoteWait>(driver().symbol("scuNoteWait"));
+    if (note)
+        note(function, nanoseconds(begin), nanoseconds(end));
+}
 
 } // namespace pycuda

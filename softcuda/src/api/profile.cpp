@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <unistd.h>
 
 using namespace softcuda;
 
@@ -30,6 +31,18 @@ SCU_EXPORT std::size_t scuProfileReport(char *json, std::size_t size) {
         }
     }));
     return needed;
+}
+
+SCU_EXPORT void scuNoteWait(const char *function, std::uint64_t begin, std::uint64_t end) {
+    if ((profile::modes() & profile::Timeline) == 0)
+        return;
+    static_cast<void>(api::guarded([&] {
+        profile::add_event({.activity = profile::Activity::HostWait,
+                            .name = function ? function : "",
+                            .thread = gettid(),
+                            .begin = begin,
+                            .end = end});
+    }));
 }
 
 SCU_EXPORT void scuForgetProfile() { profile::forget(); }

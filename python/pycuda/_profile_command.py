@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
     if driver == "nvidia":
         parser.error(
             "a profile needs softcuda, but PYCUDA_DRIVER is nvidia; for an NVIDIA GPU there are "
-            "Nsight Systems (nsys profile) and Nsight Compute (ncu)"
+            "pycuda.profile(counters=False) in the program, Nsight Systems and Nsight Compute"
         )
     with tempfile.TemporaryDirectory(prefix="pycuda-profile-") as folder:
         # Each process of the program has a report of its own: its number is put for %p.

@@ -1,4 +1,4 @@
-// profile.h -- what softcuda records of kernels and streams.
+// profile.h -- what is recorded of kernels and streams.
 #pragma once
 
 #include <string>
@@ -15,8 +15,9 @@ inline constexpr unsigned all = timeline | counters;
 /// The modes that are on; 0 for a driver that has no profile. Any thread may call.
 [[nodiscard]] unsigned profile_modes();
 
-/// Turns modes on for what is launched from now on, and the others off. Throws Error (not
-/// supported) where the driver has no profile.
+/// Turns modes on for what is launched from now on, and the others off. An NVIDIA driver has the
+/// timeline alone, by CUPTI. Throws Error (not supported) where the driver has no such mode, and
+/// std::runtime_error for what CUPTI refuses.
 void set_profile_modes(unsigned modes);
 
 /// All that was recorded so far, as JSON text. Throws as set_profile_modes().

@@ -1,24 +1,36 @@
-// profile.cpp -- softcuda's profile.
+// profile.cpp -- softcuda's profile, and the timeline that CUPTI makes for an NVIDIA driver.
 #include <pycuda/profile.h>
 
 #include "driver/extension_text.h"
 #include "driver/wait_note.h"
+#include "libraries/cupti.h"
 
 #include <abi/extensions.h>
 #include <pycuda/driver.h>
 
+#include <atomic>
+
 namespace pycuda {
 namespace {
 
-/// A function that only softcuda has.
+using detail::CuptiTimeline;
+
+std::atomic<bool> cupti_is_on{false};
+
+/// A function that only softcuda has; null for another driver.
 template <class Pointer> Pointer function(const char *name) {
-    if (void *symbol = driver().symbol(name))
-        return reinterpret_cast<Pointer>(symbol);
-    throw Error(
-        name, CUDA_ERROR_NOT_SUPPORTED,
-        "the driver " + driver().path() +
-            " has no profile; softcuda has one: set PYCUDA_DRIVER=softcuda before the "
-            "program starts. For an NVIDIA GPU there are Nsight Systems and Nsight Compute");
+    return reinterpret_cast<Pointer>(driver().symbol(name));
+}
+
+/// For a driver other than softcuda. Throws Error (not supported) where there is none.
+CuptiTimeline &cupti_timeline(const char *where) {
+    if (CuptiTimeline *timeline = CuptiTimeline::get())
+        return *timeline;
+    throw Error(where, CUDA_ERROR_NOT_SUPPORTED,
+                "the driver " + driver().path() +
+                    " has no profile; softcuda has one: set PYCUDA_DRIVER=softcuda before the "
+                    "program starts. A timeline alone needs CUPTI, which is not found: it comes "
+                    "with the CUDA toolkit, or pip install nvidia-cuda-cupti");
 }
 
 /// As CLOCK_MONOTONIC has it, which is what steady_clock reads.
@@ -30,25 +42,47 @@ std::uint64_t nanoseconds(std::chrono::steady_clock::time_point time) {
 } // namespace
 
 unsigned profile_modes() {
-    void *ask = driver().symbol("scuProfileModes");
-    return ask ? reinterpret_cast<PFN_scuProfileModes>(ask)() : 0;
+    if (const auto ask = function<PFN_scuProfileModes>("scuProfileModes"))
+        return ask();
+    return cupti_is_on ? profile_mode::timeline : 0;
 }
 
 void set_profile_modes(unsigned modes) {
-    check(function<PFN_scuSetProfileModes>("scuSetProfileModes")(modes), "scuSetProfileModes");
+    if (const auto set = function<PFN_scuSetProfileModes>("scuSetProfileModes"))
+        return check(set(modes), "scuSetProfileModes");
+    CuptiTimeline &timeline = cupti_timeline("pycuda.profile");
+    if (modes & profile_mode::counters)
+        throw Error("pycuda.profile", CUDA_ERROR_NOT_SUPPORTED,
+                    "the driver " + driver().path() +
+                        " records a timeline alone: pycuda.profile(counters=False). softcuda has "
+                        "counters: set PYCUDA_DRIVER=softcuda before the program starts. For an "
+                        "NVIDIA GPU there is Nsight Compute");
+    if (modes && !cupti_is_on)
+        timeline.start();
+    else if (!modes && cupti_is_on)
+        timeline.stop();
+    cupti_is_on = modes != 0;
 }
 
 std::string profile_report() {
-    return detail::text_of(function<PFN_scuProfileReport>("scuProfileReport"));
+    if (const auto write = function<PFN_scuProfileReport>("scuProfileReport"))
+        return detail::text_of(write);
+    return cupti_timeline("pycuda.profile").report();
 }
 
-void forget_profile() { function<PFN_scuForgetProfile>("scuForgetProfile")(); }
+void forget_profile() {
+    if (const auto forget = function<PFN_scuForgetProfile>("scuForgetProfile"))
+        return forget();
+    cupti_timeline("pycuda.profile").forget();
+}
 
 void detail::note_wait(const char *function, std::chrono::steady_clock::time_point begin,
                        std::chrono::steady_clock::time_point end) noexcept {
     static const auto note = reinterpret_cast<PFN_scuNoteWait>(driver().symbol("scuNoteWait"));
     if (note)
         note(function, nanoseconds(begin), nanoseconds(end));
+    else if (cupti_is_on)
+        CuptiTimeline::get()->note_wait(function, begin, end);
 }
 
 } // namespace pycuda

@@ -68,6 +68,31 @@ def _write(record: Record, options: argparse.Namespace) -> None:
         print(text, file=sys.stderr)
 
 
+def run_profiled(
+    command: list[str], options: argparse.Namespace, environment: dict[str, str]
+) -> int:
+    """Run ``command`` and write what was recorded, as :func:`_parser`'s options say."""
+    with tempfile.TemporaryDirectory(prefix="pycuda-profile-") as folder:
+        # Each process of the program has a report of its own: its number is put for %p.
+        environment = {
+            **os.environ,
+            **environment,
+            "SOFTCUDA_PROFILE": "timeline" if options.timeline else "all",
+            "SOFTCUDA_PROFILE_JSON": os.path.join(folder, "%p.json"),
+            "PYCUDA_PROFILE_SOURCES": os.path.join(folder, "%p.sources"),
+        }
+        status = run(command, environment)
+        records = _read(Path(folder))
+    if not records:
+        print(
+            "pycuda profile: no report; the program did not load softcuda, or did not end normally",
+            file=sys.stderr,
+        )
+        return status or 2
+    _write(_profile_data.merge(records), options)
+    return status
+
+
 def main(arguments: list[str]) -> int:
     """``python -m pycuda profile``; returns the program's exit status, or 2."""
     parser = _parser()
@@ -79,22 +104,5 @@ def main(arguments: list[str]) -> int:
             "a profile needs softcuda, but PYCUDA_DRIVER is nvidia; for an NVIDIA GPU there are "
             "pycuda.profile(counters=False) in the program, Nsight Systems and Nsight Compute"
         )
-    with tempfile.TemporaryDirectory(prefix="pycuda-profile-") as folder:
-        # Each process of the program has a report of its own: its number is put for %p.
-        environment = {
-            **os.environ,
-            "PYCUDA_DRIVER": "softcuda" if driver == "auto" else driver,
-            "SOFTCUDA_PROFILE": "timeline" if options.timeline else "all",
-            "SOFTCUDA_PROFILE_JSON": os.path.join(folder, "%p.json"),
-            "PYCUDA_PROFILE_SOURCES": os.path.join(folder, "%p.sources"),
-        }
-        status = run(command_of(program), environment)
-        records = _read(Path(folder))
-    if not records:
-        print(
-            "pycuda profile: no report; the program did not load softcuda, or did not end normally",
-            file=sys.stderr,
-        )
-        return status or 2
-    _write(_profile_data.merge(records), options)
-    return status
+    environment = {"PYCUDA_DRIVER": "softcuda" if driver == "auto" else driver}
+    return run_profiled(command_of(program), options, environment)

@@ -286,6 +286,35 @@ def test_a_kernel_that_faults_is_in_the_report(command):
 
 
 @needs_softcuda
+def test_softcuda_exec(command, tmp_path):
+    # "nvidia" is the library that the loader finds as libcuda.so.1
+    environment = {
+        **os.environ,
+        "PYCUDA_DRIVER": "nvidia",
+        "PYCUDA_SOFTCUDA_LIBRARY": cuda.get_driver_path(),
+    }
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "pycuda.softcuda_exec", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd=tmp_path,
+            env=environment,
+        )
+
+    program = [sys.executable, "program.py", "copy", "fail"]
+    done = run("--profile=-", *program)
+    assert done.returncode == 3 and "line 3: 32 sectors" in done.stderr
+    done = run("--profile=out.html", *program)
+    assert done.returncode == 3, done.stderr
+    assert "ld 32 / 4" in (tmp_path / "out.html").read_text()
+    both = run("--profile=-", "--check=all", *program)
+    assert both.returncode == 2 and "a run of their own" in both.stderr
+
+
+@needs_softcuda
 def test_the_command_says_what_is_wrong(command):
     assert "which program?" in command().stderr
     other = command("program.py", PYCUDA_DRIVER="nvidia")

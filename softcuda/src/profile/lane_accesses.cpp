@@ -5,6 +5,12 @@
 #include <array>
 #include <bit>
 
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SCU_CLONES [[gnu::target_clones("avx2", "default")]]
+#else
+#define SCU_CLONES
+#endif
+
 namespace softcuda::profile {
 namespace {
 
@@ -57,7 +63,19 @@ unsigned active_lanes(const WarpAccess &access) {
     return static_cast<unsigned>(std::popcount(access.mask));
 }
 
+/// Of all 32 lanes: the loop becomes vector code.
+SCU_CLONES bool have_stride(const std::uint64_t *addresses, std::uint64_t step) {
+    std::uint64_t differs = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        differs |= addresses[lane] ^ (addresses[0] + lane * step);
+    return differs == 0;
+}
+
 Stride stride_of(const std::uint64_t *addresses, std::uint32_t mask) {
+    if (mask == ~0u) {
+        const std::uint64_t step = addresses[1] - addresses[0];
+        return {static_cast<std::int64_t>(step), have_stride(addresses, step)};
+    }
     Stride stride;
     unsigned seen = 0, last = 0;
     bool differs = false;
@@ -75,23 +93,33 @@ Stride stride_of(const std::uint64_t *addresses, std::uint32_t mask) {
 
 /// Lanes that shared memory serves together.
 unsigned lanes_at_once(std::uint32_t bytes) {
-    return bytes <= kWordBytes ? kLanes : std::max(kLanes * kWordBytes / bytes, 8u);
+    return bytes <= kWordBytes ? kLanes : std::max(kLanes * kWordBytes / bytes, 1u);
 }
 
 /// The most different words that one bank has to give for the lanes in `mask`.
 unsigned wavefronts_of(const WarpAccess &access, std::uint32_t mask) {
-    std::array<std::array<std::uint64_t, kLanes>, kBanks> words;
-    std::array<unsigned, kBanks> counts{};
-    unsigned most = 0;
+    // At most 32 words, as 32 lanes of 4 bytes have or 8 lanes of 16; one more for each lane where
+    // misaligned.
+    std::array<std::uint64_t, kLanes * std::size_t{2}> words;
+    std::array<std::uint32_t, kBanks> of_bank{}; // the place of a bank's latest word, plus one
+    std::array<std::uint8_t, kBanks> counts{};
+    std::uint8_t most = 0;
+    std::array<std::uint8_t, kLanes * std::size_t{2}> next; // the same of the word before it
+    std::uint8_t used = 0;
     for_lanes(mask, [&](unsigned lane) {
         const std::uint64_t first = access.addresses[lane] / kWordBytes;
         const std::uint64_t last = (access.addresses[lane] + access.bytes - 1) / kWordBytes;
         for (std::uint64_t word = first; word <= last; ++word) {
-            auto &bank = words[word % kBanks];
-            unsigned &count = counts[word % kBanks];
-            if (std::find(bank.begin(), bank.begin() + count, word) == bank.begin() + count)
-                bank[count++] = word;
-            most = std::max(most, count);
+            std::uint32_t &bank = of_bank[word % kBanks];
+            std::uint32_t at = bank;
+            while (at != 0 && words[at - 1] != word)
+                at = next[at - 1];
+            if (at != 0)
+                continue;
+            words[used] = word;
+            next[used] = static_cast<std::uint8_t>(bank);
+            bank = ++used;
+            most = std::max(most, ++counts[word % kBanks]);
         }
     });
     return most;

@@ -10,7 +10,7 @@
 namespace softcuda::profile {
 namespace {
 
-constexpr unsigned kLanes = 32, kWordBytes = 4;
+constexpr unsigned kWordBytes = 4;
 
 /// Local memory as a GPU lays it out: word i of all lanes of a warp lies together (CUDA C++
 /// Programming Guide, "Local Memory").
@@ -176,19 +176,32 @@ void BlockCounts::access(const rt::CountTable &table, std::uint32_t number, std:
         if (here == 0)
             continue;
         AccessCounts &sum = counts->accesses[number][space];
-        std::array<std::uint64_t, kLanes> places;
-        std::copy_n(addresses, kLanes, places.begin());
-        if (static_cast<Space>(space) == Space::Shared)
-            for (std::uint64_t &place : places)
-                place -= reinterpret_cast<std::uint64_t>(state_->shared);
-        else if (static_cast<Space>(space) == Space::Local)
-            interleave(places, here, reinterpret_cast<std::uint64_t>(state_->local),
-                       windows_.local_per_thread);
-        const WarpAccess access(places.data(), here, site.bytes);
+        std::array<std::uint64_t, kLanes> moved;
+        const WarpAccess access(in_space(static_cast<Space>(space), here, addresses, moved), here,
+                                site.bytes);
         count(sum, static_cast<Space>(space), access);
         if (site.kind == rt::WatchKind::Atomic)
             count_atomic(sum, access);
     }
+}
+
+/// The addresses as a GPU has them: from the beginning of shared memory, and local memory by lanes.
+/// `moved` holds them where they are others than the host's.
+const std::uint64_t *BlockCounts::in_space(Space space, std::uint32_t lanes,
+                                           const std::uint64_t *addresses,
+                                           std::array<std::uint64_t, kLanes> &moved) const {
+    const auto shared = reinterpret_cast<std::uint64_t>(state_->shared);
+    constexpr std::uint64_t kAllBanks = 128;
+    if (space == Space::Global || (space == Space::Shared && shared % kAllBanks == 0))
+        return addresses; // the same banks
+    std::copy_n(addresses, kLanes, moved.begin());
+    if (space == Space::Local)
+        interleave(moved, lanes, reinterpret_cast<std::uint64_t>(state_->local),
+                   windows_.local_per_thread);
+    else
+        for (std::uint64_t &address : moved)
+            address -= shared;
+    return moved.data();
 }
 
 rt::BlockCounter *LaunchCounts::begin(rt::WorkerState &state) noexcept try {

@@ -15,7 +15,7 @@
 namespace softcuda::profile {
 
 enum class Space : unsigned { Global, Shared, Local };
-inline constexpr unsigned kSpaces = 3;
+inline constexpr unsigned kSpaces = 3, kLanes = 32;
 
 /// What one access of the program did in one memory space.
 struct AccessCounts {
@@ -70,6 +70,10 @@ class BlockCounts final : public rt::BlockCounter {
     [[nodiscard]] TableCounts *find(const rt::CountTable &table) noexcept;
     [[nodiscard]] Lanes split(rt::WatchSpace space, std::uint32_t mask,
                               const std::uint64_t *addresses) const;
+
+    [[nodiscard]] const std::uint64_t *in_space(Space space, std::uint32_t lanes,
+                                                const std::uint64_t *addresses,
+                                                std::array<std::uint64_t, kLanes> &moved) const;
 
     const WindowSizes &windows_;
     const rt::WorkerState *state_ = nullptr;

@@ -21,7 +21,8 @@ COLOURS = {
 }
 #: The page's colour of text takes the place of this one, so that charts fit dark pages, too.
 _INK = "#010203"
-_MOST_BARS = 4000
+#: The longest ones are drawn.
+MOST_EVENTS = 4000
 
 
 def _figure(width: float, height: float):
@@ -93,9 +94,11 @@ def _scale(span: float) -> tuple[float, str]:
     return 1.0, "ns"
 
 
-def _longest(events: tuple[Event, ...]) -> list[Event]:
-    """Those that can be seen, at most as many as a page can show."""
-    return sorted(events, key=lambda e: e.begin - e.end)[:_MOST_BARS]
+def _by_track_and_activity(events: tuple[Event, ...]) -> dict[tuple, list[Event]]:
+    groups: dict[tuple, list[Event]] = {}
+    for event in sorted(events, key=lambda e: e.begin - e.end)[:MOST_EVENTS]:
+        groups.setdefault((track_of(event), event.activity), []).append(event)
+    return groups
 
 
 def timeline(record: Record) -> str:
@@ -110,18 +113,16 @@ def timeline(record: Record) -> str:
     if figure is None:
         return ""
     axes = figure.subplots()
-    for activity, colour in COLOURS.items():
-        for track, row in rows.items():
-            spans = [
-                ((event.begin - start) / scale, (event.end - event.begin) / scale)
-                for event in _longest(record.events)
-                if event.activity == activity and track_of(event) == track
-            ]
-            if spans:
-                # An edge keeps short events visible.
-                axes.broken_barh(
-                    spans, (row - 0.32, 0.64), color=colour, edgecolor=colour, lw=0.6
-                )
+    for (track, activity), events in _by_track_and_activity(record.events).items():
+        spans = [((e.begin - start) / scale, (e.end - e.begin) / scale) for e in events]
+        # An edge keeps short events visible.
+        axes.broken_barh(
+            spans,
+            (rows[track] - 0.32, 0.64),
+            color=COLOURS[activity],
+            edgecolor=COLOURS[activity],
+            lw=0.6,
+        )
     axes.set_yticks(list(rows.values()), [name for track, name in tracks])
     axes.invert_yaxis()
     axes.set_xlabel(f"time / {unit}")

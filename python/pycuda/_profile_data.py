@@ -141,9 +141,10 @@ class Kernel:
     """Launches of one kernel with one shape, and what they did together.
 
     grid, block: (x, y, z). launches: how many; failures: those of them that ended with an error.
-    nanoseconds: time on the CPU from begin to end, the sum over the launches; shortest and longest: of
-    one launch. registers: of a thread, softcuda's estimate. source: the text that the kernel was
-    compiled from, "" where that is not known.
+    nanoseconds: time from begin to end, the sum over the launches; shortest and longest: of one launch.
+    registers: of a thread, on softcuda an estimate. source: the text that the kernel was compiled from,
+    "" where that is not known. processor: "CPU" on softcuda, "GPU" with NVIDIA's driver, which counts
+    nothing: there are times alone.
     """
 
     name: str
@@ -163,6 +164,7 @@ class Kernel:
     lines: tuple[Line, ...]
     accesses: tuple[Access, ...]
     source: str = field(default="", repr=False)
+    processor: str = "CPU"
 
     @property
     def key(self) -> tuple:
@@ -295,7 +297,7 @@ def _add(a: Access, b: Access) -> Access:
     return replace(a, **sums)
 
 
-def _kernel(value: dict, sources: dict[str, str]) -> Kernel:
+def _kernel(value: dict, sources: dict[str, str], processor: str) -> Kernel:
     special = {
         "grid": tuple(value["grid"]),
         "block": tuple(value["block"]),
@@ -304,6 +306,7 @@ def _kernel(value: dict, sources: dict[str, str]) -> Kernel:
         "lines": tuple(Line(**line) for line in value["lines"]),
         "accesses": _merge_accesses(Access(**a) for a in value["accesses"]),
         "source": sources.get(value["name"], ""),
+        "processor": processor,
     }
     return Kernel(**{**value, **special})
 
@@ -311,8 +314,9 @@ def _kernel(value: dict, sources: dict[str, str]) -> Kernel:
 def parse(text: str, sources: dict[str, str]) -> Record:
     """The record in a report of softcuda's. Raises ValueError for text that is no report."""
     value = json.loads(text)
+    processor = value.get("processor", "CPU")
     return Record(
-        tuple(_kernel(kernel, sources) for kernel in value["kernels"]),
+        tuple(_kernel(kernel, sources, processor) for kernel in value["kernels"]),
         tuple(Event(**event, process=value["process"]) for event in value["events"]),
         value["events_left_out"],
     )

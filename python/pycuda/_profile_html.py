@@ -19,6 +19,7 @@ from pycuda._profile_text import (
     duration,
     heading,
     number,
+    remark,
     resources,
     size,
     times,
@@ -95,13 +96,11 @@ def _timeline(record: Record) -> str:
         for activity, colour in _profile_charts.COLOURS.items()
         if activity in present
     )
-    left_out = (
-        f" {times(record.events_left_out, 'event')} more were left out."
-        if record.events_left_out
-        else ""
-    )
+    most = _profile_charts.MOST_EVENTS
+    count = len(record.events) + record.events_left_out
+    left_out = f" The longest {most} of {count} events are drawn." * (count > most)
     return "<h3>Timeline</h3>" + _figure(
-        svg, f'<span class="key">Time on the CPU:{key}.{left_out}</span>'
+        svg, f'<span class="key">Time:{key}.{left_out}</span>'
     )
 
 
@@ -257,7 +256,7 @@ def _tiles(kernel: Kernel) -> str:
         _tile(number(sectors), "sectors of 32 bytes"),
         _tile(number(conflicts), "bank conflicts"),
         _tile(f"{kernel.occupancy.fraction:.0%}", "occupancy"),
-        _tile(duration(kernel.nanoseconds), "on the CPU"),
+        _tile(duration(kernel.nanoseconds), f"on the {kernel.processor}"),
     ]
     return f'<div class="tiles">{"".join(tiles)}</div>'
 
@@ -281,6 +280,9 @@ def _kernel(kernel: Kernel, kernel_id: str) -> str:
     )
 
 
+_BRACKETS, _SLASH = "In brackets:", "Behind a slash:"
+
+
 # -- the page ----------------------------------------------------------------------------------
 
 
@@ -290,7 +292,7 @@ def _summary(record: Record) -> str:
     tiles = [
         _tile(str(len(record.kernels)), "kernels and shapes"),
         _tile(number(launches), "launches"),
-        _tile(duration(sum(k.nanoseconds for k in record.kernels)), "in kernels, CPU"),
+        _tile(duration(sum(k.nanoseconds for k in record.kernels)), "in kernels"),
         _tile(
             size(sum(event.bytes for event in copies)),
             f"in {times(len(copies), 'copy')}",
@@ -305,8 +307,7 @@ def fragment(record: Record) -> str:
     parts = [
         f"<style>{_STYLE}</style>",
         "<h1>Kernel report</h1>",
-        '<p class="soft">softcuda ran the kernels on the CPU and counted what a GPU would do. Times are of '
-        "the CPU, and counting makes kernels slower.</p>",
+        f'<p class="soft">{escape(remark(record).replace(_BRACKETS, _SLASH))}</p>',
         _summary(record),
     ]
     if not _profile_charts.has_library():

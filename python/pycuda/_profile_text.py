@@ -53,7 +53,11 @@ def times(count: int, word: str) -> str:
 
 def heading(kernel: Kernel) -> str:
     """Shape, launches and time of a kernel."""
-    timed = f", {duration(kernel.nanoseconds)} on the CPU" if kernel.nanoseconds else ""
+    timed = (
+        f", {duration(kernel.nanoseconds)} on the {kernel.processor}"
+        if kernel.nanoseconds
+        else ""
+    )
     failed = f", {kernel.failures} failed" if kernel.failures else ""
     return (
         f"grid {shape(kernel.grid)}, block {shape(kernel.block)}, "
@@ -70,8 +74,9 @@ def resources(kernel: Kernel) -> str:
             "memory (static + dynamic)"
         )
     occupancy = kernel.occupancy
+    about = "about " if kernel.processor == "CPU" else ""
     return (
-        f"about {kernel.registers} registers a thread, {shared}, occupancy {occupancy.fraction:.0%}: "
+        f"{about}{kernel.registers} registers a thread, {shared}, occupancy {occupancy.fraction:.0%}: "
         f"{times(occupancy.blocks, 'block')} of a multiprocessor, limited by "
         f"{' and '.join(occupancy.limited_by)}"
     )
@@ -185,14 +190,20 @@ def report(record: Record, colour: bool = False) -> str:
     lines += _timeline(record, paint)
     if not lines:
         return "no kernel was launched, and nothing was copied"
-    lines.append(
-        paint(
-            _GREY,
-            "Times are of the CPU, and counting makes kernels slower. The other numbers are those of a "
-            "GPU. In brackets: what would do.",
-        )
-    )
+    lines.append(paint(_GREY, remark(record)))
     return "\n".join(lines)
+
+
+def remark(record: Record) -> str:
+    """Which of the numbers are a GPU's."""
+    if any(kernel.processor == "GPU" for kernel in record.kernels):
+        return "Times are of the GPU. softcuda counts what kernels do: PYCUDA_DRIVER=softcuda."
+    if not any(kernel.lines for kernel in record.kernels):
+        return "Times are of the CPU."
+    return (
+        "Times are of the CPU, and counting makes kernels slower. The other numbers are those of a GPU. "
+        "In brackets: what would do."
+    )
 
 
 def by_cost(kernels: Iterable[Kernel]) -> list[Kernel]:

@@ -20,6 +20,7 @@ TEST_F(Cupti, RecordsBecomeKernelsAndEvents) {
     const std::string report = profile_report();
     EXPECT_THAT(report, HasSubstr(R"("name": "work", "grid": [64, 1, 1], "block": [64, 1, 1], )"
                                   R"("launches": 1, "failures": 0, "nanoseconds": 2000)"));
+    EXPECT_THAT(report, HasSubstr(R"({"processor": "GPU", "process": )"));
     EXPECT_THAT(report, HasSubstr(R"("activity": "kernel", "name": "work", "stream": 7)"));
     EXPECT_THAT(report, HasSubstr(R"("activity": "copy", "name": "device to host", "stream": 7)"));
     EXPECT_THAT(report, HasSubstr(R"("bytes": 4096})"));

@@ -182,6 +182,7 @@ def test_the_timeline_of_a_gpu(memory, tmp_path):
     (found,) = profile.kernels
     assert (found.name, found.launches, found.block) == ("read", 1, (32, 1, 1))
     assert found.registers > 0 and 0 < found.occupancy.fraction <= 1
+    assert found.processor == "GPU" and "Times are of the GPU" in profile.report()
     ran, copied, filled = (
         next(event for event in profile.events if event.activity == activity)
         for activity in ("kernel", "copy", "fill")

@@ -241,8 +241,9 @@ std::string CuptiTimeline::report() {
                   ", " + member("end", event.end - shift) + ", " + member("bytes", event.bytes) +
                   "}";
     }
-    return "{" + member("process", getpid()) + ", " + member("events_left_out", events_left_out_) +
-           R"(, "kernels": [)" + kernels + R"(], "events": [)" + events + "]}";
+    return R"({"processor": "GPU", )" + member("process", getpid()) + ", " +
+           member("events_left_out", events_left_out_) + R"(, "kernels": [)" + kernels +
+           R"(], "events": [)" + events + "]}";
 }
 
 void CuptiTimeline::forget() {

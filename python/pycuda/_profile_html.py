@@ -250,11 +250,14 @@ def _advice(kernel: Kernel, kernel_id: str) -> str:
 def _tiles(kernel: Kernel) -> str:
     sectors = kernel.total("sectors", "global") + kernel.total("sectors", "local")
     conflicts = kernel.total("bank_conflicts", "shared")
-    tiles = [
+    counters = [
         _tile(number(kernel.instructions), "instructions of warps"),
         _tile(f"{kernel.active_lanes:.1f} / {WARP}", "active lanes"),
         _tile(number(sectors), "sectors of 32 bytes"),
         _tile(number(conflicts), "bank conflicts"),
+    ]
+    tiles = [
+        *(counters if kernel.lines else []),
         _tile(f"{kernel.occupancy.fraction:.0%}", "occupancy"),
         _tile(duration(kernel.nanoseconds), f"on the {kernel.processor}"),
     ]

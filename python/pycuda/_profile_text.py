@@ -155,7 +155,7 @@ def _describe(kernel: Kernel, paint) -> list[str]:
             f"{WARP} lanes active; "
             + ", ".join(f"{name} {number(n)}" for name, n in kernel.classes.items())
         ]
-    for rank, advice in enumerate(advice_for(kernel), 1):
+    for rank, advice in enumerate(advice_for(kernel) if kernel.lines else [], 1):
         lines += [paint(_YELLOW, f"  {rank}. {advice}")]
     return [*lines, *_lines(kernel), ""]
 

@@ -77,6 +77,9 @@ def test_the_timeline_alone_counts_nothing(memory):
         kernel(memory, np.uintp(int(memory) + 32768), block=(32, 1, 1))
     (found,) = profile.kernels
     assert found.launches == 1 and found.nanoseconds > 0 and found.lines == ()
+    assert "instructions" not in profile.report()
+    assert "bank conflicts" not in profile._repr_html_()
+    assert "Times are of the CPU.</p>" in profile._repr_html_()
     with pycuda.profile(timeline=False) as profile:
         kernel(memory, np.uintp(int(memory) + 32768), block=(32, 1, 1))
     assert profile.events == () and profile.kernels[0].lines

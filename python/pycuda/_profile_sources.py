@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import threading
 import weakref
 
 from pycuda import _driver
@@ -11,21 +12,24 @@ from pycuda import _driver
 #: By the module, names of its kernels and their source. Functions keep their modules alive.
 _alive: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 _kept: dict[str, str] = {}
+_lock = threading.Lock()
 
 
 def note(module: _driver.Module, source: str) -> None:
     """Remembers what a module was compiled from: while it lives, or for good under a profile."""
     names = module.function_names()
-    _alive[module] = names, source
-    if _driver._profile_modes():
-        _kept.update(dict.fromkeys(names, source))
+    with _lock:
+        _alive[module] = names, source
+        if _driver._profile_modes():
+            _kept.update(dict.fromkeys(names, source))
 
 
 def texts() -> dict[str, str]:
     """The source of each kernel that is known, by the kernel's name in its module."""
-    for names, source in list(_alive.values()):
-        _kept.update(dict.fromkeys(names, source))
-    return dict(_kept)
+    with _lock:
+        for names, source in _alive.values():
+            _kept.update(dict.fromkeys(names, source))
+        return dict(_kept)
 
 
 def _write(path: str) -> None:

@@ -318,6 +318,47 @@ def test_kernels_that_kernels_launch(memory):
 
 
 @needs_softcuda
+def test_launches_of_a_graph(memory):
+    source = GLOBAL.replace("TYPE", "float").replace("INDEX", "t * 2")
+    kernel = SourceModule(source, nvcc="nvrtc").get_function("read")
+    stream = cuda.Stream()
+    cuda.begin_capture(stream)
+    for _ in range(2):
+        kernel(memory, np.uintp(int(memory) + 32768), block=(32, 1, 1), stream=stream)
+    launchable = cuda.end_capture(stream).instantiate()
+    with pycuda.profile() as profile:
+        launchable.launch(stream)
+    (found,) = profile.kernels
+    assert (found.launches, found.total("sectors")) == (2, 2 * (8 + 4))
+    assert [event.activity for event in profile.events].count("kernel") == 2
+
+
+@needs_softcuda
+def test_code_without_lines_has_those_of_the_ptx(memory):
+    ptx = """.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry zero(.param .u64 a)
+{
+    .reg .b64 %a;
+    .reg .b32 %t;
+    ld.param.u64 %a, [a];
+    mov.u32 %t, %tid.x;
+    mad.wide.u32 %a, %t, 4, %a;
+    st.global.u32 [%a], %t;
+    ret;
+}
+"""
+    kernel = cuda.module_from_buffer(ptx.encode()).get_function("zero")
+    with pycuda.profile() as profile:
+        kernel(memory, block=(32, 1, 1))
+    (found,) = profile.kernels
+    store = access_of(found, "store", "global")
+    assert (store.file, store.line, store.sectors) == ("kernel.ptx", 11, 4)
+    assert "11" in profile.report() and "kernel.ptx" in profile._repr_html_()
+
+
+@needs_softcuda
 def test_an_h200_counts_the_same(device):
     """Nsight Compute's numbers for 26 kernels, in tools/compare_with_ncu/h200.json."""
     theirs = json.loads((compare.HERE / "h200.json").read_text())

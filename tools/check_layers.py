@@ -64,18 +64,21 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/rt",
     },
     "softcuda/src/check": {"abi", "softcuda/src/support", "softcuda/src/rt"},
+    "softcuda/src/profile": {"softcuda/src/support", "softcuda/src/rt"},
     "softcuda/src/image": {"abi", "softcuda/src/support"},
     "softcuda/src/device": {
         "abi",
         "softcuda/src/support",
         "softcuda/src/image",
         "softcuda/src/check",
+        "softcuda/src/profile",
         "softcuda/src/rt",
         "softcuda/src/compiler",
     },
     "softcuda/src/api": {
         "abi",
         "softcuda/src/check",
+        "softcuda/src/profile",
         "softcuda/src/support",
         "softcuda/src/rt",
         "softcuda/src/compiler",
@@ -145,6 +148,7 @@ PYTHON_FOREIGN = {"numpy"}
 PYTHON_OPTIONAL = {
     "python/pycuda/dask": {"dask", "distributed"},
     "python/pycuda/pytest_plugin.py": {"pytest"},
+    "python/pycuda/_profile_charts.py": {"matplotlib"},
     "python/pycuda/sparse": {"scipy"},
 }
 

@@ -30,7 +30,8 @@ PACKAGE = Path("python/pycuda")
 MODULES = (
     "driver compiler gpuarray fft linalg sparse sparse.linalg sparse.cg sparse.coordinate sparse.inner "
     "sparse.operator sparse.packeted cumath elementwise reduction scan random curandom tools gl "
-    "gl.autoinit autoinit autoprimaryctx characterize check debug fusion ipython mpi nccl dask"
+    "gl.autoinit autoinit autoprimaryctx characterize check debug fusion ipython mpi nccl profile "
+    "dask"
 ).split()
 # What `from pycuda._driver import *` makes names of pycuda.driver, beside its own.
 STAR = {"driver": "_driver"}

@@ -13,6 +13,7 @@ TYPE_CHECKING = (
 )
 if TYPE_CHECKING:
     from pycuda.check import check as check
+    from pycuda.profile import profile as profile
 
 # Modules that only programs written for PyCUDA import, by PyCUDA's names: pycuda.compyte, pycuda._cluda,
 # pycuda._mymako, pycuda._pvt_struct. The import system finds them in this folder, too.
@@ -29,6 +30,6 @@ def __getattr__(name: str):
         from pycuda.fusion import fuse
 
         return fuse
-    if name == "check":
-        return importlib.import_module("pycuda.check")
+    if name in ("check", "profile"):
+        return importlib.import_module(f"pycuda.{name}")
     raise AttributeError(f"module 'pycuda' has no attribute {name!r}")

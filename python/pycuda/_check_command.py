@@ -79,7 +79,7 @@ def run_checked(
     with tempfile.TemporaryDirectory(prefix="pycuda-check-") as folder:
         # Each process of the program has a report of its own: softcuda puts its number for %p.
         environment["SOFTCUDA_CHECK_JSON"] = os.path.join(folder, "%p.json")
-        status = _run(command, environment)
+        status = run(command, environment)
         reports = [path.read_text() for path in sorted(Path(folder).glob("*.json"))]
     if not reports:
         print(
@@ -94,7 +94,7 @@ def run_checked(
     return options.error_exitcode or status if findings else status
 
 
-def _run(command: list[str], environment: dict[str, str]) -> int:
+def run(command: list[str], environment: dict[str, str]) -> int:
     """The exit status as a shell gives it: 128 and the signal's number after a signal."""
     try:
         process = subprocess.Popen(command, env=environment)
@@ -112,6 +112,27 @@ def _run(command: list[str], environment: dict[str, str]) -> int:
 def has_colours(stream) -> bool:
     """Whether a stream is a terminal whose user does not object to colours."""
     return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say which program is run, for :func:`program_of`."""
+    rest = argparse.REMAINDER
+    parser.add_argument("-m", dest="module", nargs=rest, help=argparse.SUPPRESS)
+    parser.add_argument("-c", dest="code", nargs=rest, help=argparse.SUPPRESS)
+    parser.add_argument("program", nargs=rest)
+
+
+def program_of(
+    options: argparse.Namespace, parser: argparse.ArgumentParser
+) -> list[str]:
+    """The program and its arguments; ends with an error where there is none."""
+    program = [a for i, a in enumerate(options.program) if i or a != "--"]
+    for option, given in (("-m", options.module), ("-c", options.code)):
+        if given:
+            program = [option, *given]
+    if not program:
+        parser.error("which program?")
+    return program
 
 
 def command_of(program: list[str]) -> list[str]:
@@ -136,11 +157,9 @@ def main(arguments: list[str]) -> int:
         help="check modes, separated by commas: mem, race, init, sync; all by default",
     )
     add_options(parser)
-    parser.add_argument("program", nargs=argparse.REMAINDER)
+    add_program(parser)
     options = parser.parse_args(arguments)
-    program = [a for i, a in enumerate(options.program) if i or a != "--"]
-    if not program:
-        parser.error("which program?")
+    program = program_of(options, parser)
     check_driver_setting(parser.error)
     environment = {"PYCUDA_CHECK": ",".join(options.modes)}
     return run_checked(command_of(program), options.modes, options, environment)

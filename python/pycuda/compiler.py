@@ -16,7 +16,7 @@ import warnings
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 
-from pycuda import _driver, driver
+from pycuda import _driver, _profile_sources, driver
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
@@ -356,6 +356,7 @@ class SourceModule(CudaModule):
         module = _module_of(result)
         self._loaded.append(module)
         module._describe(self._source)
+        _profile_sources.note(module, self._source)
         for expression, name in result.lowered_names.items():
             self._instances[expression] = module.get_function(name)
         return module

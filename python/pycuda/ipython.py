@@ -1,4 +1,4 @@
-"""An IPython magic that compiles a cell of CUDA C++.
+"""IPython magics: one compiles a cell of CUDA C++, one profiles a cell of Python.
 
 Load the extension, then write kernels in a cell::
 
@@ -8,11 +8,15 @@ Load the extension, then write kernels in a cell::
     __global__ void twice(float *a) { a[threadIdx.x] *= 2; }
 
 After that ``twice`` is a kernel of the notebook, and ``_cuda_module`` the module.
+
+A cell that begins with ``%%cuda_profile`` runs as Python code, and the notebook shows the report of its
+kernels (:mod:`pycuda.profile`). ``%%cuda_profile p`` gives the profile the name ``p``, too.
 """
 
 from __future__ import annotations
 
 from pycuda.compiler import SourceModule
+from pycuda.profile import Profile
 
 
 def compile_cell(line: str, cell: str) -> dict[str, object]:
@@ -23,7 +27,7 @@ def compile_cell(line: str, cell: str) -> dict[str, object]:
 
 
 def load_ipython_extension(ipython: object) -> None:
-    """What ``%load_ext pycuda.ipython`` calls: makes a context and defines ``%%cuda``."""
+    """What ``%load_ext pycuda.ipython`` calls: makes a context and defines the magics."""
     import pycuda.autoinit  # noqa: F401
 
     def cuda(line: str, cell: str) -> None:
@@ -32,4 +36,14 @@ def load_ipython_extension(ipython: object) -> None:
         names = sorted(name for name in found if not name.startswith("_"))
         print("kernels:", ", ".join(names))
 
-    ipython.register_magic_function(cuda, magic_kind="cell", magic_name="cuda")
+    def cuda_profile(line: str, cell: str) -> Profile:
+        with Profile() as recorded:
+            ipython.run_cell(cell)
+        if name := line.strip():
+            ipython.push({name: recorded})
+        return recorded
+
+    for magic in (cuda, cuda_profile):
+        ipython.register_magic_function(
+            magic, magic_kind="cell", magic_name=magic.__name__
+        )

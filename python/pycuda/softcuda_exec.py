@@ -2,6 +2,7 @@
 
     softcuda-exec PROGRAM [ARGUMENT...]
     softcuda-exec --check=MODES [--json=PATH] [--suppress=FILE] [--error-exitcode=N] PROGRAM ...
+    softcuda-exec --profile=PATH PROGRAM ...
 
 The program is any that uses the CUDA driver API through libcuda.so.1, or the CUDA runtime API through
 libcudart.so.12 or libcudart.so.13: in C++, or in Python with Numba or cuda.core. It need not know of
@@ -10,6 +11,9 @@ else changes.
 
 --check finds defects in the program's kernels. MODES are mem, race, init and sync, separated by commas, or
 all. The findings are printed at the end, and the exit status is 1 if there is any.
+
+--profile says why the program's kernels are slow, as a page of HTML, or as text on stderr where PATH is "-".
+Lines are those of the source if the program was compiled with -lineinfo, else those of the PTX code.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pycuda import _check_command
+from pycuda import _check_command, _profile_command
 
 # What the driver is called. The runtime library looks for the last name, in its own folder.
 DRIVER_NAMES = ("libcuda.so.1", "libcuda.so", "libsoftcuda.so")
@@ -94,12 +98,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--check", type=_check_command.modes_argument, metavar="MODES", default=()
     )
     _check_command.add_options(parser)
+    parser.add_argument("--profile", metavar="PATH")
     parser.add_argument("program", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
     if not options.program:
         parser.error("which program?")
     if not options.check and (options.json or options.suppress):
         parser.error("--json and --suppress go with --check")
+    if options.check and options.profile:
+        parser.error("--check and --profile each need a run of their own")
     return options
 
 
@@ -116,6 +123,16 @@ def main() -> None:
                 options.program, options.check, options, environment
             )
         )
+    if options.profile:
+        is_text = options.profile == "-"
+        wanted = argparse.Namespace(
+            output=None if is_text else options.profile,
+            text=is_text,
+            trace=None,
+            timeline=False,
+        )
+        environment = {"LD_LIBRARY_PATH": loader_path()}
+        sys.exit(_profile_command.run_profiled(options.program, wanted, environment))
     os.environ["LD_LIBRARY_PATH"] = loader_path()
     try:
         os.execvp(options.program[0], options.program)

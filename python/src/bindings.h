@@ -11,6 +11,7 @@ void bind_errors(nb::module_ &module);
 void bind_enums(nb::module_ &module);
 void bind_init(nb::module_ &module);
 void bind_check_modes(nb::module_ &module);
+void bind_profile(nb::module_ &module);
 void bind_device(nb::module_ &module);
 void bind_context(nb::module_ &module);
 void bind_stream(nb::module_ &module);

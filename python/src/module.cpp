@@ -14,6 +14,7 @@ NB_MODULE(_driver, module) {
     bind_enums(module);
     bind_init(module);
     bind_check_modes(module);
+    bind_profile(module);
 
     bind_device(module);
     bind_context(module);

@@ -231,6 +231,8 @@ def test_exit_status_of_the_command(command):
     own = command(*check, "--error-exitcode=0", "program.py", "race", "fail")
     assert own.returncode == 3
     assert "nothing.exe: No such file" in command(*check, "nothing.exe").stderr
+    module = command(*check, "--modes=mem", "-m", "program", "clean", "fail")
+    assert module.returncode == 3, module.stderr
     assert "unknown check mode" in command(*check, "--modes=x", "program.py").stderr
 
 

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from conftest import is_softcuda
 
 import pycuda.driver as cuda
 from pycuda import __main__ as command
-from pycuda import docs, ipython
+from pycuda import docs, gpuarray, ipython
 
 
 def test_shows_what_there_is(run_program, tmp_path):
@@ -54,8 +55,11 @@ def test_cache(tmp_path, monkeypatch, capsys):
 
 class FakeShell:
     def register_magic_function(self, function, magic_kind, magic_name):
-        assert (magic_kind, magic_name) == ("cell", "cuda")
-        self.magic = function
+        assert magic_kind == "cell" and magic_name == function.__name__
+        self.magics = {**getattr(self, "magics", {}), magic_name: function}
+
+    def run_cell(self, cell):
+        exec(cell, self.names)
 
     def push(self, names):
         self.names = names
@@ -64,13 +68,23 @@ class FakeShell:
 def test_magic(device, capsys):
     shell = FakeShell()
     ipython.load_ipython_extension(shell)
-    shell.magic(
+    shell.magics["cuda"](
         "-std=c++17", "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }"
     )
     assert "kernels: twice" in capsys.readouterr().out
     a = np.ones(4, np.float32)
     shell.names["twice"](cuda.InOut(a), block=(4, 1, 1))
     assert a.tolist() == [2] * 4
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="only softcuda has a profile")
+def test_magic_of_the_profile(device):
+    shell = FakeShell()
+    ipython.load_ipython_extension(shell)
+    shell.names = {"zeros": gpuarray.zeros}
+    shown = shell.magics["cuda_profile"]("p", "(zeros(1000, 'f') + 1).get()")
+    assert shell.names == {"p": shown} and shown.kernels
+    assert "<h1>Kernel report</h1>" in shown._repr_html_()
 
 
 def test_docs_say_where_they_are(tmp_path, monkeypatch, capsys):

@@ -55,6 +55,7 @@ RUN_ELSEWHERE = {
     "user_guide.md": "test_guide",
     "multiple_devices.md": "test_multiple_devices",
     "finding_defects.md": "test_check",
+    "finding_slow.md": "test_profile",
 }
 
 

@@ -14,6 +14,7 @@ import pycuda.gl as gl
 from pycuda import compiler, gpuarray
 from pycuda.check import CheckError, Finding
 from pycuda.elementwise import ElementwiseKernel
+from pycuda.profile import Kernel
 from pycuda.reduction import ReductionKernel
 
 
@@ -121,3 +122,11 @@ def checks() -> None:
     except CheckError as error:
         assert_type(error.findings, list[Finding])
     pycuda.check(modes="mem")  # type: ignore[call-arg]
+
+
+def profiles() -> None:
+    with pycuda.profile(timeline=False) as found:
+        pass
+    assert_type(found.kernels, tuple[Kernel, ...])
+    assert_type(found.report(), str)
+    pycuda.profile("counters")  # type: ignore[arg-type]

@@ -4,6 +4,7 @@
 #include <abi/driver_types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <pthread.h>
 
 /// const char *scuImageKind(void): the form of device code that the driver takes, "ptx" or
@@ -62,3 +63,26 @@ using PFN_scuMarkWritten = void (*)(CUdeviceptr address, std::size_t bytes);
 /// void scuNoteAllocation(CUdeviceptr address, const char *where): the place in the program that
 /// allocated, "file:line". The driver copies the text.
 using PFN_scuNoteAllocation = void (*)(CUdeviceptr address, const char *where);
+
+// The profile: what kernels did, line by line, and when. A library without these functions has
+// none. Modes are bits: 1 timeline (when kernels, copies and waits began and ended), 2 counters
+// (what kernels executed and accessed).
+
+/// unsigned scuProfileModes(void): the modes that are on.
+using PFN_scuProfileModes = unsigned (*)();
+
+/// CUresult scuSetProfileModes(unsigned modes): for what is launched from now on.
+/// CUDA_ERROR_INVALID_VALUE for a bit that is no mode.
+using PFN_scuSetProfileModes = CUresult (*)(unsigned modes);
+
+/// size_t scuProfileReport(char *json, size_t size): all that was recorded so far as JSON text.
+/// Writes at most `size` bytes with the final zero; returns the text's length.
+using PFN_scuProfileReport = std::size_t (*)(char *json, std::size_t size);
+
+/// void scuNoteWait(const char *function, uint64_t begin, uint64_t end): the calling thread has
+/// waited for work by asking again and again, in place of this function. Nanoseconds of
+/// CLOCK_MONOTONIC. Does nothing unless there is a timeline.
+using PFN_scuNoteWait = void (*)(const char *function, std::uint64_t begin, std::uint64_t end);
+
+/// void scuForgetProfile(void): empties the record.
+using PFN_scuForgetProfile = void (*)();

@@ -31,6 +31,7 @@
 #include <pycuda/module.h>
 #include <pycuda/parameter.h>
 #include <pycuda/pending_work.h>
+#include <pycuda/profile.h>
 #include <pycuda/reduction_kernel.h>
 #include <pycuda/scan_kernel.h>
 #include <pycuda/staging.h>

@@ -2,6 +2,7 @@
 #include <pycuda/check_modes.h>
 
 #include "driver/block_marks.h"
+#include "driver/extension_text.h"
 
 #include <abi/extensions.h>
 #include <pycuda/driver.h>
@@ -66,16 +67,7 @@ void set_check_modes(unsigned modes) {
 }
 
 std::string check_report() {
-    const auto write = function<PFN_scuCheckReport>("scuCheckReport");
-    std::string text(write(nullptr, 0), '\0');
-    // A kernel may add a finding between the calls.
-    for (;;) {
-        const std::size_t length = write(text.data(), text.size() + 1);
-        const bool is_whole = length <= text.size();
-        text.resize(length);
-        if (is_whole)
-            return text;
-    }
+    return detail::text_of(function<PFN_scuCheckReport>("scuCheckReport"));
 }
 
 void forget_findings() { function<PFN_scuForgetFindings>("scuForgetFindings")(); }

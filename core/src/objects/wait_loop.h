@@ -5,6 +5,8 @@
 // waited so far, which bounds what polling adds to a long wait to 6 %, and at most a millisecond.
 #pragma once
 
+#include "driver/wait_note.h"
+
 #include <pycuda/driver.h>
 #include <pycuda/init.h>
 #include <pycuda/wait.h>
@@ -24,11 +26,16 @@ void wait_loop(const char *function, const KeepWaiting &keep_waiting, Query &&qu
     constexpr auto ask_every = 5ms;
 
     const Clock::time_point start = Clock::now();
+    bool has_waited = false;
     Clock::time_point next_question = start + ask_every;
     for (;;) {
         CUresult result = query();
-        if (result != CUDA_ERROR_NOT_READY)
+        if (result != CUDA_ERROR_NOT_READY) {
+            if (has_waited)
+                note_wait(function, start, Clock::now());
             return check(result, function);
+        }
+        has_waited = true;
         const Clock::time_point now = Clock::now();
         if (now - start < spin)
             continue;

@@ -2,6 +2,7 @@
 // can.
 
 #include "codegen/address.h"
+#include "codegen/counts.h"
 #include "codegen/tally.h"
 #include "codegen/warp_families.h"
 #include "codegen/watch.h"
@@ -381,6 +382,7 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
     const warp::AccessPlan &plan = w.kernel.plan.accesses.at(&i);
     const Address address = find_address(w, i, plan);
     watch_access(w, i, address);
+    count_access(w, i, address);
     if (emit_combined(w, i, address))
         return;
     check_address(w,

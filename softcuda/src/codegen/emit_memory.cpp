@@ -4,6 +4,7 @@
 // loaded whole and taken apart by shuffles.
 
 #include "codegen/address.h"
+#include "codegen/counts.h"
 #include "codegen/elementwise.h"
 #include "codegen/lane_access.h"
 #include "codegen/masked_access.h"
@@ -523,6 +524,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
     const Element element = element_of(w, plan, i.result()->type);
     const Address address = find_address(w, i, plan);
     watch_access(w, i, address);
+    count_access(w, i, address);
     if (is_ordered(i))
         compiler_barrier(w);
     const bool uniform = plan.full == How::Uniform;
@@ -550,6 +552,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
     const Element element = element_of(w, plan, i.operand(1)->type);
     const Address address = find_address(w, i, plan);
     watch_store(w, i, address, element);
+    count_access(w, i, address);
     if (is_ordered(i))
         compiler_barrier(w);
     if (plan.full == How::Uniform) {

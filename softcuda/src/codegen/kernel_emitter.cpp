@@ -2,6 +2,7 @@
 
 #include "codegen/kernel_emitter.h"
 
+#include "codegen/counts.h"
 #include "codegen/source_lines.h"
 #include "codegen/tally.h"
 #include "codegen/warp_emitter.h"
@@ -19,6 +20,7 @@ using ir::Opcode;
 KernelEmitter::KernelEmitter(llvm::Module &m, const KernelPlan &p, const jit::Target &t,
                              SourceLines &l)
     : module(m), context(m.getContext()), plan(p), target(t), lines(l), builder(context),
+      counts(p.request.counts ? std::make_unique<Counts>(*this) : nullptr),
       tallies_(std::make_unique<Tallies>(*this)) {}
 
 KernelEmitter::~KernelEmitter() = default;
@@ -173,6 +175,8 @@ void KernelEmitter::read_frame() {
     invariants.scratch = worker(offsetof(WorkerState, scratch), pointer, "scratch");
     invariants.worker_id = worker(offsetof(WorkerState, worker_id), word, "worker.id");
     invariants.worker_count = worker(offsetof(WorkerState, worker_count), word, "worker.count");
+    if (counts)
+        counts->begin();
 }
 
 void KernelEmitter::read_block_index(llvm::Value *index) {
@@ -259,6 +263,8 @@ void KernelEmitter::emit_function(std::uint32_t symbol) {
     WarpEmitter(*this, 0, function_->getArg(3), active, end).emit([](unsigned) {});
     builder.SetInsertPoint(end);
     builder.CreateRetVoid();
+    if (counts)
+        counts->finish();
 }
 
 // The runtime has set WorkerState::warp_index.
@@ -292,6 +298,8 @@ void KernelEmitter::emit_one_warp() {
     }
     builder.SetInsertPoint(end);
     builder.CreateRetVoid();
+    if (counts)
+        counts->finish();
 }
 
 void KernelEmitter::emit_block_range() {

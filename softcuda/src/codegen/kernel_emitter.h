@@ -35,6 +35,7 @@ namespace softcuda::codegen {
 
 using warp::KernelPlan;
 
+class Counts;
 class SourceLines;
 class Tallies;
 struct Tally;
@@ -87,6 +88,7 @@ class KernelEmitter {
     SourceLines &lines;
     llvm::IRBuilder<> builder;
     Invariants invariants{};
+    const std::unique_ptr<Counts> counts; ///< null where nothing is counted
 
     /// False where no warp ever waits for another, or waits as a fiber.
     [[nodiscard]] bool has_regions() const { return plan.has_regions(); }

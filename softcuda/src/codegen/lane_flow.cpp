@@ -11,6 +11,7 @@
 // for others, and the rest of the block follows when they are complete. Values are kept in memory
 // from place to place, and a lane changes its own part of them only.
 
+#include "codegen/counts.h"
 #include "codegen/lane_exchange.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
@@ -119,6 +120,8 @@ void WarpEmitter::go_to_place(std::uint32_t place, llvm::Value *lanes) {
 
 void WarpEmitter::emit_lane_block(const ir::Block *block) {
     begin_place(place_of_block_.at(block));
+    if (kernel.counts)
+        kernel.counts->enter(block);
     for (const ir::Instruction *i : block->instructions) {
         if (i == block->terminator())
             break;
@@ -135,6 +138,8 @@ void WarpEmitter::emit_lane_block(const ir::Block *block) {
         emit_preemption_point(*this, *i);
     }
     fetch_from_here();
+    if (kernel.counts)
+        kernel.counts->add(*this, *block->terminator());
     leave_lanes(block);
 }
 

@@ -2,6 +2,7 @@
 
 #include "codegen/warp_emitter.h"
 
+#include "codegen/counts.h"
 #include "codegen/warp_families.h"
 
 #include <algorithm>
@@ -60,6 +61,8 @@ void WarpEmitter::emit_block(const ir::Block *block) {
     here_.clear();
     b.SetInsertPoint(blocks_.at(block));
     arrive(block);
+    if (kernel.counts)
+        kernel.counts->enter(block);
     for (const ir::Instruction *i : block->instructions) {
         if (i == block->terminator())
             break;
@@ -68,6 +71,8 @@ void WarpEmitter::emit_block(const ir::Block *block) {
         emit_preemption_point(*this, *i);
     }
     fetch_from_here();
+    if (kernel.counts)
+        kernel.counts->add(*this, *block->terminator());
     leave(block);
 }
 

@@ -1,5 +1,6 @@
 // warp_instructions.cpp -- hands each instruction to its family; the generic per-lane operation.
 
+#include "codegen/counts.h"
 #include "codegen/elementwise.h"
 #include "codegen/source_lines.h"
 #include "codegen/warp_emitter.h"
@@ -15,6 +16,8 @@ using ir::Opcode;
 
 void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     b.SetCurrentDebugLocation(kernel.lines.at(i.location));
+    if (kernel.counts && !recomputing_)
+        kernel.counts->add(*this, i);
     if (ir::is_exchange(i) && !kernel.has_lanes())
         watch_meeting(*this, i);
     if (is_elementwise(i.opcode)) {

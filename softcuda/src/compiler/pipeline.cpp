@@ -469,11 +469,12 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
     std::vector<codegen::CalleePlan> callee_plans;
     for (const warp::Callee &callee : callees) {
         callee_plans.push_back(
-            {callee.symbol,
-             std::make_unique<KernelPlan>(
-                 *callee.function, launch,
-                 warp::TierRequest{.wanted = {}, .watch = asked.watch, .ending = asked.ending},
-                 module.files, machine_of(target))});
+            {callee.symbol, std::make_unique<KernelPlan>(*callee.function, launch,
+                                                         warp::TierRequest{.wanted = {},
+                                                                           .watch = asked.watch,
+                                                                           .counts = asked.counts,
+                                                                           .ending = asked.ending},
+                                                         module.files, machine_of(target))});
         callee_plans.back().plan->kernel_stride = plan.local_stride;
         runner.analyze(*callee_plans.back().plan);
     }

@@ -138,7 +138,7 @@ class PtxProgram final : public Program {
 
   private:
     using Key = std::tuple<std::size_t, std::array<std::uint32_t, 3>, bool, bool, std::uint32_t,
-                           std::uint32_t>;
+                           std::uint32_t, bool>;
     /// One kernel and shape. Its lock is held while it is compiled: others compile meanwhile.
     struct Slot {
         std::mutex mutex;
@@ -148,7 +148,7 @@ class PtxProgram final : public Program {
     Slot &slot_of(std::size_t index, const Shape &shape) {
         std::lock_guard lock(mutex_);
         return compiled_[Key{index, shape.block, shape.small_grid, shape.cooperative,
-                             shape.call_stack, shape.watch}];
+                             shape.call_stack, shape.watch, shape.counts}];
     }
 
     static KernelInfo describe(const ir::Function &function) {
@@ -199,8 +199,10 @@ class PtxProgram final : public Program {
             *module_, *functions_[index],
             {.block = shape.block, .small_grid = shape.small_grid, .call_stack = shape.call_stack},
             {.cooperative = shape.cooperative,
-             .wanted = shape.watch & rt::kWatchAll ? rt::Tier::Fibers : wanted_tier(),
-             .watch = shape.watch},
+             .wanted =
+                 (shape.watch & rt::kWatchAll) || shape.counts ? rt::Tier::Fibers : wanted_tier(),
+             .watch = shape.watch,
+             .counts = shape.counts},
             host_target());
         disk_cache().store(key, pack(kernel));
         return kernel;
@@ -216,6 +218,7 @@ class PtxProgram final : public Program {
         key += shape.cooperative ? " cooperative" : "";
         key += shape.call_stack != 0 ? " stack " + std::to_string(shape.call_stack) : "";
         key += shape.watch != 0 ? " watched " + std::to_string(shape.watch) : "";
+        key += shape.counts ? " counted" : "";
         if (std::optional<rt::Tier> tier = wanted_tier())
             key += ' ' + std::string(warp::text(*tier));
         if (const std::string skipped = skipped_passes(); !skipped.empty())
@@ -236,6 +239,7 @@ class PtxProgram final : public Program {
         kernel->instructions_per_block = generated.instructions_per_block;
         kernel->loops = generated.loops;
         kernel->checked = shape.watch != 0;
+        kernel->counted = shape.counts;
         kernel->call_stack = shape.call_stack;
         kernel->line_of = [code](std::uint64_t address) { return code->line_of(address); };
         kernel->code = std::move(code);

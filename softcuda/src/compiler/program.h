@@ -73,6 +73,7 @@ struct CompiledKernel {
     std::uint64_t instructions_per_block; ///< rough cost, loops counted once
     std::uint32_t call_stack = 0;         ///< what it was compiled for: Shape::call_stack
     bool checked = false;                 ///< tells what it does: rt/watch.h
+    bool counted = false;                 ///< counts what it does: rt/counts.h
     bool loops = false; ///< has a loop: may run long, so never on the caller's own thread
     std::shared_ptr<const void> code; ///< keeps the machine code mapped
     /// "kernel.cu:12" for an address in the machine code; "" where that is not known.
@@ -92,6 +93,8 @@ struct Shape {
     std::uint32_t call_stack = 0;
     /// What the kernel tells of: rt::WatchNeeds, 0 for nothing.
     std::uint32_t watch = 0;
+    /// Kernels that count what they do (rt/counts.h), in the tiers in which warps are fibers.
+    bool counts = false;
     friend bool operator==(const Shape &, const Shape &) = default;
 };
 

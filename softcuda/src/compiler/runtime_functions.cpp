@@ -2,6 +2,7 @@
 
 #include "compiler/runtime_functions.h"
 
+#include "rt/count_abi.h"
 #include "rt/device_call_abi.h"
 #include "rt/watch_abi.h"
 
@@ -42,6 +43,8 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_watch_meeting", reinterpret_cast<void *>(&scu_watch_meeting)},
         {"scu_watch_copies", reinterpret_cast<void *>(&scu_watch_copies)},
         {"scu_watch_barrier", reinterpret_cast<void *>(&scu_watch_barrier)},
+        {"scu_count_begin", reinterpret_cast<void *>(&scu_count_begin)},
+        {"scu_count_access", reinterpret_cast<void *>(&scu_count_access)},
         {"scu_globaltimer", reinterpret_cast<void *>(&scu_globaltimer)},
         {"scu_nanosleep", reinterpret_cast<void *>(&scu_nanosleep)},
     };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "check/stream_order.h"
+#include "profile/record.h"
 
 #include <atomic>
 #include <cstdint>
@@ -50,15 +51,26 @@ class Command : public std::enable_shared_from_this<Command> {
     /// called once. Called once, by any thread, with no lock held.
     virtual void start() noexcept = 0;
 
+  protected:
+    /// The command's own work begins now: for the profile. Once, before it is finished.
+    void note_begin() noexcept;
+    /// When it did, in monotonic nanoseconds; 0: nobody wants to know.
+    [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
+
   private:
     friend class Timeline;
 
     /// Does a part of the work on the calling thread, if there is any to be had.
     virtual void help() {}
+    /// What the profile calls it. Throws std::bad_alloc. For commands that call note_begin().
+    [[nodiscard]] virtual profile::Event described() const { return {}; }
+    void note_end() const noexcept;
 
     Context &context_;
     std::atomic<std::uint32_t> done_{0};
     std::unique_ptr<check::CommandOrder> order_;
+    std::uint64_t stream_ = 0; ///< for the profile: Stream::id(), 1 for the default stream
+    std::uint64_t begun_ = 0;  ///< monotonic nanoseconds; 0: not profiled
     // Guarded by the timeline's mutex:
     unsigned blockers_ = 0; ///< commands that must be done first
     std::vector<std::shared_ptr<Command>> followers_;

@@ -45,7 +45,14 @@ void HostFunction::start() noexcept {
     const CUresult error = context().sticky_error();
     if (error != CUDA_SUCCESS && on_error_ == OnError::Skip)
         return system.timeline().finish(*this);
-    system.host_thread().run_soon(shared_from_this(), [this, error] { function_(error); });
+    system.host_thread().run_soon(shared_from_this(), [this, error] {
+        note_begin();
+        function_(error);
+    });
+}
+
+profile::Event HostFunction::described() const {
+    return {.activity = profile::Activity::HostFunction, .name = "host function"};
 }
 
 void enqueue_host_function(Stream &stream, std::function<void(CUresult)> function,

@@ -46,6 +46,8 @@ class HostFunction final : public Command {
     void start() noexcept override;
 
   private:
+    [[nodiscard]] profile::Event described() const override;
+
     std::function<void(CUresult)> function_;
     OnError on_error_;
 };

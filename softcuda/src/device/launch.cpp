@@ -13,6 +13,8 @@
 #include "device/fault_log.h"
 #include "device/occupancy.h"
 #include "device/system.h"
+#include "profile/modes.h"
+#include "profile/record.h"
 
 #include <algorithm>
 #include <bit>
@@ -71,6 +73,9 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     void fill_frame(const LaunchRequest &request);
     void complete() noexcept;
     void finish_checks() noexcept;
+    void finish_profile() noexcept;
+    [[nodiscard]] profile::LaunchInfo launch_info() const;
+    [[nodiscard]] profile::Event described() const override;
     [[nodiscard]] std::string describe_fault() const noexcept;
     void help() override;
     [[nodiscard]] bool dropped() const noexcept;
@@ -93,8 +98,9 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     std::uint64_t workspace_ = 0; ///< of a cooperative grid: where its barrier counts
     ParameterBlock parameters_;
     std::mutex runtime_mutex_;
-    std::unique_ptr<DeviceRuntime> runtime_;      ///< once a thread has called it
-    std::unique_ptr<check::LaunchChecks> checks_; ///< null: none
+    std::unique_ptr<DeviceRuntime> runtime_;        ///< once a thread has called it
+    std::unique_ptr<check::LaunchChecks> checks_;   ///< null: none
+    std::unique_ptr<profile::LaunchCounts> counts_; ///< null: none
     Blocks grid_{*this};
 };
 
@@ -145,6 +151,13 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
                                                         work.memory.local, checked_memory::map());
         work.watch = checks_.get();
     }
+    if (code_->counted) {
+        counts_ = std::make_unique<profile::LaunchCounts>(profile::WindowSizes{
+            .shared = work.memory.shared,
+            .local = work.memory.local,
+            .local_per_thread = info.local_bytes_per_thread + code_->call_stack});
+        work.counter = counts_.get();
+    }
     grid_.set_work(work, &frame_);
 }
 
@@ -181,7 +194,7 @@ void KernelLaunch::fill_frame(const LaunchRequest &request) {
 }
 
 bool KernelLaunch::is_tiny() const noexcept {
-    if (code_->loops)
+    if (code_->loops || counts_)
         return false;
     const std::uint64_t blocks = grid_.work().blocks;
     // Until it was measured: an instruction of all warps of a block in about a nanosecond.
@@ -210,6 +223,7 @@ void KernelLaunch::start() noexcept {
         return system.timeline().finish(*this);
     }
     place_checks();
+    note_begin();
     const std::shared_ptr<Command> self = shared_from_this();
     system.pool().submit(std::shared_ptr<rt::Grid>(self, &grid_));
     if (context().interrupts() != ticket_.interrupts_seen) // it came in between
@@ -217,8 +231,11 @@ void KernelLaunch::start() noexcept {
 }
 
 void KernelLaunch::run_here() noexcept {
+    if (dropped())
+        return start();
     place_checks();
-    if (dropped() || !System::get().pool().run_here(grid_))
+    note_begin();
+    if (!System::get().pool().run_here(grid_))
         return start();
     complete();
 }
@@ -274,8 +291,46 @@ void KernelLaunch::finish_checks() noexcept try {
 } catch (const std::bad_alloc &) { // then some findings are not told
 }
 
+profile::LaunchInfo KernelLaunch::launch_info() const {
+    const compiler::KernelInfo &info = function_.info();
+    const unsigned threads = frame_.block[0] * frame_.block[1] * frame_.block[2];
+    const OccupancyLimits limits =
+        occupancy_limits(function_, threads, frame_.dynamic_shared_bytes);
+    const Device &device = context().device();
+    profile::LaunchInfo made{.kernel = info.name,
+                             .registers = info.registers,
+                             .static_shared_bytes = info.static_shared_bytes,
+                             .dynamic_shared_bytes = frame_.dynamic_shared_bytes,
+                             .local_bytes_per_thread = info.local_bytes_per_thread,
+                             .device = device.ordinal(),
+                             .occupancy = {limits.by_blocks, limits.by_threads, limits.by_registers,
+                                           limits.by_shared,
+                                           device.limits().threads_per_multiprocessor}};
+    std::ranges::copy(frame_.grid, made.grid.begin());
+    std::ranges::copy(frame_.block, made.block.begin());
+    return made;
+}
+
+void KernelLaunch::finish_profile() noexcept try {
+    if (!counts_ && begun() == 0)
+        return;
+    std::vector<profile::TableCounts> counts;
+    if (counts_)
+        counts = counts_->sum();
+    const std::uint64_t time = begun() != 0 ? rt::monotonic_nanoseconds() - begun() : 0;
+    profile::add_launch(
+        launch_info(), code_->code, std::move(counts),
+        {.nanoseconds = time, .has_failed = grid_.outcome() != rt::Grid::Outcome::Done});
+} catch (const std::bad_alloc &) { // then the launch is missing in the profile
+}
+
+profile::Event KernelLaunch::described() const {
+    return {.activity = profile::Activity::Kernel, .name = function_.info().name};
+}
+
 void KernelLaunch::complete() noexcept {
     finish_checks();
+    finish_profile();
     switch (grid_.outcome()) {
     case rt::Grid::Outcome::Done:
         if (run_children())
@@ -403,7 +458,8 @@ compiler::Shape shape_of(const Function &function, const LaunchRequest &request)
                           .small_grid = true,
                           .cooperative = request.cooperative,
                           .call_stack = call_stack_of(function),
-                          .watch = check::needs(check::modes())};
+                          .watch = check::needs(check::modes()),
+                          .counts = (profile::modes() & profile::Counters) != 0};
     for (std::size_t i = 0; i < 3; i++)
         if (std::uint64_t{request.grid[i]} * request.block[i] >= (std::uint64_t{1} << 31))
             shape.small_grid = false;

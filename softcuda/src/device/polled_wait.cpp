@@ -99,7 +99,12 @@ bool PolledWait::over() noexcept {
     return true;
 }
 
+profile::Event PolledWait::described() const {
+    return {.activity = profile::Activity::StreamWait, .name = "wait for memory"};
+}
+
 void PolledWait::start() noexcept {
+    note_begin();
     Poller::get().add(std::static_pointer_cast<PolledWait>(shared_from_this()));
 }
 

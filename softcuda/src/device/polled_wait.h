@@ -19,6 +19,8 @@ class PolledWait final : public Command {
     [[nodiscard]] bool over() noexcept;
 
   private:
+    [[nodiscard]] profile::Event described() const override;
+
     std::function<bool()> ready_;
     std::uint64_t interrupts_;
 };

@@ -9,12 +9,16 @@
 #include "device/checked_memory.h"
 #include "device/error.h"
 #include "device/machine.h"
+#include "profile/modes.h"
+#include "profile/record.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <mutex>
 #include <pthread.h>
+#include <stdexcept>
 
 namespace softcuda::device {
 namespace {
@@ -37,6 +41,17 @@ int chosen_architecture() {
     return known ? wanted : 86;
 }
 
+/// Throws Error where SOFTCUDA_PROFILE has a word that is no mode.
+void begin_profile() {
+    try {
+        if (profile::modes() != 0)
+            profile::report_at_exit();
+    } catch (const std::invalid_argument &wrong) { // must not mean that nothing is recorded
+        std::fprintf(stderr, "softcuda: SOFTCUDA_PROFILE: %s\n", wrong.what());
+        throw Error(CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
 unsigned worker_threads() {
     const std::uint64_t wanted = environment_number("SOFTCUDA_THREADS", machine().cores);
     return static_cast<unsigned>(std::clamp<std::uint64_t>(wanted, 1, 1024));
@@ -46,6 +61,7 @@ unsigned worker_threads() {
 
 System::System() : memory_(kArenaBytes), pool_(worker_threads()) {
     checked_memory::begin();
+    begin_profile();
     const std::uint64_t count =
         std::clamp<std::uint64_t>(environment_number("SOFTCUDA_DEVICES", 1), 1, 64);
     // Under `ulimit -v` the arena is less than the memory.

@@ -3,12 +3,17 @@
 
 #include "device/client_question.h"
 #include "device/context.h"
+#include "device/device.h"
 #include "device/error.h"
 #include "device/system.h"
+#include "profile/modes.h"
+#include "rt/grid.h"
 
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <new>
+#include <unistd.h>
 
 namespace softcuda::device {
 namespace {
@@ -38,21 +43,63 @@ void start_all(std::vector<std::shared_ptr<Command>> &&ready) noexcept {
     queue = nullptr;
 }
 
+/// What the profile calls a stream: the default stream by its handle, CU_STREAM_LEGACY.
+std::uint64_t number_of(const Stream &stream) {
+    return stream.kind() == Stream::Kind::Legacy ? 1 : stream.id();
+}
+
+/// A wait of the calling thread of the host, if it is profiled.
+class NotedWait {
+  public:
+    NotedWait() noexcept
+        : begin_(profile::modes() & profile::Timeline ? rt::monotonic_nanoseconds() : 0) {}
+    NotedWait(const NotedWait &) = delete;
+    NotedWait &operator=(const NotedWait &) = delete;
+    ~NotedWait() {
+        if (begin_ != 0)
+            profile::add_event({.activity = profile::Activity::HostWait,
+                                .name = {},
+                                .thread = gettid(),
+                                .begin = begin_,
+                                .end = rt::monotonic_nanoseconds()});
+    }
+
+  private:
+    std::uint64_t begin_;
+};
+
 } // namespace
 
 bool Command::wait_unless_given_up(HostLearns learns) {
-    if (!done())
+    if (!done()) {
+        const NotedWait noted;
         help();
-    if (client_question::asked_here()) {
-        if (!client_question::wait(*this))
-            return false;
-    } else {
-        while (!done())
-            done_.wait(0, std::memory_order_acquire);
+        if (client_question::asked_here()) {
+            if (!client_question::wait(*this))
+                return false;
+        } else {
+            while (!done())
+                done_.wait(0, std::memory_order_acquire);
+        }
     }
     if (learns == HostLearns::Yes)
         tell_host();
     return true;
+}
+
+void Command::note_begin() noexcept {
+    if (profile::modes() & profile::Timeline)
+        begun_ = rt::monotonic_nanoseconds();
+}
+
+void Command::note_end() const noexcept try {
+    profile::Event event = described();
+    event.stream = stream_;
+    event.device = context().device().ordinal();
+    event.begin = begun_;
+    event.end = rt::monotonic_nanoseconds();
+    profile::add_event(std::move(event));
+} catch (const std::bad_alloc &) { // then there is one event less
 }
 
 void Command::wait() {
@@ -115,6 +162,7 @@ bool Timeline::append(Stream &stream, const std::shared_ptr<Command> &command,
         add_edge(set.legacy_->last_, command);
     add_edge(also, command);
     stream.last_ = command;
+    command->stream_ = number_of(stream);
     return command->blockers_ == 0;
 }
 
@@ -127,10 +175,13 @@ bool Timeline::append_after(Stream &stream, const std::shared_ptr<Command> &comm
     for (const std::shared_ptr<Stream> &other : others)
         add_edge(other->last_, command);
     stream.last_ = command;
+    command->stream_ = number_of(stream);
     return command->blockers_ == 0;
 }
 
 void Timeline::finish(Command &command) noexcept {
+    if (command.begun_ != 0)
+        command.note_end();
     std::vector<std::shared_ptr<Command>> ready;
     {
         std::lock_guard lock(mutex_);

@@ -34,6 +34,16 @@ CUDA_MEMCPY3D described(const Copy &copy) {
 
 bool is_pageable(std::uint64_t address) { return !System::get().memory().find(address); }
 
+bool is_of_host(std::uint64_t address) {
+    const std::optional<Allocation> found = System::get().memory().find(address);
+    return !found || found->kind == MemoryKind::Host;
+}
+
+std::string direction(const Copy &copy) {
+    return std::string(is_of_host(copy.source.address) ? "host" : "device") + " to " +
+           (is_of_host(copy.destination.address) ? "host" : "device");
+}
+
 void put(Stream &stream, const std::shared_ptr<Transfer> &transfer, Wait wait) {
     System &system = System::get();
     system.pool().start();
@@ -76,6 +86,7 @@ void Transfer::start() noexcept {
     System &system = System::get();
     if (grid_.work().blocks == 0 || context().sticky_error() != CUDA_SUCCESS)
         return system.timeline().finish(*this);
+    note_begin();
     tell_checks();
     system.pool().submit(std::shared_ptr<rt::Grid>(shared_from_this(), &grid_));
 }
@@ -83,6 +94,7 @@ void Transfer::start() noexcept {
 void Transfer::run_here() noexcept {
     if (grid_.work().blocks == 0 || context().sticky_error() != CUDA_SUCCESS)
         return System::get().timeline().finish(*this);
+    note_begin();
     tell_checks();
     rt::prepare_thread_for_guards();
     rt::Guard guard;
@@ -99,6 +111,17 @@ void Transfer::tell_checks() const noexcept try {
     else
         checked_memory::filled(std::get<Fill>(what_), order());
 } catch (const std::bad_alloc &) { // then some of it counts as not written, or as ordered
+}
+
+profile::Event Transfer::described() const {
+    if (const auto *fill = std::get_if<Fill>(&what_))
+        return {.activity = profile::Activity::Fill,
+                .name = "fill",
+                .bytes = fill->width * fill->element_bytes * fill->height};
+    const auto &copy = std::get<Copy>(what_);
+    return {.activity = profile::Activity::Copy,
+            .name = direction(copy),
+            .bytes = copy.width * copy.height * copy.depth};
 }
 
 void Transfer::fail(CUresult result) noexcept {

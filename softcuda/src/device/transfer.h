@@ -42,6 +42,7 @@ class Transfer final : public Command {
     void tell_checks() const noexcept;
     void fail(CUresult result) noexcept;
     void help() override;
+    [[nodiscard]] profile::Event described() const override;
 
     std::variant<Copy, Fill> what_;
     rt::LaunchFrame frame_{};

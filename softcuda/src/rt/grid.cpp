@@ -159,6 +159,7 @@ void Grid::run_warps(Seat &seat) noexcept {
                                     .warps = work_.warps,
                                     .memory = work_.memory,
                                     .watch = work_.watch,
+                                    .counter = work_.counter,
                                     .cooperative = work_.cooperative};
     Guard guard(&interrupt_);
     const Guard::Exit exit = guard.run([&] { end = scheduler->run(job, seat.state(), chunks); });

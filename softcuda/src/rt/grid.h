@@ -9,6 +9,7 @@
 // A chunk is as many blocks as take about 30 us, which is measured while they run.
 #pragma once
 
+#include "rt/counts.h"
 #include "rt/guard.h"
 #include "rt/kernel_abi.h"
 #include "rt/seat.h"
@@ -33,11 +34,12 @@ class Grid {
         bool cooperative = false;       ///< all blocks may wait for each other; for warp_entry
         std::uint64_t blocks = 0;
         BlockMemory memory;
-        int priority = 0;                ///< lower numbers go first
-        unsigned most_seats = 0;         ///< that may run it at the same time; 0: all
-        const void *owner = nullptr;     ///< whose it is: see WorkerPool::interrupt_all_of
-        LaunchWatch *watch = nullptr;    ///< of a checked kernel; outlives the grid
-        BlockTime *block_time = nullptr; ///< may be null; outlives the grid
+        int priority = 0;                 ///< lower numbers go first
+        unsigned most_seats = 0;          ///< that may run it at the same time; 0: all
+        const void *owner = nullptr;      ///< whose it is: see WorkerPool::interrupt_all_of
+        LaunchWatch *watch = nullptr;     ///< of a checked kernel; outlives the grid
+        LaunchCounter *counter = nullptr; ///< of a profiled kernel; outlives the grid
+        BlockTime *block_time = nullptr;  ///< may be null; outlives the grid
     };
 
     enum class Outcome { Done, Faulted, Interrupted, OutOfMemory };

@@ -20,7 +20,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 8;
+inline constexpr uint32_t kKernelAbiVersion = 9;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -55,6 +55,7 @@ struct WorkerState {
         warp_index; ///< the warp being run, for reports; code stores it where it may fault
     void *resident; ///< the runtime's record of the block, in the tiers that run warps as fibers
     void *watch;    ///< the block's rt::BlockWatch, where the kernel is checked
+    void *counter;  ///< the block's rt::BlockCounter, where the kernel is profiled
 };
 
 /// How a kernel is run (docs/tiers.md).

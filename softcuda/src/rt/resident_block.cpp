@@ -92,10 +92,22 @@ void ResidentBlock::watch_by(LaunchWatch &watcher) {
         fail_for_memory_of_checks();
 }
 
+void ResidentBlock::count_by(LaunchCounter &counter) {
+    counter_ = &counter;
+    state_.counter = counter.begin(state_);
+    if (!state_.counter)
+        fail_without_counters();
+}
+
+void ResidentBlock::fail_without_counters() { fail("there is no memory for its counters"); }
+
 void ResidentBlock::end_watch() noexcept {
     if (state_.watch)
         watcher_->end(watch());
     state_.watch = nullptr;
+    if (state_.counter)
+        counter_->end(static_cast<BlockCounter *>(state_.counter));
+    state_.counter = nullptr;
 }
 
 NamedBarrier &ResidentBlock::configure(std::uint32_t number, std::uint32_t threads,

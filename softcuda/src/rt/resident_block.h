@@ -4,6 +4,7 @@
 // one thread, one at a time, so nothing here is synchronised.
 #pragma once
 
+#include "rt/counts.h"
 #include "rt/fiber.h"
 #include "rt/kernel_abi.h"
 #include "rt/reserved_range.h"
@@ -86,6 +87,11 @@ class ResidentBlock {
     [[nodiscard]] BlockWatch *watch() const noexcept {
         return static_cast<BlockWatch *>(state_.watch);
     }
+    /// Counts what the block does, from now until its end. Ends the launch where there is no
+    /// memory.
+    void count_by(LaunchCounter &counter);
+    [[noreturn]] static void fail_without_counters();
+    /// Ends what watch_by() and count_by() have begun.
     void end_watch() noexcept;
 
     /// A warp arrives at a barrier. True if it was the last: the barrier has its result, and those
@@ -147,6 +153,7 @@ class ResidentBlock {
 
     WarpScheduler &scheduler_;
     LaunchWatch *watcher_ = nullptr;
+    LaunchCounter *counter_ = nullptr;
     WorkerState state_{};
     std::uint64_t index_ = 0; ///< as the grid counts its blocks
     Windows windows_;

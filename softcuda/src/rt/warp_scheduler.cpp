@@ -132,6 +132,8 @@ void WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) 
     resident_.back()->begin(worker, index, run_warp, ready_);
     if (job_.watch)
         resident_.back()->watch_by(*job_.watch);
+    if (job_.counter)
+        resident_.back()->count_by(*job_.counter);
     gave_way_ = 0;
     idle_rounds_ = 0;
     // Each warp has had its turn by then, and nothing else has happened.

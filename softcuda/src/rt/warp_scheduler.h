@@ -45,8 +45,9 @@ class WarpScheduler {
         const LaunchFrame *frame = nullptr;
         std::uint32_t warps = 1; ///< of a block
         BlockMemory memory;
-        LaunchWatch *watch = nullptr; ///< of a checked kernel
-        bool cooperative = false;     ///< all blocks will wait for each other: begin them soon
+        LaunchWatch *watch = nullptr;     ///< of a checked kernel
+        LaunchCounter *counter = nullptr; ///< of a profiled kernel
+        bool cooperative = false;         ///< all blocks will wait for each other: begin them soon
     };
     enum class End { Done, OutOfMemory };
 

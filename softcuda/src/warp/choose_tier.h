@@ -25,6 +25,7 @@ struct TierRequest {
     bool cooperative = false;       ///< all blocks of the grid are to be resident together
     std::optional<rt::Tier> wanted; ///< taken where the kernel can run in it
     std::uint32_t watch = 0;        ///< what the kernel tells of: rt::WatchNeeds
+    bool counts = false;            ///< what it does is counted (rt/counts.h)
     /// Functions of the module, by number, in which threads may end.
     std::vector<std::uint32_t> ending{};
 

@@ -1,0 +1,88 @@
+// profile.cpp -- softcuda's profile, and the timeline that CUPTI makes for an NVIDIA driver.
+#include <pycuda/profile.h>
+
+#include "driver/extension_text.h"
+#include "driver/wait_note.h"
+#include "libraries/cupti.h"
+
+#include <abi/extensions.h>
+#include <pycuda/driver.h>
+
+#include <atomic>
+
+namespace pycuda {
+namespace {
+
+using detail::CuptiTimeline;
+
+std::atomic<bool> cupti_is_on{false};
+
+/// A function that only softcuda has; null for another driver.
+template <class Pointer> Pointer function(const char *name) {
+    return reinterpret_cast<Pointer>(driver().symbol(name));
+}
+
+/// For a driver other than softcuda. Throws Error (not supported) where there is none.
+CuptiTimeline &cupti_timeline(const char *where) {
+    if (CuptiTimeline *timeline = CuptiTimeline::get())
+        return *timeline;
+    throw Error(where, CUDA_ERROR_NOT_SUPPORTED,
+                "the driver " + driver().path() +
+                    " has no profile; softcuda has one: set PYCUDA_DRIVER=softcuda before the "
+                    "program starts. A timeline alone needs CUPTI, which is not found: it comes "
+                    "with the CUDA toolkit, or pip install nvidia-cuda-cupti");
+}
+
+/// As CLOCK_MONOTONIC has it, which is what steady_clock reads.
+std::uint64_t nanoseconds(std::chrono::steady_clock::time_point time) {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
+}
+
+} // namespace
+
+unsigned profile_modes() {
+    if (const auto ask = function<PFN_scuProfileModes>("scuProfileModes"))
+        return ask();
+    return cupti_is_on ? profile_mode::timeline : 0;
+}
+
+void set_profile_modes(unsigned modes) {
+    if (const auto set = function<PFN_scuSetProfileModes>("scuSetProfileModes"))
+        return check(set(modes), "scuSetProfileModes");
+    CuptiTimeline &timeline = cupti_timeline("pycuda.profile");
+    if (modes & profile_mode::counters)
+        throw Error("pycuda.profile", CUDA_ERROR_NOT_SUPPORTED,
+                    "the driver " + driver().path() +
+                        " records a timeline alone: pycuda.profile(counters=False). softcuda has "
+                        "counters: set PYCUDA_DRIVER=softcuda before the program starts. For an "
+                        "NVIDIA GPU there is Nsight Compute");
+    if (modes && !cupti_is_on)
+        timeline.start();
+    else if (!modes && cupti_is_on)
+        timeline.stop();
+    cupti_is_on = modes != 0;
+}
+
+std::string profile_report() {
+    if (const auto write = function<PFN_scuProfileReport>("scuProfileReport"))
+        return detail::text_of(write);
+    return cupti_timeline("pycuda.profile").report();
+}
+
+void forget_profile() {
+    if (const auto forget = function<PFN_scuForgetProfile>("scuForgetProfile"))
+        return forget();
+    cupti_timeline("pycuda.profile").forget();
+}
+
+void detail::note_wait(const char *function, std::chrono::steady_clock::time_point begin,
+                       std::chrono::steady_clock::time_point end) noexcept {
+    static const auto note = reinterpret_cast<PFN_scuNoteWait>(driver().symbol("scuNoteWait"));
+    if (note)
+        note(function, nanoseconds(begin), nanoseconds(end));
+    else if (cupti_is_on)
+        CuptiTimeline::get()->note_wait(function, begin, end);
+}
+
+} // namespace pycuda

@@ -1,0 +1,239 @@
+"""What to change first in a kernel, from its counters.
+
+A piece of advice has a cost, so that the most important one comes first: cycles of one multiprocessor
+that the kernel would save. The costs are rough, and the same for all GPUs:
+
+====================  ====================  =======================================================
+what is wasted        cycles of each        why
+====================  ====================  =======================================================
+a sector of 32 bytes  SECTOR_CYCLES         3.35 TB/s among 132 multiprocessors of an H100 at
+                                            1.7 GHz: 15 bytes a cycle
+a wavefront of        WAVEFRONT_CYCLES      shared memory gives one wavefront a cycle
+shared memory
+a lane of an atomic   SAME_ADDRESS_CYCLES   lanes on one address are done one after the other
+an instruction        INSTRUCTION_CYCLES    4 schedulers issue one instruction a cycle each
+====================  ====================  =======================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pycuda._profile_data import WARP, Access, Kernel, Line, ratio
+
+SECTOR_CYCLES = 2.0
+WAVEFRONT_CYCLES = 1.0
+SAME_ADDRESS_CYCLES = 1.0
+INSTRUCTION_CYCLES = 0.25
+
+#: Advice is given from these on: sectors of a request beside those that would do,
+EXCESS_OF_SECTORS = 1.5
+#: wavefronts beside those that would do,
+EXCESS_OF_WAVEFRONTS = 1.25
+#: lanes of an atomic that wait for another lane, in the mean of its requests,
+WAITING_LANES = 4
+#: active lanes of an instruction, below this,
+FEW_LANES = 24
+#: of a line with at least this share of the kernel's instructions,
+SHARE_OF_INSTRUCTIONS = 0.05
+#: double precision's share of the instructions,
+SHARE_OF_DOUBLE = 0.1
+#: warps that fit a multiprocessor, below this share,
+LOW_OCCUPANCY = 0.5
+#: and blocks of the grid, below this number.
+FEW_BLOCKS = 32
+
+
+#: What instructions are called that the compiler gives no line to.
+NO_LINE = "code that the compiler has moved or made"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to change. cycles: what that would save, roughly; 0 where nobody can tell.
+
+    file, line: the source line that is meant, "" and 0 for the whole kernel.
+    """
+
+    text: str
+    cycles: float = 0.0
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        if self.line:
+            return f"line {self.line}: {self.text}"
+        return f"{NO_LINE}: {self.text}" if self.file else self.text
+
+
+def advice_for(kernel: Kernel) -> list[Advice]:
+    """What to change in a kernel, the most important first."""
+    found = [
+        *_failures(kernel),
+        *_accesses(kernel),
+        *_divergence(kernel),
+        *_double(kernel),
+        *_shape(kernel),
+    ]
+    return sorted(found, key=lambda advice: -advice.cycles)
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if abs(value - round(value)) < 0.05 else f"{value:.1f}"
+
+
+def _plural(value: float, word: str) -> str:
+    return f"{_number(value)} {word}" + ("" if _number(value) == "1" else "s")
+
+
+def _failures(kernel: Kernel) -> Iterator[Advice]:
+    if kernel.failures:
+        yield Advice(
+            f"{_plural(kernel.failures, 'launch')} of {kernel.launches} ended with an error, and the "
+            "counters hold only what ran until then; `python -m pycuda check` finds the error",
+            float("inf"),
+        )
+
+
+def _accesses(kernel: Kernel) -> Iterator[Advice]:
+    for access in kernel.accesses:
+        if access.space == "global":
+            yield from _sectors(access)
+        elif access.space == "shared":
+            yield from _conflicts(access)
+        else:
+            yield from _local(access)
+        if access.kind == "atomic":
+            yield from _same_address(access)
+
+
+_VERBS = {"load": "read", "store": "write", "atomic": "access"}
+
+
+def _pattern(access: Access) -> str:
+    """How the lanes' addresses lie, in words."""
+    verb = _VERBS[access.kind]
+    if access.regular < access.requests / 2:
+        return f"the threads of a warp {verb} scattered addresses"
+    if access.stride == access.bytes:
+        return "the addresses are adjacent, but do not begin at a multiple of 32 bytes"
+    return f"neighbouring threads {verb} addresses {abs(access.stride)} bytes apart"
+
+
+def _sectors(access: Access) -> Iterator[Advice]:
+    if ratio(access.sectors, access.ideal_sectors) < EXCESS_OF_SECTORS:
+        return
+    yield Advice(
+        f"{_plural(access.sectors_per_request, 'sector')} for a request of a {access.kind} where "
+        f"{_number(access.ideal_sectors_per_request)} would do: {_pattern(access)}; let neighbouring "
+        f"threads {_VERBS[access.kind]} neighbouring elements, or go by way of shared memory",
+        SECTOR_CYCLES * (access.sectors - access.ideal_sectors),
+        access.file,
+        access.line,
+    )
+
+
+def _conflicts(access: Access) -> Iterator[Advice]:
+    if ratio(access.wavefronts, access.ideal_wavefronts) < EXCESS_OF_WAVEFRONTS:
+        return
+    ideal = ratio(access.ideal_wavefronts, access.requests)
+    yield Advice(
+        f"{_plural(access.wavefronts_per_request, 'wavefront')} for a {access.kind} in shared memory "
+        f"where {_number(ideal)} would do: lanes want different words of the same bank"
+        f"{_bank_stride(access)}; pad the rows of the array by one element, or swap its indices",
+        WAVEFRONT_CYCLES * access.bank_conflicts,
+        access.file,
+        access.line,
+    )
+
+
+def _bank_stride(access: Access) -> str:
+    if access.regular < access.requests / 2 or access.stride == 0:
+        return ""
+    return f", because neighbouring threads are {abs(access.stride)} bytes apart"
+
+
+def _local(access: Access) -> Iterator[Advice]:
+    yield Advice(
+        f"{_plural(access.requests, access.kind)} of local memory, "
+        f"{_plural(access.sectors_per_request, 'sector')} each: an array of a thread that is indexed "
+        "at run time, or registers that did not suffice, lie in memory; unroll the loop that indexes "
+        "the array, or keep it in shared memory",
+        SECTOR_CYCLES * access.sectors,
+        access.file,
+        access.line,
+    )
+
+
+def _same_address(access: Access) -> Iterator[Advice]:
+    waiting = ratio(access.same_address, access.requests)
+    if waiting < WAITING_LANES:
+        return
+    yield Advice(
+        f"{_number(waiting)} of {_number(ratio(access.lanes, access.requests))} lanes of an atomic "
+        "wait for another lane with the same address; add up within the warp first "
+        "(__reduce_add_sync, __shfl_down_sync), or have an array for each block in shared memory",
+        SAME_ADDRESS_CYCLES * access.same_address,
+        access.file,
+        access.line,
+    )
+
+
+def _divergence(kernel: Kernel) -> Iterator[Advice]:
+    for line in kernel.lines:
+        share = ratio(line.instructions, kernel.instructions)
+        if line.active_lanes < FEW_LANES and share >= SHARE_OF_INSTRUCTIONS:
+            yield _few_lanes(line, share)
+
+
+def _few_lanes(line: Line, share: float) -> Advice:
+    lost = line.instructions * (1 - line.active_lanes / WARP)
+    return Advice(
+        f"{_number(line.active_lanes)} of {WARP} lanes are active in {share:.0%} of the kernel's "
+        "instructions: threads of a warp take different branches, or go round a loop unequally often; "
+        "give whole warps the same work",
+        INSTRUCTION_CYCLES * lost,
+        line.file,
+        line.line,
+    )
+
+
+def _double(kernel: Kernel) -> Iterator[Advice]:
+    share = ratio(kernel.classes.get("double", 0), kernel.instructions)
+    if share < SHARE_OF_DOUBLE:
+        return
+    first = max(kernel.lines, key=lambda line: line.classes.get("double", 0))
+    yield Advice(
+        f"{share:.0%} of the instructions compute in double precision, which GPUs without fast double "
+        "precision do at 1/64 of the speed of float; if float suffices, write 1.0f for 1.0 and sinf "
+        "for sin",
+        INSTRUCTION_CYCLES * kernel.classes["double"],
+        first.file,
+        first.line,
+    )
+
+
+def _shape(kernel: Kernel) -> Iterator[Advice]:
+    rest = kernel.threads % WARP
+    if rest:
+        yield Advice(
+            f"{kernel.threads} threads of a block fill {-(-kernel.threads // WARP)} warps, of which the "
+            f"last has {rest} of {WARP} lanes; take a multiple of {WARP}",
+            INSTRUCTION_CYCLES
+            * ratio(kernel.instructions, -(-kernel.threads // WARP))
+            * (1 - rest / WARP),
+        )
+    occupancy = kernel.occupancy
+    if occupancy.fraction < LOW_OCCUPANCY:
+        yield Advice(
+            f"occupancy is {occupancy.fraction:.0%}, limited by {' and '.join(occupancy.limited_by)}: "
+            f"a multiprocessor has room for {_plural(occupancy.blocks, 'block')}; blocks that need less "
+            "of that let more warps hide the time that memory takes"
+        )
+    x, y, z = kernel.grid
+    if x * y * z < FEW_BLOCKS:
+        yield Advice(
+            f"a grid of {_plural(x * y * z, 'block')} keeps at most {x * y * z} of a GPU's "
+            "multiprocessors busy; there are from 20 to over 100"
+        )

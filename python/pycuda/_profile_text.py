@@ -1,0 +1,211 @@
+"""A profile as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pycuda._profile_advice import NO_LINE, advice_for
+from pycuda._profile_data import WARP, Access, Event, Kernel, Line, Record, ratio
+
+_BOLD, _YELLOW, _GREY, _PLAIN = "\x1b[1m", "\x1b[33m", "\x1b[90m", "\x1b[0m"
+
+
+def duration(nanoseconds: float) -> str:
+    """ "12.3 ms" and the like."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def size(count: float) -> str:
+    """Bytes: "1.5 KB" and the like."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1024 or unit == "GB":
+            break
+        count /= 1024
+    return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"
+
+
+def number(count: float) -> str:
+    """A count, short: "1234", "56.7k", "8.9M"."""
+    for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if count >= 10 * scale:
+            return f"{count / scale:.3g}{unit}"
+    return f"{count:.0f}"
+
+
+def shape(extent: Iterable[int]) -> str:
+    """ "16 x 8" of (16, 8, 1)."""
+    extents = list(extent)
+    while len(extents) > 1 and extents[-1] == 1:
+        extents.pop()
+    return " x ".join(map(str, extents))
+
+
+_PLURALS = {"copy": "copies", "launch": "launches"}
+
+
+def times(count: int, word: str) -> str:
+    """ "1 copy", "2 copies"."""
+    return f"{count} {word if count == 1 else _PLURALS.get(word, word + 's')}"
+
+
+def heading(kernel: Kernel) -> str:
+    """Shape, launches and time of a kernel."""
+    timed = (
+        f", {duration(kernel.nanoseconds)} on the {kernel.processor}"
+        if kernel.nanoseconds
+        else ""
+    )
+    failed = f", {kernel.failures} failed" if kernel.failures else ""
+    return (
+        f"grid {shape(kernel.grid)}, block {shape(kernel.block)}, "
+        f"{times(kernel.launches, 'launch')}{timed}{failed}"
+    )
+
+
+def resources(kernel: Kernel) -> str:
+    """Registers, memory and occupancy of a kernel."""
+    shared = f"{size(kernel.static_shared_bytes)} of shared memory"
+    if kernel.dynamic_shared_bytes:
+        shared = (
+            f"{size(kernel.static_shared_bytes)} + {size(kernel.dynamic_shared_bytes)} of shared "
+            "memory (static + dynamic)"
+        )
+    occupancy = kernel.occupancy
+    about = "about " if kernel.processor == "CPU" else ""
+    return (
+        f"{about}{kernel.registers} registers a thread, {shared}, occupancy {occupancy.fraction:.0%}: "
+        f"{times(occupancy.blocks, 'block')} of a multiprocessor, limited by "
+        f"{' and '.join(occupancy.limited_by)}"
+    )
+
+
+def _sum(accesses: list[Access], count: str) -> int:
+    return sum(getattr(access, count) for access in accesses)
+
+
+def memory_of(accesses: list[Access]) -> str:
+    """What a line's accesses did: "ld.global 32 of 4 sectors", and so on."""
+    words = {"load": "ld", "store": "st", "atomic": "atom"}
+    parts = []
+    for access in accesses:
+        name = f"{words[access.kind]}.{access.space}"
+        if access.space == "shared":
+            parts.append(
+                f"{name} {access.wavefronts_per_request:.3g} wavefronts "
+                f"({ratio(access.ideal_wavefronts, access.requests):.3g})"
+            )
+        else:
+            parts.append(
+                f"{name} {access.sectors_per_request:.3g} sectors "
+                f"({access.ideal_sectors_per_request:.3g})"
+            )
+        if access.kind == "atomic" and access.same_address:
+            waiting = ratio(access.same_address, access.requests)
+            parts.append(f"{waiting:.3g} lanes wait")
+    return ", ".join(parts)
+
+
+def _row(kernel: Kernel, line: Line) -> tuple[str, ...]:
+    text = kernel.line_text(line.file, line.line).strip()
+    return (
+        str(line.line or "-"),
+        number(line.executions),
+        number(line.instructions),
+        f"{line.active_lanes:.1f}",
+        memory_of(kernel.accesses_of(line.file, line.line)),
+        text if line.line else f"({NO_LINE})",
+    )
+
+
+_HEAD = ("line", "executed", "instructions", "lanes", "memory", "source")
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if number > 3 else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _lines(kernel: Kernel) -> list[str]:
+    lines = []
+    for file in dict.fromkeys(line.file for line in kernel.lines):
+        chosen = [line for line in kernel.lines if line.file == file]
+        lines += [f"  {file}"]
+        table = _table([_HEAD, *(_row(kernel, line) for line in chosen)])
+        lines += [f"    {row}" for row in table]
+    return lines
+
+
+def _describe(kernel: Kernel, paint) -> list[str]:
+    lines = [
+        paint(_BOLD, f"kernel {kernel.name}") + f": {heading(kernel)}",
+        f"  {resources(kernel)}",
+    ]
+    if kernel.lines:
+        lines += [
+            f"  {number(kernel.instructions)} instructions of warps, {kernel.active_lanes:.1f} of "
+            f"{WARP} lanes active; "
+            + ", ".join(f"{name} {number(n)}" for name, n in kernel.classes.items())
+        ]
+    for rank, advice in enumerate(advice_for(kernel) if kernel.lines else [], 1):
+        lines += [paint(_YELLOW, f"  {rank}. {advice}")]
+    return [*lines, *_lines(kernel), ""]
+
+
+def _total(events: Iterable[Event], activity: str) -> tuple[int, int, int]:
+    chosen = [event for event in events if event.activity == activity]
+    time = sum(event.end - event.begin for event in chosen)
+    return len(chosen), time, sum(event.bytes for event in chosen)
+
+
+def _timeline(record: Record, paint) -> list[str]:
+    lines = [paint(_BOLD, "timeline")]
+    for activity in ("kernel", "copy", "fill", "host function", "host wait"):
+        count, time, moved = _total(record.events, activity)
+        if count:
+            what = f", {size(moved)}" if moved else ""
+            lines.append(f"  {times(count, activity)}, {duration(time)}{what}")
+    if record.events_left_out:
+        lines.append(f"  {times(record.events_left_out, 'event')} more were left out")
+    return [*lines, ""] if len(lines) > 1 else []
+
+
+def report(record: Record, colour: bool = False) -> str:
+    """A profile for a person: kernels by their cost, the greatest first, then the timeline."""
+
+    def paint(style: str, text: str) -> str:
+        return f"{style}{text}{_PLAIN}" if colour else text
+
+    lines = []
+    for kernel in by_cost(record.kernels):
+        lines += _describe(kernel, paint)
+    lines += _timeline(record, paint)
+    if not lines:
+        return "no kernel was launched, and nothing was copied"
+    lines.append(paint(_GREY, remark(record)))
+    return "\n".join(lines)
+
+
+def remark(record: Record) -> str:
+    """Which of the numbers are a GPU's."""
+    if any(kernel.processor == "GPU" for kernel in record.kernels):
+        return "Times are of the GPU. softcuda counts what kernels do: PYCUDA_DRIVER=softcuda."
+    if not any(kernel.lines for kernel in record.kernels):
+        return "Times are of the CPU."
+    return (
+        "Times are of the CPU, and counting makes kernels slower. The other numbers are those of a GPU. "
+        "In brackets: what would do."
+    )
+
+
+def by_cost(kernels: Iterable[Kernel]) -> list[Kernel]:
+    """Kernels by their instructions, or by their time where nothing was counted."""
+    return sorted(kernels, key=lambda k: (-k.instructions, -k.nanoseconds))

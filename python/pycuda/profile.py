@@ -1,0 +1,148 @@
+"""Profile: why kernels are slow, line by line, counted by softcuda while they run.
+
+For a part of a program::
+
+    with pycuda.profile() as profile:
+        kernel(array, block=(256, 1, 1))
+    print(profile.report())
+    profile.save("report.html")
+
+softcuda counts what a GPU would do: instructions and active lanes of each source line, sectors of global
+memory, bank conflicts of shared memory, conflicts of atomics. Only softcuda does this: set the environment
+variable ``PYCUDA_DRIVER=softcuda`` on a machine with a GPU. ``python -m pycuda profile program.py``
+profiles a whole program.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+
+from pycuda import (
+    _driver,
+    _profile_data,
+    _profile_html,
+    _profile_sources,
+    _profile_text,
+    _profile_trace,
+)
+from pycuda._profile_advice import Advice, advice_for
+from pycuda._profile_data import Access, Event, Kernel, Line, Occupancy, Record
+from pycuda.check import wait_for_work
+
+__all__ = [
+    "Access",
+    "Advice",
+    "Event",
+    "Kernel",
+    "Line",
+    "Occupancy",
+    "Profile",
+    "advice_for",
+    "profile",
+]
+
+_TIMELINE, _COUNTERS = 1, 2
+
+
+class Profile:
+    """What is launched in a ``with`` block of this is recorded.
+
+    counters: whether kernels count what they execute and access. They are slower then.
+    timeline: whether begin and end of kernels, copies and waits are recorded.
+
+    The modes hold for all threads of the process. The end of the block waits for the work of the current
+    context. Raises ValueError if nothing is to be recorded, and :class:`pycuda.driver.Error` if the driver
+    has no profile.
+    """
+
+    def __init__(self, counters: bool = True, timeline: bool = True) -> None:
+        self._modes = (_COUNTERS if counters else 0) | (_TIMELINE if timeline else 0)
+        if not self._modes:
+            raise ValueError("counters and timeline are both False; set one of them")
+        self._is_active = False
+        self._modes_before = 0
+        self._before = Record((), ())
+        self._record = Record((), ())
+
+    def __enter__(self) -> Profile:
+        if self._is_active:
+            raise RuntimeError("this profile has begun already; make another one")
+        self._modes_before = _driver._profile_modes()
+        if self._modes_before:
+            wait_for_work()  # launches of an outer profile are not of this one
+        _driver._set_profile_modes(self._modes_before | self._modes)
+        if not self._modes_before:
+            _driver._forget_profile()  # nobody wants the earlier record any more
+        self._before = _current()
+        self._is_active = True
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        failure = None
+        try:
+            wait_for_work()
+        except _driver.Error as raised:
+            failure = raised  # a kernel that ended its context
+        self._record = self._new_record()
+        self._is_active = False
+        _driver._set_profile_modes(self._modes_before)
+        if error is None and failure is not None:
+            raise failure
+
+    def _new_record(self) -> Record:
+        return _profile_data.since(_current(), self._before)
+
+    @property
+    def record(self) -> Record:
+        """All that was recorded since the block began. Inside the block: of launches that have ended."""
+        return self._new_record() if self._is_active else self._record
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels that were launched, those of the most instructions first."""
+        return tuple(_profile_text.by_cost(self.record.kernels))
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Kernels, copies and waits with their times, in the order of their ends."""
+        return self.record.events
+
+    def report(self, colour: bool = False) -> str:
+        """The profile as text for a person. ``colour`` adds a terminal's colours."""
+        return _profile_text.report(self.record, colour)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the profile as one page of HTML, which needs no other file. Raises OSError."""
+        _profile_html.write(self.record, path)
+
+    def save_trace(self, path: str | os.PathLike) -> None:
+        """Write the timeline for Perfetto (ui.perfetto.dev) or chrome://tracing. Raises OSError."""
+        _profile_trace.write(self.record, path)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return _profile_html.fragment(self.record)
+
+
+def _current() -> Record:
+    return _profile_data.parse(_driver._profile_report(), _profile_sources.texts())
+
+
+def profile(counters: bool = True, timeline: bool = True) -> Profile:
+    """Profile the kernels of a ``with`` block: ``with pycuda.profile() as profile: ...``
+
+    The parameters are those of :class:`Profile`, which is what this returns.
+    """
+    return Profile(counters, timeline)
+
+
+class _CallableModule(types.ModuleType):
+    """``pycuda.profile`` is this module, and is called as the function of the same name."""
+
+    def __call__(self, counters: bool = True, timeline: bool = True) -> Profile:
+        return profile(counters, timeline)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -1,0 +1,230 @@
+// counts.cpp -- increments, calls, and the table that says what they are for.
+#include "codegen/counts.h"
+
+#include "ir/exchange.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace softcuda::codegen {
+
+using ir::Opcode;
+using ir::Scalar;
+using rt::InstructionClass;
+
+namespace {
+
+/// Of arithmetic, by the type in which it computes.
+InstructionClass arithmetic_in(Scalar type) {
+    if (!ir::is_floating(type))
+        return InstructionClass::Integer;
+    switch (type) {
+    case Scalar::F64:
+        return InstructionClass::Double;
+    case Scalar::F32:
+    case Scalar::F32x2:
+    case Scalar::TF32:
+        return InstructionClass::Float;
+    default:
+        return InstructionClass::Half;
+    }
+}
+
+bool is_approximate(const ir::Instruction &i) {
+    switch (i.opcode) {
+    case Opcode::Sin:
+    case Opcode::Cos:
+    case Opcode::Lg2:
+    case Opcode::Ex2:
+    case Opcode::Tanh:
+    case Opcode::Rsqrt:
+        return true;
+    case Opcode::Sqrt:
+    case Opcode::Rcp:
+    case Opcode::Div:
+        return i.attributes.precision == ir::Precision::Approx;
+    default:
+        return false;
+    }
+}
+
+/// Nothing for what is no instruction of its own on a GPU.
+std::optional<InstructionClass> class_of(const ir::Instruction &i) {
+    if (is_approximate(i))
+        return InstructionClass::Special;
+    if (i.is(Opcode::Mma))
+        return InstructionClass::Matrix;
+    if (ir::is_exchange(i) || i.is(Opcode::ActiveMask))
+        return InstructionClass::Exchange;
+    if (ir::is_block_barrier(i))
+        return InstructionClass::Barrier;
+    if (ir::info(i.opcode).terminator || i.is(Opcode::Call) || i.is(Opcode::Trap))
+        return InstructionClass::Control;
+    switch (i.opcode) {
+    case Opcode::Undef:
+    case Opcode::Phi:
+    case Opcode::SymbolAddress:
+    case Opcode::LoadParam: // operands in the bank of constants
+    case Opcode::ParamAddress:
+    case Opcode::StackBase:
+    case Opcode::Bitcast:
+    case Opcode::ToGeneric:
+    case Opcode::FromGeneric:
+    case Opcode::FunctionAddress:
+        return std::nullopt;
+    case Opcode::Convert:
+    case Opcode::ConvertPair:
+    case Opcode::ConvertPack:
+        return InstructionClass::Conversion;
+    case Opcode::Load:
+        return InstructionClass::Load;
+    case Opcode::Store:
+        return InstructionClass::Store;
+    case Opcode::Atomic:
+    case Opcode::Reduce:
+        return InstructionClass::Atomic;
+    case Opcode::TextureRead:
+    case Opcode::SurfaceWrite:
+        return InstructionClass::Texture;
+    default:
+        return ir::info(i.opcode).pure ? arithmetic_in(i.attributes.type) : InstructionClass::Other;
+    }
+}
+
+rt::WatchSpace space_of(ir::Space space) {
+    switch (space) {
+    case ir::Space::Shared:
+        return rt::WatchSpace::Shared;
+    case ir::Space::Local:
+        return rt::WatchSpace::Local;
+    case ir::Space::Global:
+        return rt::WatchSpace::Global;
+    default:
+        return rt::WatchSpace::Generic;
+    }
+}
+
+llvm::Constant *structure(llvm::ArrayRef<llvm::Constant *> members) {
+    return llvm::ConstantStruct::getAnon(members);
+}
+
+} // namespace
+
+Counts::Counts(KernelEmitter &kernel) : kernel_(kernel) {}
+
+void Counts::begin() {
+    llvm::IRBuilder<> &b = kernel_.builder;
+    // Has its value in finish(), when all lines are known.
+    llvm::Type *word = b.getInt32Ty(), *pointer = b.getPtrTy();
+    llvm::StructType *type = llvm::StructType::get(pointer, pointer, word, word);
+    table_ = new llvm::GlobalVariable(kernel_.module, type, true, llvm::GlobalValue::PrivateLinkage,
+                                      llvm::Constant::getNullValue(type), "counts");
+    const llvm::FunctionCallee find =
+        kernel_.runtime_function("scu_count_begin", pointer, {pointer, pointer});
+    lines_here_ = b.CreateCall(find, {kernel_.invariants.worker, table_}, "counts");
+}
+
+void Counts::enter(const ir::Block *block) {
+    run_ = {.block = block};
+    mask_ = nullptr;
+    counted_.clear();
+}
+
+void Counts::add(WarpEmitter &w, const ir::Instruction &i) {
+    const std::optional<InstructionClass> kind = class_of(i);
+    if (!kind)
+        return;
+    const unsigned line = line_of(w, i);
+    if (known_.insert(&i).second)
+        ++lines_[line].instructions[static_cast<unsigned>(*kind)];
+    if (counted_.insert(line).second)
+        count_up(w, line);
+}
+
+unsigned Counts::line_of(WarpEmitter &w, const ir::Instruction &i) {
+    if (mask_ && mask_ != w.mask()) {
+        ++run_.number;
+        counted_.clear();
+    }
+    mask_ = w.mask();
+    const Place place(i.location.file, i.location.line);
+    const auto [found, is_new] =
+        line_numbers_.try_emplace({run_, place}, static_cast<unsigned>(lines_.size()));
+    if (is_new)
+        lines_.push_back({.place = place});
+    return found->second;
+}
+
+void Counts::count_up(WarpEmitter &w, unsigned line) {
+    llvm::Value *lanes = w.mask_bits();
+    const auto add = [&](std::size_t offset, llvm::Value *more) {
+        llvm::Value *at = w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), lines_here_,
+                                                         line * sizeof(rt::LineCounts) + offset);
+        llvm::Value *sum = w.b.CreateAdd(w.b.CreateLoad(w.b.getInt64Ty(), at),
+                                         w.b.CreateZExt(more, w.b.getInt64Ty()));
+        w.b.CreateStore(sum, at);
+    };
+    add(offsetof(rt::LineCounts, warps), w.b.CreateICmpNE(lanes, w.i32(0)));
+    add(offsetof(rt::LineCounts, lanes), w.b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, lanes));
+}
+
+void Counts::add_access(WarpEmitter &w, const ir::Instruction &i, const Address &address) {
+    const rt::WatchKind kind = i.is(Opcode::Load)    ? rt::WatchKind::Load
+                               : i.is(Opcode::Store) ? rt::WatchKind::Store
+                                                     : rt::WatchKind::Atomic;
+    const auto [found, is_new] =
+        access_numbers_.try_emplace(&i, static_cast<std::uint32_t>(accesses_.size()));
+    if (is_new)
+        accesses_.push_back(structure(
+            {file(i.location.file), w.i32(i.location.line), w.i32(static_cast<std::uint32_t>(kind)),
+             w.i32(static_cast<std::uint32_t>(space_of(i.attributes.space))),
+             w.i32(address.bytes)}));
+    llvm::Value *all = all_addresses(w, address), *places = kernel_.call_slot(all->getType());
+    w.b.CreateStore(all, places);
+    llvm::Value *arguments[] = {kernel_.invariants.worker, table_, w.i32(found->second),
+                                w.mask_bits(), places};
+    llvm::Type *pointer = w.b.getPtrTy(), *word = w.b.getInt32Ty();
+    w.b.CreateCall(kernel_.runtime_function("scu_count_access", w.b.getVoidTy(),
+                                            {pointer, pointer, word, word, pointer}),
+                   arguments);
+}
+
+void Counts::finish() {
+    llvm::IRBuilder<> &b = kernel_.builder;
+    // Instructions that no line stands for belong to the file that the others are from.
+    const auto known = std::ranges::find_if(lines_, [](const Line &l) { return l.place.first; });
+    std::vector<llvm::Constant *> lines;
+    for (Line &line : lines_) {
+        if (line.place == Place() && known != lines_.end())
+            line.place.first = known->place.first;
+        lines.push_back(
+            structure({file(line.place.first), b.getInt32(line.place.second),
+                       llvm::ConstantDataArray::get(kernel_.context, line.instructions)}));
+    }
+    llvm::Constant *none = llvm::ConstantPointerNull::get(b.getPtrTy());
+    table_->setInitializer(
+        structure({lines.empty() ? none : array(lines), accesses_.empty() ? none : array(accesses_),
+                   b.getInt32(static_cast<std::uint32_t>(lines.size())),
+                   b.getInt32(static_cast<std::uint32_t>(accesses_.size()))}));
+}
+
+llvm::Constant *Counts::file(std::uint32_t number) {
+    const auto &files = kernel_.plan.files;
+    return llvm::cast<llvm::Constant>(
+        kernel_.text(number < files.size() ? files[number] : "kernel.ptx"));
+}
+
+llvm::Constant *Counts::array(const std::vector<llvm::Constant *> &elements) {
+    auto *type = llvm::ArrayType::get(elements.front()->getType(), elements.size());
+    llvm::Constant *value = llvm::ConstantArray::get(type, elements);
+    return new llvm::GlobalVariable(kernel_.module, type, true, llvm::GlobalValue::PrivateLinkage,
+                                    value, "counted");
+}
+
+void count_access(WarpEmitter &w, const ir::Instruction &i, const Address &address) {
+    const ir::Space space = i.attributes.space;
+    if (w.kernel.counts && space != ir::Space::Param && space != ir::Space::Constant)
+        w.kernel.counts->add_access(w, i, address);
+}
+
+} // namespace softcuda::codegen

@@ -4,6 +4,7 @@ python -m pycuda                    driver, devices, compilers, headers, caches
 python -m pycuda cache              what is in the cache of compiled kernels
 python -m pycuda cache --clear      empty it
 python -m pycuda check PROGRAM      run a program and find defects in its kernels; --help says more
+python -m pycuda gdb PROGRAM        run a program under gdb, which stops in its kernels; --help says more
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pycuda
-from pycuda import _check_command, compiler, driver
+from pycuda import _check_command, _gdb_command, compiler, driver
 
 
 def _readable(size: float) -> str:
@@ -126,6 +127,8 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["check"]:
         return _check_command.main(arguments[1:])
+    if arguments[:1] == ["gdb"]:
+        return _gdb_command.main(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="python -m pycuda",
         description=__doc__,

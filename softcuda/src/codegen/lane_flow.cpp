@@ -11,6 +11,7 @@
 // for others, and the rest of the block follows when they are complete. Values are kept in memory
 // from place to place, and a lane changes its own part of them only.
 
+#include "codegen/debug_frame.h"
 #include "codegen/lane_exchange.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
@@ -110,6 +111,8 @@ void WarpEmitter::begin_place(std::uint32_t place) {
     b.SetInsertPoint(places_[place]);
     mask_ = mask_from_bits(
         b.CreateLoad(b.getInt32Ty(), lane_member(offsetof(LaneState, mask)), "mask"));
+    if (DebugFrame *debugger = kernel.debug_frame())
+        debugger->set_mask(*this, mask_);
 }
 
 void WarpEmitter::go_to_place(std::uint32_t place, llvm::Value *lanes) {
@@ -164,6 +167,8 @@ void WarpEmitter::drop_lanes(llvm::Value *bits) {
     llvm::BasicBlock *left = new_block("left");
     b.CreateCondBr(any(mask_), left, dispatch_);
     b.SetInsertPoint(left);
+    if (DebugFrame *debugger = kernel.debug_frame())
+        debugger->set_mask(*this, mask_);
     fetch_from_here();
 }
 

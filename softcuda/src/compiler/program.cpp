@@ -8,6 +8,7 @@
 #include "compiler/runtime_functions.h"
 #include "ir/lower.h"
 #include "jit/code.h"
+#include "jit/debugger.h"
 #include "jit/line_table.h"
 #include "jit/object_cache.h"
 #include "ptx/link.h"
@@ -27,12 +28,14 @@ namespace softcuda::compiler {
 
 namespace {
 
-/// Machine code that the runtime knows of as long as it exists.
+/// Machine code that the runtime knows of as long as it exists, and a debugger if it is for one.
 class RegisteredCode {
   public:
-    explicit RegisteredCode(std::span<const char> object)
+    RegisteredCode(std::span<const char> object, bool for_debugger)
         : code_(object, runtime_functions()), lines_(object) {
         rt::register_code(code_.range().data(), code_.range().size());
+        if (for_debugger)
+            debugger_ = jit::DebuggerEntry(object, code_.sections());
     }
     ~RegisteredCode() { rt::unregister_code(code_.range().data()); }
     RegisteredCode(const RegisteredCode &) = delete;
@@ -49,6 +52,7 @@ class RegisteredCode {
   private:
     jit::Code code_;
     jit::LineTable lines_;
+    jit::DebuggerEntry debugger_; ///< goes before the code does
 };
 
 const jit::Target &host_target() {
@@ -197,17 +201,24 @@ class PtxProgram final : public Program {
         GeneratedKernel kernel = compile_kernel(
             *module_, *functions_[index],
             {.block = shape.block, .small_grid = shape.small_grid, .call_stack = shape.call_stack},
-            {.cooperative = shape.cooperative,
-             .wanted = shape.checks != 0 ? rt::Tier::Fibers : wanted_tier(),
-             .checks = shape.checks},
-            host_target());
+            {.cooperative = shape.cooperative, .wanted = tier_for(shape), .checks = shape.checks},
+            target());
         disk_cache().store(key, pack(kernel));
         return kernel;
     }
 
+    [[nodiscard]] jit::Target target() const {
+        return module_->debug ? host_target().for_debugging() : host_target();
+    }
+
+    // Checks and debuggers follow one warp at a time.
+    [[nodiscard]] std::optional<rt::Tier> tier_for(const Shape &shape) const {
+        return shape.checks != 0 || module_->debug ? rt::Tier::Fibers : wanted_tier();
+    }
+
     std::string disk_key(std::size_t index, const Shape &shape) const {
         std::string key = "softcuda " + build_identity() + ' ' +
-                          std::to_string(rt::kKernelAbiVersion) + ' ' + host_target().key() + ' ' +
+                          std::to_string(rt::kKernelAbiVersion) + ' ' + target().key() + ' ' +
                           kernels_[index].name;
         for (std::uint32_t extent : shape.block)
             key += ' ' + std::to_string(extent);
@@ -222,9 +233,9 @@ class PtxProgram final : public Program {
         return key + '\n' + ptx_;
     }
 
-    static std::shared_ptr<const CompiledKernel> load(const GeneratedKernel &generated,
-                                                      const Shape &shape) {
-        auto code = std::make_shared<const RegisteredCode>(generated.object);
+    std::shared_ptr<const CompiledKernel> load(const GeneratedKernel &generated,
+                                               const Shape &shape) const {
+        auto code = std::make_shared<const RegisteredCode>(generated.object, module_->debug);
         auto kernel = std::make_shared<CompiledKernel>();
         kernel->tier = generated.tier;
         if (generated.tier == rt::Tier::Regions)
@@ -234,6 +245,7 @@ class PtxProgram final : public Program {
         kernel->scratch_bytes = generated.scratch_bytes;
         kernel->instructions_per_block = generated.instructions_per_block;
         kernel->loops = generated.loops;
+        kernel->debugged = module_->debug;
         kernel->checked = shape.checks != 0;
         kernel->call_stack = shape.call_stack;
         kernel->line_of = [code](std::uint64_t address) { return code->line_of(address); };

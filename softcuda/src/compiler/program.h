@@ -72,6 +72,7 @@ struct CompiledKernel {
     std::uint64_t scratch_bytes = 0;      ///< WorkerState::scratch that a block needs
     std::uint64_t instructions_per_block; ///< rough cost, loops counted once
     std::uint32_t call_stack = 0;         ///< what it was compiled for: Shape::call_stack
+    bool debugged = false;                ///< for a debugger: frames on the stack are large
     bool checked = false;                 ///< tells what it does: rt/watch.h
     bool loops = false; ///< has a loop: may run long, so never on the caller's own thread
     std::shared_ptr<const void> code; ///< keeps the machine code mapped

@@ -113,6 +113,8 @@ std::uint32_t call_stack_of(const Function &function) {
 /// A warp's stack for each byte of its threads': it holds whole vectors of what a thread has in
 /// registers, and one word of each call.
 constexpr std::uint64_t kStackFactor = 4;
+/// Of a warp whose code is not optimised: every value has a place of its own. Bytes.
+constexpr std::uint64_t kDebuggedStack = std::uint64_t{16} << 20;
 
 KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
                            Code code, const LaunchRequest &request, const LaunchTicket &ticket)
@@ -132,7 +134,8 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
                    .local = std::uint64_t{info.local_bytes_per_thread + code_->call_stack} *
                             product(request.block),
                    .scratch = code_->scratch_bytes,
-                   .stack = kStackFactor * rt::kWarpSize * code_->call_stack};
+                   .stack = std::max(kStackFactor * rt::kWarpSize * code_->call_stack,
+                                     code_->debugged ? kDebuggedStack : 0)};
     work.cooperative = request.cooperative;
     work.priority = stream.priority();
     work.most_seats = stream.multiprocessors();

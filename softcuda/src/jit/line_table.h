@@ -24,6 +24,13 @@ class LineTable {
     /// counts to the one before it. Nothing where there is none, or the object is damaged.
     [[nodiscard]] std::optional<SourceLine> find(std::uint64_t offset) const;
 
+    struct Row {
+        std::uint64_t offset = 0; ///< in the object's code
+        SourceLine place;
+    };
+    /// All places where another line begins, by offset. Code for no line has none.
+    [[nodiscard]] std::vector<Row> rows() const;
+
   private:
     std::vector<char> object_;
 };

@@ -11,6 +11,7 @@
 #include "jit/debugger.h"
 #include "jit/line_table.h"
 #include "jit/object_cache.h"
+#include "jit/perf_files.h"
 #include "ptx/link.h"
 #include "rt/code_ranges.h"
 #include "rt/reserved_range.h"
@@ -39,6 +40,8 @@ class RegisteredCode {
     }
     ~RegisteredCode() { rt::unregister_code(code_.range().data()); }
     RegisteredCode(const RegisteredCode &) = delete;
+
+    void tell_perf(const jit::SourceName &name) const { jit::tell_perf(code_, lines_, name); }
 
     template <class Entry> [[nodiscard]] Entry entry() const {
         return code_.find_as<Entry>(codegen::kEntryName);
@@ -127,7 +130,7 @@ class PtxProgram final : public Program {
         if (slot.kernel)
             return slot.kernel;
         try {
-            slot.kernel = load(find_or_generate(index, shape), shape);
+            slot.kernel = load(index, find_or_generate(index, shape), shape);
         } catch (const codegen::Unsupported &refusal) {
             log = "kernel `" + kernels_[index].name + "`, " + place(refusal.location) + ": " +
                   refusal.what();
@@ -233,9 +236,20 @@ class PtxProgram final : public Program {
         return key + '\n' + ptx_;
     }
 
-    std::shared_ptr<const CompiledKernel> load(const GeneratedKernel &generated,
+    /// What a function of the kernel's object is called in the source; codegen makes the names.
+    [[nodiscard]] std::string source_name(std::size_t index, std::string_view symbol) const {
+        if (symbol == codegen::kEntryName)
+            return kernels_[index].name;
+        if (const auto number = codegen::function_number(symbol);
+            number && *number < module_->functions.size())
+            return module_->functions[*number]->name;
+        return std::string(symbol);
+    }
+
+    std::shared_ptr<const CompiledKernel> load(std::size_t index, const GeneratedKernel &generated,
                                                const Shape &shape) const {
         auto code = std::make_shared<const RegisteredCode>(generated.object, module_->debug);
+        code->tell_perf([&](std::string_view symbol) { return source_name(index, symbol); });
         auto kernel = std::make_shared<CompiledKernel>();
         kernel->tier = generated.tier;
         if (generated.tier == rt::Tier::Regions)

@@ -24,21 +24,6 @@ bool fits_register(std::uint64_t bytes) {
     return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-/// "tile" of "_ZZ4workE4tile": the last word of a name that a compiler has made.
-std::string plain_name(const std::string &name) {
-    if (!name.starts_with("_Z"))
-        return name;
-    for (std::size_t digits = 1; digits <= 3 && digits < name.size(); ++digits)
-        for (std::size_t length = 1; length + digits < name.size(); ++length) {
-            const std::size_t at = name.size() - length - digits;
-            const std::string number = std::to_string(length);
-            if (number.size() == digits && name.compare(at, digits, number) == 0 &&
-                (at == 0 || name[at - 1] < '0' || name[at - 1] > '9'))
-                return name.substr(at + digits);
-        }
-    return name;
-}
-
 } // namespace
 
 DebugFrame::DebugFrame(KernelEmitter &kernel, llvm::Value *warp)
@@ -177,7 +162,7 @@ void DebugFrame::declare_coordinates() {
 // NVRTC does not describe them: they are bytes here, to be cast.
 void DebugFrame::declare_shared() {
     for (const ir::LocalVariable &variable : kernel_.plan.function.variables) {
-        const std::string name = plain_name(variable.name);
+        const std::string name = ir::plain_name(variable.name);
         const bool known = std::ranges::any_of(
             source_.variables, [&](const ir::DebugVariable &v) { return v.name == name; });
         if (variable.space == ir::Space::Shared && !known)

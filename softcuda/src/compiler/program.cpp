@@ -6,6 +6,7 @@
 #include "compiler/kernel_cache.h"
 #include "compiler/pipeline.h"
 #include "compiler/runtime_functions.h"
+#include "ir/find_origin.h"
 #include "ir/lower.h"
 #include "jit/code.h"
 #include "jit/debugger.h"
@@ -18,6 +19,7 @@
 #include "rt/windows.h"
 #include "support/library_identity.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -47,9 +49,9 @@ class RegisteredCode {
         return code_.find_as<Entry>(codegen::kEntryName);
     }
 
-    [[nodiscard]] std::string line_of(std::uint64_t address) const {
+    [[nodiscard]] SourcePlace place_of(std::uint64_t address) const {
         const auto found = lines_.find(address - code_.text());
-        return found ? found->file + ":" + std::to_string(found->line) : "";
+        return found ? SourcePlace{found->file, found->line, found->column} : SourcePlace{};
     }
 
   private:
@@ -103,6 +105,50 @@ const jit::ObjectCache &disk_cache() {
     static const jit::ObjectCache cache =
         build_identity().empty() ? jit::ObjectCache() : jit::ObjectCache::from_environment();
     return cache;
+}
+
+/// Of a kernel's parameter, the name is known from a debugger's data alone.
+std::string parameter_name(const ir::Function &kernel, std::uint32_t number) {
+    if (kernel.debug)
+        for (const ir::DebugVariable &variable : kernel.debug->variables)
+            if (variable.parameter && number-- == 0)
+                return variable.name;
+    return "";
+}
+
+AccessedVariable variable_of(const ir::Module &module, const ir::Function &kernel,
+                             const ir::Origin &origin) {
+    switch (origin.kind) {
+    case ir::Origin::Kind::Parameter:
+        return {parameter_name(kernel, origin.number), origin.number};
+    case ir::Origin::Kind::Local:
+        return {ir::plain_name(kernel.variables[origin.number].name), {}};
+    case ir::Origin::Kind::Global:
+        break;
+    }
+    return {ir::plain_name(module.variables[origin.number].name), {}};
+}
+
+std::vector<AccessedVariable> accessed_variables(const ir::Module &module,
+                                                 const ir::Function &kernel,
+                                                 const SourcePlace &place,
+                                                 AccessDirection direction) {
+    const auto kind =
+        direction == AccessDirection::Read ? ir::AccessKind::Read : ir::AccessKind::Write;
+    std::vector<AccessedVariable> found;
+    for (std::uint32_t file = 0; file < module.files.size(); ++file) {
+        // Line tables keep folders apart from names.
+        const std::string &name = module.files[file];
+        if (place.file.empty() || !(name == place.file || name.ends_with("/" + place.file)))
+            continue;
+        ir::Location location;
+        location.file = file;
+        location.line = place.line;
+        location.column = place.column;
+        for (const ir::Origin &origin : ir::find_origins(kernel, location, kind))
+            found.push_back(variable_of(module, kernel, origin));
+    }
+    return found;
 }
 
 class PtxProgram final : public Program {
@@ -262,13 +308,17 @@ class PtxProgram final : public Program {
         kernel->debugged = module_->debug;
         kernel->checked = shape.checks != 0;
         kernel->call_stack = shape.call_stack;
-        kernel->line_of = [code](std::uint64_t address) { return code->line_of(address); };
+        kernel->place_of = [code](std::uint64_t address) { return code->place_of(address); };
+        kernel->accessed_at = [module = module_, function = functions_[index]](
+                                  const SourcePlace &place, AccessDirection direction) {
+            return accessed_variables(*module, *function, place, direction);
+        };
         kernel->code = std::move(code);
         return kernel;
     }
 
     std::string ptx_;
-    std::unique_ptr<ir::Module> module_;
+    std::shared_ptr<const ir::Module> module_; ///< code that runs may outlive the program
     std::vector<KernelInfo> kernels_;
     std::vector<const ir::Function *> functions_; ///< of kernels_, in the same order
     std::vector<Variable> variables_;

@@ -33,4 +33,18 @@ std::uint32_t DebugFunction::scope_at(std::uint32_t statement) const {
     return 0;
 }
 
+std::string plain_name(const std::string &name) {
+    if (!name.starts_with("_Z"))
+        return name;
+    for (std::size_t digits = 1; digits <= 3 && digits < name.size(); ++digits)
+        for (std::size_t length = 1; length + digits < name.size(); ++length) {
+            const std::size_t at = name.size() - length - digits;
+            const std::string number = std::to_string(length);
+            if (number.size() == digits && name.compare(at, digits, number) == 0 &&
+                (at == 0 || name[at - 1] < '0' || name[at - 1] > '9'))
+                return name.substr(at + digits);
+        }
+    return name;
+}
+
 } // namespace softcuda::ir

@@ -82,6 +82,10 @@ struct DebugScope {
     std::uint32_t begin = 0, end = ~std::uint32_t{0}; ///< statements
 };
 
+/// "tile" of "_ZZ4workE4tile": the last word of a name that a compiler has made; any other name
+/// itself.
+[[nodiscard]] std::string plain_name(const std::string &name);
+
 using DebugTypes = std::vector<DebugType>;
 
 struct DebugFunction {

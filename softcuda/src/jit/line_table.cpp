@@ -38,6 +38,7 @@ std::optional<SourceLine> place_of(const llvm::DWARFDebugLine::LineTable &table,
             row.File, "", llvm::DILineInfoSpecifier::FileLineInfoKind::RawValue, found.file))
         return std::nullopt;
     found.line = row.Line;
+    found.column = row.Column;
     return found;
 }
 

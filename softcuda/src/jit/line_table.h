@@ -12,7 +12,7 @@ namespace softcuda::jit {
 
 struct SourceLine {
     std::string file;
-    std::uint32_t line = 0;
+    std::uint32_t line = 0, column = 0;
 };
 
 /// The line tables of one object (codegen/source_lines.h). Read when they are first asked.

@@ -146,6 +146,7 @@ TOP_FOLDERS = (
 PYTHON_FOREIGN = {"numpy"}
 # What parts of it may import as well, where a program that has these packages uses them.
 PYTHON_OPTIONAL = {
+    "python/pycuda/_gdb": {"gdb"},  # what gdb's own Python has
     "python/pycuda/dask": {"dask", "distributed"},
     "python/pycuda/pytest_plugin.py": {"pytest"},
     "python/pycuda/_profile_charts.py": {"matplotlib"},

@@ -5,6 +5,7 @@ python -m pycuda cache              what is in the cache of compiled kernels
 python -m pycuda cache --clear      empty it
 python -m pycuda check PROGRAM      run a program and find defects in its kernels; --help says more
 python -m pycuda profile PROGRAM    run a program and find out why its kernels are slow
+python -m pycuda gdb PROGRAM        run a program under gdb, which stops in its kernels; --help says more
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pycuda
-from pycuda import _check_command, _profile_command, compiler, driver
+from pycuda import _check_command, _gdb_command, _profile_command, compiler, driver
 
 
 def _readable(size: float) -> str:
@@ -129,6 +130,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _check_command.main(arguments[1:])
     if arguments[:1] == ["profile"]:
         return _profile_command.main(arguments[1:])
+    if arguments[:1] == ["gdb"]:
+        return _gdb_command.main(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="python -m pycuda",
         description=__doc__,

@@ -8,12 +8,32 @@ import pycuda._enum
 
 class Error(Exception):
     """
-    A call of the driver failed. `code` is the driver's number of the failure, `name` its name; both are None where PyCUDA itself objects.
+    A call of the driver failed. `code` is the driver's number of the failure, `name` its name; both are None where PyCUDA itself objects. On softcuda, where a kernel has failed, `file` and `line` are the place in its source, `kernel` is its name, `block` and `thread` are indices (x, y, z), `address` is what it accessed, `access` is 'read' or 'write', `allocation` is the nearest one (base, size), `variable` is the name of the array, and `parameter` is the number of the kernel's parameter that is the pointer. What is not known is None, as all of these are on NVIDIA's driver.
     """
 
     code: int | None
 
     name: str | None
+
+    file: str | None
+
+    line: int | None
+
+    kernel: str | None
+
+    block: tuple[int, int, int] | None
+
+    thread: tuple[int, int, int] | None
+
+    address: int | None
+
+    access: str | None
+
+    allocation: pycuda._fault.Allocation | None
+
+    variable: str | None
+
+    parameter: int | None
 
 class MemoryError(Error):
     """The device is out of memory."""

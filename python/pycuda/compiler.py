@@ -16,7 +16,7 @@ import warnings
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 
-from pycuda import _driver, _profile_sources, driver
+from pycuda import _debug_sources, _driver, _profile_sources, driver
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
@@ -73,12 +73,17 @@ def _compile(
         if isinstance(given := getattr(how, name), str):
             raise TypeError(f"{name} must be a list of strings, such as [{given!r}]")
     options = list(DEFAULT_NVCC_FLAGS if how.options is None else how.options)
+    text = str(source)
     if driver.CUDA_DEBUGGING:
         options += ["-g", "-G"]
         how = how._replace(cache_dir=False, keep=True)
+    elif _debug_sources.FOLDER:
+        options += ["-g", "-G"]
+        how = how._replace(cache_dir=False)
+        text = _debug_sources.keep(text)
     try:
         result = _driver.compile_source(
-            str(source),
+            text,
             how.nvcc,
             options,
             bool(how.keep),

@@ -6,6 +6,8 @@
 #include <pycuda/argument_block.h>
 #include <pycuda/array_operation.h>
 #include <pycuda/compile_error.h>
+#include <pycuda/kernel_fault.h>
+#include <pycuda/kernel_signature.h>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -68,10 +70,50 @@ const char *advice(const Error &error) noexcept {
 /// Whether the program has been told of a kernel's failure.
 std::atomic<bool> told_of_kernel = false;
 
+/// Attributes of an error that a kernel's failure may fill; None in others.
+constexpr const char *fault_attributes[] = {"file",     "line",     "kernel", "block",
+                                            "thread",   "address",  "access", "allocation",
+                                            "variable", "parameter"};
+
+nb::object tuple_of(const std::array<unsigned, 3> &index) {
+    return nb::make_tuple(index[0], index[1], index[2]);
+}
+
+nb::object text_or_none(const std::string &text) {
+    return text.empty() ? nb::none() : nb::object(nb::str(text.c_str()));
+}
+
+void set_fault(nb::object &instance, const KernelFault &fault) {
+    instance.attr("kernel") = plain_name(fault.kernel);
+    instance.attr("file") = text_or_none(fault.file);
+    if (fault.line != 0)
+        instance.attr("line") = fault.line;
+    instance.attr("block") = tuple_of(fault.block);
+    if (fault.thread)
+        instance.attr("thread") = tuple_of(*fault.thread);
+    if (fault.address)
+        instance.attr("address") = *fault.address;
+    if (fault.access != KernelFault::Access::Unknown)
+        instance.attr("access") = fault.access == KernelFault::Access::Read ? "read" : "write";
+    if (fault.allocation)
+        instance.attr("allocation") =
+            nb::module_::import_("pycuda._fault")
+                .attr("Allocation")(fault.allocation->base, fault.allocation->bytes);
+    instance.attr("variable") = text_or_none(fault.variable);
+    if (fault.parameter)
+        instance.attr("parameter") = *fault.parameter;
+}
+
 void set_driver_error(PyObject *type, const Error &error) {
-    if (is_left_by_kernel(error.result()))
+    std::optional<KernelFault> fault;
+    if (is_left_by_kernel(error.result())) {
         told_of_kernel = true;
-    nb::object instance = nb::handle(type)(std::string(error.what()) + advice(error));
+        fault = last_kernel_fault(error.result());
+    }
+    const std::string more = fault ? " - " + fault->message : advice(error);
+    nb::object instance = nb::handle(type)(std::string(error.what()) + more);
+    if (fault)
+        set_fault(instance, *fault);
     instance.attr("code") = static_cast<int>(error.result());
     instance.attr("name") = result_name(error.result());
     PyErr_SetObject(type, instance.ptr());
@@ -148,12 +190,22 @@ void bind_errors(nb::module_ &module) {
         "_told_of_kernel", [] { return told_of_kernel.load(); },
         "Whether an exception has said that a kernel failed.");
     nb::handle exception = PyExc_Exception;
-    classes.error = define(module, "Error", nb::borrow(exception),
-                           "A call of the driver failed. `code` is the driver's number of the "
-                           "failure, `name` its name; both are None where PyCUDA itself objects.");
+    classes.error = define(
+        module, "Error", nb::borrow(exception),
+        "A call of the driver failed. `code` is the driver's number of the "
+        "failure, `name` its name; both are None where PyCUDA itself objects. On softcuda, where a "
+        "kernel has failed, `file` and `line` are the place in its source, "
+        "`kernel` is its name, `block` and `thread` are indices (x, y, z), "
+        "`address` is what it accessed, `access` is 'read' or 'write', "
+        "`allocation` is the nearest one (base, size), `variable` is the name of "
+        "the array, and `parameter` is the number of the kernel's parameter that "
+        "is the pointer. What is not known is None, as all of these are on NVIDIA's "
+        "driver.");
     nb::handle error = classes.error;
     error.attr("code") = nb::none();
     error.attr("name") = nb::none();
+    for (const char *attribute : fault_attributes)
+        error.attr(attribute) = nb::none();
 
     nb::object base = nb::borrow(error);
     classes.memory = define(module, "MemoryError", base, "The device is out of memory.");

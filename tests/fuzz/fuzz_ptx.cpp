@@ -47,7 +47,8 @@ void check_lowering(const std::string &text) {
     auto source = std::make_shared<const SourceText>("fuzz.ptx", text);
     Diagnostics diagnostics(*source);
     std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics);
-    std::unique_ptr<ir::Module> module = parsed ? ir::lower(*parsed, diagnostics) : nullptr;
+    std::unique_ptr<ir::Module> module =
+        parsed ? ir::lower(*parsed, diagnostics, ir::purpose_of(*parsed)) : nullptr;
     (void)diagnostics.render();
     if (!module || diagnostics.has_errors())
         return;

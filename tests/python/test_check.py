@@ -423,7 +423,7 @@ def test_call_site():
 def test_the_page(device, command, tmp_path):
     """The first program of docs/finding_defects.md, and what the page says is found."""
     page = (ROOT / "docs" / "finding_defects.md").read_text()
-    (program, of_a_block, _) = re.findall(
+    program, of_a_block, of_a_fault, _ = re.findall(
         r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL
     )
     (tmp_path / "reverse.py").write_text(program)
@@ -445,6 +445,19 @@ def test_the_page(device, command, tmp_path):
     names["kernel"] = SourceModule(source, nvcc="nvrtc").get_function("reverse")
     exec(of_a_block, names)
     assert [finding.kernel for finding in names["checks"].findings] == ["reverse"]
+    # The last line of the first program launches; here a kernel that writes far outside.
+    wild = """
+array = cuda.mem_alloc(1024)
+kernel = SourceModule("__global__ void fill(int *x) { x[1 << 28] = 1; }").get_function("fill")
+"""
+    start = program.rpartition("module.get_function")[0]
+    (tmp_path / "fault.py").write_text(start + wild + of_a_fault)
+    done = subprocess.run(
+        [sys.executable, "fault.py"], capture_output=True, text=True, cwd=tmp_path
+    )
+    message, place = done.stdout.splitlines()
+    assert "kernel `fill` failed at kernel.cu:1 in block (0,0,0)" in message
+    assert place == "kernel.cu 1 fill"
 
 
 @needs_softcuda

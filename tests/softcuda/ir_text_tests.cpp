@@ -96,7 +96,8 @@ Outcome run_ptx(const std::string &text, const std::string &name) {
     auto source = std::make_shared<const SourceText>(name, text);
     Diagnostics diagnostics(*source);
     std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics);
-    std::unique_ptr<ir::Module> module = parsed ? ir::lower(*parsed, diagnostics) : nullptr;
+    std::unique_ptr<ir::Module> module =
+        parsed ? ir::lower(*parsed, diagnostics, ir::purpose_of(*parsed)) : nullptr;
     if (!module)
         return {diagnostics.render(), ""};
     compiler::clean_up(*module);

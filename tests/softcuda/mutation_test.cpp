@@ -107,7 +107,8 @@ bool survives(const std::string &text, unsigned &lowered) {
     auto source = std::make_shared<const SourceText>("mutated.ptx", text);
     Diagnostics diagnostics(*source);
     std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics);
-    std::unique_ptr<ir::Module> module = parsed ? ir::lower(*parsed, diagnostics) : nullptr;
+    std::unique_ptr<ir::Module> module =
+        parsed ? ir::lower(*parsed, diagnostics, ir::purpose_of(*parsed)) : nullptr;
     if (!module) {
         (void)diagnostics.render();
         return diagnostics.has_errors();

@@ -32,6 +32,28 @@ using PFN_scuKnowsAddress = int (*)(CUdeviceptr);
 /// zero; returns the text's length, 0 where no kernel has failed.
 using PFN_scuLastFaultMessage = std::size_t (*)(char *buffer, std::size_t size);
 
+/// What a kernel did when it failed. Texts end with a zero; longer ones are cut off.
+struct ScuFault {
+    CUresult result;   ///< what the driver's functions return since then
+    char kernel[1024]; ///< its name for the linker
+    char file[1024];   ///< of the source; "" where the line is not known
+    unsigned line;
+    unsigned block[3];
+    int thread[3]; ///< -1 where it is not known
+    int has_address;
+    CUdeviceptr address;
+    int access; ///< 1 a read, 2 a write, 0 not known
+    int has_allocation;
+    CUdeviceptr allocation; ///< nearest to the address, which may be before or behind it
+    std::size_t allocation_bytes;
+    char variable[256]; ///< the array or pointer that was used; "" where it is not known
+    int parameter;      ///< the number of the kernel's parameter that the pointer is, or -1
+    char message[2048]; ///< all of this in words
+};
+
+/// int scuLastFault(ScuFault *fault): the last kernel that failed. 0 where none has.
+using PFN_scuLastFault = int (*)(ScuFault *fault);
+
 // Check modes: what the driver watches in kernels. A library without these functions has none.
 // Modes are bits: 1 mem (accesses outside of memory), 2 race, 4 init (reads of memory that nobody
 // wrote), 8 sync (barriers and member masks).

@@ -35,6 +35,13 @@ SCU_EXPORT int scuKnowsAddress(CUdeviceptr address) {
     return result == CUDA_SUCCESS && known;
 }
 
+SCU_EXPORT int scuLastFault(ScuFault *fault) {
+    const std::optional<ScuFault> last = device::last_fault();
+    if (last && fault)
+        *fault = *last;
+    return last.has_value();
+}
+
 SCU_EXPORT std::size_t scuLastFaultMessage(char *buffer, std::size_t size) {
     const std::string message = device::last_fault_message();
     if (buffer && size > 0) {

@@ -5,12 +5,28 @@
 #include "codegen/kernel_emitter.h"
 #include "codegen/source_lines.h"
 
+#include <charconv>
+
 namespace softcuda::codegen {
+
+std::optional<std::uint32_t> function_number(std::string_view symbol) {
+    const std::string_view prefix = kFunctionPrefix;
+    std::uint32_t number = 0;
+    if (!symbol.starts_with(prefix))
+        return std::nullopt;
+    symbol.remove_prefix(prefix.size());
+    const auto [end, error] = std::from_chars(symbol.data(), symbol.data() + symbol.size(), number);
+    if (error != std::errc{} || end != symbol.data() + symbol.size())
+        return std::nullopt;
+    return number;
+}
 
 Generated generate(const KernelPlan &plan, std::span<const CalleePlan> callees,
                    const jit::Target &target) {
     Generated made{.module = jit::LlvmModule(plan.function.name, target), .scratch_bytes = 0};
-    SourceLines lines(made.module.get(), plan.files);
+    SourceLines lines(made.module.get(), plan.files,
+                      plan.function.debug ? SourceLines::Detail::Variables
+                                          : SourceLines::Detail::Lines);
     KernelEmitter emitter(made.module.get(), plan, target, lines);
     emitter.emit(kEntryName);
     for (const CalleePlan &callee : callees)

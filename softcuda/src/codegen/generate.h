@@ -7,12 +7,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 
 namespace softcuda::codegen {
 
 /// The name of the entry in every object.
 inline constexpr const char *kEntryName = "softcuda_kernel";
+
+/// And of a function that a kernel calls: its number in the module behind the prefix.
+inline constexpr const char *kFunctionPrefix = "softcuda_function.";
+[[nodiscard]] std::optional<std::uint32_t> function_number(std::string_view symbol);
 
 /// A function that a kernel calls, by its number in the module.
 struct CalleePlan {

@@ -3,6 +3,8 @@
 #include "codegen/kernel_emitter.h"
 
 #include "codegen/counts.h"
+#include "codegen/debug_frame.h"
+#include "codegen/generate.h"
 #include "codegen/source_lines.h"
 #include "codegen/tally.h"
 #include "codegen/warp_emitter.h"
@@ -211,6 +213,8 @@ llvm::Function *KernelEmitter::new_function(const std::string &name,
     made->addFnAttr(llvm::Attribute::NoRedZone); // inline assembly calls the runtime
     made->addParamAttr(0, llvm::Attribute::NoAlias);
     target.apply(*made);
+    if (plan.function.debug)
+        made->addFnAttr("frame-pointer", "all");
     if (has_fibers()) // a frame larger than the guard below the stack must not reach over it
         made->addFnAttr("probe-stack", "inline-asm");
     return made;
@@ -218,12 +222,17 @@ llvm::Function *KernelEmitter::new_function(const std::string &name,
 
 void KernelEmitter::begin_function(llvm::Function *function) {
     function_ = function;
-    lines.begin(*function, plan.function.name);
+    lines.begin(*function, plan.function);
     builder.SetCurrentDebugLocation(lines.nowhere());
     call_slots_.clear();
     stack_mark_ = nullptr;
     invariants.frame = function_->getArg(0);
     invariants.worker = function_->getArg(1);
+}
+
+void KernelEmitter::begin_debug_frame(llvm::Value *warp) {
+    if (plan.function.debug)
+        debug_frame_ = std::make_unique<DebugFrame>(*this, warp);
 }
 
 llvm::Function *KernelEmitter::emit(const std::string &name) {
@@ -240,7 +249,7 @@ llvm::Function *KernelEmitter::emit(const std::string &name) {
 }
 
 llvm::Function *KernelEmitter::declare_function(std::uint32_t symbol) {
-    const std::string name = "softcuda_function." + std::to_string(symbol);
+    const std::string name = kFunctionPrefix + std::to_string(symbol);
     if (llvm::Function *known = module.getFunction(name))
         return known;
     llvm::Type *word = builder.getInt32Ty(), *wide = builder.getInt64Ty();
@@ -257,6 +266,7 @@ void KernelEmitter::emit_function(std::uint32_t symbol) {
     read_block_index(invariants.launch_index);
     invariants.depth = function_->getArg(5);
     invariants.call_area = function_->getArg(6);
+    begin_debug_frame(function_->getArg(3));
     llvm::Value *active = builder.CreateBitCast(function_->getArg(4),
                                                 with_lanes(builder.getInt1Ty(), kLanes), "active");
     llvm::BasicBlock *end = new_block("end");
@@ -274,6 +284,7 @@ void KernelEmitter::emit_one_warp() {
     invariants.launch_index = function_->getArg(2);
     read_block_index(invariants.launch_index);
     llvm::Value *warp = function_->getArg(3);
+    begin_debug_frame(warp);
     llvm::BasicBlock *end = new_block("end");
     const bool all_full = plan.launch.threads() % kLanes == 0;
     llvm::Value *is_last =
@@ -282,8 +293,9 @@ void KernelEmitter::emit_one_warp() {
         WarpEmitter(*this, 0, warp, all_lanes_active(), end).emit([](unsigned) {});
     } else if (plan.launch.warps() == 1) {
         WarpEmitter(*this, 0, warp, last_warps_lanes(), end).emit([](unsigned) {});
-    } else if (has_lanes()) {
-        // Lanes go their own ways: that all of them start would make nothing faster.
+    } else if (has_lanes() || plan.function.debug) {
+        // Lanes go their own ways: that all of them start would make nothing faster. A debugger
+        // wants one piece of code for each line.
         llvm::Value *active =
             builder.CreateSelect(is_last, last_warps_lanes(), all_lanes_active(), "active");
         WarpEmitter(*this, 0, warp, active, end).emit([](unsigned) {});

@@ -36,6 +36,7 @@ namespace softcuda::codegen {
 using warp::KernelPlan;
 
 class Counts;
+class DebugFrame;
 class SourceLines;
 class Tallies;
 struct Tally;
@@ -94,6 +95,8 @@ class KernelEmitter {
     [[nodiscard]] bool has_regions() const { return plan.has_regions(); }
     /// True if warps are fibers, and wait by a call.
     [[nodiscard]] bool has_fibers() const { return plan.tier.tier != rt::Tier::Regions; }
+    /// What a debugger reads; null unless the function is compiled for one.
+    [[nodiscard]] DebugFrame *debug_frame() const { return debug_frame_.get(); }
     /// True if each lane goes its own way through the program.
     [[nodiscard]] bool has_lanes() const { return plan.tier.tier == rt::Tier::Lanes; }
     /// Keys of scratch_slot(): a value's base, wrapped, correction (part 0, 1, 2), and a mask.
@@ -140,6 +143,7 @@ class KernelEmitter {
 
   private:
     void begin_function(llvm::Function *function);
+    void begin_debug_frame(llvm::Value *warp);
     llvm::Function *new_function(const std::string &name, llvm::ArrayRef<llvm::Type *> rest);
     void emit_block_range();
     void emit_one_warp();
@@ -174,6 +178,7 @@ class KernelEmitter {
     llvm::AllocaInst *stack_mark_ = nullptr;
     std::uint64_t scratch_bytes_ = 0;
     std::unique_ptr<Tallies> tallies_;
+    std::unique_ptr<DebugFrame> debug_frame_;
     analysis::PatternTable patterns_;
     llvm::Value *reading_ = nullptr, *writing_ = nullptr; ///< arrays of each warp's next region
     // Lists of alias scopes:

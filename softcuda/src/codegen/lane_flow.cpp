@@ -12,6 +12,7 @@
 // from place to place, and a lane changes its own part of them only.
 
 #include "codegen/counts.h"
+#include "codegen/debug_frame.h"
 #include "codegen/lane_exchange.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
@@ -111,6 +112,8 @@ void WarpEmitter::begin_place(std::uint32_t place) {
     b.SetInsertPoint(places_[place]);
     mask_ = mask_from_bits(
         b.CreateLoad(b.getInt32Ty(), lane_member(offsetof(LaneState, mask)), "mask"));
+    if (DebugFrame *debugger = kernel.debug_frame())
+        debugger->set_mask(*this, mask_);
 }
 
 void WarpEmitter::go_to_place(std::uint32_t place, llvm::Value *lanes) {
@@ -169,6 +172,8 @@ void WarpEmitter::drop_lanes(llvm::Value *bits) {
     llvm::BasicBlock *left = new_block("left");
     b.CreateCondBr(any(mask_), left, dispatch_);
     b.SetInsertPoint(left);
+    if (DebugFrame *debugger = kernel.debug_frame())
+        debugger->set_mask(*this, mask_);
     fetch_from_here();
 }
 

@@ -1,9 +1,11 @@
-// source_lines.h -- line tables in generated code: which line of the source an instruction is for.
+// source_lines.h -- debug data in generated code: which line of the source an instruction is for.
 //
-// They are DWARF's line tables and nothing else, no variables or types. Faults are told with their
-// line by them (jit/line_table.h); debuggers and profilers read them, too.
+// They are DWARF's line tables and nothing else, no variables or types, unless the module is
+// compiled for a debugger (debug_frame.h). Faults are told with their line by them
+// (jit/line_table.h); debuggers and profilers read them, too.
 #pragma once
 
+#include "codegen/debug_types.h"
 #include "ir/ir.h"
 #include "jit/llvm.h"
 
@@ -12,30 +14,42 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace softcuda::codegen {
 
 class SourceLines {
   public:
+    enum class Detail { Lines, Variables };
     /// `files` are the names that Location::file counts; they outlive this.
-    SourceLines(llvm::Module &module, std::span<const std::string> files);
+    SourceLines(llvm::Module &module, std::span<const std::string> files, Detail detail);
 
-    /// From now on places are in this function, which is called `name` in the source.
-    void begin(llvm::Function &function, const std::string &name);
+    /// From now on places are in this function.
+    void begin(llvm::Function &function, const ir::Function &source);
     [[nodiscard]] llvm::DebugLoc at(const ir::Location &location);
     /// For code that no line of the source stands for.
     [[nodiscard]] llvm::DebugLoc nowhere() const;
     /// After the last function.
     void finish();
 
-  private:
-    llvm::DIFile *file(std::uint32_t number);
+    // For variables.
+    [[nodiscard]] llvm::DIBuilder &builder() { return builder_; }
+    [[nodiscard]] DebugTypes &types() { return types_; }
+    [[nodiscard]] llvm::DIFile *file(std::uint32_t number);
+    /// Scope `number` of the present function, in the file of its own lines.
+    [[nodiscard]] llvm::DILocalScope *scope(std::uint32_t number);
 
+  private:
     llvm::DIBuilder builder_;
+    DebugTypes types_;
     std::span<const std::string> files_;
+    Detail detail_;
     std::map<std::uint32_t, llvm::DIFile *> made_;
     llvm::DISubprogram *function_ = nullptr;
-    std::map<std::uint32_t, llvm::DIScope *> scopes_; ///< of the function, by file
+    const ir::DebugFunction *source_ = nullptr;
+    std::map<std::uint32_t, llvm::DILocalScope *> blocks_; ///< of the function, by scope
+    /// Of the function, by file and scope.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, llvm::DILocalScope *> scopes_;
 };
 
 } // namespace softcuda::codegen

@@ -3,6 +3,8 @@
 #include "codegen/warp_emitter.h"
 
 #include "codegen/counts.h"
+#include "codegen/debug_frame.h"
+#include "codegen/source_lines.h"
 #include "codegen/warp_families.h"
 
 #include <algorithm>
@@ -38,6 +40,7 @@ void WarpEmitter::emit(const BarrierExit &at_barrier) {
     }
     llvm::IRBuilder<>::InsertPointGuard guard(b);
     b.SetInsertPoint(prologue_);
+    b.SetCurrentDebugLocation(kernel.lines.nowhere());
     b.CreateBr(start);
 }
 
@@ -79,6 +82,9 @@ void WarpEmitter::emit_block(const ir::Block *block) {
 // Takes over the lanes that came here, and goes on elsewhere if there are none.
 void WarpEmitter::arrive(const ir::Block *block) {
     const warp::BlockMask &plan = kernel.plan.masks.of(block).mask;
+    DebugFrame *debugger = kernel.debug_frame();
+    if (debugger) // which lanes come is no line's business
+        b.SetCurrentDebugLocation(kernel.lines.nowhere());
     if (plan.from == warp::BlockMask::From::Arrivals) {
         llvm::AllocaInst *arrivals = arrival_slot(block);
         mask_ = b.CreateLoad(arrivals->getAllocatedType(), arrivals, "mask");
@@ -90,15 +96,19 @@ void WarpEmitter::arrive(const ir::Block *block) {
     } else {
         mask_ = mask_of(block);
     }
-    if (!plan.guarded)
-        return;
-    llvm::BasicBlock *body = new_block(block->name + ".body");
-    b.CreateCondBr(any(mask_), body, plan.skip_to ? block_for(plan.skip_to) : done_);
-    b.SetInsertPoint(body);
+    if (plan.guarded) {
+        llvm::BasicBlock *body = new_block(block->name + ".body");
+        b.CreateCondBr(any(mask_), body, plan.skip_to ? block_for(plan.skip_to) : done_);
+        b.SetInsertPoint(body);
+    }
+    if (debugger)
+        debugger->set_mask(*this, mask_);
 }
 
 void WarpEmitter::leave(const ir::Block *block) {
     const warp::BlockFlow &flow = kernel.plan.masks.of(block);
+    if (kernel.debug_frame())
+        b.SetCurrentDebugLocation(kernel.lines.at(block->terminator()->location));
     if (kernel.has_fibers() && kernel.plan.yields_behind(block))
         emit_yield(*this);
     const auto end = std::ranges::find(region_.ends, block, &warp::RegionEnd::block);
@@ -320,6 +330,7 @@ llvm::AllocaInst *WarpEmitter::arrival_slot(const ir::Block *owner) {
         at = kernel.stack_slot(active_->getType(), "arrivals." + owner->name);
         llvm::IRBuilder<>::InsertPointGuard guard(b);
         b.SetInsertPoint(prologue_);
+        b.SetCurrentDebugLocation(kernel.lines.nowhere());
         b.CreateStore(llvm::Constant::getNullValue(active_->getType()), at);
     }
     return at;

@@ -1,6 +1,7 @@
 // warp_instructions.cpp -- hands each instruction to its family; the generic per-lane operation.
 
 #include "codegen/counts.h"
+#include "codegen/debug_frame.h"
 #include "codegen/elementwise.h"
 #include "codegen/source_lines.h"
 #include "codegen/warp_emitter.h"
@@ -34,6 +35,10 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     case Opcode::StackBase:
     case Opcode::WarpBarrier:
         return; // lanes of a warp never wait for each other
+    case Opcode::DebugValue:
+        if (DebugFrame *debugger = kernel.debug_frame())
+            debugger->set_value(*this, i);
+        return;
     case Opcode::Clock:
         emit_clock(*this, i);
         return;

@@ -1,5 +1,6 @@
 // warp_values.cpp -- where a warp's values and masks are kept.
 
+#include "codegen/source_lines.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
 
@@ -126,6 +127,7 @@ void WarpEmitter::clear(const Slot &at) {
         b.SetInsertPoint(prologue_);
     else
         b.SetInsertPoint(lane_prologue_);
+    b.SetCurrentDebugLocation(kernel.lines.nowhere());
     for (llvm::AllocaInst *place : {at.base, at.wrapped, at.correction})
         if (place)
             b.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);

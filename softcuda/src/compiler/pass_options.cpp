@@ -73,6 +73,8 @@ PassOptions PassOptions::from_environment(std::span<const PassInfo> passes,
 #else
     options.verify = !verify || *verify != '0';
 #endif
+    const char *debug = std::getenv("SOFTCUDA_DEBUG");
+    options.debug = debug && *debug && *debug != '0';
     for (const std::string &name : names_in("SOFTCUDA_DUMP")) {
         if (find(passes, name) || std::ranges::find(stages, name) != stages.end())
             options.dump.insert(name);

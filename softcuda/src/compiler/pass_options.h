@@ -4,6 +4,7 @@
 //     SOFTCUDA_SKIP=split-pointers      leave these passes out
 //     SOFTCUDA_VERIFY=1                 check the IR after each pass over it; debug builds always
 //     do
+//     SOFTCUDA_DEBUG=1                  compile all code for a debugger, not only NVRTC's -G
 //
 // A name that is no pass, and a pass that cannot be left out, are named on stderr, once a process,
 // and otherwise ignored.
@@ -20,7 +21,7 @@ struct PassInfo;
 
 struct PassOptions {
     std::set<std::string, std::less<>> dump, skip;
-    bool verify = false;
+    bool verify = false, debug = false;
 
     /// `passes` are all that there are, and `stages` the other names that can be printed.
     static PassOptions from_environment(std::span<const PassInfo> passes,

@@ -248,6 +248,10 @@ constexpr LlvmStep kLlvm[] = {
 };
 // clang-format on
 
+/// Left out for a debugger: variables would not be where debug data say, or lines would be gone.
+constexpr std::string_view kHidesFromDebugger[] = {"promote-locals", "specialize",
+                                                   "split-pointers"};
+
 /// What can be printed beside the passes.
 constexpr std::string_view kStages[] = {"ptx", "ir", "prepared", "llvm", "optimized"};
 
@@ -291,7 +295,9 @@ class Runner {
     /// Runs the passes until one of them has nothing to do: then false.
     bool run(std::span<const IrPass> passes, ir::Function &function) const {
         for (const IrPass &pass : passes) {
-            if (options_.skips(pass.name)) {
+            const bool hides = function.debug && std::ranges::find(kHidesFromDebugger, pass.name) !=
+                                                     std::end(kHidesFromDebugger);
+            if (hides || options_.skips(pass.name)) {
                 if (pass.run == transform::specialize)
                     return false;
                 continue;
@@ -425,7 +431,9 @@ std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
         print("ptx", std::string(source->text()));
     std::unique_ptr<ir::Module> module;
     if (std::optional<ptx::Module> parsed = ptx::parse(source, diagnostics)) {
-        module = ir::lower(*parsed, diagnostics);
+        const bool debug = parsed->target.debug || options.debug;
+        module =
+            ir::lower(*parsed, diagnostics, debug ? ir::Purpose::Debugging : ir::Purpose::Speed);
         if (architecture)
             *architecture = parsed->target.sm;
         if (module) {
@@ -468,12 +476,10 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
     runner.analyze(plan);
     std::vector<codegen::CalleePlan> callee_plans;
     for (const warp::Callee &callee : callees) {
+        const warp::TierRequest its{
+            .wanted = {}, .watch = asked.watch, .counts = asked.counts, .ending = asked.ending};
         callee_plans.push_back(
-            {callee.symbol, std::make_unique<KernelPlan>(*callee.function, launch,
-                                                         warp::TierRequest{.wanted = {},
-                                                                           .watch = asked.watch,
-                                                                           .counts = asked.counts,
-                                                                           .ending = asked.ending},
+            {callee.symbol, std::make_unique<KernelPlan>(*callee.function, launch, its,
                                                          module.files, machine_of(target))});
         callee_plans.back().plan->kernel_stride = plan.local_stride;
         runner.analyze(*callee_plans.back().plan);
@@ -489,11 +495,12 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
             .loops = !plan.loops.loops().empty() || !callees.empty()};
 }
 
-std::vector<jit::LlvmPass> llvm_passes() {
+std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose) {
     const PassOptions options = options_from_environment();
     std::vector<jit::LlvmPass> chosen;
     for (const LlvmStep &pass : kLlvm)
-        if (!options.skips(pass.name))
+        if (!options.skips(pass.name) &&
+            (purpose == ir::Purpose::Speed || pass.need == Need::Required))
             chosen.push_back({pass.name, pass.add});
     return chosen;
 }
@@ -509,7 +516,8 @@ GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &ker
             if (options.dumps(name))
                 print(name, text());
         };
-    jit::optimize(made.module.get(), target, llvm_passes(), show);
+    jit::optimize(made.module.get(), target,
+                  llvm_passes(kernel.debug ? ir::Purpose::Debugging : ir::Purpose::Speed), show);
     if (options.dumps("optimized"))
         print("optimized", made.module.text());
     return {.object = jit::emit_object(made.module.get(), target),

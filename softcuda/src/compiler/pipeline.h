@@ -4,6 +4,7 @@
 #include "analysis/range.h"
 #include "codegen/generate.h"
 #include "ir/ir.h"
+#include "ir/lower.h"
 #include "jit/optimize.h"
 #include "warp/choose_tier.h"
 
@@ -70,8 +71,9 @@ void clean_up(ir::Module &module);
                                    const analysis::LaunchShape &launch,
                                    const warp::TierRequest &request, const jit::Target &target);
 
-/// The LLVM passes that SOFTCUDA_SKIP does not leave out, in order.
-[[nodiscard]] std::vector<jit::LlvmPass> llvm_passes();
+/// The LLVM passes that SOFTCUDA_SKIP does not leave out, in order; for a debugger those without
+/// which code would be wrong.
+[[nodiscard]] std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose = ir::Purpose::Speed);
 
 /// A kernel of `module` to machine code for one launch shape; throws as make_llvm() does.
 [[nodiscard]] GeneratedKernel compile_kernel(const ir::Module &module, const ir::Function &kernel,

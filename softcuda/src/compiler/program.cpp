@@ -6,10 +6,13 @@
 #include "compiler/kernel_cache.h"
 #include "compiler/pipeline.h"
 #include "compiler/runtime_functions.h"
+#include "ir/find_origin.h"
 #include "ir/lower.h"
 #include "jit/code.h"
+#include "jit/debugger.h"
 #include "jit/line_table.h"
 #include "jit/object_cache.h"
+#include "jit/perf_files.h"
 #include "ptx/link.h"
 #include "rt/code_ranges.h"
 #include "rt/reserved_range.h"
@@ -17,6 +20,7 @@
 #include "rt/windows.h"
 #include "support/library_identity.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -28,28 +32,33 @@ namespace softcuda::compiler {
 
 namespace {
 
-/// Machine code that the runtime knows of as long as it exists.
+/// Machine code that the runtime knows of as long as it exists, and a debugger if it is for one.
 class RegisteredCode {
   public:
-    explicit RegisteredCode(std::span<const char> object)
+    RegisteredCode(std::span<const char> object, bool for_debugger)
         : code_(object, runtime_functions()), lines_(object) {
         rt::register_code(code_.range().data(), code_.range().size());
+        if (for_debugger)
+            debugger_ = jit::DebuggerEntry(object, code_.sections());
     }
     ~RegisteredCode() { rt::unregister_code(code_.range().data()); }
     RegisteredCode(const RegisteredCode &) = delete;
+
+    void tell_perf(const jit::SourceName &name) const { jit::tell_perf(code_, lines_, name); }
 
     template <class Entry> [[nodiscard]] Entry entry() const {
         return code_.find_as<Entry>(codegen::kEntryName);
     }
 
-    [[nodiscard]] std::string line_of(std::uint64_t address) const {
+    [[nodiscard]] SourcePlace place_of(std::uint64_t address) const {
         const auto found = lines_.find(address - code_.text());
-        return found ? found->file + ":" + std::to_string(found->line) : "";
+        return found ? SourcePlace{found->file, found->line, found->column} : SourcePlace{};
     }
 
   private:
     jit::Code code_;
     jit::LineTable lines_;
+    jit::DebuggerEntry debugger_; ///< goes before the code does
 };
 
 const jit::Target &host_target() {
@@ -99,6 +108,50 @@ const jit::ObjectCache &disk_cache() {
     return cache;
 }
 
+/// Of a kernel's parameter, the name is known from a debugger's data alone.
+std::string parameter_name(const ir::Function &kernel, std::uint32_t number) {
+    if (kernel.debug)
+        for (const ir::DebugVariable &variable : kernel.debug->variables)
+            if (variable.parameter && number-- == 0)
+                return variable.name;
+    return "";
+}
+
+AccessedVariable variable_of(const ir::Module &module, const ir::Function &kernel,
+                             const ir::Origin &origin) {
+    switch (origin.kind) {
+    case ir::Origin::Kind::Parameter:
+        return {parameter_name(kernel, origin.number), origin.number};
+    case ir::Origin::Kind::Local:
+        return {ir::plain_name(kernel.variables[origin.number].name), {}};
+    case ir::Origin::Kind::Global:
+        break;
+    }
+    return {ir::plain_name(module.variables[origin.number].name), {}};
+}
+
+std::vector<AccessedVariable> accessed_variables(const ir::Module &module,
+                                                 const ir::Function &kernel,
+                                                 const SourcePlace &place,
+                                                 AccessDirection direction) {
+    const auto kind =
+        direction == AccessDirection::Read ? ir::AccessKind::Read : ir::AccessKind::Write;
+    std::vector<AccessedVariable> found;
+    for (std::uint32_t file = 0; file < module.files.size(); ++file) {
+        // Line tables keep folders apart from names.
+        const std::string &name = module.files[file];
+        if (place.file.empty() || !(name == place.file || name.ends_with("/" + place.file)))
+            continue;
+        ir::Location location;
+        location.file = file;
+        location.line = place.line;
+        location.column = place.column;
+        for (const ir::Origin &origin : ir::find_origins(kernel, location, kind))
+            found.push_back(variable_of(module, kernel, origin));
+    }
+    return found;
+}
+
 class PtxProgram final : public Program {
   public:
     PtxProgram(std::string_view ptx, std::unique_ptr<ir::Module> module, unsigned architecture)
@@ -124,7 +177,7 @@ class PtxProgram final : public Program {
         if (slot.kernel)
             return slot.kernel;
         try {
-            slot.kernel = load(find_or_generate(index, shape), shape);
+            slot.kernel = load(index, find_or_generate(index, shape), shape);
         } catch (const codegen::Unsupported &refusal) {
             log = "kernel `" + kernels_[index].name + "`, " + place(refusal.location) + ": " +
                   refusal.what();
@@ -199,18 +252,27 @@ class PtxProgram final : public Program {
             *module_, *functions_[index],
             {.block = shape.block, .small_grid = shape.small_grid, .call_stack = shape.call_stack},
             {.cooperative = shape.cooperative,
-             .wanted =
-                 (shape.watch & rt::kWatchAll) || shape.counts ? rt::Tier::Fibers : wanted_tier(),
+             .wanted = tier_for(shape),
              .watch = shape.watch,
              .counts = shape.counts},
-            host_target());
+            target());
         disk_cache().store(key, pack(kernel));
         return kernel;
     }
 
+    [[nodiscard]] jit::Target target() const {
+        return module_->debug ? host_target().for_debugging() : host_target();
+    }
+
+    // Where accesses are put in order or counted, and for debuggers, one warp runs at a time.
+    [[nodiscard]] std::optional<rt::Tier> tier_for(const Shape &shape) const {
+        const bool one_by_one = (shape.watch & rt::kWatchAll) || shape.counts || module_->debug;
+        return one_by_one ? rt::Tier::Fibers : wanted_tier();
+    }
+
     std::string disk_key(std::size_t index, const Shape &shape) const {
         std::string key = "softcuda " + build_identity() + ' ' +
-                          std::to_string(rt::kKernelAbiVersion) + ' ' + host_target().key() + ' ' +
+                          std::to_string(rt::kKernelAbiVersion) + ' ' + target().key() + ' ' +
                           kernels_[index].name;
         for (std::uint32_t extent : shape.block)
             key += ' ' + std::to_string(extent);
@@ -226,9 +288,20 @@ class PtxProgram final : public Program {
         return key + '\n' + ptx_;
     }
 
-    static std::shared_ptr<const CompiledKernel> load(const GeneratedKernel &generated,
-                                                      const Shape &shape) {
-        auto code = std::make_shared<const RegisteredCode>(generated.object);
+    /// What a function of the kernel's object is called in the source; codegen makes the names.
+    [[nodiscard]] std::string source_name(std::size_t index, std::string_view symbol) const {
+        if (symbol == codegen::kEntryName)
+            return kernels_[index].name;
+        if (const auto number = codegen::function_number(symbol);
+            number && *number < module_->functions.size())
+            return module_->functions[*number]->name;
+        return std::string(symbol);
+    }
+
+    std::shared_ptr<const CompiledKernel> load(std::size_t index, const GeneratedKernel &generated,
+                                               const Shape &shape) const {
+        auto code = std::make_shared<const RegisteredCode>(generated.object, module_->debug);
+        code->tell_perf([&](std::string_view symbol) { return source_name(index, symbol); });
         auto kernel = std::make_shared<CompiledKernel>();
         kernel->tier = generated.tier;
         if (generated.tier == rt::Tier::Regions)
@@ -238,16 +311,21 @@ class PtxProgram final : public Program {
         kernel->scratch_bytes = generated.scratch_bytes;
         kernel->instructions_per_block = generated.instructions_per_block;
         kernel->loops = generated.loops;
+        kernel->debugged = module_->debug;
         kernel->checked = shape.watch != 0;
         kernel->counted = shape.counts;
         kernel->call_stack = shape.call_stack;
-        kernel->line_of = [code](std::uint64_t address) { return code->line_of(address); };
+        kernel->place_of = [code](std::uint64_t address) { return code->place_of(address); };
+        kernel->accessed_at = [module = module_, function = functions_[index]](
+                                  const SourcePlace &place, AccessDirection direction) {
+            return accessed_variables(*module, *function, place, direction);
+        };
         kernel->code = std::move(code);
         return kernel;
     }
 
     std::string ptx_;
-    std::unique_ptr<ir::Module> module_;
+    std::shared_ptr<const ir::Module> module_; ///< code that runs may outlive the program
     std::vector<KernelInfo> kernels_;
     std::vector<const ir::Function *> functions_; ///< of kernels_, in the same order
     std::vector<Variable> variables_;

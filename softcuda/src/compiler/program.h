@@ -64,6 +64,20 @@ struct Variable {
     std::vector<Relocation> relocations;
 };
 
+/// A place in the source: no file where it is not known.
+struct SourcePlace {
+    std::string file;
+    std::uint32_t line = 0, column = 0;
+};
+
+/// What an access goes through: a pointer that is a kernel's parameter, or a variable.
+struct AccessedVariable {
+    std::string name;                       ///< in the source; empty where that is not known
+    std::optional<std::uint32_t> parameter; ///< of the kernel: its number
+};
+
+enum class AccessDirection { Read, Write };
+
 /// Machine code for one kernel and one block shape. Stays valid while held.
 struct CompiledKernel {
     rt::Tier tier = rt::Tier::Regions;
@@ -72,12 +86,15 @@ struct CompiledKernel {
     std::uint64_t scratch_bytes = 0;      ///< WorkerState::scratch that a block needs
     std::uint64_t instructions_per_block; ///< rough cost, loops counted once
     std::uint32_t call_stack = 0;         ///< what it was compiled for: Shape::call_stack
+    bool debugged = false;                ///< for a debugger: frames on the stack are large
     bool checked = false;                 ///< tells what it does: rt/watch.h
     bool counted = false;                 ///< counts what it does: rt/counts.h
     bool loops = false; ///< has a loop: may run long, so never on the caller's own thread
     std::shared_ptr<const void> code; ///< keeps the machine code mapped
-    /// "kernel.cu:12" for an address in the machine code; "" where that is not known.
-    std::function<std::string(std::uint64_t address)> line_of;
+    /// The place for an address in the machine code; no file where that is not known.
+    std::function<SourcePlace(std::uint64_t address)> place_of;
+    /// What the code for a place may read, or write. Nothing where that is not known.
+    std::function<std::vector<AccessedVariable>(const SourcePlace &, AccessDirection)> accessed_at;
 };
 
 /// What a kernel is compiled for.

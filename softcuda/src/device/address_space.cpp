@@ -228,32 +228,58 @@ void AddressSpace::remember_freed(const Allocation &allocation) {
         freed_[freed_next_++ % kRememberedFrees] = std::move(freed);
 }
 
+std::optional<AddressSpace::Near> AddressSpace::near(std::uint64_t address) const {
+    if (address < rt::page_size())
+        return std::nullopt;
+    if (const auto position = locate(address); position != map_.end())
+        return Near{&position->second, Relation::Inside, address - position->first};
+    for (const Allocation &old : freed_)
+        if (address - old.address < old.size)
+            return Near{&old, Relation::Freed, address - old.address};
+    const auto next = map_.upper_bound(address);
+    const Allocation *following = next != map_.end() ? &next->second : nullptr;
+    const Allocation *previous = next != map_.begin() ? &std::prev(next)->second : nullptr;
+    const std::uint64_t after =
+        previous ? address - (previous->address + previous->size) : UINT64_MAX;
+    const std::uint64_t before = following ? following->address - address : UINT64_MAX;
+    if ((!previous && !following) || (!arena_.contains(address) && std::min(after, before) > kNear))
+        return std::nullopt;
+    if (!following || (previous && after <= before))
+        return Near{previous, Relation::After, after};
+    return Near{following, Relation::Before, before};
+}
+
+std::optional<Allocation> AddressSpace::nearest(std::uint64_t address) const {
+    std::shared_lock lock(mutex_);
+    const std::optional<Near> found = near(address);
+    return found ? std::optional(*found->allocation) : std::nullopt;
+}
+
 std::string AddressSpace::describe(std::uint64_t address) const {
     std::shared_lock lock(mutex_);
     if (address < rt::page_size())
         return "a null pointer";
-    if (const auto position = locate(address); position != map_.end())
-        return bytes_text(address - position->first) + " into " + allocation_text(position->second);
-    for (const Allocation &old : freed_)
-        if (address - old.address < old.size)
-            return bytes_text(address - old.address) + " into " + allocation_text(old) +
-                   (old.kind == MemoryKind::Registered ? ", which was unregistered"
-                                                       : ", which was freed");
-    const auto next = map_.upper_bound(address);
-    const bool has_next = next != map_.end();
-    const bool has_previous = next != map_.begin();
-    const Allocation *previous = has_previous ? &std::prev(next)->second : nullptr;
-    const std::uint64_t after =
-        previous ? address - (previous->address + previous->size) : UINT64_MAX;
-    const std::uint64_t before = has_next ? next->first - address : UINT64_MAX;
-    if (!arena_.contains(address) && std::min(after, before) > kNear)
+    const std::optional<Near> found = near(address);
+    if (!found && arena_.contains(address))
+        return "there are no allocations";
+    if (!found)
         return is_mapped(address) ? "memory of the program that was not registered with the driver"
                                   : "where there is no memory";
-    if (!has_next && !has_previous)
-        return "there are no allocations";
-    if (!has_next || (previous && after <= before))
-        return bytes_text(after) + " after " + allocation_text(*previous);
-    return bytes_text(before) + " before " + allocation_text(next->second);
+    const std::string bytes = bytes_text(found->distance);
+    const std::string allocation = allocation_text(*found->allocation);
+    switch (found->relation) {
+    case Relation::Inside:
+        return bytes + " into " + allocation;
+    case Relation::Freed:
+        return bytes + " into " + allocation +
+               (found->allocation->kind == MemoryKind::Registered ? ", which was unregistered"
+                                                                  : ", which was freed");
+    case Relation::After:
+        return bytes + " after " + allocation;
+    case Relation::Before:
+        break;
+    }
+    return bytes + " before " + allocation;
 }
 
 } // namespace softcuda::device

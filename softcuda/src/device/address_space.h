@@ -123,12 +123,22 @@ class AddressSpace {
 
     /// Where `address` lies, for a person: "12 bytes after the 400-byte allocation at 0x7f...".
     [[nodiscard]] std::string describe(std::uint64_t address) const;
+    /// The allocation that describe() names.
+    [[nodiscard]] std::optional<Allocation> nearest(std::uint64_t address) const;
 
     [[nodiscard]] std::uint64_t arena_base() const noexcept { return arena_.base(); }
     [[nodiscard]] std::uint64_t arena_size() const noexcept { return arena_.size(); }
 
   private:
     using Map = std::map<std::uint64_t, Allocation>; // by address
+
+    enum class Relation { Inside, Freed, After, Before };
+    struct Near {
+        const Allocation *allocation;
+        Relation relation;
+        std::uint64_t distance; ///< in bytes
+    };
+    [[nodiscard]] std::optional<Near> near(std::uint64_t address) const; // under the lock
 
     void place(Allocation &allocation);
     void place_in_slab(Allocation &allocation);

@@ -127,12 +127,14 @@ void Context::destroy(const std::shared_ptr<Context> &context) {
     destroyed->push_back(context);
 }
 
-void Context::fail(CUresult result, const std::string &text) noexcept {
+void Context::fail(CUresult result, const ScuFault *fault) noexcept {
     std::lock_guard lock(failing_);
     if (sticky_error() != CUDA_SUCCESS)
         return;
     try {
-        log_fault(text);
+        if (fault)
+            remember_fault(*fault);
+        log_fault(fault ? fault->message : "a kernel failed");
     } catch (const std::bad_alloc &) { // then there is less to say
     }
     sticky_ = result;

@@ -17,6 +17,8 @@
 #include <string>
 #include <thread>
 
+struct ScuFault;
+
 namespace softcuda::device {
 
 class Device;
@@ -59,7 +61,7 @@ class Context : public std::enable_shared_from_this<Context> {
     }
     /// Makes `result` the sticky error and tells stderr what a kernel did, which `text` says,
     /// unless another one was first. Who sees the error can read the text already.
-    void fail(CUresult result, const std::string &text) noexcept;
+    void fail(CUresult result, const ScuFault *fault) noexcept;
     /// An error that the next call that synchronises returns, and no other.
     void set_passing_error(CUresult result) noexcept { passing_ = result; }
     /// Throws the sticky error, or the passing one, if there is any.

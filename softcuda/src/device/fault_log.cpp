@@ -16,6 +16,35 @@ std::string &last_message() {
     return *message;
 }
 
+std::optional<ScuFault> &last_record() {
+    static auto *const record = new std::optional<ScuFault>;
+    return *record;
+}
+
+template <std::size_t size> void copy_text(char (&to)[size], const std::string &text) {
+    to[text.copy(to, size - 1)] = '\0';
+}
+
+/// A number that counts x first, then y, then z.
+template <typename Number>
+void split(std::uint64_t number, const std::uint32_t (&extent)[3], Number (&index)[3]) {
+    index[0] = static_cast<Number>(number % extent[0]);
+    index[1] = static_cast<Number>(number / extent[0] % extent[1]);
+    index[2] = static_cast<Number>(number / extent[0] / extent[1]);
+}
+
+/// ", through `src` (parameter 1)", or nothing. Parameters are counted from 0.
+std::string variable_text(const FaultPlace &place) {
+    if (!place.variable)
+        return "";
+    const std::string &name = place.variable->name;
+    const std::string number =
+        place.variable->parameter ? "parameter " + std::to_string(*place.variable->parameter) : "";
+    if (name.empty())
+        return ", through " + number;
+    return ", through `" + name + "`" + (number.empty() ? "" : " (" + number + ")");
+}
+
 const char *kind_text(rt::Fault kind) {
     switch (kind) {
     case rt::Fault::IllegalAddress:
@@ -104,11 +133,14 @@ std::string last_fault_message() {
     return last_message();
 }
 
-std::string describe_failure(const std::string &kernel, const std::string &line,
+std::string describe_failure(const std::string &kernel, const FaultPlace &place,
                              const rt::Grid::Failure &failure, const rt::LaunchFrame &frame) {
     const rt::FaultReport &report = failure.report;
-    std::string text = "kernel `" + kernel + "` failed " +
-                       (line.empty() ? "" : "at " + line + " ") + "in " +
+    const std::string line =
+        place.source.file.empty()
+            ? ""
+            : "at " + place.source.file + ":" + std::to_string(place.source.line) + " ";
+    std::string text = "kernel `" + kernel + "` failed " + line + "in " +
                        place_text(failure, frame) + ": " +
                        (report.detail[0] != '\0' ? report.detail : kind_text(report.kind));
     if (report.kind == rt::Fault::NoTexture)
@@ -116,11 +148,60 @@ std::string describe_failure(const std::string &kernel, const std::string &line,
     if (!has_address(report.kind))
         return text;
     if (!report.address_known)
-        return text + " (no pointer at all)";
-    text += action_text(report.direction);
-    if (failure.window != rt::Grid::Window::None)
-        return text + hex(report.address) + ", " + window_text(failure);
-    return text + hex(report.address) + ", " + System::get().memory().describe(report.address);
+        return text + " (no pointer at all)" + variable_text(place);
+    text += action_text(report.direction) + hex(report.address) + ", ";
+    text += failure.window != rt::Grid::Window::None
+                ? window_text(failure)
+                : System::get().memory().describe(report.address);
+    return text + variable_text(place);
+}
+
+void remember_fault(const ScuFault &fault) {
+    std::lock_guard lock(mutex);
+    last_record() = fault;
+}
+
+std::optional<ScuFault> last_fault() {
+    std::lock_guard lock(mutex);
+    return last_record();
+}
+
+ScuFault record_of(const std::string &kernel, CUresult result, const FaultPlace &place,
+                   const rt::Grid::Failure &failure, const rt::LaunchFrame &frame) {
+    const rt::FaultReport &report = failure.report;
+    ScuFault record{};
+    record.result = result;
+    copy_text(record.kernel, kernel);
+    copy_text(record.file, place.source.file);
+    record.line = place.source.line;
+    split(failure.block, frame.grid, record.block);
+    for (int &index : record.thread)
+        index = -1;
+    if (report.lane >= 0) {
+        const std::uint64_t thread =
+            std::uint64_t{failure.warp} * rt::kWarpSize + static_cast<unsigned>(report.lane);
+        split(thread, frame.block, record.thread);
+    }
+    record.parameter = -1;
+    if (place.variable) {
+        copy_text(record.variable, place.variable->name);
+        if (place.variable->parameter)
+            record.parameter = static_cast<int>(*place.variable->parameter);
+    }
+    if (has_address(report.kind) && report.address_known) {
+        record.has_address = 1;
+        record.address = report.address;
+        record.access = static_cast<int>(report.direction);
+        if (const auto near = failure.window == rt::Grid::Window::None
+                                  ? System::get().memory().nearest(report.address)
+                                  : std::nullopt) {
+            record.has_allocation = 1;
+            record.allocation = near->address;
+            record.allocation_bytes = near->size;
+        }
+    }
+    copy_text(record.message, describe_failure(kernel, place, failure, frame));
+    return record;
 }
 
 } // namespace softcuda::device

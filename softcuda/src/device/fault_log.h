@@ -1,8 +1,11 @@
 // fault_log.h -- tells a person what went wrong in a kernel.
 #pragma once
 
+#include "compiler/program.h"
 #include "rt/grid.h"
 
+#include <abi/extensions.h>
+#include <optional>
 #include <string>
 
 namespace softcuda::device {
@@ -13,10 +16,24 @@ void log_fault(const std::string &message);
 void note_fault(const std::string &message);
 std::string last_fault_message();
 
+/// Remembers the record of a fault for last_fault().
+void remember_fault(const ScuFault &fault);
+/// Nothing where no kernel has failed.
+std::optional<ScuFault> last_fault();
+
+/// What a kernel went through when it failed, and where that is in the source.
+struct FaultPlace {
+    compiler::SourcePlace source;
+    std::optional<compiler::AccessedVariable> variable;
+};
+
+/// A fault as a record; its message is describe_failure()'s.
+ScuFault record_of(const std::string &kernel, CUresult result, const FaultPlace &place,
+                   const rt::Grid::Failure &failure, const rt::LaunchFrame &frame);
+
 /// What happened where: "kernel `add` failed at kernel.cu:5 in block (3,0,0), warp 2: illegal
-/// address writing 0x7f.., 12 bytes after the 400-byte allocation at 0x7f..". `line` is the place
-/// in the source, or empty.
-std::string describe_failure(const std::string &kernel, const std::string &line,
+/// address writing 0x7f.., 12 bytes after the 400-byte allocation at 0x7f..".
+std::string describe_failure(const std::string &kernel, const FaultPlace &place,
                              const rt::Grid::Failure &failure, const rt::LaunchFrame &frame);
 
 } // namespace softcuda::device

@@ -76,7 +76,11 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     void finish_profile() noexcept;
     [[nodiscard]] profile::LaunchInfo launch_info() const;
     [[nodiscard]] profile::Event described() const override;
-    [[nodiscard]] std::string describe_fault() const noexcept;
+    [[nodiscard]] std::optional<ScuFault> fault_record() const noexcept;
+    [[nodiscard]] FaultPlace fault_place(const rt::FaultReport &report) const;
+    [[nodiscard]] std::optional<compiler::AccessedVariable>
+    find_accessed(const std::vector<compiler::AccessedVariable> &all,
+                  const rt::FaultReport &report) const;
     void help() override;
     [[nodiscard]] bool dropped() const noexcept;
 
@@ -120,6 +124,8 @@ std::uint32_t call_stack_of(const Function &function) {
 /// A warp's stack for each byte of its threads': it holds whole vectors of what a thread has in
 /// registers, and one word of each call.
 constexpr std::uint64_t kStackFactor = 4;
+/// Of a warp whose code is not optimised: every value has a place of its own. Bytes.
+constexpr std::uint64_t kDebuggedStack = std::uint64_t{16} << 20;
 
 KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
                            Code code, const LaunchRequest &request, const LaunchTicket &ticket)
@@ -139,7 +145,8 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
                    .local = std::uint64_t{info.local_bytes_per_thread + code_->call_stack} *
                             product(request.block),
                    .scratch = code_->scratch_bytes,
-                   .stack = kStackFactor * rt::kWarpSize * code_->call_stack};
+                   .stack = std::max(kStackFactor * rt::kWarpSize * code_->call_stack,
+                                     code_->debugged ? kDebuggedStack : 0)};
     work.cooperative = request.cooperative;
     work.priority = stream.priority();
     work.most_seats = stream.multiprocessors();
@@ -273,16 +280,55 @@ static void note(const std::string &kernel, const char *what) noexcept try {
 } catch (const std::bad_alloc &) { // then there is less to say
 }
 
-std::string KernelLaunch::describe_fault() const noexcept try {
+FaultPlace KernelLaunch::fault_place(const rt::FaultReport &report) const {
+    FaultPlace place;
+    if (report.code == 0 || !code_->place_of || !code_->accessed_at)
+        return place;
+    place.source = code_->place_of(report.code - 1);
+    if (report.direction == rt::FaultReport::Direction::Unknown)
+        return place;
+    const auto direction = report.direction == rt::FaultReport::Direction::Read
+                               ? compiler::AccessDirection::Read
+                               : compiler::AccessDirection::Write;
+    place.variable = find_accessed(code_->accessed_at(place.source, direction), report);
+    return place;
+}
+
+// Where a line reads through several pointers: the one into the allocation next to the address, if
+// that is really near. A wrong name would be worse than none.
+std::optional<compiler::AccessedVariable>
+KernelLaunch::find_accessed(const std::vector<compiler::AccessedVariable> &all,
+                            const rt::FaultReport &report) const {
+    if (all.size() == 1)
+        return all.front();
+    const auto near = System::get().memory().nearest(report.address);
+    const std::uint64_t most = near ? std::max<std::uint64_t>(near->size, rt::page_size()) : 0;
+    if (!near || report.address - (near->address - most) >= near->size + 2 * most)
+        return std::nullopt;
+    std::optional<compiler::AccessedVariable> found;
+    for (const compiler::AccessedVariable &one : all) {
+        if (!one.parameter || !report.address_known)
+            return std::nullopt;
+        std::uint64_t pointer = 0;
+        std::memcpy(&pointer, frame_.params + function_.info().parameters.at(*one.parameter).offset,
+                    sizeof pointer);
+        if (pointer - near->address >= std::max<std::uint64_t>(near->size, 1))
+            continue;
+        if (found)
+            return std::nullopt;
+        found = one;
+    }
+    return found;
+}
+
+std::optional<ScuFault> KernelLaunch::fault_record() const noexcept try {
     rt::Grid::Failure failure = grid_.failure();
     if (failure.window == rt::Grid::Window::Shared)
         failure.window_bytes -= kSharedGap;
-    const std::uint64_t code = failure.report.code;
-    const bool known = code != 0 && code_->line_of;
-    const std::string line = known ? code_->line_of(code - 1) : "";
-    return describe_failure(function_.info().name, line, failure, frame_);
+    return record_of(function_.info().name, result_of(failure.report.kind),
+                     fault_place(failure.report), failure, frame_);
 } catch (const std::bad_alloc &) { // then there is less to say
-    return {};
+    return std::nullopt;
 }
 
 void KernelLaunch::finish_checks() noexcept try {
@@ -346,7 +392,8 @@ void KernelLaunch::complete() noexcept {
         context().set_passing_error(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
         break;
     case rt::Grid::Outcome::Faulted: {
-        context().fail(result_of(grid_.failure().report.kind), describe_fault());
+        const std::optional<ScuFault> fault = fault_record();
+        context().fail(result_of(grid_.failure().report.kind), fault ? &*fault : nullptr);
         break;
     }
     }

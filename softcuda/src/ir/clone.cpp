@@ -44,6 +44,7 @@ class Cloner {
         copy_->static_shared_bytes = source_.static_shared_bytes;
         copy_->uses_dynamic_shared = source_.uses_dynamic_shared;
         copy_->registers = source_.registers;
+        copy_->debug = source_.debug;
     }
 
     void create(const Instruction &i, Block &block) {

@@ -5,6 +5,7 @@
 // ones. Passes are free functions over ir::Function& that leave it verifiable (verify.h).
 #pragma once
 
+#include "ir/debug_info.h"
 #include "ir/types.h"
 
 #include <array>
@@ -59,6 +60,7 @@ struct Location {
     std::uint32_t file = 0; ///< 0: the PTX text itself; else index into Module::files
     std::uint32_t line = 0;
     std::uint32_t column = 0;
+    std::uint32_t scope = 0; ///< in DebugFunction::scopes
 };
 
 /// Opcode::CopyGroup: ends a group of asynchronous copies, in place of the number of groups that
@@ -168,6 +170,8 @@ struct Function {
     bool uses_dynamic_shared = false;
     std::uint32_t registers = 0; ///< estimate: most 32-bit registers live at once
     std::vector<Block *> blocks; ///< entry first
+    /// Set where the module is compiled for a debugger.
+    std::shared_ptr<const DebugFunction> debug;
 
     Function() = default;
     Function(const Function &) = delete;
@@ -227,6 +231,7 @@ struct Module {
     std::vector<std::string> files; ///< index 0 is the PTX text
     std::vector<GlobalVariable> variables;
     std::vector<std::unique_ptr<Function>> functions;
+    bool debug = false; ///< compiled for a debugger: every Function::debug is set
 
     [[nodiscard]] const Function *find(std::string_view name) const;
 };

@@ -15,7 +15,14 @@ namespace softcuda::ir {
 /// then the result is null.
 /// Kernels are in the order in which the source defines them. Nothing is simplified yet: the
 /// compiler's list of passes (compiler/pipeline.cpp) begins with what cleans this up.
-[[nodiscard]] std::unique_ptr<Module> lower(const ptx::Module &source, Diagnostics &diagnostics);
+/// For a debugger, calls stay calls, and DebugValue operations say which value a variable has.
+enum class Purpose : std::uint8_t { Speed, Debugging };
+/// What the text itself asks for: NVRTC's -G writes `debug` behind the target.
+[[nodiscard]] inline Purpose purpose_of(const ptx::Module &source) {
+    return source.target.debug ? Purpose::Debugging : Purpose::Speed;
+}
+[[nodiscard]] std::unique_ptr<Module> lower(const ptx::Module &source, Diagnostics &diagnostics,
+                                            Purpose purpose = Purpose::Speed);
 
 /// What the name of the `ordinal`-th kernel stands for in code: a number that is no address and
 /// that no other function has.

@@ -55,6 +55,7 @@ void FunctionLowering::run() {
         set_stack_top(in_entry(Opcode::StackBase, {}));
     if (!top_.is_entry())
         bind_arguments(*this);
+    find_debug_registers();
     lower_body(*frame);
     order_blocks();
     ssa_.finish();
@@ -107,10 +108,14 @@ bool FunctionLowering::enter_call(const ptx::Instruction &call, const ptx::Funct
 }
 
 void FunctionLowering::lower_statement(const ptx::Statement &statement, std::size_t index) {
+    statement_ = static_cast<std::uint32_t>(index);
     if (const auto *label = std::get_if<ptx::LabelStatement>(&statement))
-        return lower_label(label->label, index);
-    if (const auto *instruction = std::get_if<ptx::Instruction>(&statement); instruction && open())
+        lower_label(label->label, index);
+    else if (const auto *instruction = std::get_if<ptx::Instruction>(&statement);
+             instruction && open())
         lower_instruction(*instruction);
+    if (function_.debug)
+        tell_debugger(index);
 }
 
 void FunctionLowering::lower_label(std::uint32_t label, std::size_t statement) {
@@ -179,6 +184,8 @@ void FunctionLowering::set_location(const ptx::Instruction &instruction) {
         auto position = module_.source().source->position(instruction.location);
         location = {0, position.line, position.column};
     }
+    if (function_.debug)
+        location.scope = function_.debug->scope_at(statement_);
     builder_.set_location(location);
 }
 

@@ -128,6 +128,11 @@ class FunctionLowering {
     void finish_shared();
     void order_blocks();
 
+    // For a debugger (lower_debug.cpp).
+    void find_debug_registers();
+    void tell_debugger(std::size_t statement);
+    void emit_debug_value(std::uint32_t variable, std::uint32_t register_variable);
+
     std::uint32_t variable_of(const ptx::Operand &operand) const;
     Value *read_register(const ptx::Operand &operand);
     void write_variable(std::uint32_t variable, Value *value);
@@ -154,6 +159,15 @@ class FunctionLowering {
     std::vector<std::uint32_t> dynamic_shared_; ///< indices in Function::variables
     std::map<std::tuple<Opcode, Space, std::uint32_t, std::int64_t, Scalar>, Value *> cached_;
     std::unordered_map<const Block *, std::size_t> placed_;
+    std::uint32_t statement_ = 0;        ///< of the function's own body
+    std::vector<std::uint32_t> written_; ///< SSA variables that the present statement has set
+    /// Where a variable of the source is in a register: by the SSA variable.
+    struct DebugRegister {
+        std::uint32_t variable = 0; ///< in DebugFunction::variables
+        std::uint32_t begin = 0, end = 0;
+    };
+    std::multimap<std::uint32_t, DebugRegister> debug_registers_;
+    std::multimap<std::uint32_t, std::pair<std::uint32_t, DebugRegister>> debug_starts_;
 };
 
 } // namespace softcuda::ir

@@ -5,6 +5,7 @@
 #include "ir/lower_calls.h"
 #include "ir/lower_families.h"
 #include "ir/lower_function.h"
+#include "ir/read_debug_info.h"
 
 #include <algorithm>
 #include <numeric>
@@ -105,6 +106,7 @@ void ModuleLowering::run() {
     find_taken_addresses();
     uses_stack_ = std::ranges::any_of(source_.functions, takes_memory);
     lower_variables();
+    read_debug_data();
     find_recursion();
     lower_recursive_functions();
     for (const ptx::Function &function : source_.functions) {
@@ -294,9 +296,38 @@ void ModuleLowering::find_recursion() {
                     pending.push_back(callee);
             }
         }
-        if (reached.contains(&start))
+        if (reached.contains(&start) || (target_.debug && !start.is_entry()))
             recursive_.insert(&start);
     }
+}
+
+void ModuleLowering::read_debug_data() {
+    if (!target_.debug)
+        return;
+    std::map<std::string_view, std::uint32_t> symbols;
+    for (std::uint32_t i = 0; i < source_.variables.size(); i++)
+        if (const auto found = variables_.find({nullptr, i}); found != variables_.end())
+            symbols.emplace(source_.variables[i].name, found->second);
+    const auto known =
+        read_debug_info(source_, [this](std::uint32_t number) { return file_index(number); });
+    for (std::uint32_t i = 0; i < source_.functions.size(); i++) {
+        const auto read = known.find(i);
+        auto made = read == known.end() ? std::make_shared<DebugFunction>()
+                                        : std::make_shared<DebugFunction>(*read->second);
+        if (made->name.empty())
+            made->name = source_.functions[i].name;
+        for (DebugVariable &variable : made->variables)
+            for (DebugPlace &place : variable.places)
+                if (const auto symbol = symbols.find(place.name);
+                    place.kind == DebugPlace::Kind::Memory && symbol != symbols.end())
+                    place.symbol = symbol->second;
+        debug_functions_[&source_.functions[i]] = std::move(made);
+    }
+}
+
+std::shared_ptr<const DebugFunction> ModuleLowering::debug_function(const ptx::Function &function) {
+    const auto found = debug_functions_.find(&function);
+    return found == debug_functions_.end() ? nullptr : found->second;
 }
 
 std::uint32_t ModuleLowering::function_index(const ptx::Function &function) {
@@ -311,6 +342,7 @@ void ModuleLowering::lower_recursive_functions() {
         functions_[&function] = static_cast<std::uint32_t>(target_.functions.size());
         target_.functions.push_back(std::make_unique<Function>());
         target_.functions.back()->name = function.name;
+        target_.functions.back()->debug = debug_function(function);
         order.push_back(&function);
     }
     for (const ptx::Function *function : order)
@@ -322,6 +354,7 @@ void ModuleLowering::lower_kernel(const ptx::Function &kernel) {
     Function &made = *target_.functions.back();
     made.name = kernel.name;
     made.kernel = true;
+    made.debug = debug_function(kernel);
     if (kernel.required_threads)
         made.required_block = {kernel.required_threads.x, std::max(kernel.required_threads.y, 1u),
                                std::max(kernel.required_threads.z, 1u)};
@@ -355,8 +388,10 @@ void ModuleLowering::lay_out_parameters(const ptx::Function &kernel, Function &m
     made.parameter_bytes = static_cast<std::uint32_t>(offset);
 }
 
-std::unique_ptr<Module> lower(const ptx::Module &source, Diagnostics &diagnostics) {
+std::unique_ptr<Module> lower(const ptx::Module &source, Diagnostics &diagnostics,
+                              Purpose purpose) {
     auto module = std::make_unique<Module>();
+    module->debug = purpose == Purpose::Debugging;
     ModuleLowering lowering(source, *module, diagnostics);
     lowering.run();
     if (diagnostics.has_errors())

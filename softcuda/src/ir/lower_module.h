@@ -47,6 +47,7 @@ struct SharedLayout {
 
 class ModuleLowering {
   public:
+    /// `target.debug` says for what the module is lowered.
     ModuleLowering(const ptx::Module &source, Module &target, Diagnostics &diagnostics);
     void run();
 
@@ -57,7 +58,7 @@ class ModuleLowering {
 
     /// The function that a call of `index` reaches, aliases followed.
     [[nodiscard]] const ptx::Function &function(std::uint32_t index) const;
-    /// True if calls of it stay calls because it can call itself.
+    /// True if calls of it stay calls: it can call itself, or a debugger is to show its frame.
     [[nodiscard]] bool recursive(const ptx::Function &function) const;
     /// Functions whose address the program takes, by index in source().functions.
     [[nodiscard]] const std::vector<std::uint32_t> &address_taken() const { return address_taken_; }
@@ -82,6 +83,9 @@ class ModuleLowering {
         dynamic_shared_align_ = std::max(dynamic_shared_align_, align);
     }
     [[nodiscard]] std::uint32_t dynamic_shared_align() const { return dynamic_shared_align_; }
+    /// Null where the module is not lowered for a debugger.
+    [[nodiscard]] std::shared_ptr<const DebugFunction>
+    debug_function(const ptx::Function &function);
 
   private:
     void lower_variables();
@@ -90,6 +94,7 @@ class ModuleLowering {
     void find_taken_addresses();
     [[nodiscard]] std::vector<std::uint32_t> callees(const ptx::Function &function) const;
     void find_recursion();
+    void read_debug_data();
     void lower_recursive_functions();
     void lower_kernel(const ptx::Function &kernel);
     void lay_out_parameters(const ptx::Function &kernel, Function &made);
@@ -107,6 +112,7 @@ class ModuleLowering {
     SharedLayout common_shared_;
     std::uint32_t dynamic_shared_align_ = 1;
     bool uses_stack_ = false;
+    std::map<const ptx::Function *, std::shared_ptr<const DebugFunction>> debug_functions_;
 };
 
 } // namespace softcuda::ir

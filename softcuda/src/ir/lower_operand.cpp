@@ -223,6 +223,8 @@ void FunctionLowering::write_variable(std::uint32_t variable, Value *value) {
     if (guard_)
         value = builder_.select(guard_, value, ssa_.read(variable, builder_.block()));
     ssa_.write(variable, builder_.block(), value);
+    if (function_.debug)
+        written_.push_back(variable);
 }
 
 Value *FunctionLowering::carry() { return ssa_.read(carry_, builder_.block()); }

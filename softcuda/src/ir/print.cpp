@@ -111,7 +111,7 @@ bool has_memory_operand(Opcode opcode) {
 
 bool names_symbol(Opcode opcode) {
     return opcode == Opcode::SymbolAddress || opcode == Opcode::Call ||
-           opcode == Opcode::FunctionAddress;
+           opcode == Opcode::FunctionAddress || opcode == Opcode::DebugValue;
 }
 
 void add_arguments(std::string &out, const Instruction &instruction) {

@@ -78,6 +78,8 @@ struct Code::Loaded {
     std::map<std::string, void *, std::less<>> symbols;
     std::uint64_t begin = UINT64_MAX, end = 0; ///< executable memory
     std::uint64_t text = 0;
+    std::map<std::string, std::uint64_t> sections;
+    std::vector<Code::Function> functions;
     jitlink::JITLinkMemoryManager::FinalizedAlloc memory;
     std::string error;
 
@@ -119,13 +121,20 @@ class Code::Context : public jitlink::JITLinkContext {
     }
 
     llvm::Error notifyResolved(jitlink::LinkGraph &graph) override {
-        for (const jitlink::Symbol *symbol : graph.defined_symbols())
+        for (const jitlink::Symbol *symbol : graph.defined_symbols()) {
+            if (symbol->hasName() && symbol->isCallable() && symbol->getSize() != 0)
+                loaded_.functions.push_back(
+                    {symbol->getName().str(), symbol->getAddress().getValue(), symbol->getSize()});
             if (symbol->hasName() && symbol->getScope() != jitlink::Scope::Local)
                 loaded_.symbols.emplace(symbol->getName().str(),
                                         symbol->getAddress().toPtr<void *>());
+        }
         for (const jitlink::Section &section : graph.sections()) {
             const jitlink::SectionRange range(section);
-            if (range.empty() || !is_executable(section))
+            if (range.empty())
+                continue;
+            loaded_.sections.emplace(section.getName().str(), range.getStart().getValue());
+            if (!is_executable(section))
                 continue;
             if (section.getName() == ".text")
                 loaded_.text = range.getStart().getValue();
@@ -171,6 +180,10 @@ std::span<const std::byte> Code::range() const {
         return {};
     return {reinterpret_cast<const std::byte *>(loaded_->begin), loaded_->end - loaded_->begin};
 }
+
+const std::vector<Code::Function> &Code::functions() const { return loaded_->functions; }
+
+const std::map<std::string, std::uint64_t> &Code::sections() const { return loaded_->sections; }
 
 std::uint64_t Code::text() const { return loaded_->text; }
 

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace softcuda::jit {
 
@@ -34,6 +38,16 @@ class Code {
 
     /// All executable memory of the object: a program counter in here is in generated code.
     [[nodiscard]] std::span<const std::byte> range() const;
+
+    struct Function {
+        std::string name;
+        std::uint64_t address = 0, bytes = 0;
+    };
+    /// The functions in the object, local ones too.
+    [[nodiscard]] const std::vector<Function> &functions() const;
+
+    /// Where each section of the object with code or data lies, by its name.
+    [[nodiscard]] const std::map<std::string, std::uint64_t> &sections() const;
 
     /// The address of the section .text, which line tables count from.
     [[nodiscard]] std::uint64_t text() const;

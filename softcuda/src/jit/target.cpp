@@ -124,6 +124,13 @@ Target Target::with_narrow_windows() const {
     return result;
 }
 
+Target Target::for_debugging() const {
+    Target result = *this;
+    result.debugging_ = true;
+    result.key_ += "/debug";
+    return result;
+}
+
 std::unique_ptr<llvm::TargetMachine> Target::make_machine() const {
     std::string error;
     const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple_, error);
@@ -133,7 +140,7 @@ std::unique_ptr<llvm::TargetMachine> Target::make_machine() const {
     options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only where the kernel says so
     return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
         triple_, cpu_, features_, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-        llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+        debugging_ ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default, /*JIT=*/true));
 }
 
 llvm::TargetMachine &Target::machine() const {

@@ -45,6 +45,11 @@ class Target {
     [[nodiscard]] Target with_narrow_windows() const;
     [[nodiscard]] bool has_narrow_windows() const { return narrow_windows_; }
 
+    /// The same processor, for code that a debugger shows: nothing is optimised, so that lines
+    /// come in order and variables stay on the stack.
+    [[nodiscard]] Target for_debugging() const;
+    [[nodiscard]] bool is_for_debugging() const { return debugging_; }
+
     [[nodiscard]] bool is_x86_64() const { return triple_.starts_with("x86_64"); }
     [[nodiscard]] bool has_avx512() const { return avx512_; } ///< F, BW, DQ and VL together
     [[nodiscard]] bool has_avx2() const { return avx2_; }
@@ -60,7 +65,7 @@ class Target {
     Isa isa_;
     std::string triple_, cpu_, features_, data_layout_, key_;
     bool avx512_ = false, avx2_ = false, fma_ = false, f16c_ = false, fp16_ = false;
-    bool narrow_windows_ = false;
+    bool narrow_windows_ = false, debugging_ = false;
 };
 
 } // namespace softcuda::jit

@@ -28,6 +28,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -212,6 +213,22 @@ struct DebugFile {
     std::string_view name;
 };
 
+/// A number in a debug section that is a label's or variable's place, or a place in a section.
+struct DebugReference {
+    std::uint64_t offset = 0; ///< of the number in the section
+    std::uint32_t bytes = 0;  ///< of the number
+    std::string_view symbol;  ///< `$L__tmp4`, `table`, `.debug_loc`
+    std::uint64_t addend = 0;
+};
+
+/// `.section .debug_info { .b8 1 ... }`, of a module whose target says `debug`.
+struct DebugSection {
+    std::string_view name;
+    std::string bytes; ///< zero where a reference is
+    std::vector<DebugReference> references;
+    std::unordered_map<std::string_view, std::uint64_t> labels; ///< places in the section
+};
+
 /// `.alias a, b;`: a is another name of the function b.
 struct Alias {
     std::uint32_t name;
@@ -229,6 +246,7 @@ struct Module {
     std::vector<Function> functions;
     std::vector<Alias> aliases;
     std::vector<DebugFile> files;
+    std::vector<DebugSection> debug_sections; ///< empty unless target.debug
     std::vector<std::string_view> pragmas;
 
     /// What a symbol of `function` refers to; null for functions and None.

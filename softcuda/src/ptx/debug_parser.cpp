@@ -22,10 +22,76 @@ void DebugParser::section() {
     Token name = tokens_.expect(TokenKind::Dotted, "the name of a section");
     if (!tokens_.at("{"))
         tokens_.fail_expected("`{`");
-    if (name.is(".debug_str"))
+    if (context_.module.target.debug) {
+        context_.module.debug_sections.push_back({name.text, {}, {}, {}});
+        data();
+        const DebugSection &section = context_.module.debug_sections.back();
+        if (name.is(".debug_str")) {
+            bytes_ = section.bytes;
+            labels_ = section.labels;
+        }
+    } else if (name.is(".debug_str")) {
         strings();
-    else
+    } else {
         tokens_.skip_block();
+    }
+}
+
+/// Any section. What is not understood ends its bytes: debug data never keep a program from
+/// running.
+void DebugParser::data() {
+    DebugSection &section = context_.module.debug_sections.back();
+    tokens_.expect("{");
+    bool understood = true;
+    while (!tokens_.at("}") && !tokens_.at(TokenKind::End)) {
+        if (tokens_.at("{")) {
+            tokens_.skip_block();
+            understood = false;
+            continue;
+        }
+        const Token token = tokens_.take();
+        const std::uint32_t bytes = token.is(".b8")    ? 1
+                                    : token.is(".b16") ? 2
+                                    : token.is(".b32") ? 4
+                                    : token.is(".b64") ? 8
+                                                       : 0;
+        if (!understood)
+            continue;
+        if (token.is(TokenKind::Identifier) && tokens_.accept(":")) {
+            section.labels.emplace(token.text, section.bytes.size());
+            continue;
+        }
+        understood = bytes != 0;
+        while (understood) {
+            understood = data_element(section, bytes);
+            if (!understood || !tokens_.accept(","))
+                break;
+        }
+    }
+    tokens_.expect("}");
+}
+
+/// `12`, `-3`, `$L__tmp4`, `.debug_loc+250`.
+bool DebugParser::data_element(DebugSection &section, std::uint32_t bytes) {
+    std::uint64_t value = 0;
+    const bool negative = tokens_.accept("-");
+    if (tokens_.at(TokenKind::Integer)) {
+        value = tokens_.take().value;
+        value = negative ? 0 - value : value;
+    } else if (!negative && (tokens_.at(TokenKind::Identifier) || tokens_.at(TokenKind::Dotted))) {
+        DebugReference reference{section.bytes.size(), bytes, tokens_.take().text, 0};
+        if (tokens_.accept("+")) {
+            if (!tokens_.at(TokenKind::Integer))
+                return false;
+            reference.addend = tokens_.take().value;
+        }
+        section.references.push_back(reference);
+    } else {
+        return false;
+    }
+    for (std::uint32_t i = 0; i < bytes; ++i)
+        section.bytes += static_cast<char>(value >> (8 * i) & 0xff);
+    return true;
 }
 
 /// `label: .b8 102, 111, 111, 0` ...

@@ -9,7 +9,7 @@
 
 namespace softcuda::ptx {
 
-/// Keeps the names of files and of inlined functions; passes over the rest of the debug data.
+/// Keeps the names of files and of inlined functions, and in a module for a debugger all sections.
 class DebugParser {
   public:
     explicit DebugParser(Context &context) : context_(context), tokens_(context.tokens) {}
@@ -24,11 +24,13 @@ class DebugParser {
   private:
     void strings();
     void string_bytes();
+    void data();
+    [[nodiscard]] bool data_element(DebugSection &section, std::uint32_t bytes);
 
     Context &context_;
     TokenStream &tokens_;
-    std::string bytes_;                                        ///< of .debug_str, so far
-    std::unordered_map<std::string_view, std::size_t> labels_; ///< their places in it
+    std::string bytes_;                                          ///< of .debug_str, so far
+    std::unordered_map<std::string_view, std::uint64_t> labels_; ///< their places in it
 };
 
 } // namespace softcuda::ptx

@@ -1,7 +1,7 @@
 // count_abi.h -- the part of kernel_abi.h that only profiled kernels need.
 #pragma once
 
-#include "rt/kernel_abi.h"
+#include "rt/watch_abi.h"
 
 #include <cstdint>
 

@@ -44,7 +44,7 @@ const char *direction(unsigned kind) {
     }
 }
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\')
@@ -55,7 +55,7 @@ std::string quoted(std::string_view text) {
 }
 
 template <class Number> std::string member(const char *name, Number value) {
-    return quoted(name) + ": " + std::to_string(value);
+    return json_text(name) + ": " + std::to_string(value);
 }
 
 std::string json_of(const std::vector<int> &numbers) {
@@ -220,11 +220,11 @@ std::string CuptiTimeline::report() {
     for (const auto &[kernel, launches] : kernels_) {
         const auto &[name, grid, block, registers, fixed, dynamic, local, device] = kernel;
         const int threads = block[0] * block[1] * block[2];
-        kernels += (kernels.empty() ? "\n" : ",\n") + std::string(R"({"name": )") + quoted(name) +
-                   R"(, "grid": )" + json_of(grid) + R"(, "block": )" + json_of(block) + ", " +
-                   member("launches", launches.count) + ", " + member("failures", 0) + ", " +
-                   member("nanoseconds", launches.nanoseconds) + ", " +
-                   member("shortest", launches.shortest) + ", " +
+        kernels += (kernels.empty() ? "\n" : ",\n") + std::string(R"({"name": )") +
+                   json_text(name) + R"(, "grid": )" + json_of(grid) + R"(, "block": )" +
+                   json_of(block) + ", " + member("launches", launches.count) + ", " +
+                   member("failures", 0) + ", " + member("nanoseconds", launches.nanoseconds) +
+                   ", " + member("shortest", launches.shortest) + ", " +
                    member("longest", launches.longest) + ", " + member("registers", registers) +
                    ", " + member("static_shared_bytes", fixed) + ", " +
                    member("dynamic_shared_bytes", dynamic) + ", " +
@@ -235,7 +235,7 @@ std::string CuptiTimeline::report() {
     for (const Event &event : events_) {
         const std::uint64_t shift = event.stream != 0 ? difference : 0;
         events += (events.empty() ? "\n" : ",\n") + std::string(R"({"activity": )") +
-                  quoted(event.activity) + R"(, "name": )" + quoted(event.name) + ", " +
+                  json_text(event.activity) + R"(, "name": )" + json_text(event.name) + ", " +
                   member("stream", event.stream) + ", " + member("device", event.device) + ", " +
                   member("thread", event.thread) + ", " + member("begin", event.begin - shift) +
                   ", " + member("end", event.end - shift) + ", " + member("bytes", event.bytes) +

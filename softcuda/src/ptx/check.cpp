@@ -12,7 +12,7 @@ namespace {
 
 using Result = std::optional<Mismatch>;
 
-std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+std::string in_backticks(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 std::string version_text(unsigned version) {
     return std::to_string(version / 10) + "." + std::to_string(version % 10);
@@ -50,12 +50,13 @@ class FormChecker {
     Result check_availability() const {
         unsigned version = module_.version_major * 10 + std::min(module_.version_minor, 9u);
         if (module_.target.sm != 0 && module_.target.sm < form_.sm)
-            return Mismatch{instruction_.location, quoted(instruction_.spelling) + " needs sm_" +
-                                                       std::to_string(form_.sm) +
+            return Mismatch{instruction_.location, in_backticks(instruction_.spelling) +
+                                                       " needs sm_" + std::to_string(form_.sm) +
                                                        " or newer, the module's target is sm_" +
                                                        std::to_string(module_.target.sm)};
         if (version < form_.ptx_version)
-            return Mismatch{instruction_.location, quoted(instruction_.spelling) + " needs PTX " +
+            return Mismatch{instruction_.location, in_backticks(instruction_.spelling) +
+                                                       " needs PTX " +
                                                        version_text(form_.ptx_version) +
                                                        " or newer, the module's .version is " +
                                                        std::to_string(module_.version_major) + "." +
@@ -73,7 +74,7 @@ class FormChecker {
             const OperandRule &rule = form_.operands[i];
             if (Result wrong = operand_checker_.check(rule, operands[i], address_position)) {
                 wrong->message = "operand " + std::to_string(i + 1) + " of " +
-                                 quoted(instruction_.spelling) + ": " + wrong->message;
+                                 in_backticks(instruction_.spelling) + ": " + wrong->message;
                 return wrong;
             }
             address_position += rule.shape == OperandShape::Address;
@@ -90,7 +91,7 @@ class FormChecker {
         if (most != least)
             wanted += (most == least + 1 ? " or " : " to ") + std::to_string(most);
         return Mismatch{instruction_.location,
-                        quoted(instruction_.spelling) + " takes " + wanted +
+                        in_backticks(instruction_.spelling) + " takes " + wanted +
                             (wanted == "1" ? " operand, got " : " operands, got ") +
                             std::to_string(count)};
     }

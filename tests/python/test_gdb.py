@@ -408,3 +408,20 @@ def test_a_missing_gdb_is_named():
     )
     assert done.returncode == 2
     assert "there is no no-such-gdb" in done.stderr
+
+
+def test_the_page(tmp_path):
+    """The program of docs/debugging.md, and what the page shows of its lanes."""
+    page = (Path(__file__).parents[2] / "docs" / "debugging.md").read_text()
+    (source,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    path = tmp_path / "collatz.py"
+    path.write_text(source + "print(out[26], out[96])\n")
+    stop = re.search(r"\(gdb\) (break .*)", page)[1]
+    text = gdb(
+        *(path, stop, "run", "cuda print value", "delete", "continue"),
+        arguments=(),
+        SOFTCUDA_THREADS="1",
+    )
+    shown = re.sub("^    ", "", page[page.index("    value =\n") :], flags=re.M)
+    assert lanes_in(text, "value") == lanes_in(shown, "value")
+    assert "111 118" in text  # steps from 27 and 97, as is well known

@@ -328,6 +328,7 @@ def test_the_command_says_what_is_wrong(command):
     assert wrong.returncode == 2 and "did not load softcuda" in wrong.stderr
 
 
+@needs_softcuda
 def test_environment_is_validated(run_program):
     done = run_program(
         "import pycuda.driver as cuda\ncuda.init()\n",

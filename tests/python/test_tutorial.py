@@ -56,6 +56,7 @@ RUN_ELSEWHERE = {
     "multiple_devices.md": "test_multiple_devices",
     "finding_defects.md": "test_check",
     "finding_slow.md": "test_profile",
+    "debugging.md": "test_gdb",
 }
 
 

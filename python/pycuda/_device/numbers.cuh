@@ -5,7 +5,7 @@
 
 #include <pycuda-complex.hpp>
 
-constexpr bool is_complex = sizeof(T) != sizeof(R);
+[[maybe_unused]] constexpr bool is_complex = sizeof(T) != sizeof(R);
 
 template <class X> __device__ R re(const X &x) { return real(x); }
 template <class X> __device__ R im(const X &x) { return imag(x); }

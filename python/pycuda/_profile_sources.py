@@ -9,17 +9,24 @@ import weakref
 
 from pycuda import _driver
 
-#: By the module, names of its kernels and their source. Functions keep their modules alive.
-_alive: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+#: Modules, the names of their kernels, and their source. Functions keep their modules alive. The
+#: references have no callbacks: one that runs while a module dies would swallow a Ctrl-C.
+_alive: list[tuple[weakref.ref, list[str], str]] = []
+_LEAST = 64
+_most = _LEAST  # entries, before those of dead modules are dropped
 _kept: dict[str, str] = {}
 _lock = threading.Lock()
 
 
 def note(module: _driver.Module, source: str) -> None:
     """Remembers what a module was compiled from: while it lives, or for good under a profile."""
+    global _alive, _most
     names = module.function_names()
     with _lock:
-        _alive[module] = names, source
+        if len(_alive) >= _most:
+            _alive = [entry for entry in _alive if entry[0]() is not None]
+            _most = max(_LEAST, 2 * len(_alive))
+        _alive.append((weakref.ref(module), names, source))
         if _driver._profile_modes():
             _kept.update(dict.fromkeys(names, source))
 
@@ -27,8 +34,9 @@ def note(module: _driver.Module, source: str) -> None:
 def texts() -> dict[str, str]:
     """The source of each kernel that is known, by the kernel's name in its module."""
     with _lock:
-        for names, source in _alive.values():
-            _kept.update(dict.fromkeys(names, source))
+        for module, names, source in _alive:
+            if module() is not None:
+                _kept.update(dict.fromkeys(names, source))
         return dict(_kept)
 
 

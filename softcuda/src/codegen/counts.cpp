@@ -117,8 +117,7 @@ void Counts::begin() {
     // Has its value in finish(), when all lines are known.
     llvm::Type *word = b.getInt32Ty(), *pointer = b.getPtrTy();
     llvm::StructType *type = llvm::StructType::get(pointer, pointer, word, word);
-    table_ = new llvm::GlobalVariable(kernel_.module, type, true, llvm::GlobalValue::PrivateLinkage,
-                                      llvm::Constant::getNullValue(type), "counts");
+    table_ = kernel_.own_constant(llvm::Constant::getNullValue(type), "counts");
     const llvm::FunctionCallee find =
         kernel_.runtime_function("scu_count_begin", pointer, {pointer, pointer});
     lines_here_ = b.CreateCall(find, {kernel_.invariants.worker, table_}, "counts");
@@ -216,9 +215,7 @@ llvm::Constant *Counts::file(std::uint32_t number) {
 
 llvm::Constant *Counts::array(const std::vector<llvm::Constant *> &elements) {
     auto *type = llvm::ArrayType::get(elements.front()->getType(), elements.size());
-    llvm::Constant *value = llvm::ConstantArray::get(type, elements);
-    return new llvm::GlobalVariable(kernel_.module, type, true, llvm::GlobalValue::PrivateLinkage,
-                                    value, "counted");
+    return kernel_.own_constant(llvm::ConstantArray::get(type, elements), "counted");
 }
 
 void count_access(WarpEmitter &w, const ir::Instruction &i, const Address &address) {

@@ -121,9 +121,13 @@ llvm::AllocaInst *KernelEmitter::call_slot(llvm::Type *type) {
 llvm::GlobalVariable *KernelEmitter::constant(llvm::Constant *value, const llvm::Twine &name) {
     llvm::GlobalVariable *&variable = constants_[value];
     if (!variable)
-        variable = new llvm::GlobalVariable(module, value->getType(), true,
-                                            llvm::GlobalValue::PrivateLinkage, value, name);
+        variable = own_constant(value, name);
     return variable;
+}
+
+llvm::GlobalVariable *KernelEmitter::own_constant(llvm::Constant *value, const llvm::Twine &name) {
+    return new llvm::GlobalVariable(module, value->getType(), true,
+                                    llvm::GlobalValue::PrivateLinkage, value, name);
 }
 
 llvm::FunctionCallee KernelEmitter::runtime_function(llvm::StringRef name, llvm::Type *result,

@@ -123,6 +123,8 @@ class KernelEmitter {
     llvm::AllocaInst *call_slot(llvm::Type *type);
     /// A constant in memory, once for all equal ones.
     llvm::GlobalVariable *constant(llvm::Constant *value, const llvm::Twine &name);
+    /// One that is not shared.
+    llvm::GlobalVariable *own_constant(llvm::Constant *value, const llvm::Twine &name);
     llvm::FunctionCallee runtime_function(llvm::StringRef name, llvm::Type *result,
                                           llvm::ArrayRef<llvm::Type *> parameters);
     /// Function `symbol` of the module, which emit_function() defines.

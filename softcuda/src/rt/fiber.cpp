@@ -1,6 +1,7 @@
 // fiber.cpp -- the switch from one stack to another, in the processor's own words.
 #include "rt/fiber.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <pthread.h>
@@ -150,6 +151,10 @@ void Fiber::start(std::byte *stack, std::size_t bytes, Body body, void *argument
     std::byte *top = stack + bytes;
 #if defined(SOFTCUDA_ASAN_FIBERS)
     fake_stack_ = nullptr;
+    // Frames of a warp that never returned, as after a fault, have left their marks here.
+    constexpr std::size_t kDeepest = std::size_t{256} << 10;
+    const std::size_t marked = std::min(bytes, kDeepest);
+    __asan_unpoison_memory_region(top - marked, marked);
     top -= sizeof(Entry);
     new (top) Entry{body, argument};
     body = begin_with_sanitizer;

@@ -15,6 +15,7 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SOFTCUDA_ASAN_FIBERS 1
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__)

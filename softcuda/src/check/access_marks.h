@@ -81,10 +81,19 @@ struct Line {
     Cell *cells;
 };
 
-/// Of a window.
+/// Of a window, whose block forgets what all of its warps know: it begins another run then.
 struct MarkedWindow {
     std::vector<LineMarks> lines;
     std::vector<Cell> cells;
+    std::uint32_t run = 0;
+
+    void begin_run() {
+        if (++run != 0)
+            return;
+        std::fill(lines.begin(), lines.end(), LineMarks{}); // none has a number that comes again
+        std::fill(cells.begin(), cells.end(), Cell{});
+        run = 1;
+    }
 
     void resize(std::uint64_t bytes) {
         lines.resize((bytes + kLineBytes - 1) / kLineBytes);

@@ -32,10 +32,12 @@ bool orders(const LaunchChecks &launch) { return (launch.modes & (Race | Sync)) 
 
 BlockChecks::BlockChecks(LaunchChecks &launch, rt::WorkerState &state)
     : launch_(launch), state_(state), block_(static_cast<std::uint32_t>(state.block_index)),
-      run_(next_run()), order_(block_, orders(launch) ? warps_of(launch.frame) : 0, launch.places) {
-    if (orders(launch))
+      order_(block_, orders(launch) ? warps_of(launch.frame) : 0, launch.places) {
+    if (orders(launch)) {
         shared_marks_ = launch.take_marks();
-    strong_reads_.resize(orders(launch) ? warps_of(launch.frame) : 0);
+        shared_marks_.begin_run();
+        strong_reads_.resize(warps_of(launch.frame));
+    }
     forget_windows();
 }
 
@@ -46,10 +48,19 @@ void BlockChecks::forget_windows() {
     local_written_.reset(launch_.local_bytes);
 }
 
-// Kernels that run in regions have no checks of what orders accesses.
 void BlockChecks::begin_block() {
     block_ = static_cast<std::uint32_t>(state_.block_index);
     forget_windows();
+    if (!orders(launch_))
+        return;
+    order_.restart(block_);
+    phase_reads_.begin();
+    shared_marks_.begin_run();
+    arrived_ = {};
+    for (StrongRead &read : strong_reads_)
+        read.mask = 0;
+    for (Copies &copies : copies_)
+        copies = {};
 }
 
 std::optional<BlockChecks::Space> BlockChecks::space_of(const WarpAccess &access) const {
@@ -109,7 +120,7 @@ FoundAccess BlockChecks::found(const WarpAccess &access, std::uint32_t lane) con
 
 void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
                          const std::byte *values, rt::WatchPiece *piece) {
-    if (mask == 0)
+    if (mask == 0 || keeps_read(site, mask, LaneAddresses(addresses)))
         return;
     const WarpAccess access{.site = site,
                             .number = number_of(site),
@@ -117,7 +128,9 @@ void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_
                             .addresses = LaneAddresses(addresses),
                             .values = values,
                             .bytes = site.bytes * site.count,
-                            .span = span_of(addresses, mask)};
+                            .span = span_of(addresses, mask),
+                            .warp = state_.warp_index,
+                            .clock = clock()};
     check(access);
     if (piece)
         fill(*piece, access);
@@ -125,21 +138,23 @@ void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_
 
 void BlockChecks::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
                              std::uint64_t step, const std::byte *values) {
-    if (mask == 0)
-        return;
     const LaneAddresses addresses(first, step);
+    if (mask == 0 || keeps_read(site, mask, addresses))
+        return;
     check({.site = site,
            .number = number_of(site),
            .mask = mask,
            .addresses = addresses,
            .values = values,
            .bytes = site.bytes * site.count,
-           .span = addresses.span(mask)});
+           .span = addresses.span(mask),
+           .warp = state_.warp_index,
+           .clock = clock()});
 }
 
 void BlockChecks::check(const WarpAccess &access) {
     if (orders(launch_))
-        acquire_what_was_read();
+        acquire_what_was_read(access.warp);
     if (access.site.kind == WatchKind::Free) {
         if (launch_.modes & Mem)
             check_free(access);
@@ -253,7 +268,7 @@ void BlockChecks::check_written(const WarpAccess &access) {
 }
 
 void BlockChecks::fence(WatchScope scope, std::uint32_t mask) {
-    acquire_what_was_read();
+    acquire_what_was_read(state_.warp_index);
     if (mask != 0)
         order_.fence(state_.warp_index, scope == WatchScope::Device);
 }
@@ -261,13 +276,53 @@ void BlockChecks::fence(WatchScope scope, std::uint32_t mask) {
 void BlockChecks::arrive(std::uint32_t warp, std::uint32_t number, bool waits) {
     if (!orders(launch_))
         return;
-    acquire_what_was_read();
+    acquire_what_was_read(warp);
     order_.arrive(warp, number, waits);
+    if (waits && number < arrived_.size())
+        arrived_[number] |= 1u << warp;
 }
 
 void BlockChecks::leave(std::uint32_t warp, std::uint32_t number, bool all) {
-    if (orders(launch_))
-        order_.leave(warp, number, all);
+    if (!orders(launch_))
+        return;
+    order_.leave(warp, number, all);
+    if (number >= arrived_.size() || (all && arrived_[number] != all_warps()))
+        return;
+    arrived_[number] = 0;
+    if (all)
+        begin_phase();
+}
+
+void BlockChecks::pass(bool all) {
+    if (all) {
+        for (std::uint32_t warp = 0; warp < strong_reads_.size(); ++warp)
+            acquire_what_was_read(warp);
+        order_.pass_all();
+        begin_phase();
+        return;
+    }
+    const std::uint32_t arrived = arrived_[0];
+    for (std::uint32_t left = arrived; left != 0; left &= left - 1)
+        leave(static_cast<std::uint32_t>(std::countr_zero(left)), 0, true);
+    arrived_[0] = 0;
+}
+
+std::uint32_t BlockChecks::clock() const {
+    return orders(launch_) ? order_.clock(state_.warp_index) : 0;
+}
+
+std::uint32_t BlockChecks::all_warps() const {
+    return ~0u >> (kWarps - static_cast<unsigned>(strong_reads_.size()));
+}
+
+// Before this, all that the block did to its shared memory comes before all that it will do.
+// Copies that nobody has waited for are the exception.
+void BlockChecks::begin_phase() {
+    if (std::any_of(copies_.begin(), copies_.end(),
+                    [](const Copies &copies) { return !copies.pending.empty(); }))
+        return;
+    phase_reads_.begin();
+    shared_marks_.begin_run();
 }
 
 } // namespace softcuda::check

@@ -4,6 +4,7 @@
 #include "check/access_marks.h"
 #include "check/lane_addresses.h"
 #include "check/launch_checks.h"
+#include "check/phase_reads.h"
 #include "check/thread_order.h"
 #include "check/written_bytes.h"
 #include "rt/watch.h"
@@ -20,6 +21,7 @@ class BlockChecks final : public rt::BlockWatch {
     ~BlockChecks() override;
 
     void begin_block() override;
+    void pass(bool all) override;
     void access(rt::WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
                 const std::byte *values, rt::WatchPiece *piece) override;
     void access_row(rt::WatchSite &site, std::uint32_t mask, std::uint64_t first,
@@ -45,6 +47,7 @@ class BlockChecks final : public rt::BlockWatch {
         const std::byte *values;
         std::uint32_t bytes; ///< of a lane
         AddressSpan span;
+        std::uint32_t warp, clock;
     };
     enum class Space { Global, Shared, Local };
     struct Place {
@@ -76,8 +79,21 @@ class BlockChecks final : public rt::BlockWatch {
     void check_written(const WarpAccess &access);
     [[nodiscard]] bool is_written_at_once(const WarpAccess &access);
 
+    /// The reading of the present warp's clock.
+    [[nodiscard]] std::uint32_t clock() const;
+    /// A bit for each warp of the block.
+    [[nodiscard]] std::uint32_t all_warps() const;
+    /// All warps have met.
+    void begin_phase();
+
     // races.cpp
     void check_races(const WarpAccess &access);
+    /// Checks it against what is marked, and marks it.
+    void mark(const WarpAccess &access);
+    /// Puts a read off until somebody writes; false where it cannot be.
+    [[nodiscard]] bool keeps_read(rt::WatchSite &site, std::uint32_t mask,
+                                  const LaneAddresses &addresses);
+    void mark_kept_reads();
     void check_word(const WarpAccess &access, Cell &cell, Space space, std::uint32_t lane,
                     std::uint32_t bytes, std::uint64_t address);
     void mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
@@ -109,7 +125,7 @@ class BlockChecks final : public rt::BlockWatch {
     [[nodiscard]] bool stores_the_same(const WarpAccess &access, const Mark &before,
                                        std::uint32_t lane, std::uint64_t address) const;
     void synchronize(const WarpAccess &access);
-    void acquire_what_was_read();
+    void acquire_what_was_read(std::uint32_t warp);
 
     // meetings.cpp
     void check_meeting(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
@@ -119,10 +135,11 @@ class BlockChecks final : public rt::BlockWatch {
     LaunchChecks &launch_;
     rt::WorkerState &state_;
     std::uint32_t block_;
-    std::uint32_t run_;
     BlockOrder order_;
     MarkedWindow shared_marks_;
-    std::uint32_t ordered_run_ = 0; ///< of an earlier launch that comes before this one
+    PhaseReads phase_reads_;
+    std::array<std::uint32_t, 16> arrived_{}; ///< by barrier: the warps that wait there, a bit each
+    std::uint32_t ordered_run_ = 0;           ///< of an earlier launch that comes before this one
     OpenRanges open_ranges_;
     WrittenWindow shared_written_, local_written_;
     static constexpr std::size_t kPieces = 16;

@@ -27,6 +27,8 @@ class LaneAddresses {
     explicit LaneAddresses(const std::uint64_t *list) : list_(list) {}
     LaneAddresses(std::uint64_t first, std::uint64_t step) : first_(first), step_(step) {}
 
+    /// Null where they are not a list.
+    [[nodiscard]] const std::uint64_t *list() const { return list_; }
     [[nodiscard]] std::uint64_t operator[](std::uint32_t lane) const {
         return list_ ? list_[lane] : first_ + lane * step_;
     }

@@ -71,8 +71,7 @@ class LaunchChecks final : public rt::LaunchWatch {
     rt::BlockWatch *begin(rt::WorkerState &state) noexcept override;
     void end(rt::BlockWatch *block) noexcept override;
 
-    /// Marks for a block's shared memory, of earlier blocks or none: each block has a `run` of its
-    /// own.
+    /// Marks for a block's shared memory, of earlier blocks or none.
     [[nodiscard]] MarkedWindow take_marks();
     void give_back(MarkedWindow &&marks) noexcept;
 
@@ -109,7 +108,7 @@ class LaunchChecks final : public rt::LaunchWatch {
     std::unordered_map<std::uint64_t, Finding> told_; ///< without a kernel: not told yet
 };
 
-/// A number that no other launch or block has.
+/// A number that no other launch has.
 [[nodiscard]] std::uint32_t next_run() noexcept;
 
 } // namespace softcuda::check

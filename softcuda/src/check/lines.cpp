@@ -62,7 +62,7 @@ void take_all_words(LineAccess &line) {
 } // namespace
 
 std::uint32_t BlockChecks::run_of(Space space) const {
-    return space == Space::Shared ? run_ : launch_.run;
+    return space == Space::Shared ? shared_marks_.run : launch_.run;
 }
 
 std::uint64_t BlockChecks::window_of(Space space) const {

@@ -30,8 +30,10 @@ unsigned modes() { return state().load(std::memory_order_relaxed); }
 void set_modes(unsigned modes) noexcept { state() = modes; }
 
 std::uint32_t needs(unsigned modes) noexcept {
-    if (modes & (Race | Sync))
-        return rt::kWatchAll;
+    if (modes & Sync)
+        return rt::kWatchOrder | rt::kWatchMeetings;
+    if (modes & Race)
+        return rt::kWatchOrder;
     if (modes & Init)
         return rt::kWatchBounds | rt::kWatchWrites;
     return modes & Mem ? std::uint32_t{rt::kWatchBounds} : 0;

@@ -27,7 +27,7 @@ std::uint32_t lanes_at(const std::uint64_t *addresses, std::uint32_t mask, std::
 void BlockChecks::synchronize(const WarpAccess &access) {
     if (!access.site.strong)
         return;
-    const std::uint32_t warp = state_.warp_index;
+    const std::uint32_t warp = access.warp;
     if (access.site.release)
         order_.fence(warp, access.site.scope == rt::WatchScope::Device);
     if (access.site.kind != WatchKind::Store) {
@@ -52,14 +52,14 @@ void BlockChecks::synchronize(const WarpAccess &access) {
 }
 
 // What a strong read has seen is known when it is over: a write in between counts, too.
-void BlockChecks::acquire_what_was_read() {
-    StrongRead &read = strong_reads_[state_.warp_index];
+void BlockChecks::acquire_what_was_read(std::uint32_t warp) {
+    StrongRead &read = strong_reads_[warp];
     if (read.mask == 0)
         return;
     for (std::uint32_t left = order_.may_acquire() ? read.mask : 0; left != 0;) {
         const std::uint64_t address = read.addresses[std::countr_zero(left)];
         const std::uint32_t lanes = lanes_at(read.addresses.data(), left, address);
-        order_.acquire(state_.warp_index, address, lanes);
+        order_.acquire(warp, address, lanes);
         left &= ~lanes;
     }
     read.mask = 0;
@@ -105,8 +105,8 @@ Mark BlockChecks::mark_of(const WarpAccess &access) const {
     const rt::WatchSite &site = access.site;
     Mark now;
     now.block = block_;
-    now.clock = order_.clock(state_.warp_index);
-    now.warp = state_.warp_index;
+    now.clock = access.clock;
+    now.warp = access.warp;
     now.site = access.number;
     now.bytes = (1u << kWordBytes) - 1;
     now.strong = site.strong;
@@ -118,6 +118,45 @@ Mark BlockChecks::mark_of(const WarpAccess &access) const {
 void BlockChecks::check_races(const WarpAccess &access) {
     synchronize(access);
     check_transfers(access);
+    const bool may_write_shared = access.site.kind != WatchKind::Load &&
+                                  space_of(access).value_or(Space::Shared) == Space::Shared;
+    if (may_write_shared && phase_reads_.only_reads())
+        mark_kept_reads();
+    mark(access);
+}
+
+bool BlockChecks::keeps_read(rt::WatchSite &site, std::uint32_t mask,
+                             const LaneAddresses &addresses) {
+    const std::uint32_t warp = state_.warp_index;
+    if (site.space != rt::WatchSpace::Shared || site.kind != WatchKind::Load || site.strong ||
+        site.async || !phase_reads_.only_reads() || !(launch_.modes & (Race | Sync)) ||
+        (launch_.modes & (Mem | Init)) || strong_reads_[warp].mask != 0)
+        return false;
+    if (phase_reads_.is_full()) {
+        mark_kept_reads();
+        return false;
+    }
+    phase_reads_.add({&site, mask, warp, order_.clock(warp), addresses});
+    return true;
+}
+
+// Nobody has written, so nothing is wrong with them.
+void BlockChecks::mark_kept_reads() {
+    phase_reads_.for_each([&](const PhaseReads::Read &read) {
+        mark({.site = *read.site,
+              .number = number_of(*read.site),
+              .mask = read.mask,
+              .addresses = read.addresses,
+              .values = nullptr,
+              .bytes = read.site->bytes * read.site->count,
+              .span = read.addresses.span(read.mask),
+              .warp = read.warp,
+              .clock = read.clock});
+    });
+    phase_reads_.end();
+}
+
+void BlockChecks::mark(const WarpAccess &access) {
     MarkedMemory::Cursor cursor(Memory::of_process().marks, launch_.run);
     if (marks_lines(access, cursor) || marks_words(access, cursor))
         return;
@@ -234,7 +273,7 @@ void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, M
     const auto meets = [&](const Mark &before) {
         return before.site != 0 && (before.bytes & bytes) != 0 &&
                !(before.block == block_ &&
-                 order_.known_to_all_lanes(state_.warp_index, before.warp, before.clock));
+                 order_.known_to_all_lanes(access.warp, before.warp, before.clock));
     };
     if (site.kind == WatchKind::Load) {
         if (meets(cell.write))
@@ -260,7 +299,7 @@ void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, M
     if (meets(cell.other_read))
         check_against(access, cell.other_read, Kind::WriteAfterRead, space, lane, address);
     if (site.async && space == Space::Shared) {
-        Copies &copies = copies_[state_.warp_index];
+        Copies &copies = copies_[access.warp];
         now.clock = kUnderWay;
         copies.pending.push_back(
             {copies.group, access.number, lane,
@@ -294,7 +333,7 @@ bool BlockChecks::stores_the_same(const WarpAccess &access, const Mark &before, 
     const rt::WatchSite &site = access.site;
     if (!access.values)
         return false;
-    const bool one_instruction = before.block == block_ && before.warp == state_.warp_index &&
+    const bool one_instruction = before.block == block_ && before.warp == access.warp &&
                                  before.site == access.number &&
                                  (access.mask >> before.lane & 1) != 0 && before.lane < lane;
     const std::uint64_t from = address - access.addresses[lane];
@@ -318,7 +357,7 @@ void BlockChecks::check_against(const WarpAccess &access, const Mark &before, Ki
                                 Space space, std::uint32_t lane, std::uint64_t address) {
     const rt::WatchSite &site = access.site;
     const ThreadId first{before.block, before.warp, before.lane};
-    const ThreadId second{block_, state_.warp_index, lane};
+    const ThreadId second{block_, access.warp, lane};
     const bool one_warp = first.block == second.block && first.warp == second.warp;
     // Several lanes have read, so one of them is another lane.
     ThreadId other = first;

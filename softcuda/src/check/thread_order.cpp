@@ -183,6 +183,33 @@ void BlockOrder::arrive(std::uint32_t warp, std::uint32_t barrier, bool waits) {
         ++at->passed[warp];
 }
 
+void BlockOrder::pass_all() {
+    WarpOrder all;
+    for (std::uint32_t warp = 0; warp < warps_.size(); ++warp) {
+        WarpOrder &order = warps_[warp];
+        step(order, warp);
+        order.met = order.known[warp];
+        join(all.known, order.known);
+        join(all.published, order.published);
+        join(all.places, order.places);
+    }
+    for (WarpOrder &order : warps_) {
+        order.known = order.fenced = all.known;
+        order.published = all.published;
+        order.places = all.places;
+        order.has_news = false;
+    }
+}
+
+void BlockOrder::restart(std::uint32_t block) {
+    block_ = block;
+    for (WarpOrder &order : warps_)
+        order = {};
+    for (const std::unique_ptr<Barrier> &barrier : barriers_)
+        if (barrier)
+            *barrier = {};
+}
+
 void BlockOrder::leave(std::uint32_t warp, std::uint32_t barrier, bool all) {
     if (barrier >= barriers_.size() || !barriers_[barrier])
         return;

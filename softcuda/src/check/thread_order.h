@@ -105,6 +105,8 @@ class BlockOrder {
   public:
     BlockOrder(std::uint32_t block, std::uint32_t warps, SyncPlaces &places)
         : block_(block), places_(places), warps_(warps) {}
+    /// For another block of as many warps.
+    void restart(std::uint32_t block);
 
     [[nodiscard]] std::uint32_t clock(std::uint32_t warp) const { return warps_[warp].clock; }
     /// Whether what `first` did at its warp's `clock` comes before what `second`, a thread of this
@@ -136,6 +138,8 @@ class BlockOrder {
     void arrive(std::uint32_t warp, std::uint32_t barrier, bool waits);
     /// `all`: it is one of the whole block.
     void leave(std::uint32_t warp, std::uint32_t barrier, bool all);
+    /// All warps pass a barrier of the whole block.
+    void pass_all();
 
   private:
     /// What those knew who came to one of a barrier's last two phases.

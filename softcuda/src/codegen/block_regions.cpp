@@ -3,7 +3,7 @@
 
 #include "codegen/kernel_emitter.h"
 #include "codegen/tally.h"
-#include "rt/kernel_abi.h"
+#include "rt/watch_abi.h"
 
 namespace softcuda::codegen {
 
@@ -59,6 +59,7 @@ void KernelEmitter::emit_in_lockstep(llvm::BasicBlock *next_block) {
         emit_warps(r, barrier);
         builder.SetInsertPoint(barrier);
         tallies_->emit_end(r);
+        watch_pass(true);
         publish_barrier_sum();
         publish_block_values();
         llvm::SwitchInst *choice = builder.CreateSwitch(
@@ -122,12 +123,27 @@ void KernelEmitter::emit_generations(llvm::BasicBlock *next_block) {
     builder.CreateCondBr(builder.CreateICmpNE(rest, builder.getInt64(0)), choose, barrier);
     builder.SetInsertPoint(barrier);
     llvm::Value *following = builder.CreateLoad(wide, following_);
+    watch_pass(false);
     publish_barrier_sum();
     starting->addIncoming(following, barrier);
     reading->addIncoming(writing, barrier);
     writing->addIncoming(reading, barrier);
     builder.CreateCondBr(builder.CreateICmpNE(following, builder.getInt64(0)), generation,
                          next_block);
+}
+
+void KernelEmitter::watch_arrival() {
+    if (plan.request.watch & rt::kWatchOrder)
+        builder.CreateCall(
+            runtime_function("scu_watch_arrival", builder.getVoidTy(), {builder.getPtrTy()}),
+            {invariants.worker});
+}
+
+void KernelEmitter::watch_pass(bool all) {
+    if (plan.request.watch & rt::kWatchOrder)
+        builder.CreateCall(runtime_function("scu_watch_pass", builder.getVoidTy(),
+                                            {builder.getPtrTy(), builder.getInt32Ty()}),
+                           {invariants.worker, builder.getInt32(all)});
 }
 
 llvm::Value *KernelEmitter::next_region_slot(llvm::Value *array, llvm::Value *warp) {

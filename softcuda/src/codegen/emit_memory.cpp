@@ -507,7 +507,7 @@ void compiler_barrier(WarpEmitter &w) {
 
 void watch_store(WarpEmitter &w, const ir::Instruction &i, const Address &address,
                  const Element &element) {
-    if ((w.kernel.plan.request.watch & rt::kWatchAll) == 0)
+    if ((w.kernel.plan.request.watch & rt::kWatchOrder) == 0)
         return watch_access(w, i, address);
     Values values;
     for (unsigned e = 0; e < element.count; ++e)

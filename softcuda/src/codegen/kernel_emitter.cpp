@@ -332,7 +332,7 @@ void KernelEmitter::emit_block_range() {
     llvm::PHINode *index = builder.CreatePHI(wide, 2, "index");
     index->addIncoming(first, entry);
     read_block_index(index);
-    if (plan.request.watch & rt::kWatchWrites)
+    if (plan.request.watch & (rt::kWatchWrites | rt::kWatchOrder))
         builder.CreateCall(
             runtime_function("scu_watch_block", builder.getVoidTy(), {builder.getPtrTy()}),
             {invariants.worker});
@@ -484,6 +484,7 @@ void KernelEmitter::emit_warp(unsigned region, llvm::Value *warp, llvm::Constant
     builder.SetInsertPoint(run);
     WarpEmitter(*this, region, warp, active, done).emit([&](unsigned behind) {
         builder.CreateStore(builder.getInt32(behind), next_region_slot(writing_, warp));
+        watch_arrival();
         llvm::Value *bits = builder.CreateLoad(builder.getInt64Ty(), following_);
         builder.CreateStore(builder.CreateOr(bits, builder.getInt64(std::uint64_t{1} << behind)),
                             following_);

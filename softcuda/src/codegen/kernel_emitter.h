@@ -159,6 +159,9 @@ class KernelEmitter {
     void publish_block_values();
     /// Runs `region` for all warps, or for those whose next region it is; then goes on to `after`.
     void emit_warps(unsigned region, llvm::BasicBlock *after);
+    // For checked kernels: a warp arrives at a barrier; all, or those that have arrived, pass it.
+    void watch_arrival();
+    void watch_pass(bool all);
     [[nodiscard]] llvm::Constant *all_lanes_active();
     [[nodiscard]] llvm::Constant *last_warps_lanes();
     void emit_full_warps(unsigned region, llvm::BasicBlock *after);

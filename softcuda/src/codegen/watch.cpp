@@ -21,7 +21,7 @@ namespace {
 
 bool is_checked(const WarpEmitter &w) { return w.kernel.plan.request.watch != 0; }
 /// Whether the kernel tells of all that it does.
-bool tells_all(const WarpEmitter &w) { return w.kernel.plan.request.watch & rt::kWatchAll; }
+bool tells_all(const WarpEmitter &w) { return w.kernel.plan.request.watch & rt::kWatchOrder; }
 
 /// The variable of the function that the address is of: what it was computed from leads to one.
 class VariableSearch {
@@ -250,7 +250,7 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
 }
 
 void watch_barrier(WarpEmitter &w, const ir::Instruction &i) {
-    if (!tells_all(w))
+    if ((w.kernel.plan.request.watch & rt::kWatchMeetings) == 0)
         return;
     rt::WatchSite site = site_of(i, WatchKind::Barrier);
     // Lanes come one by one: the runtime tells who has come.

@@ -264,9 +264,10 @@ class PtxProgram final : public Program {
         return module_->debug ? host_target().for_debugging() : host_target();
     }
 
-    // Where accesses are put in order or counted, and for debuggers, one warp runs at a time.
+    // Where meetings are checked or accesses counted, and for debuggers, one warp runs at a time.
     [[nodiscard]] std::optional<rt::Tier> tier_for(const Shape &shape) const {
-        const bool one_by_one = (shape.watch & rt::kWatchAll) || shape.counts || module_->debug;
+        const bool one_by_one =
+            (shape.watch & rt::kWatchMeetings) || shape.counts || module_->debug;
         return one_by_one ? rt::Tier::Fibers : wanted_tier();
     }
 

@@ -39,6 +39,8 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_watch_access", reinterpret_cast<void *>(&scu_watch_access)},
         {"scu_watch_row", reinterpret_cast<void *>(&scu_watch_row)},
         {"scu_watch_block", reinterpret_cast<void *>(&scu_watch_block)},
+        {"scu_watch_arrival", reinterpret_cast<void *>(&scu_watch_arrival)},
+        {"scu_watch_pass", reinterpret_cast<void *>(&scu_watch_pass)},
         {"scu_watch_fence", reinterpret_cast<void *>(&scu_watch_fence)},
         {"scu_watch_meeting", reinterpret_cast<void *>(&scu_watch_meeting)},
         {"scu_watch_copies", reinterpret_cast<void *>(&scu_watch_copies)},

@@ -52,6 +52,14 @@ void scu_watch_block(softcuda::rt::WorkerState *worker) {
     tell_watch(worker, [](BlockWatch &watch) { watch.begin_block(); });
 }
 
+void scu_watch_arrival(softcuda::rt::WorkerState *worker) {
+    tell_watch(worker, [&](BlockWatch &watch) { watch.arrive(worker->warp_index, 0, true); });
+}
+
+void scu_watch_pass(softcuda::rt::WorkerState *worker, std::uint32_t all) {
+    tell_watch(worker, [&](BlockWatch &watch) { watch.pass(all != 0); });
+}
+
 void scu_watch_fence(softcuda::rt::WorkerState *worker, std::uint32_t scope, std::uint32_t mask) {
     tell_watch(worker, [&](BlockWatch &watch) {
         watch.fence(static_cast<softcuda::rt::WatchScope>(scope), mask);

@@ -20,6 +20,9 @@ class BlockWatch {
 
     /// The next block begins: in the tier of regions, where one thread runs some one by one.
     virtual void begin_block() = 0;
+    /// Warps pass a barrier of the block: those that have arrived, or `all`. In the tier of
+    /// regions.
+    virtual void pass(bool all) = 0;
     /// The lanes in `mask` are about to access `addresses`, of which there are 32. `values` holds
     /// what they store, as scu_store_lanes takes it; null where that is not known. `piece`: null,
     /// or what the kernel keeps for the site; to be filled in.

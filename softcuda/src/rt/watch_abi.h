@@ -35,9 +35,10 @@ struct WatchSite {
 
 /// What checked kernels tell of: bits.
 enum WatchNeeds : std::uint32_t {
-    kWatchBounds = 1, ///< accesses that are not within one piece of memory (WatchPiece)
-    kWatchWrites = 2, ///< and those that read bytes nobody has written
-    kWatchAll = 4,    ///< all accesses, and what orders them: in the tiers of fibers and lanes
+    kWatchBounds = 1,   ///< accesses that are not within one piece of memory (WatchPiece)
+    kWatchWrites = 2,   ///< and those that read bytes nobody has written
+    kWatchOrder = 4,    ///< all accesses, and what orders them
+    kWatchMeetings = 8, ///< and which lanes come: in the tiers of fibers and lanes
 };
 
 /// A run of bytes that are one another's as far as checks know, such as an allocation. Kernels keep
@@ -62,6 +63,10 @@ void scu_watch_row(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::
                    std::uint64_t first, std::uint64_t step, const std::byte *values);
 /// A thread block begins, in the tier of regions.
 void scu_watch_block(softcuda::rt::WorkerState *);
+/// The present warp arrives at a barrier of the block, in the tier of regions.
+void scu_watch_arrival(softcuda::rt::WorkerState *);
+/// Those that have arrived pass it. `all`: that is all of the block's warps, and none has told so.
+void scu_watch_pass(softcuda::rt::WorkerState *, std::uint32_t all);
 void scu_watch_fence(softcuda::rt::WorkerState *, std::uint32_t scope, std::uint32_t mask);
 void scu_watch_meeting(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::uint32_t mask,
                        const std::uint32_t *members, const std::uint32_t *sources);

@@ -1,7 +1,10 @@
-// access_marks.cpp -- pages of cells.
+// access_marks.cpp -- what is known of a line, and pages of lines.
 #include "check/access_marks.h"
 
 #include <bit>
+#include <new>
+#include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace softcuda::check {
@@ -52,56 +55,113 @@ void LineMarks::expand(Cell *cells) {
     by_words = true;
     for (unsigned word = 0; word < kLineWords; ++word)
         cells[word] = {run, {}, {}, {}};
-    for (const LineAccess &access : accesses)
-        for (std::uint32_t left = access.words; left != 0; left &= left - 1) {
-            const auto word = static_cast<unsigned>(std::countr_zero(left));
-            Mark mark = access.mark;
-            mark.lane = access.lanes[word];
-            mark.several = access.several >> word & 1;
-            Cell &cell = cells[word];
-            if (!access.writes && cell.read.site != 0)
-                cell.other_read = cell.read;
-            (access.writes ? cell.write : cell.read) = mark;
+    for (const LineAccess &access : accesses) {
+        std::uint32_t words = access.words; // each of them once: some lane's
+        for (std::uint32_t left = words != 0 ? access.lanes : 0; left != 0; left &= left - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(left));
+            for (unsigned word = access.word_of[lane], k = 0; k < access.width; ++k, ++word) {
+                if ((words >> word & 1) == 0)
+                    continue;
+                words &= ~(1u << word);
+                Mark mark = access.mark;
+                mark.lane = lane;
+                mark.several = access.several >> word & 1;
+                Cell &cell = cells[word];
+                if (!access.writes && cell.read.site != 0)
+                    cell.other_read = cell.read;
+                (access.writes ? cell.write : cell.read) = mark;
+            }
         }
+    }
 }
 
-Line MarkedMemory::Cursor::line(std::uint64_t address) {
-    const std::uint64_t number = address / kPageBytes;
-    if (number != number_) {
-        Shard &shard = memory_.shards_[number % kShards];
-        if (lock_.owns_lock())
-            lock_.unlock();
-        lock_ = std::unique_lock(shard.mutex);
-        const auto found = shard.pages.find(number);
-        if (found != shard.pages.end()) {
-            page_ = found->second.get();
-        } else {
-            if (++memory_.pages_ > most_pages()) { // what was long ago is forgotten
-                memory_.pages_ -= shard.pages.size();
-                shard.pages.clear();
-            }
-            std::unique_ptr<Page> &made = shard.pages[number];
-            made = std::make_unique<Page>();
-            page_ = made.get();
-        }
-        constexpr std::size_t kMostRuns = 16;
-        std::vector<std::uint32_t> &runs = page_->runs;
-        if (std::find(runs.rbegin(), runs.rend(), run_) == runs.rend()) {
-            if (runs.size() == kMostRuns)
-                runs.erase(runs.begin());
-            runs.push_back(run_);
-        }
-        number_ = number;
+void MarkedMemory::Page::add_run(std::uint32_t run) {
+    const auto count = std::min<std::size_t>(run_count, runs.size());
+    if (count != 0 && runs[(run_count - 1) % runs.size()] == run)
+        return;
+    if (std::find(runs.begin(), runs.begin() + count, run) != runs.begin() + count)
+        return;
+    runs[run_count % runs.size()] = run;
+    if (++run_count == 0) // it stays a number of several rounds
+        run_count = runs.size();
+}
+
+void MarkedMemory::lock(Page &page) noexcept {
+    std::atomic_ref<std::uint32_t> held(page.lock);
+    for (unsigned tries = 0; held.exchange(1, std::memory_order_acquire) != 0;)
+        while (held.load(std::memory_order_relaxed) != 0)
+            if (++tries % 64 == 0)
+                sched_yield();
+}
+
+void MarkedMemory::unlock(Page &page) noexcept {
+    std::atomic_ref(page.lock).store(0, std::memory_order_release);
+}
+
+void MarkedMemory::Cursor::release() noexcept {
+    if (page_)
+        unlock(*page_);
+    page_ = nullptr;
+}
+
+void MarkedMemory::Cursor::go_to(std::uint64_t number) {
+    release();
+    const std::uint64_t leaf = number / kLeafPages;
+    Seen &seen = leaves_[leaf % leaves_.size()];
+    if (seen.number != leaf)
+        seen = {leaf, memory_.make_leaf(leaf)};
+    Page &page = seen.pages[number % kLeafPages];
+    if (std::atomic_ref(page.run_count).load(std::memory_order_relaxed) == 0 &&
+        ++memory_.pages_ > most_pages())
+        memory_.forget_all();
+    lock(page);
+    page_ = &page;
+    number_ = number;
+    page.add_run(run_);
+}
+
+MarkedMemory::Page *MarkedMemory::find_leaf(std::uint64_t number) {
+    std::lock_guard lock(mutex_);
+    const auto found = leaves_.find(number);
+    return found == leaves_.end() ? nullptr : reinterpret_cast<Page *>(found->second->begin());
+}
+
+MarkedMemory::Page *MarkedMemory::make_leaf(std::uint64_t number) {
+    std::lock_guard lock(mutex_);
+    std::unique_ptr<rt::ReservedRange> &leaf = leaves_[number];
+    if (!leaf) {
+        const std::uint64_t bytes = rt::round_up(kLeafPages * sizeof(Page), rt::page_size());
+        auto made = std::make_unique<rt::ReservedRange>(bytes);
+        if (!made->open(made->begin(), bytes))
+            throw std::bad_alloc();
+        leaf = std::move(made);
     }
-    return page_->line(address);
+    return reinterpret_cast<Page *>(leaf->begin());
+}
+
+// A page may become zero while a thread is at it, and even be unlocked thereby. Then some accesses
+// are forgotten or marked only in part; any mixture of marks and zeros is valid.
+void MarkedMemory::forget_all() {
+    std::lock_guard lock(mutex_);
+    pages_ = 0;
+    for (auto &[number, leaf] : leaves_)
+        madvise(leaf->begin(), leaf->size(), MADV_DONTNEED);
 }
 
 void MarkedMemory::clear(std::uint64_t begin, std::uint64_t bytes) {
     if (pages_ == 0)
         return;
     for_each_page(begin, begin + bytes, [](Page &page, std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t word = first / kWordBytes; word * kWordBytes < last; ++word)
-            page.cell(word * kWordBytes) = {};
+        for (std::uint64_t at = first; at < last;) {
+            const std::uint64_t line_end = std::min(last, (at / kLineBytes + 1) * kLineBytes);
+            if (line_end - at == kLineBytes) {
+                page.line(at).marks->begin(0);
+            } else {
+                for (std::uint64_t word = at / kWordBytes; word * kWordBytes < line_end; ++word)
+                    page.cell(word * kWordBytes) = {};
+            }
+            at = line_end;
+        }
     });
 }
 

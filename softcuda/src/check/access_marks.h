@@ -1,6 +1,9 @@
 // access_marks.h -- who accessed each word of memory last.
 #pragma once
 
+#include "check/lane_addresses.h"
+#include "rt/reserved_range.h"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -51,8 +54,10 @@ struct LineAccess {
     Mark mark;                 ///< `lane` and `bytes` mean nothing: whole words are accessed
     std::uint32_t words = 0;   ///< a bit each, of those for which it still counts; 0: none
     std::uint32_t several = 0; ///< those that several lanes accessed
+    std::uint32_t lanes = 0;   ///< that accessed this line
+    std::uint8_t width = 1;    ///< words that a lane accessed
     bool writes = false;
-    std::array<std::uint8_t, kLineWords> lanes; ///< by word: the lane, or one of them
+    WordNumbers word_of; ///< by lane: its first word in the line
 
     [[nodiscard]] bool is_of(const Mark &warp) const {
         return mark.block == warp.block && mark.warp == warp.warp;
@@ -109,14 +114,17 @@ struct MarkedWindow {
     }
 };
 
-/// The cells of global memory, by pages that are made when first touched.
+/// The cells of global memory, by pages. Any thread.
 class MarkedMemory {
   public:
     static constexpr std::uint64_t kPageBytes = 4096;
+    /// All zero where nothing is known.
     struct Page {
+        std::uint32_t lock; ///< 1: a thread is at it
+        std::uint32_t run_count;
+        std::array<std::uint32_t, 16> runs; ///< that accessed it; of many, the latest
         std::array<LineMarks, kPageBytes / kLineBytes> lines;
         std::array<Cell, kPageBytes / kWordBytes> cells;
-        std::vector<std::uint32_t> runs; ///< that accessed it; of many, the latest
 
         /// That the byte at `address` is in.
         Line line(std::uint64_t address) {
@@ -128,24 +136,40 @@ class MarkedMemory {
             at.marks->expand(at.cells);
             return at.cells[address / kWordBytes % kLineWords];
         }
+        void add_run(std::uint32_t run);
     };
 
-    /// Holds the lock of one page at a time: for a walk over places that lie together.
+    /// Holds the lock of one page at a time.
     class Cursor {
       public:
         /// For the accesses of a launch.
         Cursor(MarkedMemory &memory, std::uint32_t run) : memory_(memory), run_(run) {}
+        ~Cursor() { release(); }
+        Cursor(const Cursor &) = delete;
+        Cursor &operator=(const Cursor &) = delete;
         /// The line that `address` is in, until the next call. Throws std::bad_alloc.
-        Line line(std::uint64_t address);
+        Line line(std::uint64_t address) {
+            if (!page_ || address / kPageBytes != number_)
+                go_to(address / kPageBytes);
+            return page_->line(address);
+        }
+        void release() noexcept;
 
       private:
+        void go_to(std::uint64_t number);
+
         MarkedMemory &memory_;
         std::uint32_t run_;
-        std::unique_lock<std::mutex> lock_;
-        std::uint64_t number_ = ~std::uint64_t{0};
-        Page *page_ = nullptr;
+        std::uint64_t number_ = 0;
+        Page *page_ = nullptr; ///< whose lock is held
+        struct Seen {
+            std::uint64_t number = ~std::uint64_t{0};
+            Page *pages = nullptr;
+        };
+        std::array<Seen, 8> leaves_; ///< lately used
     };
 
+    /// Forgets what was done there.
     void clear(std::uint64_t begin, std::uint64_t bytes);
 
     /// Calls look(cell, address) for the words of [begin, end), in pages for one of whose launches
@@ -153,32 +177,47 @@ class MarkedMemory {
     template <class Concerns, class Look>
     void for_each_cell(std::uint64_t begin, std::uint64_t end, Concerns concerns, Look look) {
         for_each_page(begin, end, [&](Page &page, std::uint64_t first, std::uint64_t last) {
-            if (std::any_of(page.runs.begin(), page.runs.end(), concerns))
+            const auto count = std::min<std::size_t>(page.run_count, page.runs.size());
+            if (std::any_of(page.runs.begin(), page.runs.begin() + count, concerns))
                 for (std::uint64_t word = first / kWordBytes; word * kWordBytes < last; ++word)
                     look(page.cell(word * kWordBytes), word * kWordBytes);
         });
     }
 
   private:
+    // Pages of neighbouring addresses lie together, in leaves that stay for ever; what they hold
+    // goes back to the system when it is too much.
+    static constexpr std::uint64_t kLeafPages = 4096;
+    static void lock(Page &page) noexcept;
+    static void unlock(Page &page) noexcept;
+    /// Null where there is none.
+    [[nodiscard]] Page *find_leaf(std::uint64_t number);
+    Page *make_leaf(std::uint64_t number);
+    void forget_all();
+
+    /// Calls each(page, begin, end) for the pages that have been accessed, under their locks.
     template <class Each> void for_each_page(std::uint64_t begin, std::uint64_t end, Each each) {
+        constexpr std::uint64_t kLeafBytes = kLeafPages * kPageBytes;
         while (begin < end) {
-            const std::uint64_t page = begin / kPageBytes;
-            const std::uint64_t last = std::min(end, (page + 1) * kPageBytes);
-            Shard &shard = shards_[page % kShards];
-            std::lock_guard lock(shard.mutex);
-            if (const auto found = shard.pages.find(page); found != shard.pages.end())
-                each(*found->second, begin, last);
-            begin = last;
+            const std::uint64_t leaf_end = std::min(end, (begin / kLeafBytes + 1) * kLeafBytes);
+            Page *leaf = find_leaf(begin / kLeafBytes);
+            for (; leaf && begin < leaf_end;) {
+                const std::uint64_t last = std::min(end, (begin / kPageBytes + 1) * kPageBytes);
+                Page &page = leaf[begin / kPageBytes % kLeafPages];
+                if (std::atomic_ref(page.run_count).load(std::memory_order_relaxed) != 0) {
+                    lock(page);
+                    each(page, begin, last);
+                    unlock(page);
+                }
+                begin = last;
+            }
+            begin = leaf_end;
         }
     }
 
-    static constexpr std::size_t kShards = 256;
-    struct Shard {
-        std::mutex mutex;
-        std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages;
-    };
-    std::array<Shard, kShards> shards_;
-    std::atomic<std::uint64_t> pages_{0};
+    std::mutex mutex_; ///< of leaves_
+    std::unordered_map<std::uint64_t, std::unique_ptr<rt::ReservedRange>> leaves_;
+    std::atomic<std::uint64_t> pages_{0}; ///< that have been accessed
 };
 
 } // namespace softcuda::check

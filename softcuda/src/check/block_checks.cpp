@@ -32,7 +32,8 @@ bool orders(const LaunchChecks &launch) { return (launch.modes & (Race | Sync)) 
 
 BlockChecks::BlockChecks(LaunchChecks &launch, rt::WorkerState &state)
     : launch_(launch), state_(state), block_(static_cast<std::uint32_t>(state.block_index)),
-      order_(block_, orders(launch) ? warps_of(launch.frame) : 0, launch.places) {
+      order_(block_, orders(launch) ? warps_of(launch.frame) : 0, launch.places),
+      cursor_(Memory::of_process().marks, launch.run) {
     if (orders(launch)) {
         shared_marks_ = launch.take_marks();
         shared_marks_.begin_run();
@@ -118,19 +119,30 @@ FoundAccess BlockChecks::found(const WarpAccess &access, std::uint32_t lane) con
     return launch_.access(access.number, block_, thread(lane), access.bytes);
 }
 
+BlockChecks::WarpAccess BlockChecks::warp_access(WatchSite &site, std::uint32_t mask,
+                                                 const LaneAddresses &addresses,
+                                                 const std::byte *values, std::uint32_t warp,
+                                                 std::uint32_t clock) const {
+    WarpAccess access{.site = site,
+                      .number = number_of(site),
+                      .mask = mask,
+                      .addresses = addresses,
+                      .values = values,
+                      .bytes = site.bytes * site.count,
+                      .span = addresses.span(mask),
+                      .warp = warp,
+                      .clock = clock,
+                      .space = {}};
+    access.space = space_of(access);
+    return access;
+}
+
 void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
                          const std::byte *values, rt::WatchPiece *piece) {
     if (mask == 0 || keeps_read(site, mask, LaneAddresses(addresses)))
         return;
-    const WarpAccess access{.site = site,
-                            .number = number_of(site),
-                            .mask = mask,
-                            .addresses = LaneAddresses(addresses),
-                            .values = values,
-                            .bytes = site.bytes * site.count,
-                            .span = span_of(addresses, mask),
-                            .warp = state_.warp_index,
-                            .clock = clock()};
+    const WarpAccess access =
+        warp_access(site, mask, LaneAddresses(addresses), values, state_.warp_index, clock());
     check(access);
     if (piece)
         fill(*piece, access);
@@ -141,15 +153,7 @@ void BlockChecks::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t 
     const LaneAddresses addresses(first, step);
     if (mask == 0 || keeps_read(site, mask, addresses))
         return;
-    check({.site = site,
-           .number = number_of(site),
-           .mask = mask,
-           .addresses = addresses,
-           .values = values,
-           .bytes = site.bytes * site.count,
-           .span = addresses.span(mask),
-           .warp = state_.warp_index,
-           .clock = clock()});
+    check(warp_access(site, mask, addresses, values, state_.warp_index, clock()));
 }
 
 void BlockChecks::check(const WarpAccess &access) {
@@ -201,7 +205,7 @@ void BlockChecks::fill(rt::WatchPiece &piece, const WarpAccess &access) {
 bool BlockChecks::is_written_at_once(const WarpAccess &access) {
     constexpr std::uint64_t kLongest = 4096;
     const std::uint64_t bytes = access.span.last - access.span.first + access.bytes;
-    const std::optional<Space> space = space_of(access);
+    const std::optional<Space> space = access.space;
     if (!space || bytes > kLongest)
         return false;
     const bool loads = access.site.kind == WatchKind::Load;

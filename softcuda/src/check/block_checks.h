@@ -38,6 +38,7 @@ class BlockChecks final : public rt::BlockWatch {
     void pass_without(std::uint32_t ended) override;
 
   private:
+    enum class Space { Global, Shared, Local };
     /// One warp's access, with what is needed again and again.
     struct WarpAccess {
         rt::WatchSite &site;
@@ -48,13 +49,15 @@ class BlockChecks final : public rt::BlockWatch {
         std::uint32_t bytes; ///< of a lane
         AddressSpan span;
         std::uint32_t warp, clock;
+        std::optional<Space> space; ///< that all of its lanes are in; none where they may differ
     };
-    enum class Space { Global, Shared, Local };
     struct Place {
         Space space;
         std::uint64_t offset; ///< in the window, or the address
     };
-    /// The space that all of its lanes are in; nothing where they may differ.
+    [[nodiscard]] WarpAccess warp_access(rt::WatchSite &site, std::uint32_t mask,
+                                         const LaneAddresses &addresses, const std::byte *values,
+                                         std::uint32_t warp, std::uint32_t clock) const;
     [[nodiscard]] std::optional<Space> space_of(const WarpAccess &access) const;
     [[nodiscard]] Place place_of(const WarpAccess &access, std::uint64_t address) const;
     [[nodiscard]] std::uint32_t lanes_of_warp() const;
@@ -101,7 +104,7 @@ class BlockChecks final : public rt::BlockWatch {
     // lines.cpp
     /// The words of a line, to be looked at one by one.
     Cell *words_of(const Line &line, Space space);
-    [[nodiscard]] bool marks_lines(const WarpAccess &access, MarkedMemory::Cursor &cursor);
+    [[nodiscard]] bool marks_lines(const WarpAccess &access);
     [[nodiscard]] bool marks_line(const WarpAccess &access, const LineAccess &now, LineMarks &marks,
                                   Space space);
     /// Whether what was done before comes before `now` in all of its words.
@@ -118,7 +121,8 @@ class BlockChecks final : public rt::BlockWatch {
     void tell_unordered(const WarpAccess &access, Kind kind, std::uint32_t first_site,
                         std::uint32_t lane, FoundAccess first, std::uint64_t address);
     void check(const WarpAccess &access);
-    [[nodiscard]] bool marks_words(const WarpAccess &access, MarkedMemory::Cursor &cursor);
+    [[nodiscard]] bool marks_words(const WarpAccess &access);
+    void mark_bytes(const WarpAccess &access);
     [[nodiscard]] Mark mark_of(const WarpAccess &access) const;
     void check_against(const WarpAccess &access, const Mark &before, Kind kind, Space space,
                        std::uint32_t lane, std::uint64_t address);
@@ -138,6 +142,7 @@ class BlockChecks final : public rt::BlockWatch {
     BlockOrder order_;
     MarkedWindow shared_marks_;
     PhaseReads phase_reads_;
+    MarkedMemory::Cursor cursor_;
     std::array<std::uint32_t, 16> arrived_{}; ///< by barrier: the warps that wait there, a bit each
     std::uint32_t ordered_run_ = 0;           ///< of an earlier launch that comes before this one
     OpenRanges open_ranges_;

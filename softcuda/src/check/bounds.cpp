@@ -33,7 +33,7 @@ const MemoryMap::Piece *BlockChecks::piece_of(std::uint64_t address) {
 }
 
 bool BlockChecks::is_within_bounds(const WarpAccess &access) {
-    const std::optional<Space> space = space_of(access);
+    const std::optional<Space> space = access.space;
     const bool aligns = std::has_single_bit(access.bytes);
     if (!space || *space == Space::Local ||
         (aligns && !access.addresses.are_aligned(access.mask, access.bytes)))

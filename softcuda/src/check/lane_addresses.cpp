@@ -56,6 +56,53 @@ SCU_CLONES bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
     return differs == 0;
 }
 
+SCU_CLONES void number_words(const std::uint64_t *addresses, std::uint64_t begin,
+                             WordNumbers &lines, WordNumbers &words) {
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+        const auto distance = static_cast<std::uint32_t>(addresses[lane] - begin);
+        words[lane] = static_cast<std::uint8_t>(distance / 4 % 32);
+        lines[lane] = static_cast<std::uint8_t>(distance / 128);
+    }
+}
+
+SCU_CLONES std::uint32_t lanes_at(const WordNumbers &numbers, std::uint8_t number) {
+    std::uint32_t lanes = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        lanes |= numbers[lane] == number ? 1u << lane : 0u;
+    return lanes;
+}
+
+SCU_CLONES std::uint32_t words_of(const WordNumbers &words, std::uint32_t mask) {
+    std::uint32_t bits = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        bits |= (mask >> lane & 1u) << words[lane];
+    return bits;
+}
+
+SCU_CLONES std::uint32_t lanes_of(const WordNumbers &words, std::uint32_t bits) {
+    std::uint32_t lanes = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        lanes |= (bits >> words[lane] & 1u) << lane;
+    return lanes;
+}
+
+SCU_CLONES std::uint32_t equal_lanes(const WordNumbers &one, const WordNumbers &other) {
+    std::uint32_t lanes = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        lanes |= one[lane] == other[lane] ? 1u << lane : 0u;
+    return lanes;
+}
+
+void LaneAddresses::number_words(std::uint64_t begin, WordNumbers &lines,
+                                 WordNumbers &words) const {
+    if (list_)
+        return check::number_words(list_, begin, lines, words);
+    std::array<std::uint64_t, kLanes> all;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        all[lane] = first_ + lane * step_;
+    check::number_words(all.data(), begin, lines, words);
+}
+
 AddressSpan LaneAddresses::span(std::uint32_t mask) const {
     if (list_)
         return span_of(list_, mask);

@@ -1,6 +1,7 @@
 // lane_addresses.h -- questions about all lanes' addresses at once: most accesses are fine.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace softcuda::check {
@@ -21,6 +22,21 @@ struct AddressSpan {
 [[nodiscard]] bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
                                 std::uint32_t bytes);
 
+/// By lane: the number of a word in its line of 32, or of a line.
+using WordNumbers = std::array<std::uint8_t, 32>;
+
+/// Counted from `begin`, a line's: each lane's line and, within that, its word.
+void number_words(const std::uint64_t *addresses, std::uint64_t begin, WordNumbers &lines,
+                  WordNumbers &words);
+/// The lanes, a bit each, whose number is `number`.
+[[nodiscard]] std::uint32_t lanes_at(const WordNumbers &numbers, std::uint8_t number);
+/// The words, a bit each, of the lanes in `mask`.
+[[nodiscard]] std::uint32_t words_of(const WordNumbers &words, std::uint32_t mask);
+/// The lanes whose words are among `bits`.
+[[nodiscard]] std::uint32_t lanes_of(const WordNumbers &words, std::uint32_t bits);
+/// The lanes whose words are the same in both.
+[[nodiscard]] std::uint32_t equal_lanes(const WordNumbers &one, const WordNumbers &other);
+
 /// Those of a warp: a list, or a first one and the distance from each lane's to the next lane's.
 class LaneAddresses {
   public:
@@ -32,6 +48,8 @@ class LaneAddresses {
     [[nodiscard]] std::uint64_t operator[](std::uint32_t lane) const {
         return list_ ? list_[lane] : first_ + lane * step_;
     }
+    /// number_words().
+    void number_words(std::uint64_t begin, WordNumbers &lines, WordNumbers &words) const;
     /// Of the lanes in `mask`, which is not 0.
     [[nodiscard]] AddressSpan span(std::uint32_t mask) const;
     /// all_aligned() and are_adjacent().

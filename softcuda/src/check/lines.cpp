@@ -17,46 +17,26 @@ namespace {
 
 constexpr std::uint64_t kMostLines = 5; ///< of an access: 16 bytes a lane, at any place
 
-/// Which words of each line the lanes in `mask` access, `words` each. `lines` is for those from the
-/// line of `span.first` on; all in it but words, several and lanes is left as it is.
-template <std::uint32_t words>
-void find_words(std::span<LineAccess> lines, const LaneAddresses &addresses, std::uint32_t mask,
-                std::uint64_t first) {
-    const std::uint64_t begin = first / kLineBytes * kLineBytes;
-    for (std::uint32_t left = mask; left != 0; left &= left - 1) {
-        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-        const std::uint64_t word = (addresses[lane] - begin) / kWordBytes;
-        for (std::uint64_t at = word; at < word + words; ++at) {
-            LineAccess &line = lines[at / kLineWords];
-            const std::uint32_t bit = 1u << at % kLineWords;
-            line.several |= line.words & bit;
-            line.words |= bit;
-            line.lanes[at % kLineWords] = static_cast<std::uint8_t>(lane);
-        }
+/// Those that several of the lanes access.
+std::uint32_t find_several(const LineAccess &line) {
+    if (std::popcount(line.words) == std::popcount(line.lanes) * line.width)
+        return 0;
+    std::uint32_t seen = 0, several = 0;
+    const std::uint32_t all = (1u << line.width) - 1;
+    for (std::uint32_t left = line.lanes; left != 0; left &= left - 1) {
+        const std::uint32_t words = all << line.word_of[std::countr_zero(left)];
+        several |= seen & words;
+        seen |= words;
     }
+    return several;
 }
 
-/// The same in one line, of one word each.
-void find_words_of_line(LineAccess &line, const LaneAddresses &addresses, std::uint32_t mask) {
-    std::uint32_t words = 0, several = 0;
-    for (std::uint32_t left = mask; left != 0; left &= left - 1) {
-        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-        const auto word = static_cast<std::uint32_t>(addresses[lane] / kWordBytes % kLineWords);
-        const std::uint32_t bit = 1u << word;
-        several |= words & bit;
-        words |= bit;
-        line.lanes[word] = static_cast<std::uint8_t>(lane);
-    }
+void find_words(LineAccess &line) {
+    std::uint32_t words = words_of(line.word_of, line.lanes);
+    for (unsigned step = 1; step < line.width; step *= 2)
+        words |= words << step;
     line.words = words;
-    line.several = several;
-}
-
-/// The same where lane i accesses word i of it.
-void take_all_words(LineAccess &line) {
-    line.words = ~0u;
-    line.several = 0;
-    for (unsigned word = 0; word < kLineWords; ++word)
-        line.lanes[word] = static_cast<std::uint8_t>(word);
+    line.several = find_several(line);
 }
 
 } // namespace
@@ -87,6 +67,18 @@ Cell *BlockChecks::words_of(const Line &line, Space space) {
     return line.cells;
 }
 
+namespace {
+
+/// The lanes that access one of `words`.
+std::uint32_t lanes_of_words(const LineAccess &line, std::uint32_t words) {
+    std::uint32_t begins = words; // of accesses that hold one of them
+    for (unsigned word = 1; word < line.width; ++word)
+        begins |= words >> word;
+    return lanes_of(line.word_of, begins);
+}
+
+} // namespace
+
 bool BlockChecks::comes_before(const LineAccess &before, const LineAccess &now) const {
     const std::uint32_t words = before.words & now.words;
     if (words == 0 || !(before.writes || now.writes))
@@ -97,14 +89,12 @@ bool BlockChecks::comes_before(const LineAccess &before, const LineAccess &now) 
     if (order_.known_to_all_lanes(now.mark.warp, mark.warp, mark.clock))
         return true;
     // Within a warp, where each lane comes back to its own words.
-    if (mark.warp != now.mark.warp || ((before.several | now.several) & words) != 0)
+    if (mark.warp != now.mark.warp || ((before.several | now.several) & words) != 0 ||
+        before.width != now.width)
         return false;
-    for (std::uint32_t left = words; left != 0; left &= left - 1) {
-        const auto word = static_cast<unsigned>(std::countr_zero(left));
-        if (before.lanes[word] != now.lanes[word])
-            return false;
-    }
-    return true;
+    const std::uint32_t lanes =
+        words == now.words ? now.lanes : now.lanes & lanes_of_words(now, words);
+    return (lanes & ~(before.lanes & equal_lanes(before.word_of, now.word_of))) == 0;
 }
 
 bool BlockChecks::marks_line(const WarpAccess &access, const LineAccess &now, LineMarks &marks,
@@ -123,46 +113,39 @@ bool BlockChecks::marks_line(const WarpAccess &access, const LineAccess &now, Li
 }
 
 /// False where the words have to be looked at one by one. It does no harm if some have been marked.
-bool BlockChecks::marks_lines(const WarpAccess &access, MarkedMemory::Cursor &cursor) {
-    const std::optional<Space> space = space_of(access);
-    if (!space || *space == Space::Local || access.site.strong || access.site.async ||
-        window_of(*space) % kLineBytes != 0 || access.bytes % kWordBytes != 0 ||
+bool BlockChecks::marks_lines(const WarpAccess &access) {
+    const std::optional<Space> space = access.space;
+    if (!space || access.site.strong || access.site.async || window_of(*space) % kLineBytes != 0 ||
+        access.bytes % kWordBytes != 0 || access.bytes > 4 * kWordBytes ||
         !std::has_single_bit(access.bytes) ||
-        !access.addresses.are_aligned(access.mask, kWordBytes))
+        !access.addresses.are_aligned(access.mask, access.bytes))
         return false;
     const std::uint64_t window = window_of(*space), first = access.span.first - window;
-    const std::uint64_t last = access.span.last - window + access.bytes - kWordBytes;
+    const std::uint64_t last = access.span.last - window;
     const std::uint64_t lines = last / kLineBytes - first / kLineBytes + 1;
     if (lines > kMostLines || (*space == Space::Shared && !shared_marks_.holds(last)))
         return false;
-    // Where all lanes read one place, two stand for all.
+    // Where all lanes access one place, two stand for all.
     std::uint32_t mask = access.mask;
     if (access.span.uniform)
         mask = (mask & (~mask + 1)) | std::bit_floor(mask);
-    std::array<LineAccess, kMostLines> all;
-    const Mark mark = mark_of(access);
-    for (LineAccess &line : std::span(all.data(), lines)) {
-        line.mark = mark;
-        line.words = line.several = 0;
-        line.writes = access.site.kind != WatchKind::Load;
-    }
-    // Addresses that begin where the first line does; windows begin at a line, too.
-    const LaneAddresses &addresses = access.addresses;
-    const std::span<LineAccess> found(all.data(), lines);
-    if (access.bytes != kWordBytes)
-        access.bytes == 2 * kWordBytes ? find_words<2>(found, addresses, mask, access.span.first)
-                                       : find_words<4>(found, addresses, mask, access.span.first);
-    else if (lines != 1)
-        find_words<1>(found, addresses, mask, access.span.first);
-    else if (first % kLineBytes == 0 && addresses.are_adjacent(mask, kWordBytes))
-        take_all_words(all[0]);
-    else
-        find_words_of_line(all[0], addresses, mask);
+    LineAccess now;
+    now.mark = mark_of(access);
+    now.width = static_cast<std::uint8_t>(access.bytes / kWordBytes);
+    now.writes = access.site.kind != WatchKind::Load;
+    // Addresses are counted from where the first line begins; windows begin at a line, too.
+    WordNumbers line_of;
+    access.addresses.number_words(access.span.first / kLineBytes * kLineBytes, line_of,
+                                  now.word_of);
     std::uint64_t at = first;
-    for (const LineAccess &now : found) {
-        const Line line = *space == Space::Shared ? shared_marks_.line(at) : cursor.line(at);
-        if (now.words != 0 && !marks_line(access, now, *line.marks, *space))
-            return false;
+    for (std::uint64_t number = 0; number < lines; ++number) {
+        now.lanes = lines == 1 ? mask : mask & lanes_at(line_of, static_cast<std::uint8_t>(number));
+        if (now.lanes != 0) {
+            find_words(now);
+            const Line line = *space == Space::Shared ? shared_marks_.line(at) : cursor_.line(at);
+            if (!marks_line(access, now, *line.marks, *space))
+                return false;
+        }
         at = (at / kLineBytes + 1) * kLineBytes;
     }
     return true;

@@ -39,7 +39,7 @@ void BlockChecks::synchronize(const WarpAccess &access) {
         }
     }
     if (access.site.kind == WatchKind::Load ||
-        !order_.may_release(warp, space_of(access) != Space::Shared))
+        !order_.may_release(warp, access.space != Space::Shared))
         return;
     std::uint64_t last = 0; // lanes often go to one place
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
@@ -66,13 +66,11 @@ void BlockChecks::acquire_what_was_read(std::uint32_t warp) {
 }
 
 /// Where each lane accesses one word: without taking addresses apart.
-bool BlockChecks::marks_words(const WarpAccess &access, MarkedMemory::Cursor &cursor) {
-    const std::optional<Space> space = space_of(access);
+bool BlockChecks::marks_words(const WarpAccess &access) {
+    const std::optional<Space> space = access.space;
     if (!space || access.bytes != kWordBytes ||
         !access.addresses.are_aligned(access.mask, kWordBytes))
         return false;
-    if (*space == Space::Local)
-        return true;
     const auto window = reinterpret_cast<std::uint64_t>(state_.shared);
     const bool shared = *space == Space::Shared;
     if (shared && !shared_marks_.holds(access.span.last - window))
@@ -87,7 +85,7 @@ bool BlockChecks::marks_words(const WarpAccess &access, MarkedMemory::Cursor &cu
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const std::uint64_t address = access.addresses[lane];
         const std::uint64_t at = shared ? address - window : address;
-        const Line line = shared ? shared_marks_.line(at) : cursor.line(at);
+        const Line line = shared ? shared_marks_.line(at) : cursor_.line(at);
         Cell &cell = words_of(line, *space)[at / kWordBytes % kLineWords];
         Mark now = mark;
         now.lane = lane;
@@ -119,7 +117,7 @@ void BlockChecks::check_races(const WarpAccess &access) {
     synchronize(access);
     check_transfers(access);
     const bool may_write_shared = access.site.kind != WatchKind::Load &&
-                                  space_of(access).value_or(Space::Shared) == Space::Shared;
+                                  access.space.value_or(Space::Shared) == Space::Shared;
     if (may_write_shared && phase_reads_.only_reads())
         mark_kept_reads();
     mark(access);
@@ -143,23 +141,20 @@ bool BlockChecks::keeps_read(rt::WatchSite &site, std::uint32_t mask,
 // Nobody has written, so nothing is wrong with them.
 void BlockChecks::mark_kept_reads() {
     phase_reads_.for_each([&](const PhaseReads::Read &read) {
-        mark({.site = *read.site,
-              .number = number_of(*read.site),
-              .mask = read.mask,
-              .addresses = read.addresses,
-              .values = nullptr,
-              .bytes = read.site->bytes * read.site->count,
-              .span = read.addresses.span(read.mask),
-              .warp = read.warp,
-              .clock = read.clock});
+        mark(warp_access(*read.site, read.mask, read.addresses, nullptr, read.warp, read.clock));
     });
     phase_reads_.end();
 }
 
 void BlockChecks::mark(const WarpAccess &access) {
-    MarkedMemory::Cursor cursor(Memory::of_process().marks, launch_.run);
-    if (marks_lines(access, cursor) || marks_words(access, cursor))
+    if (access.space == Space::Local)
         return;
+    if (!marks_lines(access) && !marks_words(access))
+        mark_bytes(access);
+    cursor_.release();
+}
+
+void BlockChecks::mark_bytes(const WarpAccess &access) {
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const Place place = place_of(access, access.addresses[lane]);
@@ -173,7 +168,7 @@ void BlockChecks::mark(const WarpAccess &access) {
             const std::uint64_t address = access.addresses[lane] + (at - place.offset);
             if (place.space == Space::Global || shared_marks_.holds(at)) {
                 const Line line =
-                    place.space == Space::Global ? cursor.line(at) : shared_marks_.line(at);
+                    place.space == Space::Global ? cursor_.line(at) : shared_marks_.line(at);
                 check_word(access, words_of(line, place.space)[word % kLineWords], place.space,
                            lane, bytes, address);
             }
@@ -233,7 +228,7 @@ void BlockChecks::check_against_launch(const WarpAccess &access, const Cell &cel
 /// Copies and fills of other streams.
 void BlockChecks::check_transfers(const WarpAccess &access) {
     const Accessor *mine = launch_.accessor();
-    if (!mine || space_of(access) != Space::Global)
+    if (!mine || access.space != Space::Global)
         return;
     const bool writes = access.site.kind != WatchKind::Load;
     if (!open_ranges_.conflict(mine->order, access.span.first, access.span.last + access.bytes,

@@ -24,29 +24,31 @@ std::uint64_t most_pages() {
 void LineMarks::begin(std::uint32_t present) {
     run = present;
     by_words = false;
-    for (LineAccess &access : accesses)
-        access.words = 0;
+    used = 0;
 }
 
 bool LineMarks::add(const LineAccess &access) {
-    LineAccess *free = nullptr;
-    for (LineAccess &other : accesses) {
+    for (std::uint32_t left = used; left != 0; left &= left - 1) {
+        const int number = std::countr_zero(left);
+        LineAccess &other = accesses[number];
         // A write makes all before it forgotten, a read the same warp's earlier ones.
         if (access.writes || (!other.writes && other.is_of(access.mark)))
             other.words &= ~access.words;
         if (other.words == 0)
-            free = &other;
+            used &= static_cast<std::uint8_t>(~(1u << number));
     }
-    const auto count = static_cast<std::uint8_t>(accesses.size());
-    for (std::uint8_t tried = 0; !free && !access.writes && tried < count; ++tried) {
-        LineAccess &other = accesses[oldest];
-        oldest = static_cast<std::uint8_t>((oldest + 1) % count);
-        if (!other.writes)
-            free = &other;
+    constexpr unsigned kCount = std::tuple_size_v<decltype(accesses)>;
+    auto free = static_cast<unsigned>(std::countr_one(used));
+    for (unsigned tried = 0; free >= kCount && !access.writes && tried < kCount; ++tried) {
+        if (!accesses[oldest].writes)
+            free = oldest;
+        oldest = (oldest + 1) % kCount;
     }
-    if (free)
-        *free = access;
-    return free != nullptr;
+    if (free >= kCount)
+        return false;
+    accesses[free] = access;
+    used |= static_cast<std::uint8_t>(1u << free);
+    return true;
 }
 
 void LineMarks::expand(Cell *cells) {
@@ -55,9 +57,10 @@ void LineMarks::expand(Cell *cells) {
     by_words = true;
     for (unsigned word = 0; word < kLineWords; ++word)
         cells[word] = {run, {}, {}, {}};
-    for (const LineAccess &access : accesses) {
+    for (std::uint32_t each = used; each != 0; each &= each - 1) {
+        const LineAccess &access = accesses[std::countr_zero(each)];
         std::uint32_t words = access.words; // each of them once: some lane's
-        for (std::uint32_t left = words != 0 ? access.lanes : 0; left != 0; left &= left - 1) {
+        for (std::uint32_t left = access.lanes; left != 0; left &= left - 1) {
             const auto lane = static_cast<unsigned>(std::countr_zero(left));
             for (unsigned word = access.word_of[lane], k = 0; k < access.width; ++k, ++word) {
                 if ((words >> word & 1) == 0)

@@ -52,7 +52,7 @@ inline constexpr unsigned kLineWords = 32, kLineBytes = kLineWords * kWordBytes;
 /// What one warp did to words of a line at once.
 struct LineAccess {
     Mark mark;                 ///< `lane` and `bytes` mean nothing: whole words are accessed
-    std::uint32_t words = 0;   ///< a bit each, of those for which it still counts; 0: none
+    std::uint32_t words = 0;   ///< a bit each, of those for which it still counts
     std::uint32_t several = 0; ///< those that several lanes accessed
     std::uint32_t lanes = 0;   ///< that accessed this line
     std::uint8_t width = 1;    ///< words that a lane accessed
@@ -71,6 +71,7 @@ struct LineMarks {
     std::uint32_t run = 0;   ///< as in Cell
     bool by_words = false;   ///< the words' cells say it
     std::uint8_t oldest = 0; ///< the next of the accesses to go
+    std::uint8_t used = 0;   ///< of the accesses, a bit each: the others mean nothing
     std::array<LineAccess, 4> accesses;
 
     void begin(std::uint32_t present);

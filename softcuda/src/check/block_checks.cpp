@@ -131,9 +131,17 @@ BlockChecks::WarpAccess BlockChecks::warp_access(WatchSite &site, std::uint32_t 
                       .bytes = site.bytes * site.count,
                       .span = addresses.span(mask),
                       .warp = warp,
-                      .clock = clock,
-                      .space = {}};
+                      .space = {},
+                      .mark = {}};
     access.space = space_of(access);
+    access.mark.block = block_;
+    access.mark.clock = clock;
+    access.mark.warp = warp;
+    access.mark.site = access.number;
+    access.mark.bytes = (1u << kWordBytes) - 1;
+    access.mark.strong = site.strong;
+    access.mark.device = site.scope == WatchScope::Device;
+    access.mark.atomic = site.kind == WatchKind::Atomic;
     return access;
 }
 

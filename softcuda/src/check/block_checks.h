@@ -48,8 +48,9 @@ class BlockChecks final : public rt::BlockWatch {
         const std::byte *values;
         std::uint32_t bytes; ///< of a lane
         AddressSpan span;
-        std::uint32_t warp, clock;
+        std::uint32_t warp;
         std::optional<Space> space; ///< that all of its lanes are in; none where they may differ
+        Mark mark;                  ///< without a lane, of whole words
     };
     struct Place {
         Space space;
@@ -123,7 +124,6 @@ class BlockChecks final : public rt::BlockWatch {
     void check(const WarpAccess &access);
     [[nodiscard]] bool marks_words(const WarpAccess &access);
     void mark_bytes(const WarpAccess &access);
-    [[nodiscard]] Mark mark_of(const WarpAccess &access) const;
     void check_against(const WarpAccess &access, const Mark &before, Kind kind, Space space,
                        std::uint32_t lane, std::uint64_t address);
     [[nodiscard]] bool stores_the_same(const WarpAccess &access, const Mark &before,

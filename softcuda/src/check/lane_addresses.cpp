@@ -56,27 +56,26 @@ SCU_CLONES bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
     return differs == 0;
 }
 
-SCU_CLONES void number_words(const std::uint64_t *addresses, std::uint64_t begin,
-                             WordNumbers &lines, WordNumbers &words) {
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-        const auto distance = static_cast<std::uint32_t>(addresses[lane] - begin);
-        words[lane] = static_cast<std::uint8_t>(distance / 4 % 32);
-        lines[lane] = static_cast<std::uint8_t>(distance / 128);
-    }
+SCU_CLONES void number_words(const std::uint64_t *addresses, WordNumbers &words) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        words[lane] = static_cast<std::uint8_t>(addresses[lane] / 4 % 32);
 }
 
-SCU_CLONES std::uint32_t lanes_at(const WordNumbers &numbers, std::uint8_t number) {
+SCU_CLONES std::uint32_t lanes_in_line(const std::uint64_t *addresses, std::uint64_t address) {
     std::uint32_t lanes = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
-        lanes |= numbers[lane] == number ? 1u << lane : 0u;
+        lanes |= addresses[lane] / 128 == address / 128 ? 1u << lane : 0u;
     return lanes;
 }
 
-SCU_CLONES std::uint32_t words_of(const WordNumbers &words, std::uint32_t mask) {
+SCU_CLONES LaneWords words_of(const WordNumbers &words, std::uint32_t mask, unsigned width) {
     std::uint32_t bits = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
         bits |= (mask >> lane & 1u) << words[lane];
-    return bits;
+    const bool shared = __builtin_popcount(bits) != __builtin_popcount(mask);
+    for (unsigned step = 1; step < width; step *= 2)
+        bits |= bits << step;
+    return {bits, shared};
 }
 
 SCU_CLONES std::uint32_t lanes_of(const WordNumbers &words, std::uint32_t bits) {
@@ -93,14 +92,12 @@ SCU_CLONES std::uint32_t equal_lanes(const WordNumbers &one, const WordNumbers &
     return lanes;
 }
 
-void LaneAddresses::number_words(std::uint64_t begin, WordNumbers &lines,
-                                 WordNumbers &words) const {
+const std::uint64_t *LaneAddresses::list_in(std::array<std::uint64_t, kLanes> &room) const {
     if (list_)
-        return check::number_words(list_, begin, lines, words);
-    std::array<std::uint64_t, kLanes> all;
+        return list_;
     for (unsigned lane = 0; lane < kLanes; ++lane)
-        all[lane] = first_ + lane * step_;
-    check::number_words(all.data(), begin, lines, words);
+        room[lane] = first_ + lane * step_;
+    return room.data();
 }
 
 AddressSpan LaneAddresses::span(std::uint32_t mask) const {

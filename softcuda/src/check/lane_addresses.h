@@ -22,16 +22,19 @@ struct AddressSpan {
 [[nodiscard]] bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
                                 std::uint32_t bytes);
 
-/// By lane: the number of a word in its line of 32, or of a line.
+/// By lane: the number of a word in its line of 32.
 using WordNumbers = std::array<std::uint8_t, 32>;
 
-/// Counted from `begin`, a line's: each lane's line and, within that, its word.
-void number_words(const std::uint64_t *addresses, std::uint64_t begin, WordNumbers &lines,
-                  WordNumbers &words);
-/// The lanes, a bit each, whose number is `number`.
-[[nodiscard]] std::uint32_t lanes_at(const WordNumbers &numbers, std::uint8_t number);
-/// The words, a bit each, of the lanes in `mask`.
-[[nodiscard]] std::uint32_t words_of(const WordNumbers &words, std::uint32_t mask);
+/// Each lane's word in its line, which begins at a multiple of 128 bytes.
+void number_words(const std::uint64_t *addresses, WordNumbers &words);
+/// The lanes, a bit each, that are in the line which `address` is in.
+[[nodiscard]] std::uint32_t lanes_in_line(const std::uint64_t *addresses, std::uint64_t address);
+struct LaneWords {
+    std::uint32_t words; ///< a bit each
+    bool shared;         ///< some of them is several lanes'
+};
+/// Those of the lanes in `mask`, each of which has `width` words.
+[[nodiscard]] LaneWords words_of(const WordNumbers &words, std::uint32_t mask, unsigned width);
 /// The lanes whose words are among `bits`.
 [[nodiscard]] std::uint32_t lanes_of(const WordNumbers &words, std::uint32_t bits);
 /// The lanes whose words are the same in both.
@@ -48,8 +51,8 @@ class LaneAddresses {
     [[nodiscard]] std::uint64_t operator[](std::uint32_t lane) const {
         return list_ ? list_[lane] : first_ + lane * step_;
     }
-    /// number_words().
-    void number_words(std::uint64_t begin, WordNumbers &lines, WordNumbers &words) const;
+    /// All of them as a list: in `room`, where there is none yet.
+    [[nodiscard]] const std::uint64_t *list_in(std::array<std::uint64_t, 32> &room) const;
     /// Of the lanes in `mask`, which is not 0.
     [[nodiscard]] AddressSpan span(std::uint32_t mask) const;
     /// all_aligned() and are_adjacent().

@@ -5,9 +5,7 @@
 // words are looked at one by one (races.cpp).
 #include "check/block_checks.h"
 
-#include <algorithm>
 #include <bit>
-#include <span>
 
 namespace softcuda::check {
 
@@ -15,12 +13,8 @@ using rt::WatchKind;
 
 namespace {
 
-constexpr std::uint64_t kMostLines = 5; ///< of an access: 16 bytes a lane, at any place
-
 /// Those that several of the lanes access.
 std::uint32_t find_several(const LineAccess &line) {
-    if (std::popcount(line.words) == std::popcount(line.lanes) * line.width)
-        return 0;
     std::uint32_t seen = 0, several = 0;
     const std::uint32_t all = (1u << line.width) - 1;
     for (std::uint32_t left = line.lanes; left != 0; left &= left - 1) {
@@ -32,11 +26,9 @@ std::uint32_t find_several(const LineAccess &line) {
 }
 
 void find_words(LineAccess &line) {
-    std::uint32_t words = words_of(line.word_of, line.lanes);
-    for (unsigned step = 1; step < line.width; step *= 2)
-        words |= words << step;
-    line.words = words;
-    line.several = find_several(line);
+    const LaneWords found = words_of(line.word_of, line.lanes, line.width);
+    line.words = found.words;
+    line.several = found.shared ? find_several(line) : 0;
 }
 
 } // namespace
@@ -84,6 +76,9 @@ bool BlockChecks::comes_before(const LineAccess &before, const LineAccess &now) 
     if (words == 0 || !(before.writes || now.writes))
         return true;
     const Mark &mark = before.mark;
+    if (mark.atomic && now.mark.atomic &&
+        (mark.block == now.mark.block || (mark.device && now.mark.device)))
+        return true;
     if (mark.block != now.mark.block)
         return false;
     if (order_.known_to_all_lanes(now.mark.warp, mark.warp, mark.clock))
@@ -105,48 +100,48 @@ bool BlockChecks::marks_line(const WarpAccess &access, const LineAccess &now, Li
             return false;
         marks.begin(run);
     }
-    const bool one_by_one = access.site.kind != WatchKind::Load && now.several != 0;
-    return !marks.by_words && !one_by_one &&
-           std::all_of(marks.accesses.begin(), marks.accesses.end(),
-                       [&](const LineAccess &before) { return comes_before(before, now); }) &&
-           marks.add(now);
+    // Stores of several lanes to one word may store the same.
+    if (marks.by_words || (access.site.kind == WatchKind::Store && now.several != 0))
+        return false;
+    for (std::uint32_t left = marks.used; left != 0; left &= left - 1)
+        if (!comes_before(marks.accesses[std::countr_zero(left)], now))
+            return false;
+    return marks.add(now);
 }
 
 /// False where the words have to be looked at one by one. It does no harm if some have been marked.
 bool BlockChecks::marks_lines(const WarpAccess &access) {
     const std::optional<Space> space = access.space;
-    if (!space || access.site.strong || access.site.async || window_of(*space) % kLineBytes != 0 ||
+    if (!space || (access.site.strong && access.site.kind != WatchKind::Atomic) ||
+        access.site.async || window_of(*space) % kLineBytes != 0 ||
         access.bytes % kWordBytes != 0 || access.bytes > 4 * kWordBytes ||
         !std::has_single_bit(access.bytes) ||
         !access.addresses.are_aligned(access.mask, access.bytes))
         return false;
-    const std::uint64_t window = window_of(*space), first = access.span.first - window;
-    const std::uint64_t last = access.span.last - window;
-    const std::uint64_t lines = last / kLineBytes - first / kLineBytes + 1;
-    if (lines > kMostLines || (*space == Space::Shared && !shared_marks_.holds(last)))
+    const std::uint64_t window = window_of(*space);
+    if (*space == Space::Shared && !shared_marks_.holds(access.span.last - window))
         return false;
     // Where all lanes access one place, two stand for all.
-    std::uint32_t mask = access.mask;
+    std::uint32_t left = access.mask;
     if (access.span.uniform)
-        mask = (mask & (~mask + 1)) | std::bit_floor(mask);
+        left = (left & (~left + 1)) | std::bit_floor(left);
     LineAccess now;
-    now.mark = mark_of(access);
+    now.mark = access.mark;
     now.width = static_cast<std::uint8_t>(access.bytes / kWordBytes);
     now.writes = access.site.kind != WatchKind::Load;
-    // Addresses are counted from where the first line begins; windows begin at a line, too.
-    WordNumbers line_of;
-    access.addresses.number_words(access.span.first / kLineBytes * kLineBytes, line_of,
-                                  now.word_of);
-    std::uint64_t at = first;
-    for (std::uint64_t number = 0; number < lines; ++number) {
-        now.lanes = lines == 1 ? mask : mask & lanes_at(line_of, static_cast<std::uint8_t>(number));
-        if (now.lanes != 0) {
-            find_words(now);
-            const Line line = *space == Space::Shared ? shared_marks_.line(at) : cursor_.line(at);
-            if (!marks_line(access, now, *line.marks, *space))
-                return false;
-        }
-        at = (at / kLineBytes + 1) * kLineBytes;
+    std::array<std::uint64_t, rt::kWarpSize> room;
+    const std::uint64_t *addresses = access.addresses.list_in(room);
+    number_words(addresses, now.word_of);
+    const bool in_one_line = access.span.first / kLineBytes == access.span.last / kLineBytes;
+    while (left != 0) {
+        const std::uint64_t address = addresses[std::countr_zero(left)];
+        now.lanes = in_one_line ? left : left & lanes_in_line(addresses, address);
+        find_words(now);
+        const Line line =
+            *space == Space::Shared ? shared_marks_.line(address - window) : cursor_.line(address);
+        if (!marks_line(access, now, *line.marks, *space))
+            return false;
+        left &= ~now.lanes;
     }
     return true;
 }

@@ -75,7 +75,6 @@ bool BlockChecks::marks_words(const WarpAccess &access) {
     const bool shared = *space == Space::Shared;
     if (shared && !shared_marks_.holds(access.span.last - window))
         return false;
-    const Mark mark = mark_of(access);
     // All lanes read one word: it is marked once, as read by several.
     std::uint32_t left = access.mask;
     const bool once = access.span.uniform && access.site.kind == WatchKind::Load;
@@ -87,7 +86,7 @@ bool BlockChecks::marks_words(const WarpAccess &access) {
         const std::uint64_t at = shared ? address - window : address;
         const Line line = shared ? shared_marks_.line(at) : cursor_.line(at);
         Cell &cell = words_of(line, *space)[at / kWordBytes % kLineWords];
-        Mark now = mark;
+        Mark now = access.mark;
         now.lane = lane;
         begin(access, cell, *space, now, address);
         now.several = once && (access.mask & (access.mask - 1)) != 0;
@@ -97,20 +96,6 @@ bool BlockChecks::marks_words(const WarpAccess &access) {
         mark_word(access, cell, *space, now, address);
     }
     return true;
-}
-
-Mark BlockChecks::mark_of(const WarpAccess &access) const {
-    const rt::WatchSite &site = access.site;
-    Mark now;
-    now.block = block_;
-    now.clock = access.clock;
-    now.warp = access.warp;
-    now.site = access.number;
-    now.bytes = (1u << kWordBytes) - 1;
-    now.strong = site.strong;
-    now.device = site.scope == rt::WatchScope::Device;
-    now.atomic = site.kind == WatchKind::Atomic;
-    return now;
 }
 
 void BlockChecks::check_races(const WarpAccess &access) {
@@ -179,7 +164,7 @@ void BlockChecks::mark_bytes(const WarpAccess &access) {
 
 void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, std::uint32_t lane,
                              std::uint32_t bytes, std::uint64_t address) {
-    Mark now = mark_of(access);
+    Mark now = access.mark;
     now.lane = lane;
     now.bytes = bytes;
     begin(access, cell, space, now, address);

@@ -60,6 +60,7 @@ Clocks SyncPlace::acquire(std::uint32_t block, WarpOrder &warp) const {
         for (auto at = std::lower_bound(all.begin(), all.end(), seen); at != all.end(); ++at) {
             join(warp.known, entries_[*at].fenced);
             join(warp.published, entries_[*at].published);
+            warp.has_published = true;
         }
     }
     join(warp.places, closure_);
@@ -121,8 +122,10 @@ void BlockOrder::fence(std::uint32_t warp, bool device) {
     step(order, warp);
     order.fenced = order.known;
     order.has_news = true;
-    if (device)
+    if (device) {
         order.published = order.known;
+        order.has_published = true;
+    }
 }
 
 void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address, std::uint32_t lanes) {
@@ -189,13 +192,17 @@ void BlockOrder::pass_all() {
         WarpOrder &order = warps_[warp];
         step(order, warp);
         order.met = order.known[warp];
-        join(all.known, order.known);
-        join(all.published, order.published);
+        all.known[warp] = order.known[warp]; // nobody knows more of a warp than itself
+        if (order.has_published)
+            join(all.published, order.published);
+        all.has_published |= order.has_published;
         join(all.places, order.places);
     }
     for (WarpOrder &order : warps_) {
         order.known = order.fenced = all.known;
-        order.published = all.published;
+        if (all.has_published)
+            order.published = all.published;
+        order.has_published = all.has_published;
         order.places = all.places;
         order.has_news = false;
     }
@@ -218,6 +225,7 @@ void BlockOrder::leave(std::uint32_t warp, std::uint32_t barrier, bool all) {
     const Phase &phase = at.phases[at.passed[warp]++ % 2];
     join(order.known, phase.known);
     join(order.published, phase.published);
+    order.has_published = order.has_published || phase.published != Clocks{};
     join(order.places, phase.places);
     order.fenced = order.known;
     order.has_news = !all;

@@ -45,12 +45,13 @@ struct ThreadId {
 /// What a warp knows.
 struct WarpOrder {
     std::uint32_t clock = 1;
-    Clocks known{};        ///< comes before what this warp does now
-    Clocks fenced{};       ///< and can be passed on within the block
-    Clocks published{};    ///< and to any thread
-    bool has_news = false; ///< some of `fenced` is not known to all of the block
-    KnownPlaces places;    ///< of other blocks
-    std::uint32_t met = 0; ///< up to this reading all lanes know of each other
+    Clocks known{};             ///< comes before what this warp does now
+    Clocks fenced{};            ///< and can be passed on within the block
+    Clocks published{};         ///< and to any thread
+    bool has_news = false;      ///< some of `fenced` is not known to all of the block
+    bool has_published = false; ///< `published` is not 0
+    KnownPlaces places;         ///< of other blocks
+    std::uint32_t met = 0;      ///< up to this reading all lanes know of each other
     /// By lane: what it knows of each lane, where only some have met since.
     std::unique_ptr<std::array<Clocks, 32>> lanes;
 };
@@ -131,7 +132,7 @@ class BlockOrder {
     /// False where release() would tell nobody anything new; of those who can see the place: the
     /// block's warps, or `anybody`.
     [[nodiscard]] bool may_release(std::uint32_t warp, bool anybody) const {
-        return warps_[warp].has_news || (anybody && warps_[warp].published != Clocks{});
+        return warps_[warp].has_news || (anybody && warps_[warp].has_published);
     }
     /// The lanes in `lanes` wait for each other; `all` are those of the warp.
     void meet(std::uint32_t warp, std::uint32_t lanes, std::uint32_t all);

@@ -2,7 +2,7 @@
 
     ./run benchmarks/softcuda/check_modes.py [KERNEL...]
 
-The cases are those of compare.py in their small sizes. Each number is the time of the
+The cases are those of compare.py, in its sizes. Each number is the time of the
 fastest run with the mode divided by that of the fastest without; the last line is their geometric mean.
 """
 
@@ -46,7 +46,7 @@ def main() -> None:
     print("|---|---:|" + "---:|" * len(MODES))
     ratios: dict[str, list[float]] = {mode: [] for mode in MODES}
     for name in chosen:
-        side = SoftCuda(cases.make(name, small=True))
+        side = SoftCuda(cases.make(name))
         plain = seconds(side)
         cells = []
         for mode in MODES:

@@ -33,7 +33,7 @@ bool LineMarks::add(const LineAccess &access) {
         LineAccess &other = accesses[number];
         // A write makes all before it forgotten, a read the same warp's earlier ones.
         if (access.writes || (!other.writes && other.is_of(access.mark)))
-            other.words &= ~access.words;
+            other.words &= ~access.whole;
         if (other.words == 0)
             used &= static_cast<std::uint8_t>(~(1u << number));
     }
@@ -59,20 +59,23 @@ void LineMarks::expand(Cell *cells) {
         cells[word] = {run, {}, {}, {}};
     for (std::uint32_t each = used; each != 0; each &= each - 1) {
         const LineAccess &access = accesses[std::countr_zero(each)];
-        std::uint32_t words = access.words; // each of them once: some lane's
+        std::uint32_t fresh = access.words;
         for (std::uint32_t left = access.lanes; left != 0; left &= left - 1) {
             const auto lane = static_cast<unsigned>(std::countr_zero(left));
-            for (unsigned word = access.word_of[lane], k = 0; k < access.width; ++k, ++word) {
-                if ((words >> word & 1) == 0)
+            const unsigned begin = access.place_of[lane], end = begin + access.bytes;
+            for (unsigned at = begin; at < end; at = (at / kWordBytes + 1) * kWordBytes) {
+                const unsigned word = at / kWordBytes, first = at % kWordBytes;
+                if ((access.words >> word & 1) == 0)
                     continue;
-                words &= ~(1u << word);
-                Mark mark = access.mark;
-                mark.lane = lane;
-                mark.several = access.several >> word & 1;
                 Cell &cell = cells[word];
-                if (!access.writes && cell.read.site != 0)
-                    cell.other_read = cell.read;
-                (access.writes ? cell.write : cell.read) = mark;
+                Mark &mark = access.writes ? cell.write : cell.read;
+                if (fresh >> word & 1) {
+                    if (!access.writes && mark.site != 0)
+                        cell.other_read = mark;
+                    mark = access.mark;
+                }
+                fresh &= ~(1u << word);
+                mark.add(lane, bytes_of_word(first, end - at));
             }
         }
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -20,18 +21,47 @@ inline constexpr unsigned kWordBytes = 4;
 /// In place of a clock: a copy that nobody has waited for.
 inline constexpr std::uint32_t kUnderWay = (1u << 22) - 1;
 
+/// Those of a word from the `first` on, a bit each.
+[[nodiscard]] constexpr std::uint32_t bytes_of_word(std::uint64_t first, std::uint64_t count) {
+    return ((1u << std::min<std::uint64_t>(kWordBytes - first, count)) - 1) << first;
+}
+
 /// One access to a word.
 struct Mark {
     std::uint32_t block = 0;
     std::uint32_t clock : 22 = 0; ///< of the warp
     std::uint32_t warp : 5 = 0;
-    std::uint32_t lane : 5 = 0;
-    std::uint32_t site : 22 = 0; ///< 0: there was none
-    std::uint32_t bytes : 4 = 0; ///< of the word: a bit each
+    std::uint32_t several : 4 = 0; ///< by byte: lanes of the warp at once; `lanes` has one of them
+    std::uint32_t site : 22 = 0;   ///< 0: there was none
+    std::uint32_t bytes : 4 = 0;   ///< of the word: a bit each
     std::uint32_t strong : 1 = 0;
     std::uint32_t atomic : 1 = 0;
-    std::uint32_t device : 1 = 0;  ///< where strong: for all blocks, not its own alone
-    std::uint32_t several : 1 = 0; ///< lanes of the warp at once; `lane` is one of them
+    std::uint32_t device : 1 = 0; ///< where strong: for all blocks, not its own alone
+    std::array<std::uint8_t, kWordBytes> lanes{}; ///< by byte
+
+    /// That accessed the first of `of`, bytes of the word.
+    [[nodiscard]] std::uint32_t lane(std::uint32_t of) const { return lanes[std::countr_zero(of)]; }
+    /// Those of `of` that the lane of the first has, with others or alone as it.
+    [[nodiscard]] std::uint32_t alike(std::uint32_t of) const {
+        const std::uint32_t one = of & (~of + 1);
+        std::uint32_t same = 0;
+        for (std::uint32_t left = of; left != 0; left &= left - 1) {
+            const std::uint32_t byte = left & (~left + 1);
+            if (lane(byte) == lane(one) && ((several & byte) != 0) == ((several & one) != 0))
+                same |= byte;
+        }
+        return same;
+    }
+    /// A lane accesses these bytes in the same step.
+    void add(std::uint32_t lane, std::uint32_t of) {
+        several |= bytes & of;
+        bytes |= of;
+        for (std::uint32_t left = of; left != 0; left &= left - 1)
+            lanes[std::countr_zero(left)] = static_cast<std::uint8_t>(lane);
+    }
+    [[nodiscard]] bool is_of_step(const Mark &other) const {
+        return block == other.block && warp == other.warp && clock == other.clock;
+    }
 };
 
 /// A word's last write, and two of the reads after it: the latest, and one of another warp.
@@ -51,13 +81,14 @@ inline constexpr unsigned kLineWords = 32, kLineBytes = kLineWords * kWordBytes;
 
 /// What one warp did to words of a line at once.
 struct LineAccess {
-    Mark mark;                 ///< `lane` and `bytes` mean nothing: whole words are accessed
+    Mark mark;                 ///< without bytes and lanes
     std::uint32_t words = 0;   ///< a bit each, of those for which it still counts
-    std::uint32_t several = 0; ///< those that several lanes accessed
+    std::uint32_t several = 0; ///< those of which several lanes accessed one byte
+    std::uint32_t whole = 0;   ///< those all of whose bytes it accesses
     std::uint32_t lanes = 0;   ///< that accessed this line
-    std::uint8_t width = 1;    ///< words that a lane accessed
+    std::uint8_t bytes = 0;    ///< of a lane
     bool writes = false;
-    WordNumbers word_of; ///< by lane: its first word in the line
+    PlacesInLine place_of; ///< by lane: its first byte in the line
 
     [[nodiscard]] bool is_of(const Mark &warp) const {
         return mark.block == warp.block && mark.warp == warp.warp;

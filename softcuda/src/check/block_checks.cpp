@@ -138,7 +138,6 @@ BlockChecks::WarpAccess BlockChecks::warp_access(WatchSite &site, std::uint32_t 
     access.mark.clock = clock;
     access.mark.warp = warp;
     access.mark.site = access.number;
-    access.mark.bytes = (1u << kWordBytes) - 1;
     access.mark.strong = site.strong;
     access.mark.device = site.scope == WatchScope::Device;
     access.mark.atomic = site.kind == WatchKind::Atomic;

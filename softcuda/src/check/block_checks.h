@@ -50,7 +50,7 @@ class BlockChecks final : public rt::BlockWatch {
         AddressSpan span;
         std::uint32_t warp;
         std::optional<Space> space; ///< that all of its lanes are in; none where they may differ
-        Mark mark;                  ///< without a lane, of whole words
+        Mark mark;                  ///< without bytes and lanes
     };
     struct Place {
         Space space;
@@ -105,9 +105,9 @@ class BlockChecks final : public rt::BlockWatch {
     // lines.cpp
     /// The words of a line, to be looked at one by one.
     Cell *words_of(const Line &line, Space space);
-    [[nodiscard]] bool marks_lines(const WarpAccess &access);
-    [[nodiscard]] bool marks_line(const WarpAccess &access, const LineAccess &now, LineMarks &marks,
-                                  Space space);
+    [[nodiscard]] bool is_of_lines(const WarpAccess &access) const;
+    void mark_lines(const WarpAccess &access);
+    [[nodiscard]] bool marks_line(const LineAccess &now, LineMarks &marks, Space space);
     /// Whether what was done before comes before `now` in all of its words.
     [[nodiscard]] bool comes_before(const LineAccess &before, const LineAccess &now) const;
     [[nodiscard]] std::uint64_t window_of(Space space) const;
@@ -122,12 +122,15 @@ class BlockChecks final : public rt::BlockWatch {
     void tell_unordered(const WarpAccess &access, Kind kind, std::uint32_t first_site,
                         std::uint32_t lane, FoundAccess first, std::uint64_t address);
     void check(const WarpAccess &access);
-    [[nodiscard]] bool marks_words(const WarpAccess &access);
+    void mark_words(const WarpAccess &access, const Line &line, Space space, std::uint32_t lane,
+                    std::uint64_t offset, std::uint64_t bytes);
     void mark_bytes(const WarpAccess &access);
-    void check_against(const WarpAccess &access, const Mark &before, Kind kind, Space space,
-                       std::uint32_t lane, std::uint64_t address);
-    [[nodiscard]] bool stores_the_same(const WarpAccess &access, const Mark &before,
-                                       std::uint32_t lane, std::uint64_t address) const;
+    void check_against(const WarpAccess &access, const Mark &before, std::uint32_t from,
+                       bool several, Kind kind, Space space, std::uint32_t lane,
+                       std::uint64_t address);
+    [[nodiscard]] bool stores_the_same(const WarpAccess &access, std::uint32_t first,
+                                       const Mark &before, std::uint32_t lane,
+                                       std::uint64_t address) const;
     void synchronize(const WarpAccess &access);
     void acquire_what_was_read(std::uint32_t warp);
 

@@ -56,9 +56,9 @@ SCU_CLONES bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
     return differs == 0;
 }
 
-SCU_CLONES void number_words(const std::uint64_t *addresses, WordNumbers &words) {
+SCU_CLONES void find_places(const std::uint64_t *addresses, PlacesInLine &places) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
-        words[lane] = static_cast<std::uint8_t>(addresses[lane] / 4 % 32);
+        places[lane] = static_cast<std::uint8_t>(addresses[lane] % 128);
 }
 
 SCU_CLONES std::uint32_t lanes_in_line(const std::uint64_t *addresses, std::uint64_t address) {
@@ -68,24 +68,24 @@ SCU_CLONES std::uint32_t lanes_in_line(const std::uint64_t *addresses, std::uint
     return lanes;
 }
 
-SCU_CLONES LaneWords words_of(const WordNumbers &words, std::uint32_t mask, unsigned width) {
+SCU_CLONES LaneWords words_of(const PlacesInLine &places, std::uint32_t mask, unsigned width) {
     std::uint32_t bits = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
-        bits |= (mask >> lane & 1u) << words[lane];
+        bits |= (mask >> lane & 1u) << places[lane] / 4;
     const bool shared = __builtin_popcount(bits) != __builtin_popcount(mask);
     for (unsigned step = 1; step < width; step *= 2)
         bits |= bits << step;
     return {bits, shared};
 }
 
-SCU_CLONES std::uint32_t lanes_of(const WordNumbers &words, std::uint32_t bits) {
+SCU_CLONES std::uint32_t lanes_of(const PlacesInLine &places, std::uint32_t words) {
     std::uint32_t lanes = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
-        lanes |= (bits >> words[lane] & 1u) << lane;
+        lanes |= (words >> places[lane] / 4 & 1u) << lane;
     return lanes;
 }
 
-SCU_CLONES std::uint32_t equal_lanes(const WordNumbers &one, const WordNumbers &other) {
+SCU_CLONES std::uint32_t equal_lanes(const PlacesInLine &one, const PlacesInLine &other) {
     std::uint32_t lanes = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
         lanes |= one[lane] == other[lane] ? 1u << lane : 0u;

@@ -22,23 +22,23 @@ struct AddressSpan {
 [[nodiscard]] bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
                                 std::uint32_t bytes);
 
-/// By lane: the number of a word in its line of 32.
-using WordNumbers = std::array<std::uint8_t, 32>;
+/// By lane: where in its line of 128 bytes.
+using PlacesInLine = std::array<std::uint8_t, 32>;
 
-/// Each lane's word in its line, which begins at a multiple of 128 bytes.
-void number_words(const std::uint64_t *addresses, WordNumbers &words);
+/// Lines begin at multiples of 128 bytes.
+void find_places(const std::uint64_t *addresses, PlacesInLine &places);
 /// The lanes, a bit each, that are in the line which `address` is in.
 [[nodiscard]] std::uint32_t lanes_in_line(const std::uint64_t *addresses, std::uint64_t address);
 struct LaneWords {
     std::uint32_t words; ///< a bit each
     bool shared;         ///< some of them is several lanes'
 };
-/// Those of the lanes in `mask`, each of which has `width` words.
-[[nodiscard]] LaneWords words_of(const WordNumbers &words, std::uint32_t mask, unsigned width);
-/// The lanes whose words are among `bits`.
-[[nodiscard]] std::uint32_t lanes_of(const WordNumbers &words, std::uint32_t bits);
-/// The lanes whose words are the same in both.
-[[nodiscard]] std::uint32_t equal_lanes(const WordNumbers &one, const WordNumbers &other);
+/// Those of the lanes in `mask`, each of which has `width` words or a part of one.
+[[nodiscard]] LaneWords words_of(const PlacesInLine &places, std::uint32_t mask, unsigned width);
+/// The lanes that begin in one of `words`, a bit each.
+[[nodiscard]] std::uint32_t lanes_of(const PlacesInLine &places, std::uint32_t words);
+/// The lanes whose places are the same in both.
+[[nodiscard]] std::uint32_t equal_lanes(const PlacesInLine &one, const PlacesInLine &other);
 
 /// Those of a warp: a list, or a first one and the distance from each lane's to the next lane's.
 class LaneAddresses {

@@ -13,12 +13,24 @@ using rt::WatchKind;
 
 namespace {
 
-/// Those that several of the lanes access.
+/// Lanes with parts of words: byte by byte.
+void find_parts(LineAccess &line) {
+    std::array<std::uint8_t, kLineWords> seen{};
+    for (std::uint32_t left = line.lanes; left != 0; left &= left - 1) {
+        const unsigned place = line.place_of[std::countr_zero(left)], word = place / kWordBytes;
+        const std::uint32_t bytes = bytes_of_word(place % kWordBytes, line.bytes);
+        line.several |= std::uint32_t{(seen[word] & bytes) != 0} << word;
+        seen[word] |= static_cast<std::uint8_t>(bytes);
+        line.whole |= std::uint32_t{seen[word] == (1u << kWordBytes) - 1} << word;
+    }
+}
+
+/// Those that several of the lanes access, each of which accesses some.
 std::uint32_t find_several(const LineAccess &line) {
     std::uint32_t seen = 0, several = 0;
-    const std::uint32_t all = (1u << line.width) - 1;
+    const std::uint32_t all = (1u << line.bytes / kWordBytes) - 1;
     for (std::uint32_t left = line.lanes; left != 0; left &= left - 1) {
-        const std::uint32_t words = all << line.word_of[std::countr_zero(left)];
+        const std::uint32_t words = all << line.place_of[std::countr_zero(left)] / kWordBytes;
         several |= seen & words;
         seen |= words;
     }
@@ -26,9 +38,14 @@ std::uint32_t find_several(const LineAccess &line) {
 }
 
 void find_words(LineAccess &line) {
-    const LaneWords found = words_of(line.word_of, line.lanes, line.width);
+    const LaneWords found = check::words_of(line.place_of, line.lanes, line.bytes / kWordBytes);
     line.words = found.words;
-    line.several = found.shared ? find_several(line) : 0;
+    line.several = line.whole = 0;
+    if (line.bytes < kWordBytes)
+        return find_parts(line);
+    line.whole = line.words;
+    if (found.shared)
+        line.several = find_several(line);
 }
 
 } // namespace
@@ -64,9 +81,9 @@ namespace {
 /// The lanes that access one of `words`.
 std::uint32_t lanes_of_words(const LineAccess &line, std::uint32_t words) {
     std::uint32_t begins = words; // of accesses that hold one of them
-    for (unsigned word = 1; word < line.width; ++word)
+    for (unsigned word = 1; word < line.bytes / kWordBytes; ++word)
         begins |= words >> word;
-    return lanes_of(line.word_of, begins);
+    return lanes_of(line.place_of, begins);
 }
 
 } // namespace
@@ -83,17 +100,17 @@ bool BlockChecks::comes_before(const LineAccess &before, const LineAccess &now) 
         return false;
     if (order_.known_to_all_lanes(now.mark.warp, mark.warp, mark.clock))
         return true;
-    // Within a warp, where each lane comes back to its own words.
+    // Within a warp, where each lane comes back to its own bytes.
     if (mark.warp != now.mark.warp || ((before.several | now.several) & words) != 0 ||
-        before.width != now.width)
+        before.bytes != now.bytes)
         return false;
     const std::uint32_t lanes =
         words == now.words ? now.lanes : now.lanes & lanes_of_words(now, words);
-    return (lanes & ~(before.lanes & equal_lanes(before.word_of, now.word_of))) == 0;
+    return (lanes & ~(before.lanes & equal_lanes(before.place_of, now.place_of))) == 0;
 }
 
-bool BlockChecks::marks_line(const WarpAccess &access, const LineAccess &now, LineMarks &marks,
-                             Space space) {
+/// False where the words have to be looked at one by one.
+bool BlockChecks::marks_line(const LineAccess &now, LineMarks &marks, Space space) {
     const std::uint32_t run = run_of(space);
     if (marks.run != run) {
         if (!is_ours(marks.run, space))
@@ -101,7 +118,7 @@ bool BlockChecks::marks_line(const WarpAccess &access, const LineAccess &now, Li
         marks.begin(run);
     }
     // Stores of several lanes to one word may store the same.
-    if (marks.by_words || (access.site.kind == WatchKind::Store && now.several != 0))
+    if (marks.by_words || (now.writes && !now.mark.atomic && now.several != 0))
         return false;
     for (std::uint32_t left = marks.used; left != 0; left &= left - 1)
         if (!comes_before(marks.accesses[std::countr_zero(left)], now))
@@ -109,41 +126,45 @@ bool BlockChecks::marks_line(const WarpAccess &access, const LineAccess &now, Li
     return marks.add(now);
 }
 
-/// False where the words have to be looked at one by one. It does no harm if some have been marked.
-bool BlockChecks::marks_lines(const WarpAccess &access) {
-    const std::optional<Space> space = access.space;
-    if (!space || (access.site.strong && access.site.kind != WatchKind::Atomic) ||
-        access.site.async || window_of(*space) % kLineBytes != 0 ||
-        access.bytes % kWordBytes != 0 || access.bytes > 4 * kWordBytes ||
-        !std::has_single_bit(access.bytes) ||
-        !access.addresses.are_aligned(access.mask, access.bytes))
-        return false;
-    const std::uint64_t window = window_of(*space);
-    if (*space == Space::Shared && !shared_marks_.holds(access.span.last - window))
-        return false;
+/// Whether it is of whole lines' parts: each lane in one space and, by its alignment, in one line.
+bool BlockChecks::is_of_lines(const WarpAccess &access) const {
+    return access.space && (!access.site.strong || access.site.kind == WatchKind::Atomic) &&
+           !access.site.async && window_of(*access.space) % kLineBytes == 0 &&
+           access.bytes <= kLineBytes && std::has_single_bit(access.bytes) &&
+           access.addresses.are_aligned(access.mask, access.bytes) &&
+           (access.space != Space::Shared ||
+            shared_marks_.holds(access.span.last - window_of(Space::Shared)));
+}
+
+void BlockChecks::mark_lines(const WarpAccess &access) {
+    const Space space = *access.space;
+    const std::uint64_t window = window_of(space);
     // Where all lanes access one place, two stand for all.
     std::uint32_t left = access.mask;
     if (access.span.uniform)
         left = (left & (~left + 1)) | std::bit_floor(left);
     LineAccess now;
     now.mark = access.mark;
-    now.width = static_cast<std::uint8_t>(access.bytes / kWordBytes);
+    now.bytes = static_cast<std::uint8_t>(access.bytes);
     now.writes = access.site.kind != WatchKind::Load;
     std::array<std::uint64_t, rt::kWarpSize> room;
     const std::uint64_t *addresses = access.addresses.list_in(room);
-    number_words(addresses, now.word_of);
+    find_places(addresses, now.place_of);
     const bool in_one_line = access.span.first / kLineBytes == access.span.last / kLineBytes;
     while (left != 0) {
         const std::uint64_t address = addresses[std::countr_zero(left)];
         now.lanes = in_one_line ? left : left & lanes_in_line(addresses, address);
         find_words(now);
         const Line line =
-            *space == Space::Shared ? shared_marks_.line(address - window) : cursor_.line(address);
-        if (!marks_line(access, now, *line.marks, *space))
-            return false;
+            space == Space::Shared ? shared_marks_.line(address - window) : cursor_.line(address);
+        if (!marks_line(now, *line.marks, space))
+            for (std::uint32_t lanes = now.writes && access.span.uniform ? access.mask : now.lanes;
+                 lanes != 0; lanes &= lanes - 1) {
+                const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+                mark_words(access, line, space, lane, addresses[lane] - window, access.bytes);
+            }
         left &= ~now.lanes;
     }
-    return true;
 }
 
 } // namespace softcuda::check

@@ -65,39 +65,6 @@ void BlockChecks::acquire_what_was_read(std::uint32_t warp) {
     read.mask = 0;
 }
 
-/// Where each lane accesses one word: without taking addresses apart.
-bool BlockChecks::marks_words(const WarpAccess &access) {
-    const std::optional<Space> space = access.space;
-    if (!space || access.bytes != kWordBytes ||
-        !access.addresses.are_aligned(access.mask, kWordBytes))
-        return false;
-    const auto window = reinterpret_cast<std::uint64_t>(state_.shared);
-    const bool shared = *space == Space::Shared;
-    if (shared && !shared_marks_.holds(access.span.last - window))
-        return false;
-    // All lanes read one word: it is marked once, as read by several.
-    std::uint32_t left = access.mask;
-    const bool once = access.span.uniform && access.site.kind == WatchKind::Load;
-    if (once && (left & (left - 1)) != 0)
-        left &= ~left + 1;
-    for (; left != 0; left &= left - 1) {
-        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-        const std::uint64_t address = access.addresses[lane];
-        const std::uint64_t at = shared ? address - window : address;
-        const Line line = shared ? shared_marks_.line(at) : cursor_.line(at);
-        Cell &cell = words_of(line, *space)[at / kWordBytes % kLineWords];
-        Mark now = access.mark;
-        now.lane = lane;
-        begin(access, cell, *space, now, address);
-        now.several = once && (access.mask & (access.mask - 1)) != 0;
-        // Who wrote it himself is not the one to ask about.
-        if (now.several && cell.write.warp == now.warp && cell.write.lane == lane)
-            now.lane = static_cast<std::uint32_t>(31 - std::countl_zero(access.mask));
-        mark_word(access, cell, *space, now, address);
-    }
-    return true;
-}
-
 void BlockChecks::check_races(const WarpAccess &access) {
     synchronize(access);
     check_transfers(access);
@@ -134,7 +101,9 @@ void BlockChecks::mark_kept_reads() {
 void BlockChecks::mark(const WarpAccess &access) {
     if (access.space == Space::Local)
         return;
-    if (!marks_lines(access) && !marks_words(access))
+    if (is_of_lines(access))
+        mark_lines(access);
+    else
         mark_bytes(access);
     cursor_.release();
 }
@@ -143,30 +112,41 @@ void BlockChecks::mark_bytes(const WarpAccess &access) {
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const Place place = place_of(access, access.addresses[lane]);
+        const std::uint64_t end = place.offset + access.bytes;
         if (place.space == Space::Local)
             continue;
-        const std::uint64_t end = place.offset + access.bytes;
         for (std::uint64_t at = place.offset; at < end;) {
-            const std::uint64_t word = at / kWordBytes, first = at % kWordBytes;
-            const std::uint64_t count = std::min<std::uint64_t>(kWordBytes - first, end - at);
-            const auto bytes = static_cast<std::uint32_t>(((1u << count) - 1) << first);
-            const std::uint64_t address = access.addresses[lane] + (at - place.offset);
+            const std::uint64_t next = std::min(end, (at / kLineBytes + 1) * kLineBytes);
             if (place.space == Space::Global || shared_marks_.holds(at)) {
                 const Line line =
                     place.space == Space::Global ? cursor_.line(at) : shared_marks_.line(at);
-                check_word(access, words_of(line, place.space)[word % kLineWords], place.space,
-                           lane, bytes, address);
+                mark_words(access, line, place.space, lane, at, next - at);
             }
-            at += count;
+            at = next;
         }
     }
+}
+
+/// What a lane accesses of a line, from the byte at `offset` of the space on.
+void BlockChecks::mark_words(const WarpAccess &access, const Line &line, Space space,
+                             std::uint32_t lane, std::uint64_t offset, std::uint64_t bytes) {
+    Cell *cells = words_of(line, space);
+    const std::uint64_t end = offset + bytes;
+    for (std::uint64_t at = offset; at < end; at = (at / kWordBytes + 1) * kWordBytes)
+        check_word(access, cells[at / kWordBytes % kLineWords], space, lane,
+                   bytes_of_word(at % kWordBytes, end - at), window_of(space) + at);
 }
 
 void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, std::uint32_t lane,
                              std::uint32_t bytes, std::uint64_t address) {
     Mark now = access.mark;
-    now.lane = lane;
-    now.bytes = bytes;
+    now.add(lane, bytes);
+    // Atomics of one block may meet wherever nobody reads.
+    if (now.atomic && cell.run == run_of(space) && cell.write.atomic &&
+        cell.write.block == block_ && cell.write.bytes == bytes && cell.read.site == 0) {
+        cell.write = now;
+        return;
+    }
     begin(access, cell, space, now, address);
     mark_word(access, cell, space, now, address);
 }
@@ -194,19 +174,21 @@ void BlockChecks::check_against_launch(const WarpAccess &access, const Cell &cel
             continue;
         if (before->strong && now.strong && before->device && now.device)
             return launch_.learn(cell.run); // this is how threads wait for each other
-        if (wrote && !loads && stores_the_same(access, *before, now.lane, address))
+        const std::uint32_t common = before->bytes & now.bytes, lane = now.lane(common);
+        if (wrote && !loads &&
+            stores_the_same(access, before->lane(common), *before, lane, address))
             continue;
         const Kind kind = loads   ? Kind::ReadAfterWrite
                           : wrote ? Kind::WriteAfterWrite
                                   : Kind::WriteAfterRead;
         if (launch_.is_known(kind, before->site, access.number))
             continue;
-        FoundAccess first =
-            access_of(before->site, before->block, before->warp * rt::kWarpSize + before->lane,
-                      access.bytes, other.grid, other.block);
+        FoundAccess first = access_of(before->site, before->block,
+                                      before->warp * rt::kWarpSize + before->lane(common),
+                                      access.bytes, other.grid, other.block);
         if (other.what != launch_.kernel)
             first.kernel = other.what;
-        tell_unordered(access, kind, before->site, now.lane, std::move(first), address);
+        tell_unordered(access, kind, before->site, lane, std::move(first), address);
     }
 }
 
@@ -248,36 +230,41 @@ void BlockChecks::tell_unordered(const WarpAccess &access, Kind kind, std::uint3
 void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
                             std::uint64_t address) {
     const rt::WatchSite &site = access.site;
-    const std::uint32_t lane = now.lane, bytes = now.bytes;
+    const std::uint32_t bytes = now.bytes, lane = now.lane(bytes);
     // Also not where the order is plain: that is most of what is asked.
     const auto meets = [&](const Mark &before) {
         return before.site != 0 && (before.bytes & bytes) != 0 &&
                !(before.block == block_ &&
                  order_.known_to_all_lanes(access.warp, before.warp, before.clock));
     };
+    const auto check = [&](const Mark &before, Kind kind) {
+        if (!meets(before))
+            return;
+        // Bytes of a word may be of several lanes.
+        for (std::uint32_t left = before.bytes & bytes; left != 0;) {
+            const std::uint32_t alike = before.alike(left);
+            check_against(access, before, before.lane(left), (before.several & alike) != 0, kind,
+                          space, lane, address);
+            left &= ~alike;
+        }
+    };
     if (site.kind == WatchKind::Load) {
-        if (meets(cell.write))
-            check_against(access, cell.write, Kind::ReadAfterWrite, space, lane, address);
+        check(cell.write, Kind::ReadAfterWrite);
         Mark &read = cell.read;
-        if (read.site == 0) {
-            read = now;
-        } else if (read.block == now.block && read.warp == now.warp) {
-            const bool same_step = read.clock == now.clock;
-            now.several = now.several || (same_step && (read.several || read.lane != now.lane));
-            now.bytes = now.bytes | (same_step ? read.bytes : 0);
-            read = now;
+        if (read.site != 0 && read.is_of_step(now)) {
+            read.site = now.site;
+            read.add(lane, bytes);
         } else {
-            cell.other_read = read;
+            const bool again = read.block == now.block && read.warp == now.warp;
+            if (read.site != 0 && (!again || (read.bytes & ~bytes) != 0))
+                cell.other_read = read;
             read = now;
         }
         return;
     }
-    if (meets(cell.write))
-        check_against(access, cell.write, Kind::WriteAfterWrite, space, lane, address);
-    if (meets(cell.read))
-        check_against(access, cell.read, Kind::WriteAfterRead, space, lane, address);
-    if (meets(cell.other_read))
-        check_against(access, cell.other_read, Kind::WriteAfterRead, space, lane, address);
+    check(cell.write, Kind::WriteAfterWrite);
+    check(cell.read, Kind::WriteAfterRead);
+    check(cell.other_read, Kind::WriteAfterRead);
     if (site.async && space == Space::Shared) {
         Copies &copies = copies_[access.warp];
         now.clock = kUnderWay;
@@ -285,9 +272,16 @@ void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, M
             {copies.group, access.number, lane,
              (address - reinterpret_cast<std::uint64_t>(state_.shared)) / kWordBytes});
     }
+    // Other lanes of the warp write the word's other bytes.
+    if (cell.write.site != 0 && cell.write.is_of_step(now))
+        for (std::uint32_t left = cell.write.bytes & ~bytes; left != 0; left &= left - 1)
+            now.add(cell.write.lane(left), left & (~left + 1));
     cell.write = now;
-    cell.read = {};
-    cell.other_read = {};
+    for (Mark *read : {&cell.read, &cell.other_read}) {
+        read->bytes &= ~bytes;
+        if (read->bytes == 0)
+            *read = {};
+    }
 }
 
 void BlockChecks::wait_for_copies(std::uint32_t groups_left) {
@@ -302,20 +296,21 @@ void BlockChecks::wait_for_copies(std::uint32_t groups_left) {
             return false;
         const Line line = shared_marks_.line(copy.word * kWordBytes);
         Mark &mark = words_of(line, Space::Shared)[copy.word % kLineWords].write;
-        if (mark.site == copy.site && mark.clock == kUnderWay && mark.lane == copy.lane)
+        if (mark.site == copy.site && mark.clock == kUnderWay && mark.lanes[0] == copy.lane)
             mark.clock = clock;
         return true;
     });
 }
 
-bool BlockChecks::stores_the_same(const WarpAccess &access, const Mark &before, std::uint32_t lane,
-                                  std::uint64_t address) const {
+/// As `first` did, a lane of those of `before`.
+bool BlockChecks::stores_the_same(const WarpAccess &access, std::uint32_t first, const Mark &before,
+                                  std::uint32_t lane, std::uint64_t address) const {
     const rt::WatchSite &site = access.site;
     if (!access.values)
         return false;
     const bool one_instruction = before.block == block_ && before.warp == access.warp &&
-                                 before.site == access.number &&
-                                 (access.mask >> before.lane & 1) != 0 && before.lane < lane;
+                                 before.site == access.number && (access.mask >> first & 1) != 0 &&
+                                 first < lane;
     const std::uint64_t from = address - access.addresses[lane];
     for (std::uint64_t byte = from / kWordBytes * kWordBytes;
          byte < std::min<std::uint64_t>(from / kWordBytes * kWordBytes + kWordBytes, access.bytes);
@@ -325,7 +320,7 @@ bool BlockChecks::stores_the_same(const WarpAccess &access, const Mark &before, 
             return access.values[(element * rt::kWarpSize + of) * site.bytes + within];
         };
         const std::byte there =
-            one_instruction ? value_of(before.lane)
+            one_instruction ? value_of(first)
                             : *reinterpret_cast<const std::byte *>(access.addresses[lane] + byte);
         if (value_of(lane) != there)
             return false;
@@ -333,15 +328,17 @@ bool BlockChecks::stores_the_same(const WarpAccess &access, const Mark &before, 
     return true;
 }
 
-void BlockChecks::check_against(const WarpAccess &access, const Mark &before, Kind kind,
-                                Space space, std::uint32_t lane, std::uint64_t address) {
+/// `from` is the lane that `before` is of; `several`: or another one.
+void BlockChecks::check_against(const WarpAccess &access, const Mark &before, std::uint32_t from,
+                                bool several, Kind kind, Space space, std::uint32_t lane,
+                                std::uint64_t address) {
     const rt::WatchSite &site = access.site;
-    const ThreadId first{before.block, before.warp, before.lane};
+    const ThreadId first{before.block, before.warp, from};
     const ThreadId second{block_, access.warp, lane};
     const bool one_warp = first.block == second.block && first.warp == second.warp;
     // Several lanes have read, so one of them is another lane.
     ThreadId other = first;
-    if (one_warp && before.several && first.lane == second.lane)
+    if (one_warp && several && first.lane == second.lane)
         other.lane = (second.lane + 1) % rt::kWarpSize;
     if (order_.ordered(other, before.clock, second))
         return;
@@ -354,7 +351,7 @@ void BlockChecks::check_against(const WarpAccess &access, const Mark &before, Ki
     // keep the order in which the compiler writes them.
     if (before.strong && site.strong && reaches && !(one_warp && !before.atomic && !atomic))
         return;
-    if (kind == Kind::WriteAfterWrite && stores_the_same(access, before, lane, address))
+    if (kind == Kind::WriteAfterWrite && stores_the_same(access, from, before, lane, address))
         return;
     if (before.atomic != atomic)
         kind = Kind::AtomicAndPlain;
@@ -374,8 +371,8 @@ void BlockChecks::check_against(const WarpAccess &access, const Mark &before, Ki
                      : first.block == second.block
                          ? "no barrier, and no fence with a flag, comes between them"
                          : "no fence with a flag orders what the two blocks do";
-    FoundAccess one = launch_.access(before.site, before.block,
-                                     before.warp * rt::kWarpSize + before.lane, access.bytes);
+    FoundAccess one =
+        launch_.access(before.site, before.block, before.warp * rt::kWarpSize + from, access.bytes);
     finding.accesses = {std::move(one), found(access, lane)};
     launch_.tell(kind, before.site, access.number, finding);
 }

@@ -80,8 +80,9 @@ void check_against_launches(const Range &range, MemoryMap &memory) {
                 return;
             told = true; // one is enough of a transfer
             tell(mark == &cell.write, range, launch->what,
-                 access_of(mark->site, mark->block, mark->warp * rt::kWarpSize + mark->lane,
-                           kWordBytes, launch->grid, launch->block),
+                 access_of(mark->site, mark->block,
+                           mark->warp * rt::kWarpSize + mark->lane(mark->bytes), kWordBytes,
+                           launch->grid, launch->block),
                  address, memory);
         });
 }

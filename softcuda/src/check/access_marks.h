@@ -54,10 +54,13 @@ struct Mark {
     }
     /// A lane accesses these bytes in the same step.
     void add(std::uint32_t lane, std::uint32_t of) {
-        several |= bytes & of;
-        bytes |= of;
-        for (std::uint32_t left = of; left != 0; left &= left - 1)
+        for (std::uint32_t left = of; left != 0; left &= left - 1) {
+            const std::uint32_t byte = left & (~left + 1);
+            if ((bytes & byte) != 0 && this->lane(byte) != lane)
+                several |= byte;
             lanes[std::countr_zero(left)] = static_cast<std::uint8_t>(lane);
+        }
+        bytes |= of;
     }
     [[nodiscard]] bool is_of_step(const Mark &other) const {
         return block == other.block && warp == other.warp && clock == other.clock;

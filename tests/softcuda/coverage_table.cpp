@@ -144,7 +144,7 @@ void print_rows(std::ostream &out, const Table &table, bool newer) {
             << " | " << row.total << " | PTX " << form.ptx_version / 10 << "."
             << form.ptx_version % 10;
         if (form.sm != 0)
-            out << ", sm_" << form.sm;
+            out << ", sm_" << form.sm << (form.needs_suffix ? "a" : "");
         out << " | " << state_of(row) << " |\n";
     }
 }

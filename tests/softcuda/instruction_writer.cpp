@@ -201,7 +201,8 @@ std::string write_operands(const Form &form, const Modifiers &modifiers, std::si
 std::string header(const Form &form, unsigned least_version) {
     unsigned version = std::max(form.ptx_version, least_version);
     return ".version " + std::to_string(version / 10) + "." + std::to_string(version % 10) +
-           "\n.target sm_" + std::to_string(std::max(form.sm, 75u)) + "\n.address_size 64\n";
+           "\n.target sm_" + std::to_string(std::max(form.sm, 75u)) +
+           (form.needs_suffix ? "a" : "") + "\n.address_size 64\n";
 }
 
 std::string register_declarations() {

@@ -5,7 +5,7 @@
 // LIBRARY is a driver: libsoftcuda.so, or NVIDIA's libcuda.so.1, where each file runs once. A file
 // says in comments what to launch and what should come out of it:
 //
-//     // LAUNCH: kernel grid 2 block 64 1 1 shared 256 cooperative
+//     // LAUNCH: kernel grid 2 block 64 1 1 cluster 2 1 1 shared 256 cooperative
 //     // BUFFER: a u32 64 = iota 5 2           5 7 9 ...; or `zero`; or values as below
 //     // ARGS: a u32:7                         buffers' addresses, and numbers
 //     // EXPECT: a = 1 2*3 4..6                2*3: three times 2; 4..6: 4 5 6; the rest is free
@@ -134,7 +134,8 @@ struct Buffer {
 
 struct Launch {
     std::string kernel;
-    std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
+    std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
+    bool has_cluster = false;
     unsigned shared = 0;
     bool cooperative = false;
 };
@@ -148,7 +149,10 @@ Launch parse_launch(const std::string &line) {
         } else if (words[i] == "shared") {
             launch.shared = static_cast<unsigned>(std::stoul(words.at(++i)));
         } else {
-            auto &extent = words[i] == "grid" ? launch.grid : launch.block;
+            launch.has_cluster |= words[i] == "cluster";
+            auto &extent = words[i] == "grid"      ? launch.grid
+                           : words[i] == "cluster" ? launch.cluster
+                                                   : launch.block;
             for (unsigned &size : extent)
                 if (i + 1 < words.size() && std::isdigit(words[i + 1][0]))
                     size = static_cast<unsigned>(std::stoul(words[++i]));
@@ -283,6 +287,27 @@ void check(Driver &driver, const std::string &name, const Buffer &buffer) {
     }
 }
 
+CUresult launch_cluster(Driver &driver, CUfunction function, const Launch &l, void **parameters) {
+    CUlaunchAttribute attribute{};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim = {l.cluster[0], l.cluster[1], l.cluster[2]};
+    CUlaunchConfig config{};
+    config.gridDimX = l.grid[0];
+    config.gridDimY = l.grid[1];
+    config.gridDimZ = l.grid[2];
+    config.blockDimX = l.block[0];
+    config.blockDimY = l.block[1];
+    config.blockDimZ = l.block[2];
+    config.sharedMemBytes = l.shared;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    void **extra = nullptr;
+    const CUresult result =
+        driver.result_of("cuLaunchKernelEx", const_cast<const CUlaunchConfig *>(&config), function,
+                         parameters, extra);
+    return result == CUDA_SUCCESS ? driver.result_of("cuCtxSynchronize") : result;
+}
+
 CUresult launch(Driver &driver, CUfunction function, const Test &test) {
     std::vector<std::uint64_t> values;
     for (const std::string &argument : test.arguments) {
@@ -297,6 +322,8 @@ CUresult launch(Driver &driver, CUfunction function, const Test &test) {
     const Launch &l = test.launch;
     CUstream stream = nullptr;
     void **parameters = pointers.data(), **extra = nullptr;
+    if (l.has_cluster)
+        return launch_cluster(driver, function, l, parameters);
     const CUresult result = l.cooperative
                                 ? driver.result_of("cuLaunchCooperativeKernel", function, l.grid[0],
                                                    l.grid[1], l.grid[2], l.block[0], l.block[1],

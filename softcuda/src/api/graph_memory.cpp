@@ -16,6 +16,13 @@ std::shared_ptr<UserObject> find_object(CUuserObject handle) {
     return object;
 }
 
+void set_cluster(KernelWork &work, const CUlaunchAttributeValue &value) {
+    device::LaunchRequest shape = work.shape;
+    shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+    check_launch(*work.function, shape);
+    work.shape = shape;
+}
+
 KernelWork &kernel_of(const std::shared_ptr<device::GraphNode> &node) {
     auto *work = std::get_if<KernelWork>(&node->work);
     device::require(work != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -123,7 +130,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID at
             work.shape.cooperative = value->cooperative != 0;
             return;
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            device::require_single_block_cluster(*value);
+            set_cluster(work, *value);
             break;
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
@@ -157,5 +164,6 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode destination, CUgraphNode so
         const auto to = api::find_node(destination), from = api::find_node(source);
         kernel_of(to).attributes = kernel_of(from).attributes;
         kernel_of(to).shape.cooperative = kernel_of(from).shape.cooperative;
+        kernel_of(to).shape.cluster = kernel_of(from).shape.cluster;
     });
 }

@@ -16,19 +16,19 @@ CUresult launch(CUfunction handle, const LaunchRequest &request, CUstream stream
     });
 }
 
-/// Whether the launch is cooperative. Throws Error for another attribute that would change what it
-/// does.
-bool read_attributes(const CUlaunchConfig &config) {
-    bool cooperative = false;
+/// Writes what the attributes ask for. Throws Error for one that would change what a launch does
+/// and is not known.
+void read_attributes(const CUlaunchConfig &config, LaunchRequest &request) {
     device::require(config.numAttrs == 0 || config.attrs, CUDA_ERROR_INVALID_VALUE);
     for (unsigned i = 0; i < config.numAttrs; i++) {
         const CUlaunchAttribute &attribute = config.attrs[i];
         switch (attribute.id) {
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            device::require_single_block_cluster(attribute.value);
+            request.cluster = {attribute.value.clusterDim.x, attribute.value.clusterDim.y,
+                               attribute.value.clusterDim.z};
             break;
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-            cooperative = attribute.value.cooperative != 0;
+            request.cooperative = attribute.value.cooperative != 0;
             break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
         case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
@@ -37,7 +37,6 @@ bool read_attributes(const CUlaunchConfig &config) {
             break; // about speed only
         }
     }
-    return cooperative;
 }
 
 } // namespace
@@ -70,14 +69,12 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
                           void **extra) {
     return api::guarded([&] {
         api::require_non_null(config);
-        const bool cooperative = read_attributes(*config);
-        const LaunchRequest request = {
-            .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-            .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-            .dynamic_shared_bytes = config->sharedMemBytes,
-            .parameters = parameters,
-            .cooperative = cooperative,
-            .extra = extra};
+        LaunchRequest request = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                 .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                 .dynamic_shared_bytes = config->sharedMemBytes,
+                                 .parameters = parameters,
+                                 .extra = extra};
+        read_attributes(*config, request);
         return launch(function, request, config->hStream);
     });
 }

@@ -1,6 +1,7 @@
 // occupancy.cpp -- how many blocks of a kernel fit a multiprocessor.
 #include "device/occupancy.h"
 #include "api/handles.h"
+#include "device/cluster.h"
 
 #include <algorithm>
 #include <climits>
@@ -84,5 +85,53 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t *bytes, CUfunction 
             limits.reserved_shared_per_block + function->info().static_shared_bytes;
         const unsigned most = limits.shared_per_block_optin - function->info().static_shared_bytes;
         *bytes = share > taken ? std::min(share - taken, most) : 0;
+    });
+}
+
+namespace {
+
+device::LaunchRequest request_of(const CUlaunchConfig &config) {
+    device::LaunchRequest request = {
+        .grid = {config.gridDimX, config.gridDimY, config.gridDimZ},
+        .block = {config.blockDimX, config.blockDimY, config.blockDimZ},
+        .dynamic_shared_bytes = config.sharedMemBytes};
+    device::require(config.numAttrs == 0 || config.attrs, CUDA_ERROR_INVALID_VALUE);
+    for (unsigned i = 0; i < config.numAttrs; i++)
+        if (const auto &value = config.attrs[i].value.clusterDim;
+            config.attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            request.cluster = {value.x, value.y, value.z};
+    return request;
+}
+
+unsigned blocks_of(const Function &function, const device::LaunchRequest &request) {
+    const std::uint64_t threads =
+        std::uint64_t{request.block[0]} * request.block[1] * request.block[2];
+    device::require(threads > 0, CUDA_ERROR_INVALID_VALUE);
+    const auto few = static_cast<unsigned>(std::min<std::uint64_t>(threads, UINT_MAX));
+    return blocks_per_multiprocessor(function, few, request.dynamic_shared_bytes);
+}
+
+} // namespace
+
+CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction handle,
+                                            const CUlaunchConfig *config) {
+    return api::with_context([&](Context &) {
+        api::require_non_null(size, config);
+        const std::shared_ptr<Function> function = api::find_function(handle);
+        const bool fits = blocks_of(*function, request_of(*config)) > 0;
+        *size = fits ? static_cast<int>(device::most_cluster_blocks(*function)) : 0;
+    });
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle,
+                                      const CUlaunchConfig *config) {
+    return api::with_context([&](Context &) {
+        api::require_non_null(clusters, config);
+        const std::shared_ptr<Function> function = api::find_function(handle);
+        const device::LaunchRequest request = request_of(*config);
+        const unsigned together = device::cluster_of(*function, request).blocks();
+        const unsigned all =
+            blocks_of(*function, request) * function->module().context().device().multiprocessors();
+        *clusters = static_cast<int>(all / together);
     });
 }

@@ -61,6 +61,12 @@ llvm::Value *special_base(WarpEmitter &w, const ir::Instruction &i, unsigned gro
     case Special::NctaidY:
     case Special::NctaidZ:
         return known.grid[dimension(Special::NctaidX)];
+    case Special::ClusterNctaidX:
+    case Special::ClusterNctaidY:
+    case Special::ClusterNctaidZ:
+        return known.cluster[dimension(Special::ClusterNctaidX)];
+    case Special::ExplicitCluster:
+        return known.explicit_cluster;
     case Special::LaneId:
     case Special::LanemaskLt:
         return w.i32(0); // of lane 0, the first one

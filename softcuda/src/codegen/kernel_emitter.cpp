@@ -176,6 +176,10 @@ void KernelEmitter::read_frame() {
     invariants.dynamic_shared = frame(offsetof(LaunchFrame, dynamic_shared_bytes), word, "dynamic");
     invariants.grid_id = frame(offsetof(LaunchFrame, grid_id), wide, "grid.id");
     invariants.workspace = frame(offsetof(LaunchFrame, grid_workspace), wide, "workspace");
+    for (std::size_t d = 0; d < 3; ++d)
+        invariants.cluster[d] = frame(offsetof(LaunchFrame, cluster) + 4 * d, word, "cluster");
+    invariants.explicit_cluster =
+        frame(offsetof(LaunchFrame, explicit_cluster), word, "explicit.cluster");
     invariants.shared = worker(offsetof(WorkerState, shared), pointer, "shared");
     invariants.local = worker(offsetof(WorkerState, local), pointer, "local");
     invariants.scratch = worker(offsetof(WorkerState, scratch), pointer, "scratch");

@@ -47,6 +47,7 @@ struct Invariants {
     llvm::Value *params, *symbols;
     llvm::Value *global_base, *global_size;
     llvm::Value *grid[3], *dynamic_shared, *grid_id, *workspace;
+    llvm::Value *cluster[3], *explicit_cluster;
     llvm::Value *shared, *local, *scratch;
     llvm::Value *worker_id, *worker_count;
     llvm::Value *block[3];     ///< blockIdx, changes from block to block

@@ -42,6 +42,7 @@ void emit_malloc(WarpEmitter &w, const ir::Instruction &i);
 void emit_free(WarpEmitter &w, const ir::Instruction &i);
 void emit_texture_read(WarpEmitter &w, const ir::Instruction &i); // emit_texture.cpp
 void emit_surface_write(WarpEmitter &w, const ir::Instruction &i);
+void emit_runtime_call(WarpEmitter &w, const ir::Instruction &i);
 void emit_trap(WarpEmitter &w, const ir::Instruction &i);
 /// Ends the launch, for the first active lane.
 void emit_fault(WarpEmitter &w, rt::Fault fault);

@@ -67,6 +67,9 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     case Opcode::Reduce:
         emit_atomic(*this, i);
         return;
+    case Opcode::RuntimeCall:
+        emit_runtime_call(*this, i);
+        return;
     case Opcode::TextureRead:
         emit_texture_read(*this, i);
         return;

@@ -118,8 +118,8 @@ llvm::Constant *text(WarpEmitter &w, const std::string &text) {
 }
 
 /// The site as data of the module, in the order of rt::WatchSite.
-llvm::GlobalVariable *emit_site(WarpEmitter &w, const ir::Instruction &i, const rt::WatchSite &site,
-                                const ir::LocalVariable *variable) {
+llvm::Constant *site_constant(WarpEmitter &w, const ir::Instruction &i, const rt::WatchSite &site,
+                              const ir::LocalVariable *variable) {
     const auto &files = w.kernel.plan.files;
     const std::uint32_t file = i.location.file;
     const std::uint64_t begin = variable ? variable->offset : 0;
@@ -140,9 +140,17 @@ llvm::GlobalVariable *emit_site(WarpEmitter &w, const ir::Instruction &i, const 
                                  number(site.release),
                                  number(site.async),
                                  number(0)};
-    llvm::Constant *value = llvm::ConstantStruct::getAnon(members);
+    return llvm::ConstantStruct::getAnon(members);
+}
+
+llvm::GlobalVariable *variable_of(WarpEmitter &w, llvm::Constant *value) {
     return new llvm::GlobalVariable(w.kernel.module, value->getType(), false,
                                     llvm::GlobalValue::PrivateLinkage, value, "site");
+}
+
+llvm::GlobalVariable *emit_site(WarpEmitter &w, const ir::Instruction &i, const rt::WatchSite &site,
+                                const ir::LocalVariable *variable) {
+    return variable_of(w, site_constant(w, i, site, variable));
 }
 
 void call(WarpEmitter &w, const char *function, llvm::ArrayRef<llvm::Value *> arguments) {
@@ -153,6 +161,22 @@ void call(WarpEmitter &w, const char *function, llvm::ArrayRef<llvm::Value *> ar
 }
 
 } // namespace
+
+llvm::Value *watch_sites(WarpEmitter &w, const ir::Instruction &i) {
+    if (!is_checked(w))
+        return llvm::ConstantPointerNull::get(w.b.getPtrTy());
+    std::vector<llvm::Constant *> sites;
+    for (const WatchKind kind : {WatchKind::Load, WatchKind::Store, WatchKind::Atomic}) {
+        rt::WatchSite site = site_of(i, kind);
+        site.space = WatchSpace::Generic;
+        site.bytes = site.count = 1; // the runtime says how many
+        site.acquire = site.release = kind == WatchKind::Atomic;
+        sites.push_back(site_constant(w, i, site, nullptr));
+    }
+    w.kernel.announce_warp(w.warp);
+    return variable_of(w, llvm::ConstantArray::get(
+                              llvm::ArrayType::get(sites[0]->getType(), sites.size()), sites));
+}
 
 void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &address,
                   llvm::ArrayRef<llvm::Value *> values) {

@@ -5,6 +5,9 @@
 
 namespace softcuda::codegen {
 
+/// For what the runtime does for the instruction: three rt::WatchSite, of a load, a store and an
+/// atomic; null where the kernel is not checked.
+llvm::Value *watch_sites(WarpEmitter &w, const ir::Instruction &i);
 /// Before a load, store or atomic. `values`: what all lanes store, <32 x element> each; may be
 /// empty.
 void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &address,

@@ -213,6 +213,9 @@ class PtxProgram final : public Program {
                             static_cast<std::uint32_t>(warp::local_memory_of(function)),
                         .needs_call_stack = warp::needs_call_stack(function),
                         .required_block = function.required_block,
+                        .required_cluster = function.cluster.required,
+                        .explicit_cluster = function.cluster.is_explicit,
+                        .max_cluster = function.cluster.most,
                         .registers = function.registers};
         for (const ir::KernelParameter &parameter : function.parameters)
             info.parameters.push_back({parameter.offset, parameter.size, parameter.align});

@@ -32,10 +32,13 @@ struct KernelInfo {
     std::vector<Parameter> parameters;
     std::uint32_t parameter_bytes = 0;
     std::uint32_t static_shared_bytes = 0;
-    std::uint32_t local_bytes_per_thread = 0;      ///< without the call stack
-    bool needs_call_stack = false;                 ///< calls functions, or has an alloca
-    std::array<std::uint32_t, 3> required_block{}; ///< .reqntid, 0 where absent
-    std::uint32_t max_threads = 1024;              ///< .maxntid's product, at most 1024
+    std::uint32_t local_bytes_per_thread = 0;        ///< without the call stack
+    bool needs_call_stack = false;                   ///< calls functions, or has an alloca
+    std::array<std::uint32_t, 3> required_block{};   ///< .reqntid, 0 where absent
+    std::uint32_t max_threads = 1024;                ///< .maxntid's product, at most 1024
+    std::array<std::uint32_t, 3> required_cluster{}; ///< .reqnctapercluster, 0 where absent
+    bool explicit_cluster = false;                   ///< it has to be launched in clusters
+    std::uint32_t max_cluster = 0;                   ///< .maxclusterrank, 0 where absent
     std::uint32_t registers = 0; ///< 32-bit registers live at once: what ptxas would about report
     std::uint32_t virtual_architecture = 0; ///< of .target, 80 for sm_80
 };

@@ -1,7 +1,6 @@
 // attributes.cpp -- the devices' attributes.
 //
-// What this driver does not do (yet) is reported as 0: memory pools of several processes,
-// clusters.
+// What this driver does not do (yet) is reported as 0: memory pools of several processes.
 #include "device/device.h"
 #include "device/machine.h"
 
@@ -136,6 +135,8 @@ std::optional<int> Device::attribute(CUdevice_attribute attribute) const {
         return architecture_ / 10;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
         return architecture_ % 10;
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+        return architecture_ >= 90;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
         return as_int(machine().kilohertz);
     case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:

@@ -5,6 +5,7 @@
 #include "device/capture.h"
 #include "device/checked_memory.h"
 #include "device/client_question.h"
+#include "device/cluster.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/device_runtime.h"
@@ -46,6 +47,12 @@ class ParameterBlock {
     alignas(16) std::byte small_[256];
     std::unique_ptr<std::byte[]> large_;
 };
+
+/// Nobody tells the checks what orders accesses between the blocks of a cluster.
+unsigned check_modes_of(const Function &function, const LaunchRequest &request) {
+    const bool alone = cluster_of(function, request).blocks() == 1;
+    return alone ? check::modes() : check::modes() & ~unsigned{check::Race | check::Sync};
+}
 
 class KernelLaunch final : public Command, private rt::KernelServices {
   public:
@@ -153,9 +160,9 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     work.owner = &stream.context();
     work.block_time = &function.block_time;
     if (code_->checked) {
-        checks_ = std::make_unique<check::LaunchChecks>(check::modes(), info.name, frame_,
-                                                        work.memory.shared - kSharedGap,
-                                                        work.memory.local, checked_memory::map());
+        checks_ = std::make_unique<check::LaunchChecks>(
+            check_modes_of(function, request), info.name, frame_, work.memory.shared - kSharedGap,
+            work.memory.local, checked_memory::map());
         work.watch = checks_.get();
     }
     if (code_->counted) {
@@ -194,6 +201,9 @@ void KernelLaunch::fill_frame(const LaunchRequest &request) {
     frame_.global_size = memory.arena_size();
     std::copy(request.grid.begin(), request.grid.end(), frame_.grid);
     std::copy(request.block.begin(), request.block.end(), frame_.block);
+    const ClusterShape cluster = cluster_of(function_, request);
+    std::ranges::copy(cluster.extent, frame_.cluster);
+    frame_.explicit_cluster = cluster.is_explicit;
     frame_.dynamic_shared_bytes = request.dynamic_shared_bytes;
     frame_.device_ordinal = static_cast<std::uint32_t>(context().device().ordinal());
     frame_.grid_id = context().next_grid_id();
@@ -505,7 +515,7 @@ compiler::Shape shape_of(const Function &function, const LaunchRequest &request)
                           .small_grid = true,
                           .cooperative = request.cooperative,
                           .call_stack = call_stack_of(function),
-                          .watch = check::needs(check::modes()),
+                          .watch = check::needs(check_modes_of(function, request)),
                           .counts = (profile::modes() & profile::Counters) != 0};
     for (std::size_t i = 0; i < 3; i++)
         if (std::uint64_t{request.grid[i]} * request.block[i] >= (std::uint64_t{1} << 31))
@@ -518,13 +528,7 @@ compiler::Shape shape_of(const Function &function, const LaunchRequest &request)
 void check_launch(const Function &function, const LaunchRequest &request) {
     require(function.info().parameter_bytes <= kLargestParameters, CUDA_ERROR_INVALID_VALUE);
     check_extents(function, request);
-}
-
-void require_single_block_cluster(const CUlaunchAttributeValue &wanted) {
-    const auto &cluster = wanted.clusterDim; // whose product might wrap
-    const bool none = cluster.x == 0 && cluster.y == 0 && cluster.z == 0;
-    require(none || (cluster.x == 1 && cluster.y == 1 && cluster.z == 1),
-            CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    static_cast<void>(cluster_of(function, request));
 }
 
 void copy_arguments(const Function &function, const LaunchRequest &request,

@@ -22,15 +22,12 @@ struct LaunchRequest {
     std::uint32_t dynamic_shared_bytes = 0;
     void **parameters = nullptr; ///< a pointer to each argument, or null
     bool cooperative = false;    ///< all blocks are resident together and may wait for each other
-    void **extra = nullptr;      ///< CU_LAUNCH_PARAM_...: the arguments in one block, or null
+    std::array<std::uint32_t, 3> cluster{}; ///< blocks of a cluster; 0 each: as the kernel says
+    void **extra = nullptr; ///< CU_LAUNCH_PARAM_...: the arguments in one block, or null
 };
 
 /// Throws Error where a launch would be refused for its shape. Parameters are not looked at.
 void check_launch(const Function &function, const LaunchRequest &request);
-
-/// Throws Error(invalid cluster size) where clusters of more than one block are asked for. Zeros in
-/// all dimensions mean none.
-void require_single_block_cluster(const CUlaunchAttributeValue &wanted);
 
 /// Packs the arguments of a request as the function wants them. Throws Error(invalid value).
 void copy_arguments(const Function &function, const LaunchRequest &request,

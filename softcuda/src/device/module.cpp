@@ -49,12 +49,27 @@ int Function::attribute(CUfunction_attribute attribute) const {
         return static_cast<int>(max_dynamic_shared_.load());
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         return carveout_;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+        return info_.explicit_cluster;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        return static_cast<int>(
+            cluster().at(static_cast<std::size_t>(attribute) -
+                         static_cast<std::size_t>(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)));
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        return any_cluster_;
     default:
         break;
     }
-    // Clusters: none are required, none are possible.
     require(attribute > 0 && attribute < CU_FUNC_ATTRIBUTE_MAX, CUDA_ERROR_INVALID_VALUE);
     return 0;
+}
+
+std::array<std::uint32_t, 3> Function::cluster() const noexcept {
+    if (info_.required_cluster[0] != 0)
+        return info_.required_cluster;
+    return {cluster_[0], cluster_[1], cluster_[2]};
 }
 
 void Function::set_attribute(CUfunction_attribute attribute, int value) {
@@ -69,6 +84,21 @@ void Function::set_attribute(CUfunction_attribute attribute, int value) {
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         require(value >= -1 && value <= 100, CUDA_ERROR_INVALID_VALUE);
         carveout_ = value;
+        return;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        // What the source says cannot be changed.
+        require(value >= 0 && info_.required_cluster[0] == 0, CUDA_ERROR_INVALID_VALUE);
+        cluster_.at(static_cast<std::size_t>(attribute) -
+                    static_cast<std::size_t>(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)) =
+            static_cast<std::uint32_t>(value);
+        return;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        require(value == 0 || value == 1, CUDA_ERROR_INVALID_VALUE);
+        any_cluster_ = value == 1;
+        return;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: // about speed only
         return;
     default:
         throw Error(CUDA_ERROR_INVALID_VALUE);

@@ -36,6 +36,11 @@ class Function {
     /// Dynamic shared memory that a launch may ask for. Bytes.
     [[nodiscard]] unsigned max_dynamic_shared() const noexcept { return max_dynamic_shared_; }
 
+    /// The size of its clusters, 0 each where a launch says.
+    [[nodiscard]] std::array<std::uint32_t, 3> cluster() const noexcept;
+    /// Whether clusters may be larger than portable programs have them.
+    [[nodiscard]] bool allows_any_cluster() const noexcept { return any_cluster_; }
+
     /// Machine code for a shape, compiled at the first call. Throws Error, with the compiler's
     /// message in the fault log, where it cannot be compiled.
     std::shared_ptr<const compiler::CompiledKernel> compiled(const compiler::Shape &shape);
@@ -54,6 +59,8 @@ class Function {
     const compiler::KernelInfo &info_;
     std::atomic<unsigned> max_dynamic_shared_;
     std::atomic<int> carveout_{-1};
+    std::atomic<bool> any_cluster_{false};
+    std::array<std::atomic<std::uint32_t>, 3> cluster_{}; ///< 0: not set
     std::mutex mutex_;
     std::vector<std::pair<compiler::Shape, Compiled>> compiled_;
 };

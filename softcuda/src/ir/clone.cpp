@@ -39,6 +39,7 @@ class Cloner {
         copy_->returns = source_.returns;
         copy_->required_block = source_.required_block;
         copy_->max_threads = source_.max_threads;
+        copy_->cluster = source_.cluster;
         copy_->variables = source_.variables;
         copy_->local_bytes = source_.local_bytes;
         copy_->static_shared_bytes = source_.static_shared_bytes;

@@ -164,6 +164,15 @@ struct Function {
     std::vector<Type> returns;
     std::array<std::uint32_t, 3> required_block{};
     std::uint32_t max_threads = 0; ///< 0: not stated
+    /// Of a kernel: the size of its clusters in blocks, 0 where the launch says; whether it has to;
+    /// the most blocks, 0: not stated.
+    struct ClusterRule {
+        std::array<std::uint32_t, 3> required{};
+        bool is_explicit = false;
+        std::uint32_t most = 0;
+        bool operator==(const ClusterRule &) const = default;
+    };
+    ClusterRule cluster;
     std::vector<LocalVariable> variables;
     std::uint32_t local_bytes = 0;         ///< local memory per thread
     std::uint32_t static_shared_bytes = 0; ///< dynamic shared memory starts there, 16-aligned

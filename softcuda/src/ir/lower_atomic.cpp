@@ -62,7 +62,7 @@ void lower_atomic(FunctionLowering &f, const ptx::Instruction &i) {
         return on_elements(f, i, a);
 
     std::size_t first = returns ? 1 : 0;
-    Address address = f.address(i.operand(first), a.space);
+    Address address = memory_address(f, i.operand(first), i.modifiers.space, a.space);
     a.offset = address.offset;
     std::vector<Value *> operands{address.base};
     std::size_t values = a.atomic == AtomicOp::CompareSwap ? 2 : 1;

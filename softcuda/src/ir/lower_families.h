@@ -44,6 +44,7 @@ void lower_video(FunctionLowering &, const ptx::Instruction &);
 void lower_video_pairs(FunctionLowering &, const ptx::Instruction &);
 void lower_video_quads(FunctionLowering &, const ptx::Instruction &);
 void lower_barrier(FunctionLowering &, const ptx::Instruction &);
+void lower_cluster(FunctionLowering &, const ptx::Instruction &);
 void lower_control(FunctionLowering &, const ptx::Instruction &);
 void lower_call(FunctionLowering &, const ptx::Instruction &);
 void lower_copy_group(FunctionLowering &, const ptx::Instruction &); // lower_memory.cpp
@@ -53,6 +54,19 @@ void lower_nothing(FunctionLowering &, const ptx::Instruction &);    ///< hints:
 void bind_arguments(FunctionLowering &);
 /// What such a function gives back, at a return.
 [[nodiscard]] std::vector<Value *> returned_values(FunctionLowering &);
+
+// lower_cluster.cpp
+/// An instruction that a function of the runtime carries out (support/runtime_operation.h).
+Instruction *runtime_call(FunctionLowering &, std::uint32_t word, std::span<Value *const> operands,
+                          std::span<const Type> results);
+/// Between addresses in shared::cluster, as 64 bits, and generic ones.
+[[nodiscard]] Value *from_cluster(FunctionLowering &, Value *address);
+[[nodiscard]] Value *to_cluster(FunctionLowering &, Value *address);
+[[nodiscard]] Value *is_cluster_shared(FunctionLowering &, Value *address);
+/// The address of an access that names `named`, which is `space` in the IR. In shared::cluster it
+/// becomes a generic address, and so does `space`.
+[[nodiscard]] Address memory_address(FunctionLowering &, const ptx::Operand &, ptx::Space named,
+                                     Space &space);
 
 /// An operand's address in shared memory, 32 bits; with no space named it is a generic one.
 [[nodiscard]] Address shared_address(FunctionLowering &, const ptx::Operand &, Space);

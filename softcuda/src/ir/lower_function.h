@@ -137,6 +137,7 @@ class FunctionLowering {
     Value *read_register(const ptx::Operand &operand);
     void write_variable(std::uint32_t variable, Value *value);
     Value *read_special(const ptx::Operand &operand);
+    Value *read_cluster_special(ptx::SpecialRegister from, unsigned component);
     Value *fit(Value *value, Scalar type);
     Value *immediate(const ptx::Operand &operand, Scalar type);
     ParamSlots make_slots(const ptx::Variable &variable, ParamUse use);

@@ -109,7 +109,7 @@ void load(FunctionLowering &f, const ptx::Instruction &i) {
     if (a.space == Space::Param && from.symbol.kind == ptx::SymbolKind::Parameter)
         return load_kernel_parameter(f, i, a);
     a.space = memory_space(f, i, a.space);
-    Address address = f.address(from, a.space);
+    Address address = memory_address(f, from, i.modifiers.space, a.space);
     auto registers = elements(i.operand(0));
     Scalar type = a.type;
     a.offset = address.offset;
@@ -125,7 +125,7 @@ void store(FunctionLowering &f, const ptx::Instruction &i) {
     if (a.space == Space::Constant || (a.space == Space::Param && f.in_kernel()))
         return f.error(i, "stores into read-only memory");
     a.space = memory_space(f, i, a.space);
-    Address address = f.address(to, a.space);
+    Address address = memory_address(f, to, i.modifiers.space, a.space);
     a.offset = address.offset;
     std::vector<Value *> operands{address.base};
     for (const ptx::Operand &source : elements(i.operand(1)))

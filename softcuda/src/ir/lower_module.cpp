@@ -358,6 +358,11 @@ void ModuleLowering::lower_kernel(const ptx::Function &kernel) {
     if (kernel.required_threads)
         made.required_block = {kernel.required_threads.x, std::max(kernel.required_threads.y, 1u),
                                std::max(kernel.required_threads.z, 1u)};
+    if (kernel.cluster)
+        made.cluster.required = {kernel.cluster.x, std::max(kernel.cluster.y, 1u),
+                                 std::max(kernel.cluster.z, 1u)};
+    made.cluster.is_explicit = kernel.explicit_cluster;
+    made.cluster.most = kernel.max_cluster_rank;
     if (kernel.max_threads) {
         std::uint64_t product =
             std::uint64_t{kernel.max_threads.x} * std::max(kernel.max_threads.y, 1u);

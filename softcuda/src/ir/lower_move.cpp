@@ -63,6 +63,11 @@ void between_spaces(FunctionLowering &f, const ptx::Instruction &i) {
     Attributes a;
     a.space = space(i.modifiers.space);
     Value *address = f.read(i.operand(1), Scalar::B64);
+    if (i.modifiers.space == ptx::Space::SharedCluster)
+        return f.write(i.operand(0),
+                       i.opcode == ptx::Opcode::Cvta ? from_cluster(f, address)
+                                                     : to_cluster(f, address),
+                       Scalar::U64);
     if (i.operand(1).symbol && f.is_slot(i.operand(1).symbol))
         a.space = Space::Local; // cvta.param of a call's parameter, which was moved to memory
     Opcode opcode = i.opcode == ptx::Opcode::Cvta ? Opcode::ToGeneric : Opcode::FromGeneric;
@@ -70,6 +75,9 @@ void between_spaces(FunctionLowering &f, const ptx::Instruction &i) {
 }
 
 void ask_space(FunctionLowering &f, const ptx::Instruction &i) {
+    if (i.modifiers.space == ptx::Space::SharedCluster)
+        return f.write(i.operand(0), is_cluster_shared(f, f.read(i.operand(1), Scalar::B64)),
+                       Scalar::Pred);
     Attributes a;
     a.space = space(i.modifiers.space);
     f.write(i.operand(0), f.emit(Opcode::IsSpace, a, {f.read(i.operand(1), Scalar::B64)}),

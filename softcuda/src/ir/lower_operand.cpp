@@ -32,9 +32,7 @@ constexpr SpecialRow kVectors[] = {
     {ptx::SpecialRegister::Ntid, Special::NtidX},
     {ptx::SpecialRegister::Ctaid, Special::CtaidX},
     {ptx::SpecialRegister::Nctaid, Special::NctaidX},
-    // One block is one cluster.
-    {ptx::SpecialRegister::Clusterid, Special::CtaidX},
-    {ptx::SpecialRegister::Nclusterid, Special::NctaidX},
+    {ptx::SpecialRegister::ClusterNctaid, Special::ClusterNctaidX},
 };
 
 constexpr SpecialRow kScalars[] = {
@@ -66,28 +64,24 @@ constexpr SpecialRow kClocks[] = {
     {ptx::SpecialRegister::GlobaltimerHi, Special::GlobalTimerHi},
 };
 
-/// Registers that always read the same: of clusters of one block, and the fourth dimension.
+/// Registers that always read the same.
 std::optional<std::uint64_t> constant_special(ptx::SpecialRegister special, unsigned component) {
     switch (special) {
     case ptx::SpecialRegister::Tid:
     case ptx::SpecialRegister::Ctaid:
     case ptx::SpecialRegister::Clusterid:
+    case ptx::SpecialRegister::ClusterCtaid:
         return component == 3 ? std::optional<std::uint64_t>(0) : std::nullopt;
     case ptx::SpecialRegister::Ntid:
     case ptx::SpecialRegister::Nctaid:
     case ptx::SpecialRegister::Nclusterid:
+    case ptx::SpecialRegister::ClusterNctaid:
         return component == 3 ? std::optional<std::uint64_t>(1) : std::nullopt;
-    case ptx::SpecialRegister::IsExplicitCluster:
-    case ptx::SpecialRegister::ClusterCtaid:
-    case ptx::SpecialRegister::ClusterCtarank:
     case ptx::SpecialRegister::CurrentGraphExec:
     case ptx::SpecialRegister::Pm: // performance counters that nobody has started
     case ptx::SpecialRegister::Pm64:
     case ptx::SpecialRegister::ReservedSmemOffset:
         return 0;
-    case ptx::SpecialRegister::ClusterNctaid:
-    case ptx::SpecialRegister::ClusterNctarank:
-        return 1;
     default:
         return std::nullopt;
     }
@@ -174,6 +168,8 @@ Value *FunctionLowering::read_special(const ptx::Operand &operand) {
         return constant(ir::register_class(scalar(type_of(operand.special))), *known);
     if (operand.special == ptx::SpecialRegister::Envreg)
         return special(Special::EnvReg, operand.index == ptx::no_index ? 0 : operand.index);
+    if (Value *of_cluster = read_cluster_special(operand.special, component))
+        return of_cluster;
     if (const SpecialRow *row = find(kClocks, operand.special)) {
         Attributes attributes;
         attributes.special = row->to;
@@ -183,6 +179,48 @@ Value *FunctionLowering::read_special(const ptx::Operand &operand) {
         return special(static_cast<Special>(static_cast<unsigned>(row->to) + component));
     const SpecialRow *row = find(kScalars, operand.special);
     return special(row ? row->to : Special::None);
+}
+
+/// Registers that follow from the block's place and the size of clusters; null: another register.
+Value *FunctionLowering::read_cluster_special(ptx::SpecialRegister from, unsigned component) {
+    auto vector = [&](Special x, unsigned d) {
+        return special(static_cast<Special>(static_cast<unsigned>(x) + d));
+    };
+    auto size = [&](unsigned d) { return vector(Special::ClusterNctaidX, d); };
+    auto within = [&](unsigned d) {
+        return emit(Opcode::Rem, Scalar::U32, {vector(Special::CtaidX, d), size(d)});
+    };
+    auto product = [&](Value *a, Value *b) { return emit(Opcode::Mul, Scalar::U32, {a, b}); };
+    auto sum = [&](Value *a, Value *b) { return emit(Opcode::Add, Scalar::U32, {a, b}); };
+    switch (from) {
+    case ptx::SpecialRegister::IsExplicitCluster:
+        return builder_.compare(Compare::Ne, Scalar::U32, special(Special::ExplicitCluster),
+                                constant(Type::I32, 0));
+    case ptx::SpecialRegister::Clusterid:
+        return emit(Opcode::Div, Scalar::U32,
+                    {vector(Special::CtaidX, component), size(component)});
+    case ptx::SpecialRegister::Nclusterid:
+        return emit(Opcode::Div, Scalar::U32,
+                    {vector(Special::NctaidX, component), size(component)});
+    case ptx::SpecialRegister::ClusterCtaid:
+        return within(component);
+    case ptx::SpecialRegister::ClusterCtarank: { // x first, then y, then z
+        Value *rank = within(2);
+        for (unsigned d : {1u, 0u}) {
+            rank = product(rank, size(d));
+            rank = sum(rank, within(d));
+        }
+        return rank;
+    }
+    case ptx::SpecialRegister::ClusterNctarank: {
+        Value *blocks = size(0);
+        for (unsigned d : {1u, 2u})
+            blocks = product(blocks, size(d));
+        return blocks;
+    }
+    default:
+        return nullptr;
+    }
 }
 
 Value *FunctionLowering::special(Special special, std::uint32_t number) {

@@ -206,10 +206,13 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Selp:
     case Slct:
         return {lower_compare};
-    case Mov:
     case Cvta:
     case CvtaTo:
     case Isspacep:
+        return {lower_move, instruction.modifiers.space == ptx::Space::SharedCluster
+                                ? Effect::Branch
+                                : Effect::Pure};
+    case Mov:
     case Createpolicy:
         return {lower_move};
     case Cvt:
@@ -293,12 +296,18 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Vmax4:
     case Vset4:
         return {lower_video_quads};
+    case Mapa:
+    case Getctarank:
+    case BarrierClusterArrive:
+    case BarrierClusterWait:
+        return {lower_cluster, Effect::Branch};
     case BarSync:
     case BarArrive:
     case BarRed:
     case Membar:
     case Fence:
     case FenceProxy:
+    case FenceMbarrierInit:
         return {lower_barrier, Effect::Branch};
     case Bra:
     case BrxIdx:
@@ -323,6 +332,7 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Pmevent:
     case GriddepcontrolLaunchDependents:
     case GriddepcontrolWait:
+    case Setmaxnreg: // registers are memory here
         return {lower_nothing};
     default:
         return {};

@@ -270,6 +270,7 @@ class ModuleReader {
     void signature(TextCursor &cursor);
     void header(TextCursor &cursor, std::string_view word);
     void parameters(TextCursor &cursor);
+    void cluster(TextCursor &cursor);
     void local_variable(TextCursor &cursor);
 
     Module &module_;
@@ -387,6 +388,8 @@ void ModuleReader::header(TextCursor &cursor, std::string_view word) {
     else if (word == "required_block")
         for (std::uint32_t &size : function_->required_block)
             size = static_cast<std::uint32_t>(cursor.number());
+    else if (word == "cluster")
+        cluster(cursor);
     else if (word == "max_threads")
         function_->max_threads = static_cast<std::uint32_t>(cursor.number());
     else if (word == "static_shared")
@@ -397,6 +400,15 @@ void ModuleReader::header(TextCursor &cursor, std::string_view word) {
         function_->registers = static_cast<std::uint32_t>(cursor.number());
     else
         cursor.fail("unknown directive ." + std::string(word));
+}
+
+void ModuleReader::cluster(TextCursor &cursor) {
+    for (std::uint32_t &size : function_->cluster.required)
+        size = static_cast<std::uint32_t>(cursor.number());
+    function_->cluster.most = static_cast<std::uint32_t>(cursor.unsigned_after("most"));
+    function_->cluster.is_explicit = cursor.peek_word("explicit");
+    if (function_->cluster.is_explicit)
+        cursor.word();
 }
 
 void ModuleReader::parameters(TextCursor &cursor) {

@@ -171,6 +171,13 @@ void add_kernel_header(std::string &out, const Function &function) {
     }
     if (function.max_threads)
         out += "  .max_threads " + std::to_string(function.max_threads) + "\n";
+    if (function.cluster != Function::ClusterRule{}) {
+        out += "  .cluster";
+        for (std::uint32_t size : function.cluster.required)
+            out += " " + std::to_string(size);
+        out += " most " + std::to_string(function.cluster.most);
+        out += function.cluster.is_explicit ? " explicit\n" : "\n";
+    }
     if (function.static_shared_bytes)
         out += "  .static_shared " + std::to_string(function.static_shared_bytes) + "\n";
     if (function.uses_dynamic_shared)

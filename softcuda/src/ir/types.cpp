@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, 4> kScopes{"cta", "cluster", "gpu", "sys"
 constexpr std::array<std::string_view, 3> kReductions{"and", "or", "popc"};
 constexpr std::array<std::string_view, 7> kPrmtModes{"bytes", "f4e", "b4e", "rc8",
                                                      "ecl",   "ecr", "rc16"};
-constexpr std::array<std::string_view, 36> kSpecials{"none",
+constexpr std::array<std::string_view, 40> kSpecials{"none",
                                                      "tid.x",
                                                      "tid.y",
                                                      "tid.z",
@@ -94,6 +94,10 @@ constexpr std::array<std::string_view, 36> kSpecials{"none",
                                                      "reserved_smem_offset_begin",
                                                      "reserved_smem_offset_end",
                                                      "reserved_smem_offset_cap",
+                                                     "cluster_nctaid.x",
+                                                     "cluster_nctaid.y",
+                                                     "cluster_nctaid.z",
+                                                     "is_explicit_cluster",
                                                      "envreg"};
 static_assert(static_cast<std::size_t>(Special::EnvReg) == kSpecials.size() - 1);
 

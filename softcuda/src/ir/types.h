@@ -65,6 +65,7 @@ enum class Special : std::uint8_t {
     LanemaskEq, LanemaskLe, LanemaskLt, LanemaskGe, LanemaskGt,
     Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi,
     DynamicSharedSize, TotalSharedSize, ReservedSharedBegin, ReservedSharedEnd, ReservedSharedCap,
+    ClusterNctaidX, ClusterNctaidY, ClusterNctaidZ, ExplicitCluster,
     EnvReg, ///< the number is in Attributes::immediate
 };
 

@@ -180,8 +180,11 @@ struct Function {
     std::vector<Variable> returns;
     std::vector<Variable> parameters;
 
-    Extent max_threads;      ///< .maxntid
-    Extent required_threads; ///< .reqntid
+    Extent max_threads;                 ///< .maxntid
+    Extent required_threads;            ///< .reqntid
+    Extent cluster;                     ///< .reqnctapercluster
+    bool explicit_cluster = false;      ///< .explicitcluster: a launch must have clusters
+    std::uint32_t max_cluster_rank = 0; ///< .maxclusterrank: the most blocks of a cluster
     std::uint32_t min_blocks_per_sm = 0;
     std::uint32_t max_registers = 0;
     std::vector<std::string_view> pragmas; ///< those before the body

@@ -40,6 +40,8 @@ class FormChecker {
         if (form_.opcode == Opcode::BarSync || form_.opcode == Opcode::BarArrive ||
             form_.opcode == Opcode::BarRed)
             return check_barrier();
+        if (form_.opcode == Opcode::Setmaxnreg)
+            return check_register_count();
         return std::nullopt;
     }
 
@@ -53,6 +55,11 @@ class FormChecker {
             return Mismatch{instruction_.location, in_backticks(instruction_.spelling) +
                                                        " needs sm_" + std::to_string(form_.sm) +
                                                        " or newer, the module's target is sm_" +
+                                                       std::to_string(module_.target.sm)};
+        if (form_.needs_suffix && module_.target.sm != 0 && module_.target.suffix == 0)
+            return Mismatch{instruction_.location, in_backticks(instruction_.spelling) +
+                                                       " needs sm_" + std::to_string(form_.sm) +
+                                                       "a, the module's target is sm_" +
                                                        std::to_string(module_.target.sm)};
         if (version < form_.ptx_version)
             return Mismatch{instruction_.location, in_backticks(instruction_.spelling) +
@@ -118,6 +125,15 @@ class FormChecker {
                             "whole warps wait at a barrier: expected a multiple of 32, got " +
                                 std::to_string(instruction_.operand(at).signed_integer())};
         return std::nullopt;
+    }
+
+    Result check_register_count() const {
+        const Operand &count = instruction_.operand(0);
+        if (count.integer % 8 == 0)
+            return std::nullopt;
+        return Mismatch{count.location, "registers are moved in groups of 8: expected a multiple "
+                                        "of 8, got " +
+                                            std::to_string(count.integer)};
     }
 
     /// cp.async copies 4, 8 or 16 bytes, with .cg only 16.

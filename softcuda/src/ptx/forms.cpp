@@ -21,6 +21,9 @@ struct Row {
     unsigned sm;
 };
 
+/// Of a row's target: added where its suffix `a` is needed.
+constexpr unsigned kOneArchitecture = 1000;
+
 constexpr Row rows[] = {
 #define FORM(name, spelling, operands, ptx, sm) {Opcode::name, spelling, operands, ptx, sm},
 #include "ptx/instructions.def"
@@ -216,7 +219,14 @@ OperandRule read_operand(std::string_view word) {
 }
 
 Form read_form(const Row &row) {
-    Form form{row.opcode, {}, {}, {}, row.operands, row.ptx_version, row.sm};
+    Form form{row.opcode,
+              {},
+              {},
+              {},
+              row.operands,
+              row.ptx_version,
+              row.sm % kOneArchitecture,
+              row.sm >= kOneArchitecture};
     std::string_view rest = row.spelling;
     form.word = cut(rest, ' ');
     while (!rest.empty())

@@ -86,6 +86,7 @@ struct Form {
     std::string_view operand_text; ///< as in the table
     unsigned ptx_version;          ///< 70 for 7.0
     unsigned sm;
+    bool needs_suffix; ///< the target must be that of one architecture: sm_90a
 
     /// How many operands an instruction with these modifiers has.
     struct Count {

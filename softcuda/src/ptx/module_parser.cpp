@@ -266,10 +266,8 @@ bool ModuleParser::performance_directive(Function &function) {
     } else if (tokens_.accept(".abi_preserve") || tokens_.accept(".abi_preserve_control")) {
         number("a number of registers");
     } else if (tokens_.at(".reqnctapercluster") || tokens_.at(".explicitcluster") ||
-               tokens_.at(".blocksareclusters")) {
-        refuse_clusters();
-    } else if (tokens_.accept(".maxclusterrank")) {
-        number("a number of blocks");
+               tokens_.at(".maxclusterrank") || tokens_.at(".blocksareclusters")) {
+        cluster_directive(function);
     } else if (tokens_.accept(".attribute")) {
         tokens_.expect("(");
         while (!tokens_.at(")") && !tokens_.at(TokenKind::End))
@@ -286,10 +284,22 @@ bool ModuleParser::performance_directive(Function &function) {
     return true;
 }
 
-void ModuleParser::refuse_clusters() {
-    tokens_.fail(tokens_.location(), describe(tokens_.current()) +
-                                         " is not supported: thread block clusters are not "
-                                         "available");
+void ModuleParser::cluster_directive(Function &function) {
+    const std::string name = describe(tokens_.current());
+    if (module_.target.sm != 0 && module_.target.sm < 90)
+        tokens_.fail(tokens_.location(), name +
+                                             " needs sm_90 or newer, the module's target is sm_" +
+                                             std::to_string(module_.target.sm));
+    if (tokens_.accept(".reqnctapercluster")) {
+        function.cluster = extent();
+    } else if (tokens_.accept(".explicitcluster")) {
+        function.explicit_cluster = true;
+    } else if (tokens_.accept(".maxclusterrank")) {
+        function.max_cluster_rank =
+            static_cast<std::uint32_t>(tokens_.expect_integer("a number of blocks", max_u32));
+    } else {
+        tokens_.fail(tokens_.location(), name + " is not supported: a grid is counted in blocks");
+    }
 }
 
 Extent ModuleParser::extent() {

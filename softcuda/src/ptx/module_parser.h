@@ -29,7 +29,7 @@ class ModuleParser {
     void performance_directives(Function &function);
     bool performance_directive(Function &function);
     Extent extent();
-    void refuse_clusters();
+    void cluster_directive(Function &function);
     std::uint32_t declare_function(const Function &function, bool is_definition);
     bool same_signature(const Function &a, const Function &b) const;
 

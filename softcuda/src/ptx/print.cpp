@@ -235,6 +235,11 @@ class ModulePrinter {
             text += " .noreturn";
         text += extent(".maxntid", function.max_threads);
         text += extent(".reqntid", function.required_threads);
+        if (function.explicit_cluster)
+            text += "\n.explicitcluster";
+        text += extent(".reqnctapercluster", function.cluster);
+        if (function.max_cluster_rank != 0)
+            text += "\n.maxclusterrank " + std::to_string(function.max_cluster_rank);
         if (function.min_blocks_per_sm != 0)
             text += " .minnctapersm " + std::to_string(function.min_blocks_per_sm);
         if (function.max_registers != 0)

@@ -24,18 +24,18 @@ std::uint64_t monotonic_nanoseconds() noexcept {
 }
 
 void Grid::divide(unsigned seats) {
-    const std::uint64_t count = std::min<std::uint64_t>(seats, work_.blocks);
+    const std::uint64_t all = clusters(), count = std::min<std::uint64_t>(seats, all);
     std::vector<Range> ranges(count);
     for (std::uint64_t i = 0; i < count; i++) {
         // Without an overflow for grids of nearly 2^64 blocks.
-        const std::uint64_t share = work_.blocks / count, rest = work_.blocks % count;
+        const std::uint64_t share = all / count, rest = all % count;
         ranges[i].next = i * share + std::min(i, rest);
         ranges[i].end = (i + 1) * share + std::min(i + 1, rest);
     }
     ranges_.swap(ranges);
     if (work_.block_time && !work_.cooperative)
         if (const std::uint64_t known = work_.block_time->load(std::memory_order_relaxed))
-            chunk_blocks_ = std::max<std::uint64_t>(1, kChunkNanoseconds / known);
+            chunk_blocks_ = std::max<std::uint64_t>(1, kChunkNanoseconds / (known * together()));
 }
 
 bool Grid::take_from(Range &range, Chunk &chunk) noexcept {
@@ -62,13 +62,19 @@ bool Grid::take(unsigned seat, Chunk &chunk) noexcept {
     return false;
 }
 
+std::uint64_t Grid::together() const noexcept {
+    const auto &extent = frame_->cluster;
+    return work_.warp_entry ? std::uint64_t{extent[0]} * extent[1] * extent[2] : 1;
+}
+
 void Grid::note_time(const Chunk &chunk, std::uint64_t nanoseconds) noexcept {
     const std::uint64_t per_block = std::max<std::uint64_t>(1, nanoseconds / chunk.count);
     if (!work_.cooperative) // those are spread over the threads one by one
         chunk_blocks_.store(std::max<std::uint64_t>(1, kChunkNanoseconds / per_block),
                             std::memory_order_relaxed);
     if (work_.block_time)
-        work_.block_time->store(per_block, std::memory_order_relaxed);
+        work_.block_time->store(std::max<std::uint64_t>(1, per_block / together()),
+                                std::memory_order_relaxed);
 }
 
 Grid::Failure Grid::failure_in(const WorkerState &state, const FaultReport &report) const noexcept {
@@ -114,15 +120,15 @@ bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
     return false;
 }
 
-/// Hands out a grid's blocks one by one, chunk after chunk.
+/// Hands out a grid's clusters one by one, chunk after chunk.
 class Grid::Chunks final : public BlockSource {
   public:
     Chunks(Grid &grid, unsigned seat) : grid_(grid), seat_(seat) {}
 
-    bool next(std::uint64_t &block) noexcept override {
+    bool next(std::uint64_t &cluster) noexcept override {
         if (given_ == chunk_.count && !take())
             return false;
-        block = chunk_.first + given_++;
+        cluster = chunk_.first + given_++;
         return true;
     }
 

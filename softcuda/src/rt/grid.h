@@ -6,7 +6,8 @@
 //     seat 0  [0 ........ 24]           seat 0  [done]  takes from seat 1's end of the work
 //     seat 1  [25 ....... 49]   later   seat 1  [25 .... 41]
 //
-// A chunk is as many blocks as take about 30 us, which is measured while they run.
+// A chunk is as many blocks as take about 30 us, which is measured while they run. Where blocks run
+// in clusters and warps are fibers, ranges and chunks count clusters.
 #pragma once
 
 #include "rt/counts.h"
@@ -96,6 +97,9 @@ class Grid {
         std::uint64_t count = 0;
     };
 
+    /// How many blocks are handed out as one: those of a cluster, where warps are fibers.
+    [[nodiscard]] std::uint64_t together() const noexcept;
+    [[nodiscard]] std::uint64_t clusters() const noexcept { return work_.blocks / together(); }
     void divide(unsigned seats);
     [[nodiscard]] bool take(unsigned seat, Chunk &chunk) noexcept;
     [[nodiscard]] bool take_from(Range &range, Chunk &chunk) noexcept;

@@ -20,7 +20,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 10;
+inline constexpr uint32_t kKernelAbiVersion = 11;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -34,9 +34,11 @@ struct LaunchFrame {
     std::uint32_t block[3];       ///< in threads; equals the shape that was compiled for
     std::uint32_t dynamic_shared_bytes; ///< asked for at launch
     std::uint32_t device_ordinal;
-    std::uint64_t grid_id;        ///< %gridid
-    std::uint64_t grid_workspace; ///< %envreg1/2: for a grid-wide barrier, else 0
-    void *launch;                 ///< the runtime's own record of this launch
+    std::uint64_t grid_id;          ///< %gridid
+    std::uint64_t grid_workspace;   ///< %envreg1/2: for a grid-wide barrier, else 0
+    void *launch;                   ///< the runtime's own record of this launch
+    std::uint32_t cluster[3];       ///< in blocks; 1 each where blocks run by themselves
+    std::uint32_t explicit_cluster; ///< 1: the program named the size of a cluster
 };
 
 /// One worker thread, as generated code sees it. The windows are reserved address ranges whose
@@ -57,6 +59,9 @@ struct WorkerState {
     void *watch;    ///< the block's rt::BlockWatch, where the kernel is checked
     void *counter;  ///< the block's rt::BlockCounter, where the kernel is profiled
 };
+
+/// For scu_runtime_call: from one operand or result to the next. Bytes.
+inline constexpr std::uint32_t kRuntimeCell = 32 * 8;
 
 /// How a kernel is run (docs/tiers.md).
 enum class Tier : std::uint8_t { Regions, Fibers, Lanes };
@@ -257,6 +262,12 @@ void scu_lane_barrier_arrive(softcuda::rt::WorkerState *, softcuda::rt::LaneStat
 void scu_texture(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *,
                  std::uint32_t operation, std::uint32_t mask, const std::uint64_t *handles,
                  const void *const *operands, void *const *results);
+
+/// A RuntimeOperation for the lanes in `mask`. `cells` holds the operands, then room for the
+/// results, kRuntimeCell apart: an array of 32 of each, of elements as wide as they are. `sites`:
+/// null, or three softcuda::rt::WatchSite, of the load, the store and the atomic that it may be.
+void scu_runtime_call(softcuda::rt::WorkerState *, const softcuda::rt::LaunchFrame *, void *sites,
+                      std::uint32_t operation, std::uint32_t mask, std::byte *cells);
 
 /// Nanoseconds since an arbitrary point (%globaltimer), and a yield of the processor (nanosleep).
 std::uint64_t scu_globaltimer();

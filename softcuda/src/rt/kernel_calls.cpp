@@ -2,6 +2,7 @@
 //
 // A fault must not jump out of code that holds a lock or memory, so these functions check addresses
 // first, or read them under a guard of their own, and fail at the end.
+#include "rt/cluster.h"
 #include "rt/device_call_abi.h"
 #include "rt/guard.h"
 #include "rt/kernel_abi.h"
@@ -47,6 +48,8 @@ bool is_reachable(const WorkerState *worker, const LaunchFrame *frame, std::uint
         return true; // what is not allocated there faults by itself
     if (Windows::shared_contains(worker->shared, address) ||
         Windows::local_contains(worker->local, address))
+        return true;
+    if (cluster_contains(worker, address, size))
         return true;
     const Guard::Uninterrupted section;
     return services(frame).is_registered(address, size);

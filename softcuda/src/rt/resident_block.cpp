@@ -54,6 +54,7 @@ bool ResidentBlock::prepare(const BlockMemory &needs, std::uint32_t warps) noexc
         if (!stacks_->open(stack_of(open_stacks_), stack_spacing_ - kStackGuard))
             return false;
     }
+    shared_bytes_ = needs.shared;
     state_.shared = windows_.shared();
     state_.local = windows_.local();
     warp_count_ = warps;
@@ -65,7 +66,10 @@ std::byte *ResidentBlock::stack_of(std::uint32_t warp) const noexcept {
 }
 
 void ResidentBlock::begin(const WorkerState &worker, std::uint64_t index, Fiber::Body body,
-                          WarpQueue &ready) {
+                          WarpQueue &ready, Cluster &cluster) {
+    cluster_ = &cluster;
+    rank_ = static_cast<std::uint32_t>(cluster.blocks().size());
+    cluster.add(*this);
     state_.worker_id = worker.worker_id;
     state_.worker_count = worker.worker_count;
     index_ = index;
@@ -79,6 +83,7 @@ void ResidentBlock::begin(const WorkerState &worker, std::uint64_t index, Fiber:
         WarpFiber &fiber = *warps_[warp];
         fiber.block = this;
         fiber.warp = warp;
+        fiber.arrived_at_cluster = false;
         fiber.fiber.start(stack_of(warp), stack_spacing_ - kStackGuard - colour_of(warp), body,
                           &fiber);
         ready.push(fiber);

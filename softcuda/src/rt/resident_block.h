@@ -4,6 +4,7 @@
 // one thread, one at a time, so nothing here is synchronised.
 #pragma once
 
+#include "rt/cluster.h"
 #include "rt/counts.h"
 #include "rt/fiber.h"
 #include "rt/kernel_abi.h"
@@ -18,37 +19,7 @@
 
 namespace softcuda::rt {
 
-class ResidentBlock;
 class WarpScheduler;
-
-/// One warp of a resident block.
-struct WarpFiber {
-    Fiber fiber;
-    ResidentBlock *block = nullptr;
-    std::uint32_t warp = 0;
-    std::uint32_t result = 0;  ///< of the barrier it waited at
-    WarpFiber *next = nullptr; ///< in the list of those that can run, or wait at one barrier
-};
-
-/// A queue of warps, linked through WarpFiber::next.
-class WarpQueue {
-  public:
-    [[nodiscard]] bool empty() const noexcept { return !first_; }
-    void push(WarpFiber &warp) noexcept {
-        warp.next = nullptr;
-        (first_ ? last_->next : first_) = &warp;
-        last_ = &warp;
-    }
-    WarpFiber &pop() noexcept {
-        WarpFiber &warp = *first_;
-        first_ = warp.next;
-        return warp;
-    }
-    void clear() noexcept { first_ = nullptr; }
-
-  private:
-    WarpFiber *first_ = nullptr, *last_ = nullptr;
-};
 
 /// What has happened at one of a block's barriers since all last went on.
 struct NamedBarrier {
@@ -80,7 +51,9 @@ class ResidentBlock {
     [[nodiscard]] bool prepare(const BlockMemory &needs, std::uint32_t warps) noexcept;
     /// Makes it block `index` of a grid, with all its warps at the start of `body`, and hands them
     /// to `ready`.
-    void begin(const WorkerState &worker, std::uint64_t index, Fiber::Body body, WarpQueue &ready);
+    /// It is the next of the blocks of `cluster`.
+    void begin(const WorkerState &worker, std::uint64_t index, Fiber::Body body, WarpQueue &ready,
+               Cluster &cluster);
 
     /// Has the block watched from now until its end. Ends the launch where there is no memory.
     void watch_by(LaunchWatch &watcher);
@@ -136,6 +109,13 @@ class ResidentBlock {
     [[nodiscard]] WorkerState &state() noexcept { return state_; }
     [[nodiscard]] WarpScheduler &scheduler() noexcept { return scheduler_; }
     [[nodiscard]] bool done() const noexcept { return live_ == 0; }
+    [[nodiscard]] Cluster &cluster() noexcept { return *cluster_; }
+    [[nodiscard]] const Cluster &cluster() const noexcept { return *cluster_; }
+    [[nodiscard]] std::uint32_t rank() const noexcept { return rank_; }
+    /// For the cluster of which it is the first block.
+    [[nodiscard]] Cluster &own_cluster() noexcept { return own_cluster_; }
+    /// How many bytes of its window are the block's.
+    [[nodiscard]] std::uint64_t shared_bytes() const noexcept { return shared_bytes_; }
 
   private:
     [[nodiscard]] std::byte *stack_of(std::uint32_t warp) const noexcept;
@@ -156,6 +136,10 @@ class ResidentBlock {
     LaunchCounter *counter_ = nullptr;
     WorkerState state_{};
     std::uint64_t index_ = 0; ///< as the grid counts its blocks
+    Cluster *cluster_ = &own_cluster_;
+    Cluster own_cluster_;
+    std::uint32_t rank_ = 0;
+    std::uint64_t shared_bytes_ = 0;
     Windows windows_;
     std::unique_ptr<ReservedRange> stacks_;
     std::vector<std::unique_ptr<WarpFiber>> warps_;

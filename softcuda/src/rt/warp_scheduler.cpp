@@ -4,11 +4,13 @@
 #include "rt/grid.h"
 #include "rt/guard.h"
 #include "rt/resident_limit.h"
+#include "support/runtime_operation.h"
 
 #include <algorithm>
 #include <iterator>
 #include <new>
 #include <thread>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -44,7 +46,7 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
         retire();
         if (stuck())
             move_preemption();
-        const std::uint64_t wanted = more ? blocks_wanted(worker) : 0;
+        const std::uint64_t wanted = more ? clusters_wanted(worker) : 0;
         std::uint64_t index = 0, begun = 0;
         while (begun < wanted) {
             if (!find_room()) { // those that are resident may end
@@ -54,14 +56,16 @@ WarpScheduler::End WarpScheduler::run(const Job &job, const WorkerState &worker,
             }
             if (!(more = source.next(index)))
                 break;
-            begin_block(worker, index);
+            begin_cluster(worker, index);
             begun++;
         }
         if (resident_.empty())
             return End::Done;
         if (begun == 0 && stuck())
             relax();
-        WarpFiber &next = ready_.pop(); // a block that nobody of could go on ended the launch
+        if (ready_.empty()) // a block that nobody of could go on ended the launch
+            resident_.back()->cluster().report_deadlock();
+        WarpFiber &next = ready_.pop();
         set_current(next);
         watch_stack(&stack_begin_);
         resume(thread_, next.fiber);
@@ -90,9 +94,30 @@ WorkerState WarpScheduler::last() const noexcept {
     return state;
 }
 
-// One block, or, where all that are resident wait for others, a share of their number: so a chain
+std::uint32_t WarpScheduler::cluster_blocks() const noexcept {
+    const auto &extent = job_.frame->cluster;
+    return extent[0] * extent[1] * extent[2];
+}
+
+// Clusters are counted as blocks are: x first, then y, then z.
+std::uint64_t WarpScheduler::block_index(std::uint64_t cluster, std::uint32_t rank) const noexcept {
+    if (cluster_blocks() == 1)
+        return cluster;
+    const auto &grid = job_.frame->grid;
+    const auto &extent = job_.frame->cluster;
+    std::uint64_t place[3];
+    for (std::size_t d = 0; d < 3; d++) {
+        const std::uint32_t clusters = grid[d] / extent[d];
+        place[d] = cluster % clusters * extent[d] + rank % extent[d];
+        cluster /= clusters;
+        rank /= extent[d];
+    }
+    return place[0] + grid[0] * (place[1] + grid[1] * place[2]);
+}
+
+// One cluster, or, where all that are resident wait for others, a share of their number: so a chain
 // of n blocks that each wait for the next one is resident after about log(n) searches for progress.
-std::uint64_t WarpScheduler::blocks_wanted(const WorkerState &worker) {
+std::uint64_t WarpScheduler::clusters_wanted(const WorkerState &worker) {
     constexpr std::uint64_t kShare = 8;
     if (resident_.empty())
         return 1;
@@ -102,19 +127,21 @@ std::uint64_t WarpScheduler::blocks_wanted(const WorkerState &worker) {
         most_resident_ = most_resident_blocks(job_.memory, job_.warps, worker.worker_count);
     const std::uint64_t most = std::max<std::uint64_t>(most_resident_, kFew);
     const std::uint64_t room = most > resident_.size() ? most - resident_.size() : 0;
-    return std::min(room, 1 + resident_.size() / kShare);
+    return std::min(room, 1 + resident_.size() / kShare + cluster_blocks() - 1) / cluster_blocks();
 }
 
-/// Makes the last of the free blocks ready to begin. False where there is no memory for it.
+/// Makes the last of the free blocks, as many as a cluster has, ready to begin. False where there
+/// is no memory for it.
 bool WarpScheduler::find_room() noexcept {
     try {
-        if (free_.empty())
+        while (free_.size() < cluster_blocks())
             free_.push_back(std::make_unique<ResidentBlock>(*this));
-        resident_.reserve(resident_.size() + 1);
+        resident_.reserve(resident_.size() + cluster_blocks());
     } catch (const std::bad_alloc &) {
         return false;
     }
-    return free_.back()->prepare(job_.memory, job_.warps);
+    return std::all_of(free_.end() - cluster_blocks(), free_.end(),
+                       [&](const auto &block) { return block->prepare(job_.memory, job_.warps); });
 }
 
 /// Whether there has been no room for long, and nothing has ended that would make some.
@@ -125,15 +152,20 @@ bool WarpScheduler::starves() noexcept {
     return now - starved_since_ > kPatience;
 }
 
-void WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) {
+void WarpScheduler::begin_cluster(const WorkerState &worker, std::uint64_t index) {
     starved_since_ = 0;
-    resident_.push_back(std::move(free_.back()));
-    free_.pop_back();
-    resident_.back()->begin(worker, index, run_warp, ready_);
-    if (job_.watch)
-        resident_.back()->watch_by(*job_.watch);
-    if (job_.counter)
-        resident_.back()->count_by(*job_.counter);
+    Cluster &cluster = free_.back()->own_cluster();
+    const std::uint32_t blocks = cluster_blocks();
+    cluster.begin(blocks * job_.warps);
+    for (std::uint32_t rank = 0; rank < blocks; rank++) {
+        resident_.push_back(std::move(free_.back()));
+        free_.pop_back();
+        resident_.back()->begin(worker, block_index(index, rank), run_warp, ready_, cluster);
+        if (job_.watch)
+            resident_.back()->watch_by(*job_.watch);
+        if (job_.counter)
+            resident_.back()->count_by(*job_.counter);
+    }
     gave_way_ = 0;
     idle_rounds_ = 0;
     // Each warp has had its turn by then, and nothing else has happened.
@@ -144,12 +176,15 @@ void WarpScheduler::begin_block(const WorkerState &worker, std::uint64_t index) 
 void WarpScheduler::retire() {
     if (!finished_)
         return;
+    const Cluster &cluster = std::exchange(finished_, nullptr)->cluster();
+    if (!cluster.done())
+        return; // its blocks are where the others look for them
     starved_since_ = 0;
-    const auto place = std::find_if(resident_.begin(), resident_.end(),
-                                    [&](const auto &block) { return block.get() == finished_; });
-    free_.push_back(std::move(*place));
-    resident_.erase(place);
-    finished_ = nullptr;
+    const auto rest =
+        std::stable_partition(resident_.begin(), resident_.end(),
+                              [&](const auto &block) { return &block->cluster() != &cluster; });
+    std::move(rest, resident_.end(), std::back_inserter(free_));
+    resident_.erase(rest, resident_.end());
 }
 
 // All warps wait for what another thread's blocks do.
@@ -173,6 +208,7 @@ void WarpScheduler::run_warp(void *fiber) {
 void WarpScheduler::end_warp(WarpFiber &warp) {
     gave_way_ = 0;
     idle_rounds_ = 0;
+    warp.block->cluster().end_warp(warp, ready_);
     warp.block->end_warp(warp.warp, ready_);
     if (warp.block->done()) {
         finished_ = warp.block;
@@ -211,6 +247,10 @@ void WarpScheduler::leave(WarpFiber &self) {
 
 std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, std::uint32_t part,
                                   const char *place) {
+    if (number == kClusterWait) {
+        wait_for_cluster(place);
+        return 0;
+    }
     WarpFiber &self = *current_;
     NamedBarrier &barrier = self.block->barrier(number, threads, place);
     BlockWatch *const watch = self.block->watch();
@@ -232,7 +272,31 @@ std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, s
     return self.result;
 }
 
+// For who watches, the barrier of a cluster of one block is one more of the block's.
+constexpr std::uint32_t kWatchedAs = ResidentBlock::kBarriers - 1;
+
+void WarpScheduler::wait_for_cluster(const char *place) {
+    WarpFiber &self = *current_;
+    if (self.block->cluster().pass(self, place))
+        Guard::poll_interrupt();
+    else
+        leave(self);
+    if (BlockWatch *const watch = self.block->watch())
+        tell_watch(*watch, [&](BlockWatch &by) { by.leave(self.warp, kWatchedAs, true); });
+}
+
+void WarpScheduler::arrive_at_cluster(const char *place) {
+    WarpFiber &self = *current_;
+    if (BlockWatch *const watch = self.block->watch())
+        tell_watch(*watch, [&](BlockWatch &by) { by.arrive(self.warp, kWatchedAs, true); });
+    self.block->cluster().arrive(self, place, ready_);
+    gave_way_ = 0;
+    idle_rounds_ = 0;
+}
+
 void WarpScheduler::arrive(std::uint32_t number, std::uint32_t threads, const char *place) {
+    if (number == kClusterArrive)
+        return arrive_at_cluster(place);
     ResidentBlock &block = *current_->block;
     NamedBarrier &barrier = block.barrier(number, threads, place);
     if (BlockWatch *const watch = block.watch())

@@ -30,12 +30,12 @@
 
 namespace softcuda::rt {
 
-/// Where a scheduler gets blocks from.
+/// Where a scheduler gets clusters of blocks from; mostly of one block each.
 class BlockSource {
   public:
     virtual ~BlockSource() = default;
     /// False when there are none left.
-    [[nodiscard]] virtual bool next(std::uint64_t &block) noexcept = 0;
+    [[nodiscard]] virtual bool next(std::uint64_t &cluster) noexcept = 0;
 };
 
 class WarpScheduler {
@@ -75,10 +75,15 @@ class WarpScheduler {
   private:
     static void run_warp(void *fiber);
     [[noreturn]] void end_warp(WarpFiber &warp);
+    [[nodiscard]] std::uint32_t cluster_blocks() const noexcept;
+    [[nodiscard]] std::uint64_t block_index(std::uint64_t cluster,
+                                            std::uint32_t rank) const noexcept;
     [[nodiscard]] bool find_room() noexcept;
     [[nodiscard]] bool starves() noexcept;
-    void begin_block(const WorkerState &worker, std::uint64_t index);
-    [[nodiscard]] std::uint64_t blocks_wanted(const WorkerState &worker);
+    void begin_cluster(const WorkerState &worker, std::uint64_t index);
+    [[nodiscard]] std::uint64_t clusters_wanted(const WorkerState &worker);
+    void wait_for_cluster(const char *place);
+    void arrive_at_cluster(const char *place);
     void set_current(WarpFiber &warp);
     void go_on_with(WarpFiber &next);
     void leave(WarpFiber &self);

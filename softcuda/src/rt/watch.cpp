@@ -2,8 +2,10 @@
 #include "rt/watch.h"
 
 #include "rt/guard.h"
+#include "rt/resident_block.h"
 
 #include <cstdio>
+#include <utility>
 
 using softcuda::rt::BlockWatch;
 
@@ -11,6 +13,19 @@ namespace {
 
 template <class Tell> void tell_watch(softcuda::rt::WorkerState *worker, Tell tell) {
     softcuda::rt::tell_watch(*static_cast<BlockWatch *>(worker->watch), tell);
+}
+
+/// The other block of the cluster whose shared memory the bytes are; null: none. It has a watch as
+/// long as it has not ended, and knows what was written there.
+softcuda::rt::ResidentBlock *other_owner(softcuda::rt::WorkerState *worker, std::uint64_t address,
+                                         std::uint64_t size) {
+    if (!worker->resident)
+        return nullptr;
+    softcuda::rt::ResidentBlock &own = softcuda::rt::ResidentBlock::of(worker);
+    if (own.cluster().blocks().size() == 1)
+        return nullptr;
+    softcuda::rt::ResidentBlock *owner = own.cluster().owner_of(address, size);
+    return owner && owner != &own && owner->watch() ? owner : nullptr;
 }
 
 } // namespace
@@ -37,8 +52,24 @@ void fail_for_memory_of_checks() {
 void scu_watch_access(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
                       std::uint32_t mask, const std::uint64_t *addresses, const std::byte *values,
                       softcuda::rt::WatchPiece *piece) {
-    tell_watch(worker,
-               [&](BlockWatch &watch) { watch.access(*site, mask, addresses, values, piece); });
+    using softcuda::rt::ResidentBlock;
+    const std::uint32_t bytes = site->bytes * site->count;
+    while (mask != 0) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(mask));
+        ResidentBlock *const owner = other_owner(worker, addresses[lane], bytes);
+        std::uint32_t together = 0;
+        for (std::uint32_t left = mask; left != 0; left &= left - 1)
+            if (const auto one = static_cast<unsigned>(__builtin_ctz(left));
+                other_owner(worker, addresses[one], bytes) == owner)
+                together |= 1u << one;
+        mask &= ~together;
+        softcuda::rt::WorkerState *const told = owner ? &owner->state() : worker;
+        const std::uint32_t warp = std::exchange(told->warp_index, worker->warp_index);
+        tell_watch(told, [&](BlockWatch &watch) {
+            watch.access(*site, together, addresses, values, piece);
+        });
+        told->warp_index = warp;
+    }
 }
 
 void scu_watch_row(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,

@@ -30,6 +30,8 @@ TierChoice find_obstacle(const ir::Function &function, const analysis::LaunchSha
         for (const ir::Instruction *i : block->instructions) {
             if (i->is(ir::Opcode::Call))
                 return {Tier::Fibers, "a call of a recursive function", i};
+            if (i->is(ir::Opcode::RuntimeCall))
+                return {Tier::Fibers, "an instruction for clusters or bulk copies", i};
             if (!ir::is_block_barrier(*i))
                 continue;
             ++barriers;

@@ -1,0 +1,47 @@
+// cluster.cpp -- which clusters a launch may have.
+#include "device/cluster.h"
+
+#include "device/context.h"
+#include "device/device.h"
+#include "device/error.h"
+#include "rt/cluster.h"
+
+#include <algorithm>
+
+namespace softcuda::device {
+namespace {
+
+constexpr int kFirstWithClusters = 90;
+
+bool is_none(const std::array<std::uint32_t, 3> &extent) {
+    return extent == std::array<std::uint32_t, 3>{};
+}
+
+} // namespace
+
+unsigned most_cluster_blocks(const Function &function) noexcept {
+    if (function.module().context().device().architecture() < kFirstWithClusters)
+        return 1;
+    const unsigned most = function.allows_any_cluster() ? rt::kMostClusterBlocks : kPortableCluster;
+    const std::uint32_t stated = function.info().max_cluster;
+    return stated == 0 ? most : std::min(most, stated);
+}
+
+ClusterShape cluster_of(const Function &function, const LaunchRequest &request) {
+    const std::array<std::uint32_t, 3> &asked = request.cluster, required = function.cluster();
+    const auto demand = [](bool fits) { require(fits, CUDA_ERROR_INVALID_CLUSTER_SIZE); };
+    if (is_none(asked) && is_none(required)) {
+        demand(!function.info().explicit_cluster);
+        return {};
+    }
+    demand(is_none(asked) || is_none(required) || asked == required);
+    const ClusterShape shape{.extent = is_none(asked) ? required : asked, .is_explicit = true};
+    const unsigned most = most_cluster_blocks(function);
+    for (std::size_t d = 0; d < 3; d++) // one by one, because the product might wrap
+        demand(shape.extent[d] > 0 && shape.extent[d] <= most &&
+               request.grid[d] % shape.extent[d] == 0);
+    demand(shape.blocks() <= most);
+    return shape;
+}
+
+} // namespace softcuda::device

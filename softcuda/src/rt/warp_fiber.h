@@ -1,0 +1,43 @@
+// warp_fiber.h -- one warp of a resident block, and queues of them.
+#pragma once
+
+#include "rt/fiber.h"
+
+#include <cstdint>
+
+namespace softcuda::rt {
+
+class ResidentBlock;
+
+/// One warp of a resident block.
+struct WarpFiber {
+    Fiber fiber;
+    ResidentBlock *block = nullptr;
+    std::uint32_t warp = 0;
+    std::uint32_t result = 0;        ///< of the barrier it waited at
+    std::uint64_t cluster_phase = 0; ///< of the cluster's barrier, when it last arrived there
+    bool arrived_at_cluster = false; ///< and has not waited since
+    WarpFiber *next = nullptr;       ///< in the list of those that can run, or wait at one barrier
+};
+
+/// A queue of warps, linked through WarpFiber::next.
+class WarpQueue {
+  public:
+    [[nodiscard]] bool empty() const noexcept { return !first_; }
+    void push(WarpFiber &warp) noexcept {
+        warp.next = nullptr;
+        (first_ ? last_->next : first_) = &warp;
+        last_ = &warp;
+    }
+    WarpFiber &pop() noexcept {
+        WarpFiber &warp = *first_;
+        first_ = warp.next;
+        return warp;
+    }
+    void clear() noexcept { first_ = nullptr; }
+
+  private:
+    WarpFiber *first_ = nullptr, *last_ = nullptr;
+};
+
+} // namespace softcuda::rt

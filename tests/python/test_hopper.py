@@ -1,0 +1,209 @@
+"""What compute capability 9.0 adds: clusters of blocks.
+
+Without a GPU these tests run in a process of their own, in which softcuda is such a device.
+"""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import is_softcuda
+
+import pycuda
+import pycuda.check
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+
+@pytest.fixture
+def hopper(device):
+    if device.compute_capability() < (9, 0):
+        pytest.skip("needs compute capability 9.0")
+    return device
+
+
+def function_of(source, name, **options):
+    module = SourceModule(source, no_extern_c=True, **options)
+    return module.get_function(name)
+
+
+def test_all_on_a_software_device_of_9_0(device):
+    if not is_softcuda() or device.compute_capability() >= (9, 0):
+        pytest.skip("the other tests run in this process")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
+        env=os.environ | {"SOFTCUDA_ARCH": "90"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
+
+
+# Clusters
+
+EXCHANGE = r"""
+    #include <cooperative_groups.h>
+    namespace cg = cooperative_groups;
+    extern "C" __global__ void BOUNDS exchange(int *out)
+    {
+        __shared__ int mine[64];
+        cg::cluster_group cluster = cg::this_cluster();
+        unsigned rank = cluster.block_rank(), count = cluster.num_blocks();
+        mine[threadIdx.x] = blockIdx.x * 100 + threadIdx.x;
+        cluster.sync();
+        int *other = cluster.map_shared_rank(mine, (rank + 1) % count);
+        int got = other[threadIdx.x];
+        atomicAdd(other + threadIdx.x, 1000000);
+        cluster.sync();
+        int *row = out + (blockIdx.x * 64 + threadIdx.x) * 4;
+        row[0] = got;
+        row[1] = mine[threadIdx.x];
+        row[2] = cluster.query_shared_rank(other);
+        row[3] = cluster.thread_rank();
+        cluster.barrier_arrive();
+        cluster.barrier_wait();
+    }
+"""
+
+
+def check_exchange(out, blocks, size):
+    for block in range(blocks):
+        rank = block % size
+        other = block - rank + (rank + 1) % size
+        threads = np.arange(64)
+        assert (out[block, :, 0] == other * 100 + threads).all()
+        assert (out[block, :, 1] == block * 100 + threads + 1000000).all()
+        assert (out[block, :, 2] == (rank + 1) % size).all()
+        assert (out[block, :, 3] == rank * 64 + threads).all()
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_blocks_of_a_cluster_share_memory(hopper, size):
+    exchange = function_of(EXCHANGE.replace("BOUNDS", ""), "exchange")
+    out = np.zeros((16, 64, 4), np.int32)
+    exchange(cuda.Out(out), block=(64, 1, 1), grid=(16, 1), cluster=(size, 1, 1))
+    check_exchange(out, 16, size)
+
+
+def test_size_of_a_cluster_in_the_source(hopper):
+    source = EXCHANGE.replace("BOUNDS", "__cluster_dims__(4, 1, 1)")
+    exchange = function_of(source, "exchange")
+    out = np.zeros((8, 64, 4), np.int32)
+    exchange(cuda.Out(out), block=(64, 1, 1), grid=(8, 1))
+    check_exchange(out, 8, 4)
+
+
+def test_clusters_that_cannot_be(hopper):
+    exchange = function_of(EXCHANGE.replace("BOUNDS", ""), "exchange")
+    out = cuda.mem_alloc(16 * 64 * 4 * 4)
+    for grid, cluster in [(3, 2), (32, 32), (16, 16)]:
+        with pytest.raises(cuda.Error):
+            exchange(out, block=(64, 1, 1), grid=(grid, 1), cluster=(cluster, 1, 1))
+
+
+def test_check_modes_know_the_memory_of_a_cluster(hopper):
+    if not is_softcuda():
+        pytest.skip("check modes are softcuda's")
+    with pycuda.check() as checks:
+        exchange = function_of(EXCHANGE.replace("BOUNDS", ""), "exchange")
+        out = cuda.mem_alloc(4 * 64 * 4 * 4)
+        exchange(out, block=(64, 1, 1), grid=(4, 1), cluster=(2, 1, 1))
+        cuda.Context.synchronize()
+    assert checks.findings == []
+    source = EXCHANGE.replace("BOUNDS", "").replace(
+        "mine[threadIdx.x] = block", "block"
+    )
+    with pycuda.check("init") as checks:
+        function_of(source, "exchange")(
+            out, block=(64, 1, 1), grid=(4, 1), cluster=(2, 1, 1)
+        )
+    assert {finding.accesses[0].line for finding in checks.findings} >= {12}
+
+
+def test_places_in_a_cluster(hopper):
+    place = function_of(
+        r"""
+        #include <cooperative_groups.h>
+        extern "C" __global__ void place(unsigned *out)
+        {
+            auto cluster = cooperative_groups::this_cluster();
+            unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+            dim3 at = cluster.block_index(), size = cluster.dim_blocks(), id;
+            asm("mov.u32 %0, %%clusterid.x;" : "=r"(id.x));
+            asm("mov.u32 %0, %%clusterid.y;" : "=r"(id.y));
+            asm("mov.u32 %0, %%nclusterid.z;" : "=r"(id.z));
+            unsigned values[] = {at.x, at.y, at.z, size.x, size.y, size.z, id.x, id.y, id.z,
+                                 cluster.block_rank()};
+            for (int i = 0; i < 10; i++) out[block * 10 + i] = values[i];
+        }
+        """,
+        "place",
+    )
+    out = np.zeros((2, 4, 6, 10), np.uint32)
+    place(cuda.Out(out), block=(1, 1, 1), grid=(6, 4, 2), cluster=(3, 2, 1))
+    z, y, x = np.indices((2, 4, 6))
+    wanted = [x % 3, y % 2, 0 * x, 3 + 0 * x, 2 + 0 * x, 1 + 0 * x]
+    wanted += [x // 3, y // 2, 2 + 0 * x, x % 3 + 3 * (y % 2)]
+    assert (out == np.stack(wanted, -1)).all()
+
+
+def test_histogram_over_the_shared_memory_of_a_cluster(hopper):
+    histogram = function_of(
+        r"""
+        #include <cooperative_groups.h>
+        extern "C" __global__ void histogram(const int *values, int count, int *bins)
+        {
+            extern __shared__ int own[];
+            auto cluster = cooperative_groups::this_cluster();
+            for (int i = threadIdx.x; i < 256; i += blockDim.x) own[i] = 0;
+            cluster.sync();
+            for (int i = cluster.thread_rank(); i < count; i += cluster.num_threads()) {
+                int bin = values[i];
+                atomicAdd(cluster.map_shared_rank(own, bin / 256) + bin % 256, 1);
+            }
+            cluster.sync();
+            for (int i = threadIdx.x; i < 256; i += blockDim.x)
+                bins[cluster.block_rank() * 256 + i] = own[i];
+        }
+        """,
+        "histogram",
+    )
+    values = np.random.default_rng(5).integers(0, 1024, 10000).astype(np.int32)
+    bins = np.zeros(1024, np.int32)
+    histogram(
+        cuda.In(values),
+        np.int32(values.size),
+        cuda.Out(bins),
+        block=(128, 1, 1),
+        grid=(4, 1),
+        cluster=(4, 1, 1),
+        shared=1024,
+    )
+    assert (bins == np.bincount(values, minlength=1024)).all()
+
+
+def test_a_warp_elects_a_lane_and_moves_registers(hopper):
+    elect = function_of(
+        r"""
+        extern "C" __global__ void elect(unsigned *out)
+        {
+            unsigned lane, first;
+            asm volatile("griddepcontrol.wait;");
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+            asm volatile("{ .reg .pred p; elect.sync %0|p, 0xffffffff; selp.u32 %1, 1, 0, p; }"
+                         : "=r"(lane), "=r"(first));
+            asm volatile("griddepcontrol.launch_dependents;");
+            out[threadIdx.x] = lane * 2 + first;
+        }
+        """,
+        "elect",
+        arch="sm_90a",
+    )
+    out = np.zeros(128, np.uint32)
+    elect(cuda.Out(out), block=(128, 1, 1))
+    lanes, firsts = out.reshape(4, 32) // 2, out.reshape(4, 32) % 2
+    assert (lanes == lanes[:, :1]).all() and (firsts.sum(1) == 1).all()
+    assert (firsts.argmax(1) == lanes[:, 0]).all()

@@ -1,5 +1,6 @@
 """The package softcuda: where its library is, which devices it shows, and that it needs nothing else."""
 
+import ctypes
 import importlib.metadata
 import os
 import subprocess
@@ -101,6 +102,21 @@ def test_the_command_runs_a_program_that_knows_only_the_driver():
     client = str(ROOT / "tests/tools/driver_client.py")
     done = run("-m", "softcuda.exec", sys.executable, client)
     assert done.stdout == "[1, 2, 3, 4, 5, 6, 7, 8]\n", done.stderr
+
+
+@needs_library
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cuGraphicsGLRegisterBuffer",
+        "cuGLGetDevices_v2",
+        "cuGraphicsVDPAURegisterVideoSurface",
+        "cuEGLStreamConsumerConnect",
+    ],
+)
+def test_functions_of_displays_are_there_and_not_supported(name):
+    # Dr.Jit looks for them when it starts.
+    assert getattr(ctypes.CDLL(softcuda.LIBRARY), name)() == 801
 
 
 @needs_library

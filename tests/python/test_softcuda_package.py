@@ -87,6 +87,25 @@ def test_devices_of_the_function():
     )
 
 
+@needs_library
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("SOFTCUDA_ARCH", "70", "is 70, not one of 75, 80, 86, 87, 89, 90"),
+        ("SOFTCUDA_DEVICES", "0", "is 0, not between 1 and 64"),
+        ("SOFTCUDA_DEVICES", "two", "is 'two', not a number such as 4, 512M or 2G"),
+        ("SOFTCUDA_THREADS", "-1", "is '-1', not a number"),
+        ("SOFTCUDA_MEMORY", "4 GB", "is '4 GB', not a number"),
+        ("SOFTCUDA_MEMORY", "99999999999T", "is '99999999999T', not a number"),
+    ],
+)
+def test_a_wrong_setting_is_named(name, value, words):
+    done = run("-m", "softcuda", **{name: value})
+    assert done.returncode == 1
+    assert f"softcuda: {name} {words}" in done.stderr
+    assert "cuInit of" in done.stdout and "CUDA_ERROR_INVALID_VALUE" in done.stdout
+
+
 def test_a_missing_library_is_named():
     setting = {"PYCUDA_SOFTCUDA_LIBRARY": "/nowhere/libsoftcuda.so"}
     for arguments in (["softcuda"], ["softcuda", "--library"], ["softcuda.exec", "x"]):

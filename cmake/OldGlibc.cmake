@@ -23,6 +23,8 @@ target_link_libraries(newer_functions PRIVATE pycuda_warnings)
 
 function(link_for_old_glibc target)
   add_dependencies(${target} glibc_stubs)
+  set_property(TARGET ${target} APPEND PROPERTY # other stubs: another link
+    LINK_DEPENDS ${CMAKE_BINARY_DIR}/glibc-${PYCUDA_GLIBC}/libc.so)
   target_link_libraries(${target} PRIVATE newer_functions)
   target_link_options(${target} PRIVATE
     -L${CMAKE_BINARY_DIR}/glibc-${PYCUDA_GLIBC} -static-libstdc++ -s

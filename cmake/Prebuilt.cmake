@@ -1,7 +1,7 @@
 # Prebuilt.cmake -- libpycuda, softcuda and the kernels from a build folder, for tools/wheel.
 #
 # They do not know Python: one build of them serves the wheels of all its versions. The folder is
-# PYCUDA_PREBUILT, with the target wheel_libraries built. What comes from it goes into the package.
+# PYCUDA_PREBUILT, with the target wheel_libraries built. SoftcudaPackage.cmake takes softcuda from there.
 
 # An interface, and not an imported library: the compiler's command is then build/release's own, and
 # ccache knows the objects.
@@ -12,11 +12,4 @@ target_compile_features(pycuda_core INTERFACE cxx_std_20)
 target_link_libraries(pycuda_core INTERFACE
   ${PYCUDA_PREBUILT}/core/libpycuda.a pycuda_abi Threads::Threads ${CMAKE_DL_LIBS})
 
-install(
-  FILES
-    ${PYCUDA_PREBUILT}/softcuda/portable/libsoftcuda.so
-    ${PYCUDA_PREBUILT}/softcuda/portable/libnccl.so.2
-    ${PYCUDA_PREBUILT}/softcuda/portable/libcudart.so.12
-    ${PYCUDA_PREBUILT}/softcuda/portable/libcudart.so.13
-    ${PYCUDA_PREBUILT}/python/pycuda/kernels.pack
-  DESTINATION pycuda COMPONENT python)
+install(FILES ${PYCUDA_PREBUILT}/python/pycuda/kernels.pack DESTINATION pycuda COMPONENT python)

@@ -1,10 +1,20 @@
 # link_package.cmake -- make the folder TO hold a link to each file of FROM, and no stale link.
-# Run as a script at each build: cmake -DFROM=... -DTO=... -P link_package.cmake
+# Run as a script at each build: cmake -DFROM=... -DTO=... [-DLIBRARIES=path,path] -P link_package.cmake
+# LIBRARIES are files that the folder holds a link to as well, separated by commas.
 
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB_RECURSE wanted RELATIVE ${FROM} ${FROM}/*)
 list(FILTER wanted EXCLUDE REGEX "__pycache__|\\.so$")
+foreach(file IN LISTS wanted)
+  set(target_${file} ${FROM}/${file})
+endforeach()
+string(REPLACE "," ";" LIBRARIES "${LIBRARIES}")
+foreach(library IN LISTS LIBRARIES)
+  get_filename_component(file ${library} NAME)
+  list(APPEND wanted ${file})
+  set(target_${file} ${library})
+endforeach()
 file(MAKE_DIRECTORY ${TO})
 
 file(GLOB_RECURSE present RELATIVE ${TO} ${TO}/*)
@@ -18,6 +28,6 @@ foreach(file IN LISTS wanted)
   if(NOT IS_SYMLINK ${TO}/${file})
     get_filename_component(folder ${TO}/${file} DIRECTORY)
     file(MAKE_DIRECTORY ${folder})
-    file(CREATE_LINK ${FROM}/${file} ${TO}/${file} SYMBOLIC)
+    file(CREATE_LINK ${target_${file}} ${TO}/${file} SYMBOLIC)
   endif()
 endforeach()

@@ -142,14 +142,14 @@ TOP_FOLDERS = (
     "tools",
 )
 
-# What the package may import beside itself and the standard library.
-PYTHON_FOREIGN = {"numpy"}
+# The packages, each with what it may import beside itself and the standard library.
+PYTHON_PACKAGES = {"pycuda": {"numpy", "softcuda"}, "softcuda": set()}
 # What parts of it may import as well, where a program that has these packages uses them.
 PYTHON_OPTIONAL = {
     "python/pycuda/_gdb": {"gdb"},  # what gdb's own Python has
     "python/pycuda/dask": {"dask", "distributed"},
     "python/pycuda/pytest_plugin.py": {"pytest"},
-    "python/pycuda/_profile_charts.py": {"matplotlib"},
+    "python/softcuda/_profile_charts.py": {"matplotlib"},
     "python/pycuda/sparse": {"scipy"},
 }
 
@@ -290,13 +290,14 @@ def check_python(root: Path, path: Path, report: Report) -> list[Path]:
     text = (root / path).read_text(encoding="utf-8")
     check_size(path, len(text.splitlines()), report)
     tree = ast.parse(text, filename=path.as_posix())
-    if not is_within(path, {"python/pycuda"}):
+    own = path.parts[1] if is_within(path, {"python"}) else ""
+    if own not in PYTHON_PACKAGES:
         return []
     if text.strip() and ast.get_docstring(tree) is None:
         report.add(path, 1, "a module needs a docstring that says what it is")
     parts = path.relative_to("python").with_suffix("").parts
     package = ".".join(parts[:-1])
-    foreign = PYTHON_FOREIGN.union(
+    foreign = PYTHON_PACKAGES[own].union(
         *(
             names
             for folder, names in PYTHON_OPTIONAL.items()
@@ -305,12 +306,8 @@ def check_python(root: Path, path: Path, report: Report) -> list[Path]:
     )
     for line, name in imported_names(tree, package):
         top = name.split(".")[0]
-        if (
-            top != "pycuda"
-            and top not in sys.stdlib_module_names
-            and top not in foreign
-        ):
-            report.add(path, line, f"pycuda may not import {top}")
+        if top != own and top not in sys.stdlib_module_names and top not in foreign:
+            report.add(path, line, f"{own} may not import {top}")
     check_python_layers(
         root, path, imported_names(without_types(tree), package), report
     )
@@ -374,9 +371,9 @@ def is_import_time(node: ast.stmt) -> bool:
 
 
 def python_file(root: Path, name: str) -> Path | None:
-    """The package's file that holds the dotted name `pycuda.a.b`, where b may be a name in a."""
+    """The file that holds the dotted name `pycuda.a.b`, where b may be a name in a."""
     parts = name.split(".")
-    if parts[0] != "pycuda":
+    if parts[0] not in PYTHON_PACKAGES:
         return None
     for count in range(len(parts), 1, -1):
         base = Path("python", *parts[:count])

@@ -327,12 +327,12 @@ def same_compiler() -> dict[str, str]:
 
 
 def wheel(part: Part) -> Outcome:
-    """The wheel of this Python for old systems too: built, checked, installed, tried."""
+    """The wheels of softcuda and, for this Python, of pycuda: built, checked, installed, tried."""
     return part.check(ROOT / "run", "tools/wheel", *part.options)
 
 
 def sdist(part: Part) -> Outcome:
-    """pip builds the source distribution in an empty environment; a tutorial runs from there."""
+    """pip builds both packages from the source distribution in an empty environment; a tutorial runs."""
     folder = BUILD / "sdist-test"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -348,7 +348,10 @@ def sdist(part: Part) -> Outcome:
     outcome = Outcome(passed=1)
     for step in (
         [sys.executable, "-m", "venv", folder / "venv"],
-        [python, "-m", "pip", "install", "-v", archive],
+        [
+            *(python, "-m", "pip", "install", "-v", archive),
+            f"softcuda @ {archive.as_uri()}#subdirectory=softcuda",
+        ],
         [python, ROOT / "examples/tutorials/calculate_pi.py"],
     ):
         if part.run(*step, **settings) != 0:

@@ -6,7 +6,10 @@
 glibc never drops a symbol: a newer one has all versions of all symbols of an older one. So the
 older one's table of symbols is this machine's without the versions after VERSION. Of a symbol
 with several versions the newest that is left is the one that programs were linked to then.
-libgcc_s, which glibc's own thread functions need, is cut at the version of those years.
+libgcc_s, which glibc's own thread functions need, is cut at the version of those years. Its symbols
+without a default version (one @) are for programs of GCC 4 alone: GCC has them in libgcc.a since then, and they
+must come from there. The resolvers of target_clones call __cpu_indicator_init before the loader has bound any call
+to another library.
 
 The libraries in FOLDER have these symbols and no code. A library that is linked with
 `-L FOLDER` asks for nothing that glibc VERSION does not have: what it lacks is an error of the
@@ -39,7 +42,7 @@ ARCHIVES = {"c": "libc_nonshared.a", "gcc_s": "libgcc.a"}
 # The last three columns of `readelf --dyn-syms`: size, type, and name@version or name@@version.
 SYMBOL = re.compile(
     r"^\s*\d+:\s+[0-9a-f]+\s+(\d+|0x[0-9a-f]+)\s+(FUNC|IFUNC|OBJECT)\s+(?:GLOBAL|WEAK)\s+DEFAULT"
-    r"\s+(?!UND)\S+\s+([^@\s]+)@@?(GLIBC|GCC)_([0-9.]+)$"
+    r"\s+(?!UND)\S+\s+([^@\s]+)(@@?)(GLIBC|GCC)_([0-9.]+)$"
 )
 
 
@@ -64,7 +67,9 @@ def symbols_until(table: str, newest_glibc: tuple[int, ...]) -> list[Symbol]:
     found: dict[str, Symbol] = {}
     for line in table.splitlines():
         if match := SYMBOL.match(line):
-            size, kind, name, family, text = match.groups()
+            size, kind, name, at, family, text = match.groups()
+            if family == "GCC" and at == "@":
+                continue
             version = parse_version(text)
             known = found.get(name)
             if version <= newest[family] and (known is None or known.version < version):

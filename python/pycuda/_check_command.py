@@ -1,17 +1,14 @@
-"""Runs a program under softcuda's check modes, and prints what was found."""
+"""``python -m pycuda check``: runs a program under softcuda's check modes."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
-from pycuda import _findings
+from softcuda import _findings
+from softcuda._checked_run import add_options, modes_argument, run_checked
 
 USAGE = """\
 python -m pycuda check [--modes MODES] [--json PATH] [--suppress FILE] [--error-exitcode N]
@@ -20,98 +17,6 @@ python -m pycuda check [--modes MODES] [--json PATH] [--suppress FILE] [--error-
 PROGRAM is a Python file, -m MODULE, or any other command whose kernels run through PyCUDA.
 The findings are printed to stderr when the program has ended.
 """
-
-
-def modes_in(text: str) -> tuple[str, ...]:
-    """The modes of "mem,race" and the like. Raises ValueError for an unknown one."""
-    names = text.split(",")
-    unknown = [name for name in names if name not in (*_findings.MODES, "all")]
-    if unknown:
-        raise ValueError(
-            f"unknown check mode {unknown[0]!r}; expected "
-            + ", ".join(_findings.MODES)
-            + " or all, separated by commas"
-        )
-    return tuple(m for m in _findings.MODES if m in names or "all" in names)
-
-
-def modes_argument(text: str) -> tuple[str, ...]:
-    """As :func:`modes_in`, for argparse."""
-    try:
-        return modes_in(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options that all programs with check modes have."""
-    parser.add_argument(
-        "--json", metavar="PATH", help="write the findings as JSON, too"
-    )
-    parser.add_argument(
-        "--suppress",
-        metavar="FILE",
-        help="patterns of findings to leave out: mode:kind:kernel:file:line, with *",
-    )
-    parser.add_argument(
-        "--error-exitcode",
-        type=int,
-        default=1,
-        metavar="N",
-        help="exit status if there is a finding (default 1); 0: the program's own",
-    )
-
-
-def run_checked(
-    command: list[str],
-    modes: tuple[str, ...],
-    options: argparse.Namespace,
-    environment: dict[str, str],
-) -> int:
-    """Run ``command`` with these modes, print the findings; returns the exit status."""
-    environment = {**os.environ, **environment}
-    if options.suppress:
-        path = Path(options.suppress).absolute()
-        if not path.is_file():
-            print(f"there is no file of suppressions {path}", file=sys.stderr)
-            return 2
-        environment["SOFTCUDA_CHECK_SUPPRESS"] = str(path)
-    with tempfile.TemporaryDirectory(prefix="pycuda-check-") as folder:
-        # Each process of the program has a report of its own: softcuda puts its number for %p.
-        environment["SOFTCUDA_CHECK_JSON"] = os.path.join(folder, "%p.json")
-        status = run(command, environment)
-        reports = [path.read_text() for path in sorted(Path(folder).glob("*.json"))]
-    if not reports:
-        print(
-            "pycuda check: no report; the program did not load softcuda, or did not end normally",
-            file=sys.stderr,
-        )
-        return status
-    findings = _findings.merge(map(_findings.parse, reports))
-    if options.json:
-        Path(options.json).write_text(_findings.as_json(modes, findings) + "\n")
-    print(_findings.report(findings, colour=has_colours(sys.stderr)), file=sys.stderr)
-    return options.error_exitcode or status if findings else status
-
-
-def run(command: list[str], environment: dict[str, str]) -> int:
-    """The exit status as a shell gives it: 128 and the signal's number after a signal."""
-    try:
-        process = subprocess.Popen(command, env=environment)
-    except OSError as error:
-        sys.exit(f"{command[0]}: {error.strerror}")
-    # Ctrl-C reaches the program, too. Its findings so far are wanted then.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        status = process.wait()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    return status if status >= 0 else 128 - status
-
-
-def has_colours(stream) -> bool:
-    """Whether a stream is a terminal whose user does not object to colours."""
-    return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:

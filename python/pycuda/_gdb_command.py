@@ -9,7 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from pycuda import _check_command, softcuda_exec
+import softcuda
+from pycuda import _check_command
 
 USAGE = """\
 python -m pycuda gdb [--all] [--gdb PATH] [--ex COMMAND]... [--batch] PROGRAM [ARGUMENT...]
@@ -40,7 +41,7 @@ def environment_for(program: list[str], every: bool, sources: str) -> dict[str, 
     changed = {"PYCUDA_DRIVER": "softcuda", "PYCUDA_DEBUG_SOURCES": sources}
     is_python = _check_command.command_of(program) != program
     if not is_python:
-        changed["LD_LIBRARY_PATH"] = softcuda_exec.loader_path()
+        changed["LD_LIBRARY_PATH"] = softcuda.loader_path()
     if every or not is_python:
         changed["SOFTCUDA_DEBUG"] = "1"
     return changed

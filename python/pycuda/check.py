@@ -18,8 +18,9 @@ import sys
 import types
 from dataclasses import asdict
 
-from pycuda import _driver, _findings
-from pycuda._findings import Access, Finding
+from pycuda import _driver
+from softcuda import _findings
+from softcuda._findings import Access, Finding
 
 __all__ = ["Access", "CheckError", "Checks", "Finding", "check"]
 

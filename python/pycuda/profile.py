@@ -19,17 +19,11 @@ import os
 import sys
 import types
 
-from pycuda import (
-    _driver,
-    _profile_data,
-    _profile_html,
-    _profile_sources,
-    _profile_text,
-    _profile_trace,
-)
-from pycuda._profile_advice import Advice, advice_for
-from pycuda._profile_data import Access, Event, Kernel, Line, Occupancy, Record
+from pycuda import _driver, _profile_sources
 from pycuda.check import wait_for_work
+from softcuda import _profile_data, _profile_html, _profile_text, _profile_trace
+from softcuda._profile_advice import Advice, advice_for
+from softcuda._profile_data import Access, Event, Kernel, Line, Occupancy, Record
 
 __all__ = [
     "Access",

@@ -15,8 +15,9 @@ import os
 
 import pytest
 
-from pycuda import _findings
-from pycuda._check_command import check_driver_setting, modes_in
+from pycuda._check_command import check_driver_setting
+from softcuda import _findings
+from softcuda._checked_run import modes_in
 
 _ALLOWED = frozenset(_findings.MODES).union(*_findings.KINDS.values())
 

@@ -11,6 +11,7 @@
 #include <pycuda/check_modes.h>
 #include <pycuda/driver.h>
 #include <pycuda/init.h>
+#include <pycuda/softcuda_library.h>
 
 #include <nanobind/stl/string.h>
 
@@ -52,6 +53,12 @@ void leave_objects_to_process() {
 
 void acquire_gil(void *state) { PyEval_RestoreThread(static_cast<PyThreadState *>(state)); }
 
+/// softcuda is a package of its own, which may be in another folder than this one.
+void find_softcuda() {
+    nb::object path = nb::module_::import_("softcuda").attr("LIBRARY");
+    set_softcuda_library(nb::cast<std::string>(path));
+}
+
 } // namespace
 
 void bind_init(nb::module_ &module) {
@@ -77,6 +84,7 @@ void bind_init(nb::module_ &module) {
     module.def("start_profiler", [] { driver().cuProfilerStart(); }, "Start collecting profiles.");
     module.def("stop_profiler", [] { driver().cuProfilerStop(); }, "Stop collecting profiles.");
 
+    find_softcuda();
     find_holds_gil();
     set_caller_lock({release_gil, acquire_gil});
     handle_signals_in_driver();

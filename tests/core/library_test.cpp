@@ -2,6 +2,7 @@
 #include "driver/library.h"
 
 #include <pycuda/error.h>
+#include <pycuda/softcuda_library.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -112,6 +113,22 @@ TEST(Library, ReadsTheEnvironment) {
     EXPECT_EQ(search.choice, "softcuda");
     EXPECT_EQ(search.softcuda, std::vector<std::string>{"/my/soft.so"});
     EXPECT_TRUE(search.quiet);
+}
+
+TEST(Library, TheApplicationsSoftcudaIsTriedFirst) {
+    const std::vector<std::string> before = LibrarySearch::from_environment().softcuda;
+    set_softcuda_library("/site-packages/softcuda/libsoftcuda.so");
+    const std::vector<std::string> after = LibrarySearch::from_environment().softcuda;
+    {
+        ScopedVariable path("PYCUDA_SOFTCUDA_LIBRARY", "/my/soft.so");
+        EXPECT_EQ(LibrarySearch::from_environment().softcuda,
+                  std::vector<std::string>{"/my/soft.so"});
+    }
+    set_softcuda_library("");
+    ASSERT_EQ(after.size(), before.size() + 1);
+    EXPECT_EQ(after.front(), "/site-packages/softcuda/libsoftcuda.so");
+    EXPECT_EQ(std::vector(after.begin() + 1, after.end()), before);
+    EXPECT_EQ(LibrarySearch::from_environment().softcuda, before);
 }
 
 } // namespace

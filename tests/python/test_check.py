@@ -257,12 +257,12 @@ def test_softcuda_exec(command):
         "PYCUDA_DRIVER": "nvidia",
         "PYCUDA_SOFTCUDA_LIBRARY": cuda.get_driver_path(),
     }
-    arguments = ["pycuda.softcuda_exec", "--check=race", sys.executable, "program.py"]
+    arguments = ["softcuda.exec", "--check=race", sys.executable, "program.py"]
     done = command(*arguments, "race", **settings)
     assert done.returncode == 1, done.stderr
     assert "Races (race)" in done.stderr and "kernel.cu:6" in done.stderr
     assert command(*arguments, "clean", "fail", **settings).returncode == 3
-    wrong = command("pycuda.softcuda_exec", "--json=x", sys.executable)
+    wrong = command("softcuda.exec", "--json=x", sys.executable)
     assert wrong.returncode == 2 and "--json and --suppress go with" in wrong.stderr
 
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from pycuda import _check_command, _findings
+from pycuda import _check_command
+from softcuda import _checked_run, _findings
 
 TEXT = json.dumps(
     {
@@ -126,11 +127,11 @@ def test_since_and_merge():
 
 
 def test_modes_of_a_command_line():
-    assert _check_command.modes_in("sync,mem") == ("mem", "sync")
-    assert _check_command.modes_in("all") == ("mem", "race", "init", "sync")
+    assert _checked_run.modes_in("sync,mem") == ("mem", "sync")
+    assert _checked_run.modes_in("all") == ("mem", "race", "init", "sync")
     for wrong in ("", "memory", "mem,,race", "mem race"):
         with pytest.raises(ValueError, match="expected mem, race, init, sync or all"):
-            _check_command.modes_in(wrong)
+            _checked_run.modes_in(wrong)
 
 
 def test_commands_of_python_files_are_run_by_this_python():

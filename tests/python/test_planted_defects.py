@@ -11,8 +11,8 @@ import pytest
 from conftest import is_softcuda
 
 from pycuda import compiler
-from pycuda._findings import KINDS as OUR_KINDS
-from pycuda._findings import parse_dicts
+from softcuda._findings import KINDS as OUR_KINDS
+from softcuda._findings import parse_dicts
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 

@@ -300,7 +300,7 @@ def test_softcuda_exec(command, tmp_path):
 
     def run(*arguments):
         return subprocess.run(
-            [sys.executable, "-m", "pycuda.softcuda_exec", *arguments],
+            [sys.executable, "-m", "softcuda.exec", *arguments],
             capture_output=True,
             text=True,
             timeout=120,

@@ -38,7 +38,7 @@ needs_nvcc = pytest.mark.skipif(find_nvcc() is None, reason="there is no nvcc")
 def run(tmp_path, *command, **environment):
     """Run a program through softcuda-exec; returns the finished process."""
     return subprocess.run(
-        [sys.executable, "-m", "pycuda.softcuda_exec", *command],
+        [sys.executable, "-m", "softcuda.exec", *command],
         capture_output=True,
         text=True,
         timeout=250,

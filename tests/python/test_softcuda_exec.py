@@ -22,7 +22,7 @@ def run(tmp_path, source):
     program = tmp_path / "client.py"
     program.write_text(textwrap.dedent(source))
     done = subprocess.run(
-        [sys.executable, "-m", "pycuda.softcuda_exec", sys.executable, program],
+        [sys.executable, "-m", "softcuda.exec", sys.executable, program],
         capture_output=True,
         text=True,
         timeout=250,
@@ -61,7 +61,7 @@ def test_the_loader_finds_softcuda_as_libcuda(tmp_path):
 
 def test_the_program_must_exist(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "pycuda.softcuda_exec", str(tmp_path / "nothing")],
+        [sys.executable, "-m", "softcuda.exec", str(tmp_path / "nothing")],
         capture_output=True,
         text=True,
         env={

@@ -57,6 +57,7 @@ RUN_ELSEWHERE = {
     "finding_defects.md": "test_check",
     "finding_slow.md": "test_profile",
     "debugging.md": "test_gdb",
+    "testing_without_a_gpu.md": "test_testing_without_a_gpu",
 }
 
 

@@ -33,7 +33,7 @@ GOOD = {
     "python/pycuda/_compat/_cluda.py": '"""A test."""\n',
     "python/pycuda/arrays/linalg/good.py": '"""A test."""\nfrom pycuda.arrays.shapes import good\n',
     "python/pycuda/arrays/shapes/good.py": '"""A test."""\nfrom pycuda import driver\n',
-    "python/pycuda/driver.py": '"""A test."""\nimport numpy\nfrom pycuda import _driver\n',
+    "python/pycuda/driver.py": '"""A test."""\nimport numpy\nimport softcuda\nfrom pycuda import _driver\n',
 }
 
 
@@ -95,6 +95,11 @@ def test_what_keeps_the_rules_passes(tmp_path):
             "python/pycuda/bad.py",
             '"""A test."""\nimport torch.cuda\n',
             "bad.py:2: pycuda may not import torch",
+        ),
+        (
+            "python/softcuda/bad.py",
+            '"""A test."""\nimport pycuda\n',
+            "bad.py:2: softcuda may not import pycuda",
         ),
         ("python/pycuda/bad.py", "import numpy\n", "a module needs a docstring"),
         (

@@ -24,6 +24,7 @@ TABLE = """
   8: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND other@GLIBC_2.2.5
   9: 000000000000a000    16 FUNC    GLOBAL DEFAULT   12 __extendhfsf2@@GCC_12.0.0
  10: 000000000000b000    16 FUNC    GLOBAL DEFAULT   12 _Unwind_Resume@@GCC_3.0
+ 11: 000000000000c000    16 FUNC    GLOBAL DEFAULT   12 __cpu_indicator_init@GCC_4.8.0
 """
 
 needs_linker = pytest.mark.skipif(
@@ -58,12 +59,26 @@ def stubs(tmp_path_factory):
 def link(stubs, folder, source):
     """What the linker says of a library made of `source`; the library is in `folder`."""
     (folder / "source.c").write_text(source)
-    command = ["cc", "-shared", "-fPIC", "-w", "-Wl,-z,defs", "-L", stubs]
+    # With libgcc as g++ links it: first the shared one.
+    options = ["-shared-libgcc", "-Wl,-z,defs"]
+    command = ["cc", "-shared", "-fPIC", "-w", *options, "-L", stubs]
     return subprocess.run(
         [*command, "-o", folder / "library.so", folder / "source.c"],
         capture_output=True,
         text=True,
     )
+
+
+@needs_linker
+def test_clones_of_a_function_ask_no_other_library_for_the_processor(stubs, tmp_path):
+    # A loader that binds calls lazily runs the resolver before it could call another library.
+    source = """
+    __attribute__((target_clones("avx2", "default"))) int twice(int x) { return 2 * x; }
+    """
+    assert link(stubs, tmp_path, source).returncode == 0
+    command = ["readelf", "-W", "--dyn-syms", tmp_path / "library.so"]
+    table = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert "twice" in table and "__cpu_" not in table
 
 
 @needs_linker

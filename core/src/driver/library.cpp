@@ -12,12 +12,14 @@
 #include <abi/driver_types.h>
 #include <pycuda/check_modes.h>
 #include <pycuda/error.h>
+#include <pycuda/softcuda_library.h>
 
 #include <dlfcn.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 
 namespace pycuda {
 namespace {
@@ -36,12 +38,29 @@ std::filesystem::path own_folder() {
     return std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path();
 }
 
-/// Beside us, in an installation's lib folder, in a build tree, and where the system looks.
+/// What set_softcuda_library() was given; empty before.
+struct ChosenLibrary {
+    std::mutex mutex;
+    std::string path;
+};
+
+ChosenLibrary &chosen_library() {
+    static ChosenLibrary chosen;
+    return chosen;
+}
+
+/// The application's choice, beside us, in an installation's lib folder, in a build tree, and where
+/// the system looks.
 std::vector<std::string> softcuda_candidates() {
     constexpr const char *name = "libsoftcuda.so";
     std::vector<std::string> candidates;
     if (std::string chosen = environment("PYCUDA_SOFTCUDA_LIBRARY"); !chosen.empty())
         return {chosen};
+    {
+        std::lock_guard lock(chosen_library().mutex);
+        if (!chosen_library().path.empty())
+            candidates.push_back(chosen_library().path);
+    }
     if (std::filesystem::path folder = own_folder(); !folder.empty()) {
         for (const char *relative :
              {".", "../lib", "../softcuda", "../../softcuda", "../../../softcuda"})
@@ -158,6 +177,11 @@ std::shared_ptr<Library> find_automatically(const LibrarySearch &search, DeviceP
 }
 
 } // namespace
+
+void set_softcuda_library(std::string path) {
+    std::lock_guard lock(chosen_library().mutex);
+    chosen_library().path = std::move(path);
+}
 
 std::shared_ptr<Library> Library::open(const std::string &path, std::string &why) {
     void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

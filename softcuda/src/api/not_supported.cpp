@@ -18,4 +18,44 @@ constexpr int kNotSupported = 801; // CUDA_ERROR_NOT_SUPPORTED
 #define PYCUDA_PER_THREAD PYCUDA_FUNCTION
 #include "abi/driver.def"
 
+// Of cudaGL.h, cudaVDPAU.h and cudaEGL.h, which driver.def has not: there is no display. Programs
+// look for these names when they start, whether or not they call the functions (Dr.Jit).
+#define GRAPHICS_FUNCTION(symbol)                                                                  \
+    extern "C" __attribute__((weak)) int symbol() { return kNotSupported; }
+GRAPHICS_FUNCTION(cuGLCtxCreate)
+GRAPHICS_FUNCTION(cuGLCtxCreate_v2)
+GRAPHICS_FUNCTION(cuGLGetDevices)
+GRAPHICS_FUNCTION(cuGLGetDevices_v2)
+GRAPHICS_FUNCTION(cuGLInit)
+GRAPHICS_FUNCTION(cuGLMapBufferObject)
+GRAPHICS_FUNCTION(cuGLMapBufferObject_v2)
+GRAPHICS_FUNCTION(cuGLMapBufferObject_v2_ptds)
+GRAPHICS_FUNCTION(cuGLMapBufferObjectAsync)
+GRAPHICS_FUNCTION(cuGLMapBufferObjectAsync_v2)
+GRAPHICS_FUNCTION(cuGLMapBufferObjectAsync_v2_ptsz)
+GRAPHICS_FUNCTION(cuGLRegisterBufferObject)
+GRAPHICS_FUNCTION(cuGLSetBufferObjectMapFlags)
+GRAPHICS_FUNCTION(cuGLUnmapBufferObject)
+GRAPHICS_FUNCTION(cuGLUnmapBufferObjectAsync)
+GRAPHICS_FUNCTION(cuGLUnregisterBufferObject)
+GRAPHICS_FUNCTION(cuGraphicsGLRegisterBuffer)
+GRAPHICS_FUNCTION(cuGraphicsGLRegisterImage)
+GRAPHICS_FUNCTION(cuGraphicsVDPAURegisterOutputSurface)
+GRAPHICS_FUNCTION(cuGraphicsVDPAURegisterVideoSurface)
+GRAPHICS_FUNCTION(cuVDPAUCtxCreate)
+GRAPHICS_FUNCTION(cuVDPAUCtxCreate_v2)
+GRAPHICS_FUNCTION(cuVDPAUGetDevice)
+GRAPHICS_FUNCTION(cuEGLStreamConsumerAcquireFrame)
+GRAPHICS_FUNCTION(cuEGLStreamConsumerConnect)
+GRAPHICS_FUNCTION(cuEGLStreamConsumerConnectWithFlags)
+GRAPHICS_FUNCTION(cuEGLStreamConsumerDisconnect)
+GRAPHICS_FUNCTION(cuEGLStreamConsumerReleaseFrame)
+GRAPHICS_FUNCTION(cuEGLStreamProducerConnect)
+GRAPHICS_FUNCTION(cuEGLStreamProducerDisconnect)
+GRAPHICS_FUNCTION(cuEGLStreamProducerPresentFrame)
+GRAPHICS_FUNCTION(cuEGLStreamProducerReturnFrame)
+GRAPHICS_FUNCTION(cuEventCreateFromEGLSync)
+GRAPHICS_FUNCTION(cuGraphicsEGLRegisterImage)
+GRAPHICS_FUNCTION(cuGraphicsResourceGetMappedEglFrame)
+
 #pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sched.h>
 #include <sstream>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <unistd.h>
 
@@ -113,14 +115,17 @@ const Machine &machine() {
 
 std::uint64_t environment_number(const char *name, std::uint64_t otherwise) {
     const char *text = std::getenv(name);
-    if (!text || *text < '0' || *text > '9')
+    if (!text || !*text)
         return otherwise;
     errno = 0;
     char *end = nullptr;
     const std::uint64_t number = std::strtoull(text, &end, 10);
     const unsigned shift = suffix_shift(*end);
-    if (errno != 0 || (*end != '\0' && shift == 0) || number > (UINT64_MAX >> shift))
-        return otherwise;
+    const bool starts_with_digit = *text >= '0' && *text <= '9';
+    const char *rest = shift == 0 ? end : end + 1;
+    if (!starts_with_digit || errno != 0 || *rest != '\0' || number > (UINT64_MAX >> shift))
+        throw std::invalid_argument(std::string(name) + " is '" + text +
+                                    "', not a number such as 4, 512M or 2G");
     return number << shift;
 }
 

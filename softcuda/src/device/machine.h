@@ -18,7 +18,8 @@ struct Machine {
 const Machine &machine();
 
 /// The value of an environment variable as a number with an optional suffix K, M, G or T (powers of
-/// 1024), or `otherwise` where it is unset or is no such number.
+/// 1024), or `otherwise` where it is unset or empty. Throws std::invalid_argument, whose text names
+/// the variable and its value, where it is no such number.
 std::uint64_t environment_number(const char *name, std::uint64_t otherwise);
 
 } // namespace softcuda::device

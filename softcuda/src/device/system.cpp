@@ -19,6 +19,7 @@
 #include <mutex>
 #include <pthread.h>
 #include <stdexcept>
+#include <string>
 
 namespace softcuda::device {
 namespace {
@@ -34,11 +35,27 @@ constexpr std::array kArchitectures = {75, 80, 86, 87, 89, 90};
 std::atomic<System *> running{nullptr};
 std::atomic<bool> forked{false};
 
+/// A setting that must lie between two values, for which the default lies there.
+std::uint64_t number_between(const char *name, std::uint64_t otherwise, std::uint64_t least,
+                             std::uint64_t most) {
+    const std::uint64_t number = environment_number(name, otherwise);
+    if (number < least || number > most)
+        throw std::invalid_argument(std::string(name) + " is " + std::to_string(number) +
+                                    ", not between " + std::to_string(least) + " and " +
+                                    std::to_string(most));
+    return number;
+}
+
 int chosen_architecture() {
-    const auto wanted = static_cast<int>(environment_number("SOFTCUDA_ARCH", 86));
-    const bool known =
-        std::find(kArchitectures.begin(), kArchitectures.end(), wanted) != kArchitectures.end();
-    return known ? wanted : 86;
+    const std::uint64_t wanted = environment_number("SOFTCUDA_ARCH", 86);
+    std::string known;
+    for (int architecture : kArchitectures) {
+        if (wanted == static_cast<std::uint64_t>(architecture))
+            return architecture;
+        known += (known.empty() ? "" : ", ") + std::to_string(architecture);
+    }
+    throw std::invalid_argument("SOFTCUDA_ARCH is " + std::to_string(wanted) + ", not one of " +
+                                known);
 }
 
 /// Throws Error where SOFTCUDA_PROFILE has a word that is no mode.
@@ -52,25 +69,39 @@ void begin_profile() {
     }
 }
 
-unsigned worker_threads() {
-    const std::uint64_t wanted = environment_number("SOFTCUDA_THREADS", machine().cores);
-    return static_cast<unsigned>(std::clamp<std::uint64_t>(wanted, 1, 1024));
-}
-
 } // namespace
 
-System::System() : memory_(kArenaBytes), pool_(worker_threads()) {
+struct System::Settings {
+    unsigned threads = 0;
+    std::uint64_t devices = 0;
+    std::uint64_t memory = 0; ///< of each device; 0 for its share of the machine's
+    int architecture = 0;
+};
+
+System::Settings System::settings() {
+    try {
+        const std::uint64_t cores = std::clamp<std::uint64_t>(machine().cores, 1, 1024);
+        return {.threads =
+                    static_cast<unsigned>(number_between("SOFTCUDA_THREADS", cores, 1, 1024)),
+                .devices = number_between("SOFTCUDA_DEVICES", 1, 1, 64),
+                .memory = environment_number("SOFTCUDA_MEMORY", 0),
+                .architecture = chosen_architecture()};
+    } catch (const std::invalid_argument &wrong) {
+        std::fprintf(stderr, "softcuda: %s\n", wrong.what());
+        throw Error(CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+System::System(const Settings &settings) : memory_(kArenaBytes), pool_(settings.threads) {
     checked_memory::begin();
     begin_profile();
-    const std::uint64_t count =
-        std::clamp<std::uint64_t>(environment_number("SOFTCUDA_DEVICES", 1), 1, 64);
     // Under `ulimit -v` the arena is less than the memory.
     const std::uint64_t share =
-        std::min(machine().memory_bytes / 4 * 3, memory_.arena_size()) / count;
-    const std::uint64_t bytes = environment_number("SOFTCUDA_MEMORY", share);
-    for (std::uint64_t ordinal = 0; ordinal < count; ordinal++)
+        std::min(machine().memory_bytes / 4 * 3, memory_.arena_size()) / settings.devices;
+    const std::uint64_t bytes = settings.memory != 0 ? settings.memory : share;
+    for (std::uint64_t ordinal = 0; ordinal < settings.devices; ordinal++)
         devices_.push_back(std::make_unique<Device>(static_cast<int>(ordinal), bytes,
-                                                    chosen_architecture(), pool_.seats()));
+                                                    settings.architecture, pool_.seats()));
 }
 
 System &System::start() {
@@ -78,7 +109,7 @@ System &System::start() {
     require(!forked, CUDA_ERROR_NOT_INITIALIZED);
     std::lock_guard lock(mutex);
     if (!running) {
-        running = new System;
+        running = new System(settings());
         pthread_atfork(nullptr, nullptr, [] { forked = true; });
     }
     return *running;

@@ -32,7 +32,13 @@ class System {
     [[nodiscard]] HostThread &host_thread() noexcept { return host_thread_; }
 
   private:
-    System();
+    struct Settings;
+
+    /// Of the environment. Throws Error(invalid value) where one is wrong, after a line on stderr:
+    /// a program must not run on other devices than those asked for.
+    static Settings settings();
+
+    explicit System(const Settings &settings);
 
     AddressSpace memory_;
     Timeline timeline_;

@@ -5,16 +5,24 @@ from __future__ import annotations
 import os
 from html import escape
 
-from pycuda import _profile_charts
-from pycuda._profile_advice import (
+from softcuda import _profile_charts
+from softcuda._profile_advice import (
     EXCESS_OF_SECTORS,
     EXCESS_OF_WAVEFRONTS,
     NO_LINE,
     WAITING_LANES,
     advice_for,
 )
-from pycuda._profile_data import WARP, Access, Kernel, Line, Record, ratio, source_lines
-from pycuda._profile_text import (
+from softcuda._profile_data import (
+    WARP,
+    Access,
+    Kernel,
+    Line,
+    Record,
+    ratio,
+    source_lines,
+)
+from softcuda._profile_text import (
     by_cost,
     duration,
     heading,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import re
 
-from pycuda._profile_data import Event, Kernel, Record
-from pycuda._profile_trace import track_name, track_of
+from softcuda._profile_data import Event, Kernel, Record
+from softcuda._profile_trace import track_name, track_of
 
 MISSING = "The charts need matplotlib: pip install matplotlib"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 
-from pycuda._profile_data import Event, Record
+from softcuda._profile_data import Event, Record
 
 _DEVICE_TRACKS = 1 << 22  # above the numbers that Linux gives to threads
 

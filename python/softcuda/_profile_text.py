@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pycuda._profile_advice import NO_LINE, advice_for
-from pycuda._profile_data import WARP, Access, Event, Kernel, Line, Record, ratio
+from softcuda._profile_advice import NO_LINE, advice_for
+from softcuda._profile_data import WARP, Access, Event, Kernel, Line, Record, ratio
 
 _BOLD, _YELLOW, _GREY, _PLAIN = "\x1b[1m", "\x1b[33m", "\x1b[90m", "\x1b[0m"
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pycuda._profile_data import WARP, Access, Kernel, Line, ratio
+from softcuda._profile_data import WARP, Access, Kernel, Line, ratio
 
 SECTOR_CYCLES = 2.0
 WAVEFRONT_CYCLES = 1.0

@@ -1,0 +1,27 @@
+# SoftcudaPackage.cmake -- the Python package softcuda: a distribution of its own (softcuda/pyproject.toml).
+#
+# In a build, build/<preset>/python/softcuda holds links to the Python files and to the libraries. The
+# component "softcuda" of an installation is the content of the wheel. The Python files are there without
+# the libraries as well: pycuda imports them.
+
+set(_libraries)
+if(PYCUDA_PREBUILT)
+  foreach(_name IN ITEMS libsoftcuda.so libnccl.so.2 libcudart.so.12 libcudart.so.13)
+    list(APPEND _libraries ${PYCUDA_PREBUILT}/softcuda/portable/${_name})
+  endforeach()
+  install(FILES ${_libraries} DESTINATION softcuda COMPONENT softcuda)
+elseif(TARGET softcuda)
+  foreach(_target IN ITEMS softcuda softcuda_nccl softcuda_cudart_12 softcuda_cudart_13)
+    install(TARGETS ${_target} LIBRARY DESTINATION softcuda COMPONENT softcuda NAMELINK_SKIP)
+    list(APPEND _libraries $<TARGET_SONAME_FILE:${_target}>)
+  endforeach()
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/softcuda/ DESTINATION softcuda COMPONENT softcuda
+  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
+
+list(JOIN _libraries "," _libraries)
+add_custom_target(softcuda_package ALL
+  COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/python/softcuda
+    -DTO=${CMAKE_BINARY_DIR}/python/softcuda -DLIBRARIES=${_libraries}
+    -P ${PROJECT_SOURCE_DIR}/cmake/link_package.cmake
+  COMMENT "Linking the Python files of softcuda into build" VERBATIM)

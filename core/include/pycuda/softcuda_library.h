@@ -1,0 +1,13 @@
+// softcuda_library.h -- where an application has libsoftcuda.so.
+#pragma once
+
+#include <string>
+
+namespace pycuda {
+
+/// The path at which the search for a driver looks for softcuda first, before the places relative
+/// to this library. A missing file is no error: the search goes on. PYCUDA_SOFTCUDA_LIBRARY has
+/// precedence. Has an effect only before the first call that needs a driver. Any thread may call.
+void set_softcuda_library(std::string path);
+
+} // namespace pycuda

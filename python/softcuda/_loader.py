@@ -1,0 +1,65 @@
+"""A folder in which softcuda's libraries have the names of NVIDIA's, for the dynamic loader."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from softcuda import library
+
+# The driver's names. The runtime library looks for the last one, in its own folder.
+DRIVER_NAMES = ("libcuda.so.1", "libcuda.so", "libsoftcuda.so")
+RUNTIME_NAMES = ("libcudart.so.12", "libcudart.so.13")
+
+
+def libraries_of(driver: Path) -> dict[str, Path]:
+    """The file for each name that programs ask for. Runtime libraries are in the driver's folder."""
+    libraries = dict.fromkeys(DRIVER_NAMES, driver)
+    for name in RUNTIME_NAMES:
+        if (driver.parent / name).is_file():
+            libraries[name] = driver.parent / name
+    return libraries
+
+
+def loader_folder() -> str:
+    """The path of a folder in which softcuda's libraries have the names of NVIDIA's.
+
+    The folder is in the user's cache folder, or is a temporary one if the cache cannot be written. It has
+    ``libcuda.so.1``, ``libcudart.so.12`` and ``libcudart.so.13``. Raises FileNotFoundError if there is no
+    libsoftcuda.so.
+    """
+    libraries = libraries_of(Path(library()).resolve())
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    name = hashlib.sha256(repr(libraries).encode()).hexdigest()[:16]
+    folder = Path(cache) / "softcuda" / "loader" / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        link_names(folder, libraries)
+    except OSError:  # no home, or a read-only one
+        folder = Path(tempfile.mkdtemp(prefix="softcuda-"))
+        link_names(folder, libraries)
+    return str(folder)
+
+
+def link_names(folder: Path, libraries: dict[str, Path]) -> None:
+    """Make the links, or leave those that another process made at the same time."""
+    for name, path in libraries.items():
+        link = folder / name
+        try:
+            link.symlink_to(path)
+        except FileExistsError:
+            if link.resolve() != path.resolve():
+                raise
+
+
+def loader_path() -> str:
+    """A value of ``LD_LIBRARY_PATH`` with which a program finds softcuda's libraries first.
+
+    The folders of this process's own ``LD_LIBRARY_PATH`` follow. Raises FileNotFoundError if there is no
+    libsoftcuda.so.
+    """
+    folder = loader_folder()
+    path = os.environ.get("LD_LIBRARY_PATH")
+    return f"{folder}:{path}" if path else folder

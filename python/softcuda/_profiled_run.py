@@ -1,0 +1,62 @@
+"""Runs a program under softcuda's profile, and writes the record."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from softcuda import _profile_data, _profile_html, _profile_text, _profile_trace
+from softcuda._checked_run import has_colours, run
+from softcuda._profile_data import Record
+
+
+def _read(folder: Path) -> list[Record]:
+    """The records of all processes of the program."""
+    records = []
+    for path in sorted(folder.glob("*.json")):
+        sources = path.with_suffix(".sources")
+        texts = json.loads(sources.read_text()) if sources.exists() else {}
+        records.append(_profile_data.parse(path.read_text(), texts))
+    return records
+
+
+def _write(record: Record, options: argparse.Namespace) -> None:
+    if options.output:
+        _profile_html.write(record, options.output)
+        print(f"softcuda: {options.output}", file=sys.stderr)
+    if options.trace:
+        _profile_trace.write(record, options.trace)
+        print(f"softcuda: {options.trace}", file=sys.stderr)
+    if options.text or not (options.output or options.trace):
+        text = _profile_text.report(record, colour=has_colours(sys.stderr))
+        print(text, file=sys.stderr)
+
+
+def run_profiled(
+    command: list[str], options: argparse.Namespace, environment: dict[str, str]
+) -> int:
+    """Run ``command`` and write what was recorded, as ``python -m pycuda profile`` names the options: ``output``,
+    ``text``, ``trace`` and ``timeline``."""
+    with tempfile.TemporaryDirectory(prefix="softcuda-profile-") as folder:
+        # Each process of the program has a report of its own: its number is put for %p.
+        environment = {
+            **os.environ,
+            **environment,
+            "SOFTCUDA_PROFILE": "timeline" if options.timeline else "all",
+            "SOFTCUDA_PROFILE_JSON": os.path.join(folder, "%p.json"),
+            "PYCUDA_PROFILE_SOURCES": os.path.join(folder, "%p.sources"),
+        }
+        status = run(command, environment)
+        records = _read(Path(folder))
+    if not records:
+        print(
+            "softcuda: no profile; the program did not load softcuda, or did not end normally",
+            file=sys.stderr,
+        )
+        return status or 2
+    _write(_profile_data.merge(records), options)
+    return status

@@ -174,14 +174,14 @@ void bind_cuda_array(nb::module_ &module) {
                 },
                 nb::arg("descr"))
             .def("free", &CudaArray::free, nb::lock_self(),
-                 "Give it back now. A second time is an error.")
+                 "Free the array now. Raises LogicError if the array was freed before.")
             .def(
                 "get_descriptor", [](const CudaArray &a) { return Descriptor{a.description()}; },
                 "Width, height, format and channels as an ArrayDescriptor.")
             .def(
                 "get_descriptor_3d",
                 [](const CudaArray &a) { return Descriptor3D{a.description_3d()}; },
-                "The same with depth and flags, as an ArrayDescriptor3D.")
+                "Width, height, depth, format, channels and flags as an ArrayDescriptor3D.")
             .def_prop_ro(
                 "handle",
                 [](const CudaArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
@@ -208,7 +208,8 @@ void bind_cuda_array(nb::module_ &module) {
             .def("get_level", &MipmappedArray::level, nb::arg("level"), nb::keep_alive<0, 1>(),
                  "The Array of one level; level 0 is the largest.")
             .def("free", &MipmappedArray::free, nb::lock_self(),
-                 "Give it and its levels back now. A second time is an error.")
+                 "Free the array with all of its levels now. Raises LogicError if the array was "
+                 "freed before.")
             .def_prop_ro(
                 "handle",
                 [](const MipmappedArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },

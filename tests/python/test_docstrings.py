@@ -12,6 +12,7 @@ import pytest
 import pycuda
 import pycuda.driver as cuda
 from pycuda import (
+    _driver,
     array_api,
     compiler,
     cumath,
@@ -52,9 +53,16 @@ NOT_IMPORTED = {
     "pycuda.__main__", "pycuda.autoinit", "pycuda.autoprimaryctx", "pycuda.gl.autoinit", "pycuda.ipython",
     "pycuda.mpi", "pycuda._mpi_staging", "pycuda._mpi_windows",
 }  # fmt: skip
-# Examples that want what a test does not have: a window system, MPI, several devices; and those of the
-# compiled module, whose objects stand for any program's.
+# Examples that need a window system, MPI or several devices. The compiled module has a test of its own.
 NOT_RUN = {"pycuda.gl", "pycuda.nccl", "pycuda._driver"}
+# Examples of the compiled module that need nvJitLink, or a driver with virtual memory and green contexts.
+NOT_RUN_OF_DRIVER = {
+    "JitLinker",
+    "PhysicalMemory",
+    "VirtualMemory",
+    "GreenContext",
+    "SmResource",
+}
 MODULES = sorted(
     found.name
     for found in pkgutil.walk_packages(pycuda.__path__, "pycuda.")
@@ -95,6 +103,28 @@ def test_examples(device, name):
         if text and ">>>" in text:
             written += failures(one, text, names)
     assert not written, "".join(written)
+
+
+def compiled():
+    """(name, docstring) of the public names of the compiled module."""
+    for name, value in vars(_driver).items():
+        if name.startswith("_"):
+            continue
+        yield name, value.__doc__
+        if inspect.isclass(value):
+            for member, item in vars(value).items():
+                if not member.startswith("_"):
+                    yield f"{name}.{member}", getattr(item, "__doc__", None)
+
+
+def test_examples_of_the_compiled_module(device):
+    written, run = [], 0
+    for name, text in compiled():
+        if text and ">>>" in text and name not in NOT_RUN_OF_DRIVER:
+            run += 1
+            written += failures(name, text, NAMES)
+    assert not written, "".join(written)
+    assert run >= 7
 
 
 def test_a_wrong_example_is_found():

@@ -897,7 +897,9 @@ def get_driver_path() -> str:
 
 def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:
     """
-    Always raises LogicError: CUDA removed the configurable profiler. PyCUDA's signature is kept.
+    Always raises LogicError: CUDA removed the configurable profiler.
+
+    The parameters are those of PyCUDA.
     """
 
 def start_profiler() -> None:
@@ -1016,27 +1018,42 @@ class Context:
 
     @staticmethod
     def get_device() -> Device:
-        """The Device of the context. LogicError where none is current."""
+        """The Device of the context. Raises LogicError if no context is current."""
 
     @staticmethod
     def synchronize() -> None:
-        """Wait for all work in the context."""
+        """Wait for all work in the context, in all of its streams.
+
+        Called on the class, the current context is meant. Ctrl-C ends the wait. Raises the error of a kernel that failed.
+        """
 
     @staticmethod
     def get_limit(limit: int) -> int:
-        """A `limit` of the context, in bytes where it is one of memory."""
+        """A limit of the context. Limits of memory are in bytes.
+
+        limit: a member of pycuda.driver.limit.
+
+        Raises LogicError for a number that is no limit.
+        """
 
     @staticmethod
     def set_limit(limit: int, value: int) -> None:
-        """Set a `limit` of the context; the driver may round it."""
+        """Set a limit of the context. The driver may round the value; get_limit() returns the result.
+
+        limit: a member of pycuda.driver.limit.
+        value: the new value; bytes for limits of memory.
+        """
 
     @staticmethod
     def get_cache_config() -> func_cache:
-        """How the context divides memory between L1 and shared memory."""
+        """How the context divides on-chip memory between the L1 cache and shared memory: a func_cache."""
 
     @staticmethod
     def set_cache_config(cc: int) -> None:
-        """Set how the context divides memory between L1 and shared memory: func_cache."""
+        """Set how the context divides on-chip memory between the L1 cache and shared memory.
+
+        cc: a func_cache. The driver may ignore this preference.
+        """
 
     @staticmethod
     def get_shared_config() -> shared_config:
@@ -1048,11 +1065,17 @@ class Context:
 
     @staticmethod
     def enable_peer_access(peer: Context, flags: int = 0) -> None:
-        """Let kernels and copies of the context reach memory of `peer`."""
+        """Allow kernels and copies of this context to access memory of another context.
+
+        peer: a context on another device.
+        flags: must be 0.
+
+        Raises LogicError if the devices cannot access each other, or if the access is already allowed.
+        """
 
     @staticmethod
     def disable_peer_access(peer: Context) -> None:
-        """Undo enable_peer_access(). LogicError where it was not enabled."""
+        """Undo enable_peer_access(). Raises LogicError if the access was not allowed."""
 
     @staticmethod
     def get_current() -> Context | None:
@@ -1349,7 +1372,10 @@ class PointerHolderBase:
     def __index__(self) -> int: ...
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
         """
-        A memoryview of `size` bytes from `offset` on; for memory that the host can reach.
+        A memoryview of the memory, for memory that the host can access (managed memory, softcuda).
+
+        size: its length in bytes.
+        offset: bytes from the address of get_pointer().
         """
 
 class IPCMemoryHandle:
@@ -1517,7 +1543,7 @@ class DeviceMemoryPool:
     """
     A pool of device memory of the current context. Freed blocks are kept, and serve later allocations.
 
-    The size of a block is rounded up to a bin; the bins grow by a fixed ratio. ``pool.allocate`` can be the
+    The size of a block is rounded up to that of a bin. ``pool.allocate`` can be the
     ``allocator=`` of functions of arrays.
 
     >>> pool = cuda.DeviceMemoryPool()
@@ -1949,27 +1975,71 @@ class MipmappedArray:
     def __exit__(self, *args) -> None: ...
 
 def memcpy_dtoa(ary: object, index: int, src: object, len: int) -> None:
-    """Copy `len` bytes of the device into a one-dimensional array."""
+    """
+    Copy from device memory to a one-dimensional Array.
+
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    src: device memory.
+    len: bytes.
+    """
 
 def memcpy_atod(dest: object, ary: object, index: int, len: int) -> None:
-    """Copy `len` bytes of a one-dimensional array to the device."""
+    """
+    Copy from a one-dimensional Array to device memory.
+
+    dest: device memory.
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    len: bytes.
+    """
 
 def memcpy_atoa(
     dest: object, dest_index: int, src: object, src_index: int, len: int
 ) -> None:
-    """Copy between one-dimensional arrays."""
+    """
+    Copy between one-dimensional Arrays.
+
+    dest, src: the Arrays.
+    dest_index, src_index: bytes from the begin of each.
+    len: bytes.
+    """
 
 def memcpy_htoa(ary: object, index: int, src: object) -> None:
-    """Copy all of the host array `src` into a one-dimensional array."""
+    """
+    Copy a host array to a one-dimensional Array.
+
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    src: a contiguous host array. All of its bytes are copied.
+    """
 
 def py_memcpy_htoa(ary: object, index: int, src: object) -> None:
-    """Copy all of the host array `src` into a one-dimensional array."""
+    """
+    Copy a host array to a one-dimensional Array.
+
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    src: a contiguous host array. All of its bytes are copied.
+    """
 
 def memcpy_atoh(dest: object, ary: object, index: int) -> None:
-    """Fill the host array `dest` from a one-dimensional array."""
+    """
+    Copy from a one-dimensional Array to a host array.
+
+    dest: a contiguous, writable host array. All of its bytes are filled.
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    """
 
 def py_memcpy_atoh(dest: object, ary: object, index: int) -> None:
-    """Fill the host array `dest` from a one-dimensional array."""
+    """
+    Copy from a one-dimensional Array to a host array.
+
+    dest: a contiguous, writable host array. All of its bytes are filled.
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    """
 
 class Memcpy2D:
     """A copy of rows of bytes."""
@@ -2428,7 +2498,13 @@ def module_from_buffer(
     message_handler: object | None = None,
 ) -> Module:
     """
-    Load a cubin, a fatbin or PTX. `options` are pairs of jit_option and int; `message_handler(success, info, error)` is called with the compiler's words.
+    Load a cubin, a fatbin or PTX into the current context.
+
+    buffer: the image as bytes.
+    options: pairs of a jit_option and an int.
+    message_handler: is called as ``message_handler(success, info, error)`` with the messages of the compiler.
+
+    Raises LogicError if the driver cannot load the image.
     """
 
 class Function:
@@ -2461,7 +2537,10 @@ class Function:
         """
         prepare(arg_types, texrefs=[]) -> self
 
-        Tell the arguments' types once: a format of the struct module, or numpy types, with "P" for pointers.
+        Set the argument types of prepared_call() and its variants. Returns the Function.
+
+        arg_types: a format of the struct module such as "PPi", or a list of NumPy types and "P" for pointers.
+        texrefs: texture references that the kernel uses.
         """
 
     def prepared_call(
@@ -2492,7 +2571,9 @@ class Function:
         """
         prepared_async_call(grid, block, stream, *args, shared_size=0)
 
-        prepared_call() in a stream. A ``stream`` of None is the default stream.
+        prepared_call() in a stream.
+
+        stream: a Stream; None is the default stream.
         """
 
     def prepared_timed_call(
@@ -2505,7 +2586,9 @@ class Function:
         """
         prepared_timed_call(grid, block, *args, shared_size=0)
 
-        prepared_call() with a timer. Returns a function, which waits for the kernel and returns its time in seconds.
+        prepared_call() with a timer.
+
+        Returns a function, which waits for the kernel and returns its time in seconds.
         """
 
     def bind(
@@ -2536,7 +2619,12 @@ class Function:
         """
         set_attribute(function_attribute, value)
 
-        Set one of the attributes that can be set, such as MAX_DYNAMIC_SHARED_SIZE_BYTES.
+        Set an attribute of the kernel.
+
+        attribute: a function_attribute that can be set, such as MAX_DYNAMIC_SHARED_SIZE_BYTES.
+        value: the new value.
+
+        Raises LogicError for an attribute that cannot be set.
         """
 
     def set_cache_config(self, cache_config: int, /) -> None:
@@ -3049,7 +3137,10 @@ def mem_get_allocation_granularity(
     device: Device, recommended: bool | None = False
 ) -> int:
     """
-    What sizes of PhysicalMemory and VirtualMemory are multiples of, in bytes.
+    The granularity in bytes: the sizes of PhysicalMemory and VirtualMemory are multiples of this number.
+
+    device: the Device.
+    recommended: True for the granularity with the best speed, False for the smallest one.
     """
 
 class VirtualMemory:
@@ -3094,7 +3185,10 @@ class VirtualMemory:
 
     def get_access(self, device: Device, offset: int = 0) -> mem_access:
         """
-        The access of a device to the memory at an offset in bytes: a member of mem_access.
+        The access of a device to mapped memory: a member of mem_access.
+
+        device: the Device.
+        offset: bytes from the begin of the range.
         """
 
     def close(self) -> None:
@@ -3119,7 +3213,12 @@ class SmResource:
 
     def split(self, least: int, groups: int = 0) -> tuple[list[SmResource], SmResource]:
         """
-        (groups, remaining): groups of at least `least` multiprocessors that share none, as many as there can be or at most `groups`, and what is in none of them. The device rounds sizes up; LogicError where they do not fit.
+        Split into disjoint groups of multiprocessors. Returns (groups, remaining multiprocessors).
+
+        least: the smallest number of multiprocessors in a group. The device rounds the number up.
+        groups: the largest number of groups; 0 is as many as possible.
+
+        Raises LogicError if there are too few multiprocessors for one group.
         """
 
     def __repr__(self) -> str: ...
@@ -3212,7 +3311,12 @@ class RegisteredMapping:
         """(address, bytes) of a buffer."""
 
     def array(self, index: int, level: int) -> Array:
-        """The Array of an image: a face or layer, and a level of its mipmap."""
+        """
+        The Array of a mapped image.
+
+        index: the face of a cube map, or the layer.
+        level: the mipmap level; 0 is the largest.
+        """
 
 def have_gl_ext() -> bool:
     """
@@ -3230,19 +3334,39 @@ class TextureReference:
         self, devptr: object, bytes: int, allow_offset: bool | None = False
     ) -> int:
         """
-        Read memory of the device with tex1Dfetch. Returns the offset in bytes that the kernel has to add.
+        Bind device memory, which the kernel reads with tex1Dfetch.
+
+        devptr: device memory.
+        bytes: the size.
+        allow_offset: True accepts an address that is not aligned for textures.
+
+        Returns the offset in bytes that the kernel must add to its index; 0 for an aligned address.
         """
 
     def set_address_2d(self, devptr: object, descr: object, pitch: int) -> None:
-        """Read rows of memory that start `pitch` bytes apart."""
+        """
+        Bind rows in device memory, which the kernel reads as a two-dimensional texture.
+
+        devptr: device memory.
+        descr: an ArrayDescriptor with width, height, format and channels.
+        pitch: bytes from the begin of a row to the begin of the next row.
+        """
 
     def set_format(self, format: int, num_components: int) -> None:
         """
-        Elements and channels of memory that is bound: array_format, and 1, 2 or 4.
+        Set the format of device memory that is bound with set_address().
+
+        format: a member of array_format.
+        num_components: channels of an element: 1, 2 or 4.
         """
 
     def set_address_mode(self, dim: int, am: int) -> None:
-        """What reading outside gives, for one dimension: address_mode."""
+        """
+        Set which element a read outside of the texture returns, for one dimension.
+
+        dim: the dimension, from 0.
+        am: a member of address_mode.
+        """
 
     def set_filter_mode(self, fm: int) -> None:
         """POINT reads one element, LINEAR mixes neighbours: filter_mode."""
@@ -3279,7 +3403,10 @@ class SurfaceReference:
 
     def set_array(self, array: object, flags: int = 0) -> None:
         """
-        Read and write this Array, which was made with array3d_flags.SURFACE_LDST.
+        Bind an Array, which the kernel then reads and writes.
+
+        array: an Array that was made with array3d_flags.SURFACE_LDST.
+        flags: must be 0.
         """
 
     def get_array(self) -> object:
@@ -3390,7 +3517,13 @@ def compile_source(
     target: str,
     name_expressions: Sequence[str],
 ) -> CompileResult:
-    """Compile CUDA C++. `target` "image" is what the driver in use takes."""
+    """
+    Compile CUDA C++. Returns a CompileResult. pycuda.compiler.compile() has the meaning of the parameters.
+
+    target: "cubin", "ptx", "fatbin", "ltoir", or "image" for the kind that the driver in use loads.
+
+    Raises CompileError with the compiler's messages.
+    """
 
 def add_compiler_directory(path: str) -> None:
     """Also look for NVRTC and the CUDA headers in this folder."""
@@ -3422,7 +3555,12 @@ class ElementwiseKernel:
         slice: slice | None = None,
         stream: Stream | None = None,
     ) -> None:
-        """Runs the kernel."""
+        """
+        Run the kernel on arrays and numbers.
+
+        args: the arguments of the kernel's declaration, in this order. Arrays have one shape.
+        range, slice: restrict the elements, as in PyCUDA.
+        """
 
     def source(self) -> str:
         """The CUDA C++ for arrays whose elements lie one after the other."""
@@ -3602,7 +3740,12 @@ class ArrayMemory(DeviceAllocation):
         """Give the memory back to the pool now. A second time is an error."""
 
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        """A memoryview of the address; for memory that the host can reach."""
+        """
+        A memoryview of the memory, for memory that the host can access (managed memory, softcuda).
+
+        size: its length in bytes.
+        offset: bytes from the begin of the memory.
+        """
 
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
@@ -3638,7 +3781,12 @@ class ReductionKernel:
         allocator: object = None,
         kernel_wrapper: None = None,
     ) -> ArrayBase:
-        """Reduces; the result is an array of no dimension, or `out`."""
+        """
+        Reduce the arrays. Returns ``out``, or a new array without axes.
+
+        out: an array for the result.
+        allocator: the allocator of the result.
+        """
 
     def source(self) -> str:
         """The CUDA C++ for arrays whose elements lie one after the other."""

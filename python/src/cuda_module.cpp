@@ -136,8 +136,12 @@ void bind_module(nb::module_ &module) {
                "cannot load its contents.");
     module.def("module_from_buffer", module_from_buffer, nb::arg("buffer"),
                nb::arg("options") = nb::make_tuple(), nb::arg("message_handler") = nb::none(),
-               "Load a cubin, a fatbin or PTX. `options` are pairs of jit_option and int; "
-               "`message_handler(success, info, error)` is called with the compiler's words.");
+               "Load a cubin, a fatbin or PTX into the current context.\n\n"
+               "buffer: the image as bytes.\n"
+               "options: pairs of a jit_option and an int.\n"
+               "message_handler: is called as ``message_handler(success, info, error)`` with the "
+               "messages of the compiler.\n\n"
+               "Raises LogicError if the driver cannot load the image.");
 }
 
 } // namespace pycuda::python

@@ -202,7 +202,10 @@ void bind_device_memory(nb::module_ &module) {
                 return view_of(pointer_of(self), size, offset);
             },
             nb::arg("size"), nb::arg("offset") = 0,
-            "A memoryview of `size` bytes from `offset` on; for memory that the host can reach.");
+            "A memoryview of the memory, for memory that the host can access (managed memory, "
+            "softcuda).\n\n"
+            "size: its length in bytes.\n"
+            "offset: bytes from the address of get_pointer().");
 
     nb::class_<IpcMemory>(module, "IPCMemoryHandle",
                           "Memory of another process.\n\n"

@@ -176,8 +176,11 @@ constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
 
 const PyMethodDef own_methods[] = {
     {"prepare", method(function_prepare), METH_VARARGS | METH_KEYWORDS,
-     "prepare(arg_types, texrefs=[]) -> self\n\nTell the arguments' types once: a format of the "
-     "struct module, or numpy types, with \"P\" for pointers."},
+     "prepare(arg_types, texrefs=[]) -> self\n\n"
+     "Set the argument types of prepared_call() and its variants. Returns the Function.\n\n"
+     "arg_types: a format of the struct module such as \"PPi\", or a list of NumPy types and \"P\" "
+     "for pointers.\n"
+     "texrefs: texture references that the kernel uses."},
     {"prepared_call", method(function_prepared_call), with_keywords,
      "prepared_call(grid, block, *args, shared_size=0)\n\n"
      "Launch with the argument types of prepare().\n\n"
@@ -186,11 +189,12 @@ const PyMethodDef own_methods[] = {
      "shared_size: bytes of dynamic shared memory."},
     {"prepared_async_call", method(function_prepared_async_call), with_keywords,
      "prepared_async_call(grid, block, stream, *args, shared_size=0)\n\n"
-     "prepared_call() in a stream. A ``stream`` of None is the default stream."},
+     "prepared_call() in a stream.\n\n"
+     "stream: a Stream; None is the default stream."},
     {"prepared_timed_call", method(function_prepared_timed_call), with_keywords,
      "prepared_timed_call(grid, block, *args, shared_size=0)\n\n"
-     "prepared_call() with a timer. Returns a function, which waits for the kernel and returns its "
-     "time in seconds."},
+     "prepared_call() with a timer.\n\n"
+     "Returns a function, which waits for the kernel and returns its time in seconds."},
     {"bind", method(function_bind), with_keywords,
      "bind(*args, block, grid=(1, 1), stream=None, shared=0) -> BoundLaunch\n\n"
      "Check and pack the arguments of a launch once. Returns a BoundLaunch, whose call launches "
@@ -203,8 +207,11 @@ const PyMethodDef own_methods[] = {
      "The value of an attribute of the kernel, such as function_attribute.NUM_REGS (registers of a "
      "thread)."},
     {"set_attribute", set_attribute, METH_VARARGS,
-     "set_attribute(function_attribute, value)\n\nSet one of the attributes that can be set, such "
-     "as MAX_DYNAMIC_SHARED_SIZE_BYTES."},
+     "set_attribute(function_attribute, value)\n\n"
+     "Set an attribute of the kernel.\n\n"
+     "attribute: a function_attribute that can be set, such as MAX_DYNAMIC_SHARED_SIZE_BYTES.\n"
+     "value: the new value.\n\n"
+     "Raises LogicError for an attribute that cannot be set."},
     {"set_cache_config", set_cache_config, METH_O,
      "set_cache_config(func_cache)\n\n"
      "Set how the device divides on-chip memory between the L1 cache and shared memory for this "

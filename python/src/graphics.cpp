@@ -201,7 +201,9 @@ void bind_graphics(nb::module_ &module) {
              "(address, bytes) of a buffer.")
         .def("array", &RegisteredMapping::array, nb::lock_self(), nb::arg("index"),
              nb::arg("level"),
-             "The Array of an image: a face or layer, and a level of its mipmap.");
+             "The Array of a mapped image.\n\n"
+             "index: the face of a cube map, or the layer.\n"
+             "level: the mipmap level; 0 is the largest.");
 
     module.def("have_gl_ext", have_opengl,
                "Whether the driver in use can share objects with OpenGL: see pycuda.gl.");

@@ -79,8 +79,8 @@ void bind_init(nb::module_ &module) {
                         "and stop_profiler() mark what they collect");
         },
         nb::arg("config_file"), nb::arg("output_file"), nb::arg("output_mode"),
-        "Always raises LogicError: CUDA removed the configurable profiler. PyCUDA's signature is "
-        "kept.");
+        "Always raises LogicError: CUDA removed the configurable profiler.\n\n"
+        "The parameters are those of PyCUDA.");
     module.def(
         "start_profiler", [] { driver().cuProfilerStart(); },
         "Start collecting profiles in a program that runs under NVIDIA's profilers.\n\n"

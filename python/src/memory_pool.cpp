@@ -132,8 +132,8 @@ void bind_memory_pool(nb::module_ &module) {
     nb::class_<DevicePool> device_pool(module, "DeviceMemoryPool", nb::is_weak_referenceable(),
                                        "A pool of device memory of the current context. Freed "
                                        "blocks are kept, and serve later allocations.\n\n"
-                                       "The size of a block is rounded up to a bin; the bins grow "
-                                       "by a fixed ratio. ``pool.allocate`` can be the\n"
+                                       "The size of a block is rounded up to that of a bin. "
+                                       "``pool.allocate`` can be the\n"
                                        "``allocator=`` of functions of arrays.\n\n"
                                        ">>> pool = cuda.DeviceMemoryPool()\n"
                                        ">>> block = pool.allocate(1000)\n"

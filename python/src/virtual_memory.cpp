@@ -75,7 +75,10 @@ void bind_virtual_memory(nb::module_ &module) {
                                recommended ? Granularity::Recommended : Granularity::Minimum);
         },
         nb::arg("device"), nb::arg("recommended") = false,
-        "What sizes of PhysicalMemory and VirtualMemory are multiples of, in bytes.");
+        "The granularity in bytes: the sizes of PhysicalMemory and VirtualMemory are multiples of "
+        "this number.\n\n"
+        "device: the Device.\n"
+        "recommended: True for the granularity with the best speed, False for the smallest one.");
 
     nb::class_<VirtualMemory>(
         module, "VirtualMemory", nb::is_weak_referenceable(),
@@ -117,7 +120,9 @@ void bind_virtual_memory(nb::module_ &module) {
                     .attr("mem_access")(int{range.access(device, offset)});
             },
             nb::lock_self(), nb::arg("device"), nb::arg("offset") = 0,
-            "The access of a device to the memory at an offset in bytes: a member of mem_access.")
+            "The access of a device to mapped memory: a member of mem_access.\n\n"
+            "device: the Device.\n"
+            "offset: bytes from the begin of the range.")
         .def("close", &VirtualMemory::close, nb::lock_self(),
              "Unmap all memory and free the addresses. A second call does nothing.")
         .def_prop_ro("size", &VirtualMemory::size, "In bytes.")

@@ -1,10 +1,13 @@
 """The examples in the package's docstrings run and print what they say."""
 
+import ast
 import doctest
 import importlib
 import inspect
 import io
 import pkgutil
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +31,9 @@ from pycuda import (
 )
 from pycuda.arrays import registry
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import reference  # noqa: E402
 
 # What all examples may use without an import.
 NAMES = {
@@ -125,6 +131,43 @@ def test_examples_of_the_compiled_module(device):
             written += failures(name, text, NAMES)
     assert not written, "".join(written)
     assert run >= 7
+
+
+# Functions with several parameters that one line describes: methods of NumPy's names, whose class says that they
+# are NumPy's, and calls of objects, whose class has the parameters.
+BRIEF = {
+    "dask.Generator", "dask.RandomState", "driver.Function.__call__",
+}  # fmt: skip
+
+
+def several_parameters():
+    """(name, docstring) of the functions in the reference that have two parameters or more, but for stream.
+
+    Stubs of functions that the registry makes have no docstrings; their sources are checked above.
+    """
+    for module in reference.MODULES:
+        for public in reference.Sources(reference.ROOT).public(module):
+            node = public.nodes[0]
+            found = {public.name: public.nodes}
+            if isinstance(node, ast.ClassDef):
+                members = reference.members(node)
+                found = {f"{public.name}.{k}": v for k, v in members.items()}
+            for name, nodes in found.items():
+                text = reference.docstring(nodes)
+                if isinstance(nodes[0], ast.FunctionDef) and text:
+                    a = nodes[0].args
+                    names = {one.arg for one in a.posonlyargs + a.args + a.kwonlyargs}
+                    if len(names - {"self", "cls", "stream"}) > 1:
+                        yield f"{module}.{name}", text
+
+
+def test_functions_of_several_parameters_describe_them():
+    """One line cannot say the meaning, the unit and the default of two parameters."""
+    functions = dict(several_parameters())
+    assert len(functions) > 300
+    brief = {name for name, text in functions.items() if "\n" not in text.strip()}
+    left = {name for name in brief if not {name, name.rpartition(".")[0]} & BRIEF}
+    assert not left
 
 
 def test_a_wrong_example_is_found():

@@ -25,11 +25,10 @@ TABLE = Path(__file__).resolve().parent.parent / "docs/numpy_functions.md"
 HEAD = """\
 # NumPy's functions
 
-`tools/numpy_functions.py` makes this table of NumPy {version} and of what `pycuda` has; a test checks
-that it is current. *Present* means that `numpy.f(x)` of a `GPUArray` gives a `GPUArray` with NumPy's
-types, shapes and values; `pycuda.gpuarray` has it under the same name. Of *host* functions, no argument
-can be an array of the device. What is absent raises `TypeError` with its name; `x.get()` gives the host's
-array for it.
+`tools/numpy_functions.py` makes this table of NumPy {version} and `pycuda`; a test checks that it is current.
+*Present*: `numpy.f(x)` of a `GPUArray` returns a `GPUArray` with NumPy's types, shapes and values, and
+`pycuda.gpuarray` has the function under the same name. *Host*: the function takes no device array. *Absent*: the
+function raises `TypeError` with its name; pass `x.get()`, a copy on the host, instead.
 
 """
 

@@ -142,20 +142,13 @@ def table(passes: list[Pass], figures: Figures | None) -> str:
     text = [
         "# The passes of softcuda's compiler",
         "",
-        "Made by `./run tools/passes.py write docs/passes.md`. `softcuda/src/compiler/pipeline.cpp` is the list"
-        " itself, with the",
-        "order in which passes run, some of them more than once. `SOFTCUDA_DUMP=name,...` prints a kernel after"
-        " passes,",
-        "`SOFTCUDA_SKIP=name,...` leaves out those that compiled code is right without, and `SOFTCUDA_VERIFY=1`"
-        " checks the IR",
-        "after each pass over it.",
+        "Made by `./run tools/passes.py write docs/passes.md`. `softcuda/src/compiler/pipeline.cpp` lists the passes",
+        "in their order; some passes run more than once. `SOFTCUDA_DUMP=name,...` prints a kernel after these passes.",
+        "`SOFTCUDA_SKIP=name,...` skips optional passes. `SOFTCUDA_VERIFY=1` checks the IR after each pass over the IR.",
         "",
-        "Lines are those of the pass' own source files. The other columns are times without the pass, divided by"
-        " times with all",
-        "passes, over the kernels of `benchmarks/softcuda`: the geometric mean of compile times and of run times,"
-        " and the kernel",
-        "whose run time the pass matters most to. Compiled code would be wrong without the passes that have no"
-        " figures.",
+        "The column lines counts the lines of the pass's own source files. The other columns are times without the pass",
+        "divided by times with all passes, over the kernels of `benchmarks/softcuda`: the geometric means of compile times",
+        "and of run times, and the kernel with the largest change of its run time. Passes without figures are required.",
     ]
     if figures is None:
         text += ["", "Times have not been recorded for this version."]

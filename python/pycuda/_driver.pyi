@@ -36,19 +36,37 @@ class Error(Exception):
     parameter: int | None
 
 class MemoryError(Error):
-    """The device is out of memory."""
+    """
+    Raised when the device has too little free memory.
+
+    The message has the number of bytes that were wanted and that are free.
+    """
 
 class LaunchError(Error):
-    """A kernel failed, or could not start."""
+    """
+    Raised when a kernel failed while it ran, or could not start.
+
+    A call that waits reports a failure of an earlier kernel. After such a failure the context is unusable.
+    """
 
 class RuntimeError(Error):
-    """No device, no code for this device, or a device in trouble."""
+    """
+    Raised when there is no device, no code for this device, no such file, or a fault of the device.
+    """
 
 class LogicError(Error):
-    """The program asked for what cannot be."""
+    """
+    Raised when a call is invalid in the current state: a wrong argument, no context, a freed object.
+
+    An invalid memory access of a kernel is a LogicError, too.
+    """
 
 class ArgumentError(LogicError, TypeError):
-    """A kernel cannot take an argument, or the number of arguments is wrong."""
+    """
+    Raised when the arguments of a launch do not match the kernel's parameters.
+
+    The message names the kernel, the argument, the value and the expected type.
+    """
 
 class device_attribute(pycuda._enum.DriverEnum):
     names: dict = ...
@@ -857,12 +875,18 @@ TR_DEFAULT: int = -1
 
 def init(flags: int = 0) -> None:
     """
-    Initialise the driver. Must precede everything else; may be called again.
+    Initialise the driver. Call it before every other function; pycuda.autoinit does so.
+
+    flags: must be 0.
+
+    A second call does nothing. Raises RuntimeError if there is no device, and LogicError for other flags.
     """
 
 def get_version() -> tuple[int, int, int]:
     """
-    CUDA version of the headers PyCUDA was built with: (major, minor, revision).
+    The CUDA version of the headers that PyCUDA was built with: (major, minor, revision).
+
+    get_driver_version() is the version of the driver in use.
     """
 
 def get_driver_version() -> int:
@@ -872,16 +896,37 @@ def get_driver_path() -> str:
     """Path of the driver library in use: NVIDIA's, or softcuda's."""
 
 def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:
-    """Always an error: CUDA has no configurable profiler any more."""
+    """
+    Always raises LogicError: CUDA removed the configurable profiler.
+
+    The parameters are those of PyCUDA.
+    """
 
 def start_profiler() -> None:
-    """Start collecting profiles."""
+    """
+    Start collecting profiles in a program that runs under NVIDIA's profilers.
+
+    Without a profiler the call does nothing. pycuda.profile() records a profile without another program.
+    """
 
 def stop_profiler() -> None:
-    """Stop collecting profiles."""
+    """
+    Stop collecting profiles in a program that runs under NVIDIA's profilers; see start_profiler().
+    """
 
 class Device:
-    """A GPU, or softcuda's picture of one."""
+    """
+    A GPU, or a device of softcuda.
+
+    ordinal: the number of the device, from 0 to Device.count() - 1.
+    pci_bus_id: instead, the device's place on the bus, such as "0000:01:00.0".
+
+    ``with device:`` makes the device's primary context current in a block. Raises LogicError if there is no such
+    device, or before init().
+
+    >>> cuda.Device(0).get_attribute(cuda.device_attribute.WARP_SIZE)
+    32
+    """
 
     @overload
     def __init__(self, ordinal: int) -> None: ...
@@ -889,42 +934,71 @@ class Device:
     def __init__(self, pci_bus_id: str) -> None: ...
     @staticmethod
     def count() -> int:
-        """How many devices there are."""
+        """
+        The number of devices. CUDA_VISIBLE_DEVICES hides devices; SOFTCUDA_DEVICES sets the number of softcuda's.
+        """
 
     def name(self) -> str:
-        """The device's name, as its maker prints it."""
+        """The device's name, such as "NVIDIA H200"."""
 
     def pci_bus_id(self) -> str:
-        """Where it is plugged in: "0000:01:00.0"."""
+        """
+        The device's place on the PCI bus: "domain:bus:device.function", such as "0000:01:00.0".
+        """
 
     def uuid(self) -> bytes:
-        """The 16 bytes that name this device anywhere."""
+        """The 16 bytes that identify this device on all machines."""
 
     def compute_capability(self) -> tuple[int, int]:
-        """(major, minor)"""
+        """
+        The compute capability, (major, minor). Kernels are compiled for ``sm_<major><minor>``.
+        """
 
     def total_memory(self) -> int:
-        """In bytes."""
+        """
+        The size of the device's memory in bytes. mem_get_info() has the free bytes.
+        """
 
     def get_attribute(self, attr: int) -> int:
-        """The value of a device_attribute. LogicError for a number that is none."""
+        """
+        The value of an attribute of the device.
+
+        attr: a member of device_attribute. The attribute defines the unit: bytes, kHz, 0 or 1 ...
+
+        Raises LogicError for a number that is no attribute.
+
+        >>> cuda.Device(0).get_attribute(cuda.device_attribute.MAX_THREADS_PER_BLOCK)
+        1024
+        """
 
     def get_attributes(self) -> dict[device_attribute, int]:
         """All attributes that the driver knows, by member of device_attribute."""
 
     def __getattr__(self, name: str) -> int: ...
     def make_context(self, flags: int = 0) -> Context:
-        """A new context on this device, made current."""
+        """
+        Make a new context on this device, and make the context current in this thread.
+
+        flags: a sum of ctx_flags, such as ctx_flags.SCHED_BLOCKING_SYNC.
+
+        detach() ends the context. Most programs use retain_primary_context(), whose context other libraries share.
+        """
 
     def retain_primary_context(self) -> Context:
         """
-        The context that torch, CuPy and the CUDA runtime use; not made current.
+        The primary context of the device, which torch, CuPy and the CUDA runtime also use.
+
+        The context does not become current: call push(), or use the context in ``with``.
         """
 
     def __enter__(self) -> Device: ...
     def __exit__(self, *args) -> None: ...
     def can_access_peer(self, dev: Device) -> bool:
-        """Whether kernels of this device can reach memory of the other one."""
+        """
+        Whether kernels of this device can access memory of ``dev``.
+
+        Context.enable_peer_access() allows the access.
+        """
 
     @property
     def handle(self) -> int:
@@ -944,27 +1018,42 @@ class Context:
 
     @staticmethod
     def get_device() -> Device:
-        """The Device of the context. LogicError where none is current."""
+        """The Device of the context. Raises LogicError if no context is current."""
 
     @staticmethod
     def synchronize() -> None:
-        """Wait for all work in the context."""
+        """Wait for all work in the context, in all of its streams.
+
+        Called on the class, the current context is meant. Ctrl-C ends the wait. Raises the error of a kernel that failed.
+        """
 
     @staticmethod
     def get_limit(limit: int) -> int:
-        """A `limit` of the context, in bytes where it is one of memory."""
+        """A limit of the context. Limits of memory are in bytes.
+
+        limit: a member of pycuda.driver.limit.
+
+        Raises LogicError for a number that is no limit.
+        """
 
     @staticmethod
     def set_limit(limit: int, value: int) -> None:
-        """Set a `limit` of the context; the driver may round it."""
+        """Set a limit of the context. The driver may round the value; get_limit() returns the result.
+
+        limit: a member of pycuda.driver.limit.
+        value: the new value; bytes for limits of memory.
+        """
 
     @staticmethod
     def get_cache_config() -> func_cache:
-        """How the context divides memory between L1 and shared memory."""
+        """How the context divides on-chip memory between the L1 cache and shared memory: a func_cache."""
 
     @staticmethod
     def set_cache_config(cc: int) -> None:
-        """Set how the context divides memory between L1 and shared memory: func_cache."""
+        """Set how the context divides on-chip memory between the L1 cache and shared memory.
+
+        cc: a func_cache. The driver may ignore this preference.
+        """
 
     @staticmethod
     def get_shared_config() -> shared_config:
@@ -976,16 +1065,24 @@ class Context:
 
     @staticmethod
     def enable_peer_access(peer: Context, flags: int = 0) -> None:
-        """Let kernels and copies of the context reach memory of `peer`."""
+        """Allow kernels and copies of this context to access memory of another context.
+
+        peer: a context on another device.
+        flags: must be 0.
+
+        Raises LogicError if the devices cannot access each other, or if the access is already allowed.
+        """
 
     @staticmethod
     def disable_peer_access(peer: Context) -> None:
-        """Undo enable_peer_access(). LogicError where it was not enabled."""
+        """Undo enable_peer_access(). Raises LogicError if the access was not allowed."""
 
     @staticmethod
     def get_current() -> Context | None:
         """
-        The context that is current in this thread, whoever made it so, or None.
+        The current context of this thread, or None.
+
+        The driver is asked, so the result may be a context that another library made current.
         """
 
     @staticmethod
@@ -998,30 +1095,48 @@ class Context:
 
     @staticmethod
     def get_default() -> Context | None:
-        """The context of threads that have none, or None."""
+        """
+        The context that threads without a current context use, or None. set_default() sets it.
+        """
 
     @staticmethod
     def from_handle(handle: int) -> Context:
-        """A CUcontext of other code, which keeps it alive."""
+        """
+        A Context for a CUcontext that other code owns.
+
+        handle: the CUcontext as an int. The other code must keep it alive.
+        """
 
     @staticmethod
     def attach(flags: int = 0) -> Context:
-        """The current context, pushed once more. Deprecated."""
+        """
+        Push the current context once more, and return it. Deprecated, as in PyCUDA.
+        """
 
     @staticmethod
     def pop() -> Context:
-        """Take the context on top off this thread's stack."""
+        """
+        Remove the top of this thread's context stack, and return the removed context.
+
+        Raises LogicError if the stack is empty. The context below becomes current.
+        """
 
     def push(self) -> None:
-        """Make it current, on top of this thread's stack."""
+        """
+        Push the context on this thread's context stack: the context becomes current. pop() undoes it.
+        """
 
     def set_current(self) -> None:
-        """Replace the top of this thread's stack."""
+        """Replace the top of this thread's context stack by this context."""
 
     def __enter__(self) -> Context: ...
     def __exit__(self, *args) -> None: ...
     def detach(self) -> None:
-        """Give the context up. A second time is an error."""
+        """
+        Release the context. A context of make_context() is destroyed, a primary context is released.
+
+        Raises LogicError if detach() was called before.
+        """
 
     def get_api_version(self) -> int:
         """The version of the driver API that the context was made for: 3020."""
@@ -1040,24 +1155,61 @@ class Context:
     def __repr__(self) -> str: ...
 
 def mem_get_info() -> tuple[int, int]:
-    """(free, total) memory of the current device in bytes."""
+    """
+    The memory of the current device in bytes: (free, total).
+
+    Memory in pools, as of arrays that were dropped, counts as used. Raises LogicError without a context.
+
+    >>> free, total = cuda.mem_get_info()
+    >>> 0 < free <= total
+    True
+    """
 
 class Stream:
-    """A queue of work on the device of the current context."""
+    """
+    A queue of work on the device of the current context. The work runs in the order of the calls.
+
+    flags: 0, or stream_flags.NON_BLOCKING for a stream that does not wait for the default stream.
+    priority: lower numbers are more urgent; 0 is the default. The driver clips the number to its range.
+
+    ``with stream:`` makes the stream the thread's current stream: kernels, copies and operations on arrays use it.
+
+    >>> stream = cuda.Stream()
+    >>> with stream:
+    ...     x = gpuarray.zeros(3) + 1
+    >>> stream.synchronize()
+    """
 
     def __init__(self, flags: int = 0, priority: int = 0) -> None: ...
     @staticmethod
     def from_handle(handle: int) -> Stream:
-        """A CUstream of other code, which keeps it alive."""
+        """
+        A Stream for a CUstream that other code owns.
+
+        handle: the CUstream as an int. The other code must keep it alive.
+        """
 
     def synchronize(self) -> None:
-        """Wait for all work in the stream."""
+        """
+        Wait for all work in the stream. Ctrl-C ends the wait.
+
+        Raises the error of a kernel that failed, and LogicError if the stream was closed.
+        """
 
     def is_done(self) -> bool:
-        """Whether all work in the stream is done."""
+        """True if all work in the stream is done. Does not wait."""
 
     def wait_for_event(self, evt: Event) -> None:
-        """Work put in after this waits for the event `evt`."""
+        """
+        Let later work of this stream wait for an event. The call itself does not wait.
+
+        evt: an Event that was recorded in any stream, also of another device. An event that was never recorded is
+          no reason to wait.
+
+        >>> first, second = cuda.Stream(), cuda.Stream()
+        >>> done = cuda.Event().record(first)
+        >>> second.wait_for_event(done)
+        """
 
     @property
     def handle(self) -> int:
@@ -1069,46 +1221,84 @@ class Stream:
 
     @property
     def flags(self) -> int:
-        """Of stream_flags."""
+        """The flags that the stream was made with, a sum of stream_flags."""
 
     def __enter__(self) -> Stream: ...
     def __exit__(self, *args) -> None: ...
     def close(self) -> None:
-        """Give it back now. Work in it is still done."""
+        """
+        Destroy the stream now. Queued work still runs.
+
+        A second call does nothing. Other functions raise LogicError for a closed stream.
+        """
 
     def __cuda_stream__(self) -> tuple[int, int]: ...
     def __repr__(self) -> str: ...
 
 class Event:
-    """A point in a stream that can be waited for and timed."""
+    """
+    A point in a stream. Other streams and threads can wait for an event, and two events measure a time.
+
+    flags: a sum of event_flags: BLOCKING_SYNC, DISABLE_TIMING, INTERPROCESS (together with DISABLE_TIMING).
+
+    >>> start, end = cuda.Event(), cuda.Event()
+    >>> _ = start.record()
+    >>> _ = end.record()
+    >>> end.synchronize().time_since(start) >= 0
+    True
+    """
 
     def __init__(self, flags: int = 0) -> None: ...
     def record(self, stream: object | None = None) -> Event:
-        """Put the event into a stream; returns the event."""
+        """
+        Record the event: it is complete when all earlier work of the stream is done. Returns the event.
+
+        stream: a Stream; by default the thread's current stream.
+        """
 
     def synchronize(self) -> Event:
-        """Wait for the event; returns the event."""
+        """
+        Wait until the work before the last record() is done. Returns the event. Ctrl-C ends the wait.
+        """
 
     def query(self) -> bool:
-        """Whether all work before the last record() is done."""
+        """
+        True if all work before the last record() is done, or if the event was never recorded. Does not wait.
+        """
 
     def time_since(self, start: Event) -> float:
-        """Milliseconds from `start` to this event."""
+        """
+        The time from another event to this event in milliseconds.
+
+        start: the earlier event.
+
+        Raises LogicError if one of the two was not recorded, is not complete, or was made with DISABLE_TIMING.
+        """
 
     def time_till(self, end: Event) -> float:
-        """Milliseconds from this event to `end`."""
+        """
+        The time from this event to another event in milliseconds; see time_since().
+        """
 
     def ipc_handle(self) -> bytearray:
-        """64 bytes for Event.from_ipc_handle in another process."""
+        """
+        The 64 bytes with which Event.from_ipc_handle() opens this event in another process.
+
+        The event must be made with event_flags.INTERPROCESS and DISABLE_TIMING.
+        """
 
     @staticmethod
     def from_ipc_handle(handle: object) -> Event:
         """
-        The event of another process, from its ipc_handle(). LogicError where it is gone.
+        Open an event of another process.
+
+        handle: the 64 bytes of ipc_handle() in the other process.
+
+        Raises LogicError if the event does not exist any more.
         """
 
     def close(self) -> None:
-        """Give it back now."""
+        """Destroy the event now. A second call does nothing."""
 
     def __enter__(self) -> Event: ...
     def __exit__(self, *args) -> None: ...
@@ -1118,13 +1308,28 @@ class Event:
         """The CUevent, as an int."""
 
 class DeviceAllocation:
-    """Memory on the device."""
+    """
+    Memory on the device. mem_alloc() makes it, and the last reference frees it.
+
+    int(memory) is the address. memory + n is the address n bytes further.
+    """
 
     def free(self) -> None:
-        """Give the memory back now. A second time is an error."""
+        """
+        Free the memory now. Work that uses the memory must be done.
+
+        Raises LogicError if the memory was freed before.
+        """
 
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        """A memoryview of the address; for memory that the host can reach."""
+        """
+        A memoryview of the memory, for memory that the host can access (managed memory, softcuda).
+
+        size: its length in bytes.
+        offset: bytes from the beginning of the allocation.
+
+        Raises ValueError for a range that is not inside the allocation.
+        """
 
     @property
     def size(self) -> int:
@@ -1139,7 +1344,10 @@ class DeviceAllocation:
 
 class ManagedAllocation(DeviceAllocation):
     """
-    Memory with one address for host and device, moved to where it is used.
+    Managed memory: one address for host and device. The driver moves the pages to where they are used.
+
+    bytes: the size.
+    mem_flags: mem_attach_flags.GLOBAL, the default, or HOST.
     """
 
     def __init__(self, bytes: int, mem_flags: int = 1) -> None: ...
@@ -1148,7 +1356,10 @@ class ManagedAllocation(DeviceAllocation):
 
     def attach(self, mem_flags: int, stream: object | None = None) -> None:
         """
-        Tell which stream uses the memory (mem_attach_flags), so that the host may use it while other streams run.
+        Attach the memory to a stream, so that the host may use the memory while other streams run.
+
+        mem_flags: a member of mem_attach_flags.
+        stream: a Stream; by default the thread's current stream.
         """
 
 ManagedAllocationOrStub: TypeAlias = ManagedAllocation
@@ -1161,44 +1372,89 @@ class PointerHolderBase:
     def __index__(self) -> int: ...
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
         """
-        A memoryview of `size` bytes from `offset` on; for memory that the host can reach.
+        A memoryview of the memory, for memory that the host can access (managed memory, softcuda).
+
+        size: its length in bytes.
+        offset: bytes from the address of get_pointer().
         """
 
 class IPCMemoryHandle:
-    """Memory that another process shares."""
+    """
+    Memory of another process.
+
+    handle: the 64 bytes of mem_get_ipc_handle() in the other process.
+    flags: 1 (lazy peer access), the only value that CUDA defines.
+    """
 
     def __init__(self, handle: object, flags: int = 1) -> None: ...
     def close(self) -> None:
-        """Close the memory here; it lives on in the process that shares it."""
+        """Unmap the memory in this process. The owning process keeps the memory."""
 
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
 def mem_alloc(bytes: int) -> DeviceAllocation:
-    """Memory on the current device."""
+    """
+    Allocate memory on the current device.
+
+    bytes: the size, at least 1.
+
+    The contents are undefined. Raises MemoryError if the device has too little memory, ValueError for a negative
+    size, LogicError for 0 bytes or without a context.
+
+    >>> memory = cuda.mem_alloc(16)
+    >>> cuda.memcpy_htod(memory, np.arange(4, dtype=np.float32))
+    >>> host = np.empty(4, np.float32)
+    >>> cuda.memcpy_dtoh(host, memory)
+    >>> host
+    array([0., 1., 2., 3.], dtype=float32)
+    """
 
 def mem_alloc_pitch(
     width: int, height: int, access_size: int
 ) -> tuple[DeviceAllocation, int]:
-    """(memory, pitch): rows of `width` bytes that start `pitch` bytes apart."""
+    """
+    Allocate rows that start at aligned addresses. Returns (memory, pitch).
+
+    width: bytes of a row.
+    height: the number of rows.
+    access_size: bytes of the largest access of a kernel: 4, 8 or 16.
+
+    Row i starts ``i * pitch`` bytes after the beginning. Raises LogicError for another access_size, and MemoryError.
+    """
 
 def mem_get_address_range(devptr: object) -> tuple[int, int]:
-    """(base, size) of the allocation that an address lies in."""
+    """
+    The allocation that contains an address: (address of its begin, bytes).
+
+    Raises LogicError for an address that is not in device memory.
+    """
 
 def mem_get_ipc_handle(devptr: object) -> bytearray:
     """
-    64 bytes that IPCMemoryHandle in another process opens. `devptr` begins an allocation.
+    The 64 bytes with which IPCMemoryHandle opens this memory in another process.
+
+    devptr: the begin of an allocation.
     """
 
 class HostPointer:
     """Host memory that the device knows of."""
 
 class PagelockedHostAllocation(HostPointer):
-    """Host memory that the device copies from and to directly."""
+    """
+    Page-locked host memory. The device copies from and to it directly, beside other work.
+
+    bytes: the size.
+    mem_flags: a sum of host_alloc_flags.
+
+    pagelocked_empty() makes a NumPy array in such memory.
+    """
 
     def __init__(self, bytes: int, mem_flags: int = 0) -> None: ...
     def free(self) -> None:
-        """Give the memory back now. Arrays over it must not be used any more."""
+        """
+        Free the memory now. Do not use NumPy arrays in this memory afterwards.
+        """
 
     def __repr__(self) -> str: ...
     def get_flags(self) -> int:
@@ -1213,12 +1469,19 @@ class PagelockedHostAllocation(HostPointer):
 HostAllocation: TypeAlias = PagelockedHostAllocation
 
 class AlignedHostAllocation(HostPointer):
-    """Host memory that starts at a multiple of `alignment`."""
+    """
+    Pageable host memory with an aligned address.
+
+    bytes: the size.
+    alignment: the address is a multiple of this number of bytes.
+    """
 
     def __init__(self, bytes: int, alignment: int = 4096) -> None: ...
     def __repr__(self) -> str: ...
     def free(self) -> None:
-        """Give the memory back now. Arrays over it must not be used any more."""
+        """
+        Free the memory now. Do not use NumPy arrays in this memory afterwards.
+        """
 
     def __enter__(self) -> AlignedHostAllocation: ...
     def __exit__(self, *args) -> None: ...
@@ -1242,7 +1505,9 @@ class PooledDeviceAllocation:
     """A block of a DeviceMemoryPool."""
 
     def free(self) -> None:
-        """Give the block back now. A second time is an error."""
+        """
+        Return the block to the pool now. Raises LogicError if the block was freed before.
+        """
 
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
@@ -1250,7 +1515,7 @@ class PooledDeviceAllocation:
     def __len__(self) -> int: ...
     @property
     def size(self) -> int:
-        """In bytes, as it was asked for."""
+        """The requested size in bytes."""
 
     def __bool__(self) -> bool: ...
     def __repr__(self) -> str: ...
@@ -1261,7 +1526,9 @@ class PooledHostAllocation:
     """A block of a PageLockedMemoryPool."""
 
     def free(self) -> None:
-        """Give the block back to the pool now. A second time is an error."""
+        """
+        Return the block to the pool now. Raises LogicError if the block was freed before.
+        """
 
     def __repr__(self) -> str: ...
     def __len__(self) -> int: ...
@@ -1273,33 +1540,49 @@ class PageLockedAllocator:
     def __init__(self, flags: int = 0) -> None: ...
 
 class DeviceMemoryPool:
-    """Device memory of the current context, kept for reuse."""
+    """
+    A pool of device memory of the current context. Freed blocks are kept, and serve later allocations.
+
+    The size of a block is rounded up to that of a bin. ``pool.allocate`` can be the
+    ``allocator=`` of functions of arrays.
+
+    >>> pool = cuda.DeviceMemoryPool()
+    >>> block = pool.allocate(1000)
+    >>> block.free()
+    >>> pool.held_blocks, pool.active_blocks
+    (1, 0)
+    """
 
     def __init__(self) -> None: ...
     def allocate(self, size: int) -> PooledDeviceAllocation:
         """
-        A PooledDeviceAllocation of `size` bytes. MemoryError where there is none left.
+        Allocate a block. Returns a PooledDeviceAllocation.
+
+        size: bytes.
+
+        If the device has no memory left, the pool frees its waiting blocks and tries again. Raises MemoryError if the
+        second attempt fails.
         """
 
     def __call__(self, size: int) -> PooledDeviceAllocation:
-        """The same as allocate()."""
+        """allocate(), so that a pool can be an ``allocator=``."""
 
     def __repr__(self) -> str: ...
     @property
     def held_blocks(self) -> int:
-        """How many blocks wait for reuse."""
+        """The number of free blocks that the pool keeps for reuse."""
 
     @property
     def active_blocks(self) -> int:
-        """How many blocks are in use."""
+        """The number of blocks in use."""
 
     @property
     def managed_bytes(self) -> int:
-        """Bytes that the pool has of the driver, in use or not."""
+        """Bytes that the pool has from the driver, both in use and free."""
 
     @property
     def active_bytes(self) -> int:
-        """Bytes in use, as they were asked for."""
+        """Bytes in use: the sum of the requested sizes."""
 
     @staticmethod
     def bin_number(size: int) -> int:
@@ -1310,37 +1593,76 @@ class DeviceMemoryPool:
         """Bytes of the blocks in a bin."""
 
     def free_held(self) -> None:
-        """Give the waiting blocks back to the driver."""
+        """Return all free blocks to the driver."""
 
     def stop_holding(self) -> None:
-        """From now on, free blocks when they come back."""
+        """
+        Return blocks to the driver when they are freed, from now on. The pool keeps no free blocks any more.
+        """
 
 def bitlog2(n: int) -> int:
     """The position of the highest set bit; 0 for 0."""
 
 def memcpy_htod(dest: object, src: object) -> None:
-    """Copy all of the host array `src` to the device."""
+    """
+    Copy a host array to the device. The call returns when the source may be changed.
+
+    dest: device memory: a DeviceAllocation, a GPUArray or an address.
+    src: a contiguous host array or buffer. All of its bytes are copied.
+
+    Raises ValueError if ``src`` is not contiguous, and LogicError if the device memory is smaller.
+    """
 
 def memcpy_dtoh(dest: object, src: object) -> None:
-    """Fill the host array `dest` from the device."""
+    """
+    Copy from the device to a host array. The call returns when the copy is done.
+
+    dest: a contiguous, writable host array or buffer. All of its bytes are filled.
+    src: device memory: a DeviceAllocation, a GPUArray or an address.
+
+    Raises ValueError for ``dest``, and LogicError if the device memory is smaller.
+    """
 
 def memcpy_htod_async(dest: object, src: object, stream: object | None = None) -> None:
     """
-    memcpy_htod() in a stream; `src` is kept alive until it is done, and should be page-locked.
+    memcpy_htod() as work of a stream. The call may return before the copy is done.
+
+    dest: device memory.
+    src: a contiguous host array, which is kept alive. Do not change it before the copy is done. Only copies from
+      page-locked memory run beside Python.
+    stream: a Stream; by default the thread's current stream.
     """
 
 def memcpy_dtoh_async(dest: object, src: object, stream: object | None = None) -> None:
     """
-    memcpy_dtoh() in a stream; `dest` is kept alive until it is done, and should be page-locked.
+    memcpy_dtoh() as work of a stream. The call may return before the copy is done.
+
+    dest: a contiguous host array, which is kept alive. Read it after a synchronize() of the stream. Only copies to
+      page-locked memory run beside Python.
+    src: device memory.
+    stream: a Stream; by default the thread's current stream.
     """
 
 def memcpy_dtod(dest: object, src: object, size: int) -> None:
-    """Copy `size` bytes on the device."""
+    """
+    Copy from device memory to device memory. The call may return before the copy is done.
+
+    dest, src: device memory.
+    size: bytes.
+
+    Raises LogicError if one of the two is smaller than ``size``.
+    """
 
 def memcpy_dtod_async(
     dest: object, src: object, size: int, stream: object | None = None
 ) -> None:
-    """memcpy_dtod() in a stream."""
+    """
+    memcpy_dtod() as work of a stream; by default of the thread's current stream.
+
+    dest, src: device memory.
+    size: bytes.
+    stream: a Stream.
+    """
 
 def memcpy_peer(
     dest: object,
@@ -1349,7 +1671,13 @@ def memcpy_peer(
     dest_context: object | None = None,
     src_context: object | None = None,
 ) -> None:
-    """Copy between contexts; None is the current one."""
+    """
+    Copy memory between two contexts, also of two devices.
+
+    dest, src: device memory.
+    size: bytes.
+    dest_context, src_context: the contexts of the memory; None is the current one.
+    """
 
 def memcpy_peer_async(
     dest: object,
@@ -1359,34 +1687,94 @@ def memcpy_peer_async(
     src_context: object | None = None,
     stream: object | None = None,
 ) -> None:
-    """memcpy_peer() in a stream."""
+    """
+    memcpy_peer() as work of a stream; by default of the thread's current stream.
+
+    dest, src: device memory.
+    size: bytes.
+    dest_context, src_context: the contexts of the memory; None is the current one.
+    stream: a Stream.
+    """
 
 def memset_d8(dest: object, data: int, size: int) -> None:
-    """Set `size` elements to `data`."""
+    """
+    Set each element of device memory to a value.
+
+    dest: device memory.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    size: the number of elements, not of bytes.
+
+    Raises LogicError if the memory is smaller.
+    """
 
 def memset_d8_async(
     dest: object, data: int, size: int, stream: object | None = None
 ) -> None:
-    """Set `size` elements to `data`, in a stream."""
+    """
+    Set each element of device memory to a value, as work of a stream.
+
+    dest: device memory.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    size: the number of elements, not of bytes.
+    stream: a Stream; by default the thread's current stream.
+    """
 
 def memset_d16(dest: object, data: int, size: int) -> None:
-    """Set `size` elements to `data`."""
+    """
+    Set each element of device memory to a value.
+
+    dest: device memory.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    size: the number of elements, not of bytes.
+
+    Raises LogicError if the memory is smaller.
+    """
 
 def memset_d16_async(
     dest: object, data: int, size: int, stream: object | None = None
 ) -> None:
-    """Set `size` elements to `data`, in a stream."""
+    """
+    Set each element of device memory to a value, as work of a stream.
+
+    dest: device memory.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    size: the number of elements, not of bytes.
+    stream: a Stream; by default the thread's current stream.
+    """
 
 def memset_d32(dest: object, data: int, size: int) -> None:
-    """Set `size` elements to `data`."""
+    """
+    Set each element of device memory to a value.
+
+    dest: device memory.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    size: the number of elements, not of bytes.
+
+    Raises LogicError if the memory is smaller.
+    """
 
 def memset_d32_async(
     dest: object, data: int, size: int, stream: object | None = None
 ) -> None:
-    """Set `size` elements to `data`, in a stream."""
+    """
+    Set each element of device memory to a value, as work of a stream.
+
+    dest: device memory.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    size: the number of elements, not of bytes.
+    stream: a Stream; by default the thread's current stream.
+    """
 
 def memset_d2d8(dest: object, pitch: int, data: int, width: int, height: int) -> None:
-    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`."""
+    """
+    Set each element of a rectangle in device memory to a value.
+
+    dest: device memory, the first element of the rectangle.
+    pitch: bytes from the begin of a row to the begin of the next row.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    width: elements of a row.
+    height: the number of rows.
+    """
 
 def memset_d2d8_async(
     dest: object,
@@ -1397,11 +1785,26 @@ def memset_d2d8_async(
     stream: object | None = None,
 ) -> None:
     """
-    Set `height` rows of `width` elements, `pitch` bytes apart, to `data`, in a stream.
+    Set each element of a rectangle in device memory to a value, as work of a stream.
+
+    dest: device memory, the first element of the rectangle.
+    pitch: bytes from the begin of a row to the begin of the next row.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    width: elements of a row.
+    height: the number of rows.
+    stream: a Stream; by default the thread's current stream.
     """
 
 def memset_d2d16(dest: object, pitch: int, data: int, width: int, height: int) -> None:
-    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`."""
+    """
+    Set each element of a rectangle in device memory to a value.
+
+    dest: device memory, the first element of the rectangle.
+    pitch: bytes from the begin of a row to the begin of the next row.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    width: elements of a row.
+    height: the number of rows.
+    """
 
 def memset_d2d16_async(
     dest: object,
@@ -1412,11 +1815,26 @@ def memset_d2d16_async(
     stream: object | None = None,
 ) -> None:
     """
-    Set `height` rows of `width` elements, `pitch` bytes apart, to `data`, in a stream.
+    Set each element of a rectangle in device memory to a value, as work of a stream.
+
+    dest: device memory, the first element of the rectangle.
+    pitch: bytes from the begin of a row to the begin of the next row.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    width: elements of a row.
+    height: the number of rows.
+    stream: a Stream; by default the thread's current stream.
     """
 
 def memset_d2d32(dest: object, pitch: int, data: int, width: int, height: int) -> None:
-    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`."""
+    """
+    Set each element of a rectangle in device memory to a value.
+
+    dest: device memory, the first element of the rectangle.
+    pitch: bytes from the begin of a row to the begin of the next row.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    width: elements of a row.
+    height: the number of rows.
+    """
 
 def memset_d2d32_async(
     dest: object,
@@ -1427,7 +1845,14 @@ def memset_d2d32_async(
     stream: object | None = None,
 ) -> None:
     """
-    Set `height` rows of `width` elements, `pitch` bytes apart, to `data`, in a stream.
+    Set each element of a rectangle in device memory to a value, as work of a stream.
+
+    dest: device memory, the first element of the rectangle.
+    pitch: bytes from the begin of a row to the begin of the next row.
+    data: the value of each element. The function's name has its bits: 8, 16 or 32.
+    width: elements of a row.
+    height: the number of rows.
+    stream: a Stream; by default the thread's current stream.
     """
 
 class ArrayDescriptor:
@@ -1507,13 +1932,15 @@ class Array:
 
     def __init__(self, descr: object) -> None: ...
     def free(self) -> None:
-        """Give it back now. A second time is an error."""
+        """Free the array now. Raises LogicError if the array was freed before."""
 
     def get_descriptor(self) -> ArrayDescriptor:
         """Width, height, format and channels as an ArrayDescriptor."""
 
     def get_descriptor_3d(self) -> ArrayDescriptor3D:
-        """The same with depth and flags, as an ArrayDescriptor3D."""
+        """
+        Width, height, depth, format, channels and flags as an ArrayDescriptor3D.
+        """
 
     @property
     def handle(self) -> int:
@@ -1536,7 +1963,9 @@ class MipmappedArray:
         """The Array of one level; level 0 is the largest."""
 
     def free(self) -> None:
-        """Give it and its levels back now. A second time is an error."""
+        """
+        Free the array with all of its levels now. Raises LogicError if the array was freed before.
+        """
 
     @property
     def handle(self) -> int:
@@ -1546,27 +1975,71 @@ class MipmappedArray:
     def __exit__(self, *args) -> None: ...
 
 def memcpy_dtoa(ary: object, index: int, src: object, len: int) -> None:
-    """Copy `len` bytes of the device into a one-dimensional array."""
+    """
+    Copy from device memory to a one-dimensional Array.
+
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    src: device memory.
+    len: bytes.
+    """
 
 def memcpy_atod(dest: object, ary: object, index: int, len: int) -> None:
-    """Copy `len` bytes of a one-dimensional array to the device."""
+    """
+    Copy from a one-dimensional Array to device memory.
+
+    dest: device memory.
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    len: bytes.
+    """
 
 def memcpy_atoa(
     dest: object, dest_index: int, src: object, src_index: int, len: int
 ) -> None:
-    """Copy between one-dimensional arrays."""
+    """
+    Copy between one-dimensional Arrays.
+
+    dest, src: the Arrays.
+    dest_index, src_index: bytes from the begin of each.
+    len: bytes.
+    """
 
 def memcpy_htoa(ary: object, index: int, src: object) -> None:
-    """Copy all of the host array `src` into a one-dimensional array."""
+    """
+    Copy a host array to a one-dimensional Array.
+
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    src: a contiguous host array. All of its bytes are copied.
+    """
 
 def py_memcpy_htoa(ary: object, index: int, src: object) -> None:
-    """Copy all of the host array `src` into a one-dimensional array."""
+    """
+    Copy a host array to a one-dimensional Array.
+
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    src: a contiguous host array. All of its bytes are copied.
+    """
 
 def memcpy_atoh(dest: object, ary: object, index: int) -> None:
-    """Fill the host array `dest` from a one-dimensional array."""
+    """
+    Copy from a one-dimensional Array to a host array.
+
+    dest: a contiguous, writable host array. All of its bytes are filled.
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    """
 
 def py_memcpy_atoh(dest: object, ary: object, index: int) -> None:
-    """Fill the host array `dest` from a one-dimensional array."""
+    """
+    Copy from a one-dimensional Array to a host array.
+
+    dest: a contiguous, writable host array. All of its bytes are filled.
+    ary: the Array.
+    index: bytes from the begin of ``ary``.
+    """
 
 class Memcpy2D:
     """A copy of rows of bytes."""
@@ -1970,13 +2443,25 @@ class Memcpy3DPeer:
         """Copy now, or with a stream, in it."""
 
 class Module:
-    """Device code loaded into a context."""
+    """
+    Device code that is loaded into a context. SourceModule, module_from_file() and module_from_buffer() load code.
+    """
 
     def get_function(self, name: str) -> Function:
-        """A kernel by its name."""
+        """
+        The kernel with a name.
+
+        name: the name in the image: for a C++ function without ``extern "C"`` the mangled name.
+
+        Raises LogicError, which lists the module's kernels, if there is no such kernel.
+        """
 
     def get_global(self, name: str) -> tuple[int, int]:
-        """(address, bytes) of a __device__ or __constant__ variable."""
+        """
+        The address and the size in bytes of a __device__ or __constant__ variable.
+
+        Raises LogicError if the module has no such variable.
+        """
 
     def get_texref(self, name: str) -> TextureReference:
         """A texture that the source declares as a variable."""
@@ -1986,7 +2471,9 @@ class Module:
 
     def close(self) -> None:
         """
-        Unload it now, when its kernels are done. The module, its functions and textures are refused afterwards.
+        Unload the module now. The call waits for its kernels.
+
+        Functions raise LogicError for a closed module, its kernels and its textures.
         """
 
     def __repr__(self) -> str: ...
@@ -1997,7 +2484,13 @@ class Module:
     def __exit__(self, *args) -> None: ...
 
 def module_from_file(filename: object) -> Module:
-    """Load a file with a cubin, a fatbin or PTX."""
+    """
+    Load a file with a cubin, a fatbin or PTX into the current context.
+
+    filename: the path.
+
+    Raises RuntimeError if the file does not exist, and LogicError if the driver cannot load its contents.
+    """
 
 def module_from_buffer(
     buffer: object,
@@ -2005,7 +2498,13 @@ def module_from_buffer(
     message_handler: object | None = None,
 ) -> Module:
     """
-    Load a cubin, a fatbin or PTX. `options` are pairs of jit_option and int; `message_handler(success, info, error)` is called with the compiler's words.
+    Load a cubin, a fatbin or PTX into the current context.
+
+    buffer: the image as bytes.
+    options: pairs of a jit_option and an int.
+    message_handler: is called as ``message_handler(success, info, error)`` with the messages of the compiler.
+
+    Raises LogicError if the driver cannot load the image.
     """
 
 class Function:
@@ -2038,7 +2537,10 @@ class Function:
         """
         prepare(arg_types, texrefs=[]) -> self
 
-        Tell the arguments' types once: a format of the struct module, or numpy types, with "P" for pointers.
+        Set the argument types of prepared_call() and its variants. Returns the Function.
+
+        arg_types: a format of the struct module such as "PPi", or a list of NumPy types and "P" for pointers.
+        texrefs: texture references that the kernel uses.
         """
 
     def prepared_call(
@@ -2051,7 +2553,11 @@ class Function:
         """
         prepared_call(grid, block, *args, shared_size=0)
 
-        Launch with the types that prepare() told.
+        Launch with the argument types of prepare().
+
+        grid, block: tuples of one to three integers.
+        args: the arguments.
+        shared_size: bytes of dynamic shared memory.
         """
 
     def prepared_async_call(
@@ -2065,7 +2571,9 @@ class Function:
         """
         prepared_async_call(grid, block, stream, *args, shared_size=0)
 
-        The same in a stream; None is the default stream.
+        prepared_call() in a stream.
+
+        stream: a Stream; None is the default stream.
         """
 
     def prepared_timed_call(
@@ -2078,7 +2586,9 @@ class Function:
         """
         prepared_timed_call(grid, block, *args, shared_size=0)
 
-        Returns a function that waits for the kernel and returns the seconds it took.
+        prepared_call() with a timer.
+
+        Returns a function, which waits for the kernel and returns its time in seconds.
         """
 
     def bind(
@@ -2092,28 +2602,38 @@ class Function:
         """
         bind(*args, block, grid=(1, 1), stream=None, shared=0) -> BoundLaunch
 
-        Check and pack the arguments once; calling the result launches with them at the least cost.
+        Check and pack the arguments of a launch once. Returns a BoundLaunch, whose call launches the kernel.
+
+        Arguments, block and grid are as in a call of the Function. Host arrays (In, Out, InOut) are not possible. The
+        result keeps its arguments alive.
         """
 
     def get_attribute(self, attribute: int, /) -> int:
         """
         get_attribute(function_attribute) -> int
 
-        The value of a function_attribute.
+        The value of an attribute of the kernel, such as function_attribute.NUM_REGS (registers of a thread).
         """
 
     def set_attribute(self, attribute: int, value: int, /) -> None:
         """
         set_attribute(function_attribute, value)
 
-        Set one of the attributes that can be set, such as MAX_DYNAMIC_SHARED_SIZE_BYTES.
+        Set an attribute of the kernel.
+
+        attribute: a function_attribute that can be set, such as MAX_DYNAMIC_SHARED_SIZE_BYTES.
+        value: the new value.
+
+        Raises LogicError for an attribute that cannot be set.
         """
 
     def set_cache_config(self, cache_config: int, /) -> None:
         """
         set_cache_config(func_cache)
 
-        How to divide memory between L1 and shared memory.
+        Set how the device divides on-chip memory between the L1 cache and shared memory for this kernel: a func_cache.
+
+        The driver may ignore this preference.
         """
 
     def set_shared_config(self, shared_config: int, /) -> None:
@@ -2127,7 +2647,12 @@ class Function:
         """
         max_active_blocks(threads, shared=0) -> int
 
-        Blocks of this many threads that run on a multiprocessor at once.
+        The number of blocks that one multiprocessor can run at the same time.
+
+        threads: threads of a block, at least 1.
+        shared: bytes of dynamic shared memory of a block.
+
+        Raises LogicError for 0 threads.
         """
 
     def suggest_block_size(
@@ -2136,7 +2661,10 @@ class Function:
         """
         suggest_block_size(shared=0, most_threads=0) -> (threads, blocks)
 
-        The block that keeps the device busiest, and how many of them fill it.
+        Suggest a block size. Returns (threads of a block with the highest occupancy, blocks that fill the device).
+
+        shared: bytes of dynamic shared memory of a block.
+        most_threads: an upper limit of the threads; 0 is no limit.
         """
 
     param_set_texref: types.MethodDescriptorType = ...
@@ -2273,11 +2801,22 @@ class JitLinker:
 
     def add_data(self, data: object, input_type: int, name: str = "unknown") -> None:
         """
-        Add a piece of code: bytes, and what they are (jit_input_type). CompileError for what cannot be read.
+        Add a piece of code.
+
+        data: bytes, or another buffer.
+        input_type: the kind of the code, a member of jit_input_type.
+        name: the name of the code in messages.
+
+        Raises CompileError if nvJitLink cannot read the code.
         """
 
     def add_file(self, filename: str, input_type: int) -> None:
-        """Add a file, such as a library of the toolkit."""
+        """
+        Add a file, such as a library of the toolkit.
+
+        filename: the path.
+        input_type: the kind of the file, a member of jit_input_type.
+        """
 
     def link(self) -> bytes:
         """
@@ -2307,11 +2846,22 @@ class Linker:
 
     def add_data(self, data: object, input_type: int, name: str = "unknown") -> None:
         """
-        Add a piece of code: bytes, and what they are (jit_input_type). LogicError for what the driver cannot read.
+        Add a piece of code.
+
+        data: bytes, or another buffer.
+        input_type: the kind of the code, a member of jit_input_type.
+        name: the name of the code in messages.
+
+        Raises LogicError if the driver cannot read the code.
         """
 
     def add_file(self, filename: str, input_type: int) -> None:
-        """Add a file, such as a library of the toolkit."""
+        """
+        Add a file, such as a library of the toolkit.
+
+        filename: the path.
+        input_type: the kind of the file, a member of jit_input_type.
+        """
 
     def link_module(self) -> Module:
         """The Module of all that was added; once only."""
@@ -2320,23 +2870,38 @@ class GraphNode:
     """A node of a Graph."""
 
 class Graph:
-    """Work that is recorded once; instantiate() makes it ready to run."""
+    """
+    A graph of work: kernels, copies and fills with dependencies. instantiate() prepares a graph to run.
+
+    capture() records a graph from a stream. add_kernel() and the other methods build a graph from nodes.
+    """
 
     def __init__(self) -> None: ...
     def instantiate(self) -> ExecutableGraph:
-        """An ExecutableGraph of the work as it is now."""
+        """
+        Prepare the graph to run. Returns an ExecutableGraph of its present nodes; later changes have no effect on it.
+        """
 
     def clone(self) -> Graph:
-        """A Graph of the same work, which changes on its own."""
+        """
+        A copy of the graph. Changes of one of the two do not affect the other.
+        """
 
     def __len__(self) -> int: ...
     def add_empty(self, dependencies: Sequence[GraphNode] = []) -> GraphNode:
-        """A node that does nothing but wait for others."""
+        """
+        Add a node without work, which is done when all of its dependencies are done. Returns its GraphNode.
+        """
 
     def add_kernel(
         self, launch: object, dependencies: Sequence[GraphNode] = []
     ) -> GraphNode:
-        """A launch, as Function.bind() makes it, after all of `dependencies`."""
+        """
+        Add a kernel launch. Returns its GraphNode.
+
+        launch: a BoundLaunch of Function.bind().
+        dependencies: the nodes that must be done before the launch.
+        """
 
     def add_copy(
         self,
@@ -2345,7 +2910,13 @@ class Graph:
         size: int,
         dependencies: Sequence[GraphNode] = [],
     ) -> GraphNode:
-        """A copy of `size` bytes on the device."""
+        """
+        Add a copy in device memory. Returns its GraphNode.
+
+        dest, src: device memory.
+        size: bytes.
+        dependencies: the nodes that must be done before the copy.
+        """
 
     def add_fill(
         self,
@@ -2355,13 +2926,27 @@ class Graph:
         element_size: int = 1,
         dependencies: Sequence[GraphNode] = [],
     ) -> GraphNode:
-        """Sets `count` elements of 1, 2 or 4 bytes."""
+        """
+        Add a node that sets memory. Returns its GraphNode.
+
+        dest: device memory.
+        value: the value of each element.
+        count: the number of elements.
+        element_size: bytes of an element: 1, 2 or 4.
+        dependencies: the nodes that must be done before.
+        """
 
     def write_dot(self, path: str) -> None:
-        """Draw it for Graphviz."""
+        """
+        Write the graph as a .dot file, which Graphviz draws.
+
+        path: the file, which is replaced if it exists.
+        """
 
     def close(self) -> None:
-        """Give it back now. What instantiate() made of it can still be launched."""
+        """
+        Destroy the graph now. Executable graphs that instantiate() made of it remain usable.
+        """
 
     def __repr__(self) -> str: ...
     @property
@@ -2372,54 +2957,107 @@ class Graph:
     def __exit__(self, *args) -> None: ...
 
 class ExecutableGraph:
-    """A Graph made ready to run."""
+    """
+    A graph that is ready to run. Graph.instantiate() makes it; launch() runs it as often as you like.
+    """
 
     def launch(self, stream: object | None = None) -> None:
-        """Do all of its work in the stream."""
+        """
+        Queue all work of the graph in a stream.
+
+        stream: a Stream; by default the thread's current stream.
+        """
 
     def upload(self, stream: object | None = None) -> None:
-        """Prepare the first launch."""
+        """
+        Upload the graph to the device, so that the first launch takes no longer than later ones.
+        """
 
     def update(self, graph: Graph) -> None:
-        """Take over the arguments of a Graph with the same nodes."""
+        """
+        Replace the arguments of the nodes by those of another graph.
+
+        graph: a Graph with the same nodes and dependencies. Raises LogicError for another one.
+        """
 
     def close(self) -> None:
-        """Give it back now. A launch under way is still done."""
+        """
+        Destroy the executable graph now. A launch that has begun still runs to its end.
+        """
 
     def __repr__(self) -> str: ...
     def __enter__(self) -> ExecutableGraph: ...
     def __exit__(self, *args) -> None: ...
 
 def begin_capture(stream: Stream, mode: int = 1) -> None:
-    """From now on, work put into the stream is recorded and not done."""
+    """
+    Record later work of a stream into a graph, instead of running the work. end_capture() returns the graph.
+
+    stream: a Stream, not the default stream.
+    mode: what other threads may call meanwhile, as in cuStreamBeginCapture.
+
+    capture() does the same in a ``with`` block.
+    """
 
 def end_capture(stream: Stream) -> Graph:
-    """The Graph of what was recorded since begin_capture()."""
+    """
+    End the recording of begin_capture(). Returns the Graph. Raises LogicError if the stream does not record.
+    """
 
 def is_capturing(stream: Stream) -> bool:
-    """Whether what is put into the stream is recorded and not done."""
+    """
+    True between begin_capture() and end_capture(): work of the stream is recorded, and does not run.
+    """
 
 def mem_alloc_async(bytes: int, stream: object | None = None) -> DeviceAllocation:
     """
-    Device memory that may be used in the stream from here on. Its free() waits; mem_free_async() does not.
+    Allocate device memory as work of a stream. Later work of the stream may use the memory.
+
+    bytes: the size.
+    stream: a Stream; by default the thread's current stream.
+
+    free() of the memory waits for the stream; mem_free_async() does not wait. Raises MemoryError.
     """
 
 def mem_free_async(memory: object, stream: object | None = None) -> None:
-    """Give memory back once the stream has got here."""
+    """
+    Free memory as work of a stream: after all earlier work of the stream.
+
+    memory: a DeviceAllocation. It cannot be used afterwards.
+    stream: a Stream; by default the thread's current stream.
+    """
 
 def mem_prefetch(
     devptr: object, bytes: int, device: object | None, stream: object | None = None
 ) -> None:
-    """Move managed memory to a Device, or with None to the host."""
+    """
+    Move managed memory to a device or to the host, as work of a stream.
+
+    devptr: managed memory.
+    bytes: how many bytes from there on.
+    device: a Device, or None for the host.
+    stream: a Stream; by default the thread's current stream.
+    """
 
 def mem_advise(
     devptr: object, bytes: int, advice: int, device: object | None = None
 ) -> None:
-    """Tell how managed memory will be used; `advice` is of mem_advice."""
+    """
+    Advise the driver how managed memory will be used. Results do not depend on the advice.
+
+    devptr: managed memory.
+    bytes: how many bytes from there on.
+    advice: a member of mem_advice.
+    device: the Device of the advice, or None for the host.
+    """
 
 def launch_host_func(func: object, stream: object | None = None) -> None:
     """
-    Call a Python function when the stream has got here, in a thread of the driver's. It must not use the driver.
+    Call a Python function as work of a stream: after all earlier work, and before all later work.
+
+    func: a function without arguments. It runs in a thread of the driver, and must not call the driver. An exception
+      is printed and does not reach the program.
+    stream: a Stream; by default the thread's current stream.
     """
 
 class DriverMemoryPool:
@@ -2429,13 +3067,15 @@ class DriverMemoryPool:
     def __repr__(self) -> str: ...
     @property
     def release_threshold(self) -> int:
-        """Bytes that are kept for reuse when the device is waited for."""
+        """
+        Bytes that the pool keeps for reuse when a stream or the device is synchronized.
+        """
 
     @release_threshold.setter
     def release_threshold(self, arg: int, /) -> None: ...
     @property
     def reserved_bytes(self) -> int:
-        """Bytes that the pool has of the device, in use or not."""
+        """Bytes that the pool has from the device, both in use and free."""
 
     @property
     def used_bytes(self) -> int:
@@ -2443,10 +3083,10 @@ class DriverMemoryPool:
 
     @property
     def most_used_bytes(self) -> int:
-        """The most bytes that were in use at once."""
+        """The largest number of bytes that were in use at the same time."""
 
     def trim(self, keep: int = 0) -> None:
-        """Give memory that is not used back to the device, but for `keep` bytes."""
+        """Return unused memory to the device, except ``keep`` bytes."""
 
 class PhysicalMemory:
     """
@@ -2464,14 +3104,19 @@ class PhysicalMemory:
     ) -> None: ...
     @staticmethod
     def import_fd(fd: int, size: int) -> PhysicalMemory:
-        """Memory that another process exported; the file descriptor stays yours."""
+        """
+        Import memory that another process exported. The caller keeps, and closes, the file descriptor.
+
+        fd: the file descriptor of export_fd().
+        size: bytes, as the other process has made it.
+        """
 
     def export_fd(self) -> int:
         """A new file descriptor for another process; close it with os.close()."""
 
     def __repr__(self) -> str: ...
     def close(self) -> None:
-        """Give it back now, or as soon as it is mapped nowhere any more."""
+        """Free the memory now, or when its last mapping ends."""
 
     @property
     def size(self) -> int:
@@ -2492,7 +3137,10 @@ def mem_get_allocation_granularity(
     device: Device, recommended: bool | None = False
 ) -> int:
     """
-    What sizes of PhysicalMemory and VirtualMemory are multiples of, in bytes.
+    The granularity in bytes: the sizes of PhysicalMemory and VirtualMemory are multiples of this number.
+
+    device: the Device.
+    recommended: True for the granularity with the best speed, False for the smallest one.
     """
 
 class VirtualMemory:
@@ -2511,28 +3159,40 @@ class VirtualMemory:
     def __init__(self, size: int, alignment: int = 0, address: int = 0) -> None: ...
     def map(self, memory: PhysicalMemory, offset: int = 0) -> None:
         """
-        Put all of a PhysicalMemory `offset` bytes after the beginning. Nobody may access it before set_access(). LogicError where there is something already.
+        Map a PhysicalMemory to a part of the range. set_access() must follow before any access.
+
+        memory: the memory. All of it is mapped.
+        offset: bytes from the begin of the range to the mapping.
+
+        Raises LogicError if a part of the target is already mapped.
         """
 
     def unmap(self, offset: int = 0) -> None:
         """
-        Take away what was put at `offset`. Waits for nothing: work on it must be done.
+        Unmap the memory at an offset in bytes. The call does not wait: work that uses the memory must be done.
         """
 
     def set_access(
         self, device: Device, access: int = 3, offset: int | None = None
     ) -> None:
         """
-        Let a device access all that is mapped, or what was put at `offset`; `access` is of mem_access.
+        Set the access of a device to the mapped memory.
+
+        device: the Device.
+        access: a member of mem_access; the default allows reads and writes.
+        offset: the offset of one mapping in bytes; None is all mappings.
         """
 
     def get_access(self, device: Device, offset: int = 0) -> mem_access:
-        """How a device may access what lies at `offset`."""
+        """
+        The access of a device to mapped memory: a member of mem_access.
+
+        device: the Device.
+        offset: bytes from the begin of the range.
+        """
 
     def close(self) -> None:
-        """
-        Unmap everything and give the addresses back. A second time does nothing.
-        """
+        """Unmap all memory and free the addresses. A second call does nothing."""
 
     @property
     def size(self) -> int:
@@ -2553,7 +3213,12 @@ class SmResource:
 
     def split(self, least: int, groups: int = 0) -> tuple[list[SmResource], SmResource]:
         """
-        (groups, remaining): groups of at least `least` multiprocessors that share none, as many as there can be or at most `groups`, and what is in none of them. The device rounds sizes up; LogicError where they do not fit.
+        Split into disjoint groups of multiprocessors. Returns (groups, remaining multiprocessors).
+
+        least: the smallest number of multiprocessors in a group. The device rounds the number up.
+        groups: the largest number of groups; 0 is as many as possible.
+
+        Raises LogicError if there are too few multiprocessors for one group.
         """
 
     def __repr__(self) -> str: ...
@@ -2600,7 +3265,9 @@ class RegisteredObject:
         """OpenGL's number of the object."""
 
     def unregister(self) -> None:
-        """Give it back to OpenGL for good. A second time is an error."""
+        """
+        End the registration: only OpenGL uses the object from now on. Raises LogicError the second time.
+        """
 
     def set_map_flags(self, flags: int) -> None:
         """What the next mapping is for: graphics_map_flags."""
@@ -2631,16 +3298,25 @@ class RegisteredImage(RegisteredObject):
     def __init__(self, gl_handle: int, target: int, flags: int = 0) -> None: ...
 
 class RegisteredMapping:
-    """The time for which an object of OpenGL is CUDA's."""
+    """A mapping: CUDA, and not OpenGL, uses the object until unmap()."""
 
     def unmap(self, stream: object | None = None) -> None:
-        """Give it back to OpenGL, in the stream of map() or another. Once only."""
+        """
+        End the mapping, so that OpenGL can use the object again.
+
+        stream: a Stream; by default that of map(). Raises LogicError the second time.
+        """
 
     def device_ptr_and_size(self) -> tuple[int, int]:
         """(address, bytes) of a buffer."""
 
     def array(self, index: int, level: int) -> Array:
-        """The Array of an image: a face or layer, and a level of its mipmap."""
+        """
+        The Array of a mapped image.
+
+        index: the face of a cube map, or the layer.
+        level: the mipmap level; 0 is the largest.
+        """
 
 def have_gl_ext() -> bool:
     """
@@ -2658,19 +3334,39 @@ class TextureReference:
         self, devptr: object, bytes: int, allow_offset: bool | None = False
     ) -> int:
         """
-        Read memory of the device with tex1Dfetch. Returns the offset in bytes that the kernel has to add.
+        Bind device memory, which the kernel reads with tex1Dfetch.
+
+        devptr: device memory.
+        bytes: the size.
+        allow_offset: True accepts an address that is not aligned for textures.
+
+        Returns the offset in bytes that the kernel must add to its index; 0 for an aligned address.
         """
 
     def set_address_2d(self, devptr: object, descr: object, pitch: int) -> None:
-        """Read rows of memory that start `pitch` bytes apart."""
+        """
+        Bind rows in device memory, which the kernel reads as a two-dimensional texture.
+
+        devptr: device memory.
+        descr: an ArrayDescriptor with width, height, format and channels.
+        pitch: bytes from the begin of a row to the begin of the next row.
+        """
 
     def set_format(self, format: int, num_components: int) -> None:
         """
-        Elements and channels of memory that is bound: array_format, and 1, 2 or 4.
+        Set the format of device memory that is bound with set_address().
+
+        format: a member of array_format.
+        num_components: channels of an element: 1, 2 or 4.
         """
 
     def set_address_mode(self, dim: int, am: int) -> None:
-        """What reading outside gives, for one dimension: address_mode."""
+        """
+        Set which element a read outside of the texture returns, for one dimension.
+
+        dim: the dimension, from 0.
+        am: a member of address_mode.
+        """
 
     def set_filter_mode(self, fm: int) -> None:
         """POINT reads one element, LINEAR mixes neighbours: filter_mode."""
@@ -2707,7 +3403,10 @@ class SurfaceReference:
 
     def set_array(self, array: object, flags: int = 0) -> None:
         """
-        Read and write this Array, which was made with array3d_flags.SURFACE_LDST.
+        Bind an Array, which the kernel then reads and writes.
+
+        array: an Array that was made with array3d_flags.SURFACE_LDST.
+        flags: must be 0.
         """
 
     def get_array(self) -> object:
@@ -2818,7 +3517,13 @@ def compile_source(
     target: str,
     name_expressions: Sequence[str],
 ) -> CompileResult:
-    """Compile CUDA C++. `target` "image" is what the driver in use takes."""
+    """
+    Compile CUDA C++. Returns a CompileResult. pycuda.compiler.compile() has the meaning of the parameters.
+
+    target: "cubin", "ptx", "fatbin", "ltoir", or "image" for the kind that the driver in use loads.
+
+    Raises CompileError with the compiler's messages.
+    """
 
 def add_compiler_directory(path: str) -> None:
     """Also look for NVRTC and the CUDA headers in this folder."""
@@ -2850,7 +3555,12 @@ class ElementwiseKernel:
         slice: slice | None = None,
         stream: Stream | None = None,
     ) -> None:
-        """Runs the kernel."""
+        """
+        Run the kernel on arrays and numbers.
+
+        args: the arguments of the kernel's declaration, in this order. Arrays have one shape.
+        range, slice: restrict the elements, as in PyCUDA.
+        """
 
     def source(self) -> str:
         """The CUDA C++ for arrays whose elements lie one after the other."""
@@ -3030,7 +3740,12 @@ class ArrayMemory(DeviceAllocation):
         """Give the memory back to the pool now. A second time is an error."""
 
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        """A memoryview of the address; for memory that the host can reach."""
+        """
+        A memoryview of the memory, for memory that the host can access (managed memory, softcuda).
+
+        size: its length in bytes.
+        offset: bytes from the begin of the memory.
+        """
 
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
@@ -3066,7 +3781,12 @@ class ReductionKernel:
         allocator: object = None,
         kernel_wrapper: None = None,
     ) -> ArrayBase:
-        """Reduces; the result is an array of no dimension, or `out`."""
+        """
+        Reduce the arrays. Returns ``out``, or a new array without axes.
+
+        out: an array for the result.
+        allocator: the allocator of the result.
+        """
 
     def source(self) -> str:
         """The CUDA C++ for arrays whose elements lie one after the other."""

@@ -46,11 +46,19 @@ class DeviceData:
         self.register_granularity = 256
 
     def align(self, bytes: int, word_size: int = 4) -> int:
-        """``bytes`` rounded up so that the next row starts where accesses coalesce."""
+        """Round the length of a row up, so that accesses to the next row coalesce. Returns bytes.
+
+        bytes: the length of a row.
+        word_size: bytes that a thread accesses: 4, 8 or 16.
+        """
         return _round_up(bytes, self.align_bytes(word_size))
 
     def align_dtype(self, elements: int, dtype_size: int) -> int:
-        """The same in elements of ``dtype_size`` bytes."""
+        """Round the length of a row up, as :meth:`align` does. Returns elements.
+
+        elements: the length of a row.
+        dtype_size: bytes of an element: 4, 8 or 16.
+        """
         return self.align(elements * dtype_size, dtype_size) // dtype_size
 
     def align_words(self, word_size: int) -> int:

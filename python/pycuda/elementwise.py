@@ -88,7 +88,10 @@ class ElementwiseKernel(_driver.ElementwiseKernel):
         )
 
     def get_texref(self, name: str, use_range: bool = False) -> None:
-        """Texture references are gone from CUDA 12 on: raises NotImplementedError."""
+        """Always raises NotImplementedError: CUDA 12 removed texture references.
+
+        The parameters are those of PyCUDA.
+        """
         raise NotImplementedError(
             f"texture reference {name!r}: CUDA 12 removed texture references; pass a texture "
             "object, or read the array itself"

@@ -20,7 +20,11 @@ from pycuda.profile import Profile
 
 
 def compile_cell(line: str, cell: str) -> dict[str, object]:
-    """The kernels of the source ``cell`` by name; ``line`` has options of the compiler."""
+    """Compile a cell. Returns its kernels by name.
+
+    line: options of the compiler, separated by spaces.
+    cell: the source in CUDA C++.
+    """
     module = SourceModule(cell, options=line.split())
     names = {name: module.get_function(name) for name in module.module.function_names()}
     return {**names, "_cuda_module": module}

@@ -180,7 +180,12 @@ class Comm(_Buffers):
         pieces.finish()
 
     def Recv_pipelined(self, array, source: int, tag: int = 0) -> None:
-        """Receive what :meth:`Send_pipelined` sends: a piece goes to the device while others come."""
+        """Receive what :meth:`Send_pipelined` sends. One piece is copied to the device while another arrives.
+
+        array: a contiguous device array, which is filled.
+        source: the rank that sends.
+        tag: the tag of the messages.
+        """
         require_dense(array, "array of Recv_pipelined()")
         wait_for_work(self.stream, [array])
         if not self.staged:

@@ -157,7 +157,13 @@ class Communicator:
         return receive
 
     def reduce(self, send, receive=None, op: str = "sum", root: int = 0, stream=None):
-        """:meth:`all_reduce` with the result on rank ``root`` alone; elsewhere ``receive`` is not used."""
+        """:meth:`all_reduce` with the result on one rank only.
+
+        send: the operand of this rank.
+        receive: the array for the result; by default ``send``. Used on the rank ``root`` only.
+        op: as of :meth:`all_reduce`.
+        root: the rank that gets the result.
+        """
         if self.rank != root:
             receive = None
         elif receive is None:
@@ -166,7 +172,11 @@ class Communicator:
         return receive
 
     def broadcast(self, array, root: int = 0, stream=None):
-        """Copy ``array`` of rank ``root`` to ``array`` of all ranks. Returns it."""
+        """Copy the array of one rank to the arrays of all ranks.
+
+        array: of the same size and dtype on all ranks. Returned.
+        root: the rank that has the elements.
+        """
         self._comm.broadcast(array, root, stream)
         return array
 
@@ -201,16 +211,28 @@ class Communicator:
         return receive
 
     def send(self, array, peer: int, stream=None) -> None:
-        """Send to rank ``peer``, which must receive as many elements of the same type."""
+        """Send an array to another rank, which must call recv().
+
+        array: the array; the receiving array has the same size and dtype.
+        peer: the rank that receives.
+        """
         self._comm.send(array, peer, stream)
 
     def recv(self, array, peer: int, stream=None):
-        """Fill ``array`` with what rank ``peer`` sends. Returns it."""
+        """Receive an array from another rank, which must call send().
+
+        array: is filled; of the size and dtype of the sent array. Returned.
+        peer: the rank that sends.
+        """
         self._comm.receive(array, peer, stream)
         return array
 
     def sendrecv(self, send, to: int, receive, source: int, stream=None):
-        """Send to rank ``to`` and receive from rank ``source`` at once. Returns ``receive``."""
+        """Send to one rank and receive from another rank at the same time. Returns ``receive``.
+
+        send: the array that is sent to the rank ``to``.
+        receive: the array that is filled by the rank ``source``.
+        """
         with group():
             self.send(send, to, stream)
             self.recv(receive, source, stream)

@@ -72,7 +72,10 @@ void bind_array_allocation(nb::module_ &module) {
                 return host_view(memory.get(), memory.size(), size, offset);
             },
             nb::arg("size"), nb::arg("offset") = 0,
-            "A memoryview of the address; for memory that the host can reach.")
+            "A memoryview of the memory, for memory that the host can access (managed memory, "
+            "softcuda).\n\n"
+            "size: its length in bytes.\n"
+            "offset: bytes from the begin of the memory.")
         .def("__int__", &ArrayAllocation::get)
         .def("__index__", &ArrayAllocation::get)
         .def("__long__", &ArrayAllocation::get)

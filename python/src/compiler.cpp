@@ -122,7 +122,11 @@ void bind_compiler(nb::module_ &module) {
                nb::arg("options"), nb::arg("keep"), nb::arg("no_extern_c"), nb::arg("arch"),
                nb::arg("code"), nb::arg("cache_dir").none(), nb::arg("include_dirs"),
                nb::arg("target"), nb::arg("name_expressions"),
-               "Compile CUDA C++. `target` \"image\" is what the driver in use takes.");
+               "Compile CUDA C++. Returns a CompileResult. pycuda.compiler.compile() has the "
+               "meaning of the parameters.\n\n"
+               "target: \"cubin\", \"ptx\", \"fatbin\", \"ltoir\", or \"image\" for the kind that "
+               "the driver in use loads.\n\n"
+               "Raises CompileError with the compiler's messages.");
     module.def(
         "add_compiler_directory", [](const std::string &path) { add_search_directory(path); },
         nb::arg("path"), "Also look for NVRTC and the CUDA headers in this folder.");

@@ -119,25 +119,40 @@ std::string represent(const Context &context) {
 /// What is asked of a context, or of the class for the current one.
 void bind_either_methods(nb::class_<Context> &type) {
     def_either(type, "get_device", get_device,
-               "The Device of the context. LogicError where none is current.");
-    def_either(type, "synchronize", synchronize, "Wait for all work in the context.");
+               "The Device of the context. Raises LogicError if no context is current.");
+    def_either(type, "synchronize", synchronize,
+               "Wait for all work in the context, in all of its streams.\n\n"
+               "Called on the class, the current context is meant. Ctrl-C ends the wait. Raises "
+               "the error of a kernel that failed.");
     def_either(type, "get_limit", get_limit, nb::arg("limit"),
-               "A `limit` of the context, in bytes where it is one of memory.");
+               "A limit of the context. Limits of memory are in bytes.\n\n"
+               "limit: a member of pycuda.driver.limit.\n\n"
+               "Raises LogicError for a number that is no limit.");
     def_either(type, "set_limit", set_limit, nb::arg("limit"), nb::arg("value"),
-               "Set a `limit` of the context; the driver may round it.");
+               "Set a limit of the context. The driver may round the value; get_limit() returns "
+               "the result.\n\n"
+               "limit: a member of pycuda.driver.limit.\n"
+               "value: the new value; bytes for limits of memory.");
     def_either(type, "get_cache_config", get_cache_config,
-               "How the context divides memory between L1 and shared memory.");
-    def_either(type, "set_cache_config", set_cache_config, nb::arg("cc"),
-               "Set how the context divides memory between L1 and shared memory: func_cache.");
+               "How the context divides on-chip memory between the L1 cache and shared memory: a "
+               "func_cache.");
+    def_either(
+        type, "set_cache_config", set_cache_config, nb::arg("cc"),
+        "Set how the context divides on-chip memory between the L1 cache and shared memory.\n\n"
+        "cc: a func_cache. The driver may ignore this preference.");
     def_either(type, "get_shared_config", get_shared_config,
                "The width of the banks of shared memory.");
     def_either(type, "set_shared_config", set_shared_config, nb::arg("sc"),
                "Set the width of the banks of shared memory; devices of today have one.");
     def_either(type, "enable_peer_access", enable_peer_access, nb::arg("peer"),
                nb::arg("flags") = 0,
-               "Let kernels and copies of the context reach memory of `peer`.");
+               "Allow kernels and copies of this context to access memory of another context.\n\n"
+               "peer: a context on another device.\n"
+               "flags: must be 0.\n\n"
+               "Raises LogicError if the devices cannot access each other, or if the access is "
+               "already allowed.");
     def_either(type, "disable_peer_access", disable_peer_access, nb::arg("peer"),
-               "Undo enable_peer_access(). LogicError where it was not enabled.");
+               "Undo enable_peer_access(). Raises LogicError if the access was not allowed.");
 }
 
 } // namespace
@@ -152,7 +167,9 @@ void bind_context(nb::module_ &module) {
                              "``Context.synchronize()``.");
     bind_either_methods(type);
     type.def_static("get_current", &Context::current,
-                    "The context that is current in this thread, whoever made it so, or None.")
+                    "The current context of this thread, or None.\n\n"
+                    "The driver is asked, so the result may be a context that another library made "
+                    "current.")
         .def_static(
             "set_default", &Context::set_default, nb::arg("context").none(),
             "Name the context of threads that have none; None: such threads get an error.\n\n"
@@ -160,9 +177,11 @@ void bind_context(nb::module_ &module) {
             "pycuda.autoinit and pycuda.autoprimaryctx name theirs. LogicError for a context "
             "that was detached.")
         .def_static("get_default", &Context::get_default,
-                    "The context of threads that have none, or None.")
+                    "The context that threads without a current context use, or None. "
+                    "set_default() sets it.")
         .def_static("from_handle", from_handle, nb::arg("handle"),
-                    "A CUcontext of other code, which keeps it alive.")
+                    "A Context for a CUcontext that other code owns.\n\n"
+                    "handle: the CUcontext as an int. The other code must keep it alive.")
         .def_static(
             "attach",
             [](unsigned) {
@@ -170,13 +189,23 @@ void bind_context(nb::module_ &module) {
                 push_and_keep(current);
                 return current;
             },
-            nb::arg("flags") = 0, "The current context, pushed once more. Deprecated.")
-        .def_static("pop", pop_and_let_go, "Take the context on top off this thread's stack.")
-        .def("push", push_and_keep, "Make it current, on top of this thread's stack.")
-        .def("set_current", replace_and_keep, "Replace the top of this thread's stack.")
+            nb::arg("flags") = 0,
+            "Push the current context once more, and return it. Deprecated, as in PyCUDA.")
+        .def_static(
+            "pop", pop_and_let_go,
+            "Remove the top of this thread's context stack, and return the removed context.\n\n"
+            "Raises LogicError if the stack is empty. The context below becomes current.")
+        .def("push", push_and_keep,
+             "Push the context on this thread's context stack: the context becomes current. pop() "
+             "undoes it.")
+        .def("set_current", replace_and_keep,
+             "Replace the top of this thread's context stack by this context.")
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
-        .def("detach", detach_and_let_go, "Give the context up. A second time is an error.")
+        .def("detach", detach_and_let_go,
+             "Release the context. A context of make_context() is destroyed, a primary context is "
+             "released.\n\n"
+             "Raises LogicError if detach() was called before.")
         .def("get_api_version", &Context::api_version,
              "The version of the driver API that the context was made for: 3020.")
         .def_prop_ro("handle", handle_of, "The CUcontext, as an int.")
@@ -194,7 +223,13 @@ void bind_context(nb::module_ &module) {
 
     module.def("_synchronize_for", synchronize_for,
                "Wait for all work in a context, for so many seconds at most: whether it is done.");
-    module.def("mem_get_info", memory_info, "(free, total) memory of the current device in bytes.");
+    module.def("mem_get_info", memory_info,
+               "The memory of the current device in bytes: (free, total).\n\n"
+               "Memory in pools, as of arrays that were dropped, counts as used. Raises LogicError "
+               "without a context.\n\n"
+               ">>> free, total = cuda.mem_get_info()\n"
+               ">>> 0 < free <= total\n"
+               "True");
 }
 
 } // namespace pycuda::python

@@ -110,29 +110,60 @@ void memcpy_peer_async(nb::handle dest, nb::handle src, std::size_t size, nb::ha
 } // namespace
 
 void bind_copy(nb::module_ &module) {
-    module.def("memcpy_htod", memcpy_htod, nb::arg("dest"), nb::arg("src"),
-               "Copy all of the host array `src` to the device.");
+    module.def(
+        "memcpy_htod", memcpy_htod, nb::arg("dest"), nb::arg("src"),
+        "Copy a host array to the device. The call returns when the source may be changed.\n\n"
+        "dest: device memory: a DeviceAllocation, a GPUArray or an address.\n"
+        "src: a contiguous host array or buffer. All of its bytes are copied.\n\n"
+        "Raises ValueError if ``src`` is not contiguous, and LogicError if the device memory is "
+        "smaller.");
     module.def("memcpy_dtoh", memcpy_dtoh, nb::arg("dest"), nb::arg("src"),
-               "Fill the host array `dest` from the device.");
+               "Copy from the device to a host array. The call returns when the copy is done.\n\n"
+               "dest: a contiguous, writable host array or buffer. All of its bytes are filled.\n"
+               "src: device memory: a DeviceAllocation, a GPUArray or an address.\n\n"
+               "Raises ValueError for ``dest``, and LogicError if the device memory is smaller.");
     module.def("memcpy_htod_async", memcpy_htod_async, nb::arg("dest"), nb::arg("src"),
                nb::arg("stream") = nb::none(),
-               "memcpy_htod() in a stream; `src` is kept alive until it is done, and should be "
-               "page-locked.");
+               "memcpy_htod() as work of a stream. The call may return before the copy is done.\n\n"
+               "dest: device memory.\n"
+               "src: a contiguous host array, which is kept alive. Do not change it before the "
+               "copy is done. Only copies from\n"
+               "  page-locked memory run beside Python.\n"
+               "stream: a Stream; by default the thread's current stream.");
     module.def("memcpy_dtoh_async", memcpy_dtoh_async, nb::arg("dest"), nb::arg("src"),
                nb::arg("stream") = nb::none(),
-               "memcpy_dtoh() in a stream; `dest` is kept alive until it is done, and should be "
-               "page-locked.");
-    module.def("memcpy_dtod", memcpy_dtod, nb::arg("dest"), nb::arg("src"), nb::arg("size"),
-               "Copy `size` bytes on the device.");
+               "memcpy_dtoh() as work of a stream. The call may return before the copy is done.\n\n"
+               "dest: a contiguous host array, which is kept alive. Read it after a synchronize() "
+               "of the stream. Only copies to\n"
+               "  page-locked memory run beside Python.\n"
+               "src: device memory.\n"
+               "stream: a Stream; by default the thread's current stream.");
+    module.def(
+        "memcpy_dtod", memcpy_dtod, nb::arg("dest"), nb::arg("src"), nb::arg("size"),
+        "Copy from device memory to device memory. The call may return before the copy is done.\n\n"
+        "dest, src: device memory.\n"
+        "size: bytes.\n\n"
+        "Raises LogicError if one of the two is smaller than ``size``.");
     module.def("memcpy_dtod_async", memcpy_dtod_async, nb::arg("dest"), nb::arg("src"),
-               nb::arg("size"), nb::arg("stream") = nb::none(), "memcpy_dtod() in a stream.");
+               nb::arg("size"), nb::arg("stream") = nb::none(),
+               "memcpy_dtod() as work of a stream; by default of the thread's current stream.\n\n"
+               "dest, src: device memory.\n"
+               "size: bytes.\n"
+               "stream: a Stream.");
     module.def("memcpy_peer", memcpy_peer, nb::arg("dest"), nb::arg("src"), nb::arg("size"),
                nb::arg("dest_context") = nb::none(), nb::arg("src_context") = nb::none(),
-               "Copy between contexts; None is the current one.");
+               "Copy memory between two contexts, also of two devices.\n\n"
+               "dest, src: device memory.\n"
+               "size: bytes.\n"
+               "dest_context, src_context: the contexts of the memory; None is the current one.");
     module.def("memcpy_peer_async", memcpy_peer_async, nb::arg("dest"), nb::arg("src"),
                nb::arg("size"), nb::arg("dest_context") = nb::none(),
                nb::arg("src_context") = nb::none(), nb::arg("stream") = nb::none(),
-               "memcpy_peer() in a stream.");
+               "memcpy_peer() as work of a stream; by default of the thread's current stream.\n\n"
+               "dest, src: device memory.\n"
+               "size: bytes.\n"
+               "dest_context, src_context: the contexts of the memory; None is the current one.\n"
+               "stream: a Stream.");
 }
 
 } // namespace pycuda::python

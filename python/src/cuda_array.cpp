@@ -124,17 +124,37 @@ void memcpy_atoh(nb::handle dest, nb::handle array, std::size_t index) {
 
 void bind_copies(nb::module_ &module) {
     module.def("memcpy_dtoa", memcpy_dtoa, nb::arg("ary"), nb::arg("index"), nb::arg("src"),
-               nb::arg("len"), "Copy `len` bytes of the device into a one-dimensional array.");
+               nb::arg("len"),
+               "Copy from device memory to a one-dimensional Array.\n\n"
+               "ary: the Array.\n"
+               "index: bytes from the begin of ``ary``.\n"
+               "src: device memory.\n"
+               "len: bytes.");
     module.def("memcpy_atod", memcpy_atod, nb::arg("dest"), nb::arg("ary"), nb::arg("index"),
-               nb::arg("len"), "Copy `len` bytes of a one-dimensional array to the device.");
+               nb::arg("len"),
+               "Copy from a one-dimensional Array to device memory.\n\n"
+               "dest: device memory.\n"
+               "ary: the Array.\n"
+               "index: bytes from the begin of ``ary``.\n"
+               "len: bytes.");
     module.def("memcpy_atoa", memcpy_atoa, nb::arg("dest"), nb::arg("dest_index"), nb::arg("src"),
-               nb::arg("src_index"), nb::arg("len"), "Copy between one-dimensional arrays.");
+               nb::arg("src_index"), nb::arg("len"),
+               "Copy between one-dimensional Arrays.\n\n"
+               "dest, src: the Arrays.\n"
+               "dest_index, src_index: bytes from the begin of each.\n"
+               "len: bytes.");
     for (const char *name : {"memcpy_htoa", "py_memcpy_htoa"})
         module.def(name, memcpy_htoa, nb::arg("ary"), nb::arg("index"), nb::arg("src"),
-                   "Copy all of the host array `src` into a one-dimensional array.");
+                   "Copy a host array to a one-dimensional Array.\n\n"
+                   "ary: the Array.\n"
+                   "index: bytes from the begin of ``ary``.\n"
+                   "src: a contiguous host array. All of its bytes are copied.");
     for (const char *name : {"memcpy_atoh", "py_memcpy_atoh"})
         module.def(name, memcpy_atoh, nb::arg("dest"), nb::arg("ary"), nb::arg("index"),
-                   "Fill the host array `dest` from a one-dimensional array.");
+                   "Copy from a one-dimensional Array to a host array.\n\n"
+                   "dest: a contiguous, writable host array. All of its bytes are filled.\n"
+                   "ary: the Array.\n"
+                   "index: bytes from the begin of ``ary``.");
 }
 
 } // namespace
@@ -174,14 +194,14 @@ void bind_cuda_array(nb::module_ &module) {
                 },
                 nb::arg("descr"))
             .def("free", &CudaArray::free, nb::lock_self(),
-                 "Give it back now. A second time is an error.")
+                 "Free the array now. Raises LogicError if the array was freed before.")
             .def(
                 "get_descriptor", [](const CudaArray &a) { return Descriptor{a.description()}; },
                 "Width, height, format and channels as an ArrayDescriptor.")
             .def(
                 "get_descriptor_3d",
                 [](const CudaArray &a) { return Descriptor3D{a.description_3d()}; },
-                "The same with depth and flags, as an ArrayDescriptor3D.")
+                "Width, height, depth, format, channels and flags as an ArrayDescriptor3D.")
             .def_prop_ro(
                 "handle",
                 [](const CudaArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },
@@ -208,7 +228,8 @@ void bind_cuda_array(nb::module_ &module) {
             .def("get_level", &MipmappedArray::level, nb::arg("level"), nb::keep_alive<0, 1>(),
                  "The Array of one level; level 0 is the largest.")
             .def("free", &MipmappedArray::free, nb::lock_self(),
-                 "Give it and its levels back now. A second time is an error.")
+                 "Free the array with all of its levels now. Raises LogicError if the array was "
+                 "freed before.")
             .def_prop_ro(
                 "handle",
                 [](const MipmappedArray &a) { return reinterpret_cast<std::uintptr_t>(a.get()); },

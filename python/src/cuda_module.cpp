@@ -103,11 +103,17 @@ void describe_kernels(const Module &module, const std::string &source) {
 void bind_module(nb::module_ &module) {
     bind_with_block(
         nb::class_<Module>(module, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                           "Device code loaded into a context.")
+                           "Device code that is loaded into a context. SourceModule, "
+                           "module_from_file() and module_from_buffer() load code.")
             .def("get_function", get_function, nb::arg("name"),
-                 nb::sig("def get_function(self, name: str) -> Function"), "A kernel by its name.")
+                 nb::sig("def get_function(self, name: str) -> Function"),
+                 "The kernel with a name.\n\n"
+                 "name: the name in the image: for a C++ function without ``extern \"C\"`` the "
+                 "mangled name.\n\n"
+                 "Raises LogicError, which lists the module's kernels, if there is no such kernel.")
             .def("get_global", get_global, nb::arg("name"),
-                 "(address, bytes) of a __device__ or __constant__ variable.")
+                 "The address and the size in bytes of a __device__ or __constant__ variable.\n\n"
+                 "Raises LogicError if the module has no such variable.")
             .def("get_texref", texture_reference_of, nb::arg("name"),
                  nb::sig("def get_texref(self, name: str) -> TextureReference"),
                  "A texture that the source declares as a variable.")
@@ -115,9 +121,8 @@ void bind_module(nb::module_ &module) {
                  nb::sig("def get_surfref(self, name: str) -> SurfaceReference"),
                  "A surface that the source declares as a variable.")
             .def("close", &Module::close, nb::lock_self(),
-                 "Unload it now, when its kernels are done. The module, its functions and textures "
-                 "are "
-                 "refused afterwards.")
+                 "Unload the module now. The call waits for its kernels.\n\n"
+                 "Functions raise LogicError for a closed module, its kernels and its textures.")
             .def("__repr__", represent)
             .def("function_names", &Module::function_names, "The names of the kernels.")
             .def("_describe", describe_kernels, nb::arg("source"),
@@ -125,11 +130,18 @@ void bind_module(nb::module_ &module) {
         "close");
 
     module.def("module_from_file", module_from_file, nb::arg("filename"),
-               "Load a file with a cubin, a fatbin or PTX.");
+               "Load a file with a cubin, a fatbin or PTX into the current context.\n\n"
+               "filename: the path.\n\n"
+               "Raises RuntimeError if the file does not exist, and LogicError if the driver "
+               "cannot load its contents.");
     module.def("module_from_buffer", module_from_buffer, nb::arg("buffer"),
                nb::arg("options") = nb::make_tuple(), nb::arg("message_handler") = nb::none(),
-               "Load a cubin, a fatbin or PTX. `options` are pairs of jit_option and int; "
-               "`message_handler(success, info, error)` is called with the compiler's words.");
+               "Load a cubin, a fatbin or PTX into the current context.\n\n"
+               "buffer: the image as bytes.\n"
+               "options: pairs of a jit_option and an int.\n"
+               "message_handler: is called as ``message_handler(success, info, error)`` with the "
+               "messages of the compiler.\n\n"
+               "Raises LogicError if the driver cannot load the image.");
 }
 
 } // namespace pycuda::python

@@ -92,29 +92,55 @@ std::string represent(const Device &device) {
 } // namespace
 
 void bind_device(nb::module_ &module) {
-    nb::class_<Device>(module, "Device", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                       "A GPU, or softcuda's picture of one.")
+    nb::class_<Device>(
+        module, "Device", nb::dynamic_attr(), nb::is_weak_referenceable(),
+        "A GPU, or a device of softcuda.\n\n"
+        "ordinal: the number of the device, from 0 to Device.count() - 1.\n"
+        "pci_bus_id: instead, the device's place on the bus, such as \"0000:01:00.0\".\n\n"
+        "``with device:`` makes the device's primary context current in a block. Raises LogicError "
+        "if there is no such\n"
+        "device, or before init().\n\n"
+        ">>> cuda.Device(0).get_attribute(cuda.device_attribute.WARP_SIZE)\n"
+        "32")
         .def(nb::init<int>(), nb::arg("ordinal"))
         .def(nb::init<const std::string &>(), nb::arg("pci_bus_id"))
-        .def_static("count", &Device::count, "How many devices there are.")
-        .def("name", &Device::name, "The device's name, as its maker prints it.")
-        .def("pci_bus_id", &Device::pci_bus_id, "Where it is plugged in: \"0000:01:00.0\".")
-        .def("uuid", uuid, "The 16 bytes that name this device anywhere.")
-        .def("compute_capability", compute_capability, "(major, minor)")
-        .def("total_memory", &Device::total_memory, "In bytes.")
+        .def_static("count", &Device::count,
+                    "The number of devices. CUDA_VISIBLE_DEVICES hides devices; SOFTCUDA_DEVICES "
+                    "sets the number of softcuda's.")
+        .def("name", &Device::name, "The device's name, such as \"NVIDIA H200\".")
+        .def("pci_bus_id", &Device::pci_bus_id,
+             "The device's place on the PCI bus: \"domain:bus:device.function\", such as "
+             "\"0000:01:00.0\".")
+        .def("uuid", uuid, "The 16 bytes that identify this device on all machines.")
+        .def("compute_capability", compute_capability,
+             "The compute capability, (major, minor). Kernels are compiled for "
+             "``sm_<major><minor>``.")
+        .def("total_memory", &Device::total_memory,
+             "The size of the device's memory in bytes. mem_get_info() has the free bytes.")
         .def("get_attribute", get_attribute, nb::arg("attr"),
-             "The value of a device_attribute. LogicError for a number that is none.")
+             "The value of an attribute of the device.\n\n"
+             "attr: a member of device_attribute. The attribute defines the unit: bytes, kHz, 0 or "
+             "1 ...\n\n"
+             "Raises LogicError for a number that is no attribute.\n\n"
+             ">>> cuda.Device(0).get_attribute(cuda.device_attribute.MAX_THREADS_PER_BLOCK)\n"
+             "1024")
         .def("get_attributes", get_attributes,
              "All attributes that the driver knows, by member of device_attribute.")
         .def("__getattr__", attribute_by_name, nb::arg("name"))
         .def("make_context", make_context, nb::arg("flags") = 0,
-             "A new context on this device, made current.")
+             "Make a new context on this device, and make the context current in this thread.\n\n"
+             "flags: a sum of ctx_flags, such as ctx_flags.SCHED_BLOCKING_SYNC.\n\n"
+             "detach() ends the context. Most programs use retain_primary_context(), whose context "
+             "other libraries share.")
         .def("retain_primary_context", retain_primary_context,
-             "The context that torch, CuPy and the CUDA runtime use; not made current.")
+             "The primary context of the device, which torch, CuPy and the CUDA runtime also "
+             "use.\n\n"
+             "The context does not become current: call push(), or use the context in ``with``.")
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
         .def("can_access_peer", &Device::can_access_peer, nb::arg("dev"),
-             "Whether kernels of this device can reach memory of the other one.")
+             "Whether kernels of this device can access memory of ``dev``.\n\n"
+             "Context.enable_peer_access() allows the access.")
         .def_prop_ro("handle", &Device::get, "The driver's number of this device.")
         .def("__hash__", [](const Device &device) { return std::hash<Device>{}(device); })
         .def(

@@ -124,27 +124,38 @@ std::string represent(nb::handle self) {
 }
 
 void bind_allocation(nb::module_ &module) {
-    bind_with_block(nb::class_<DeviceMemory>(module, "DeviceAllocation", nb::dynamic_attr(),
-                                             nb::is_weak_referenceable(), "Memory on the device.")
-                        .def("free", &DeviceMemory::free, nb::lock_self(),
-                             "Give the memory back now. A second time is an error.")
-                        .def(
-                            "as_buffer",
-                            [](const DeviceMemory &memory, std::size_t size, std::size_t offset) {
-                                return host_view(memory.get(), memory.size(), size, offset);
-                            },
-                            nb::arg("size"), nb::arg("offset") = 0,
-                            "A memoryview of the address; for memory that the host can reach.")
-                        .def_prop_ro("size", &DeviceMemory::size, "In bytes.")
-                        .def("__int__", &DeviceMemory::get)
-                        .def("__index__", &DeviceMemory::get)
-                        .def("__long__", &DeviceMemory::get)
-                        .def("__repr__", represent),
-                    "free");
+    bind_with_block(
+        nb::class_<DeviceMemory>(
+            module, "DeviceAllocation", nb::dynamic_attr(), nb::is_weak_referenceable(),
+            "Memory on the device. mem_alloc() makes it, and the last reference frees it.\n\n"
+            "int(memory) is the address. memory + n is the address n bytes further.")
+            .def("free", &DeviceMemory::free, nb::lock_self(),
+                 "Free the memory now. Work that uses the memory must be done.\n\n"
+                 "Raises LogicError if the memory was freed before.")
+            .def(
+                "as_buffer",
+                [](const DeviceMemory &memory, std::size_t size, std::size_t offset) {
+                    return host_view(memory.get(), memory.size(), size, offset);
+                },
+                nb::arg("size"), nb::arg("offset") = 0,
+                "A memoryview of the memory, for memory that the host can access (managed memory, "
+                "softcuda).\n\n"
+                "size: its length in bytes.\n"
+                "offset: bytes from the beginning of the allocation.\n\n"
+                "Raises ValueError for a range that is not inside the allocation.")
+            .def_prop_ro("size", &DeviceMemory::size, "In bytes.")
+            .def("__int__", &DeviceMemory::get)
+            .def("__index__", &DeviceMemory::get)
+            .def("__long__", &DeviceMemory::get)
+            .def("__repr__", represent),
+        "free");
 
     nb::class_<ManagedAllocation, DeviceMemory>(
         module, "ManagedAllocation", buffer_export<ManagedAllocation>(),
-        "Memory with one address for host and device, moved to where it is used.")
+        "Managed memory: one address for host and device. The driver moves the pages to where they "
+        "are used.\n\n"
+        "bytes: the size.\n"
+        "mem_flags: mem_attach_flags.GLOBAL, the default, or HOST.")
         .def(
             "__init__",
             [](ManagedAllocation *self, std::size_t bytes, unsigned flags) {
@@ -159,8 +170,10 @@ void bind_allocation(nb::module_ &module) {
                 memory.attach(flags, stream_ref(stream));
             },
             nb::arg("mem_flags"), nb::arg("stream") = nb::none(),
-            "Tell which stream uses the memory (mem_attach_flags), so that the host may use it "
-            "while other streams run.");
+            "Attach the memory to a stream, so that the host may use the memory while other "
+            "streams run.\n\n"
+            "mem_flags: a member of mem_attach_flags.\n"
+            "stream: a Stream; by default the thread's current stream.");
     module.attr("ManagedAllocationOrStub") = module.attr("ManagedAllocation");
 }
 
@@ -189,27 +202,49 @@ void bind_device_memory(nb::module_ &module) {
                 return view_of(pointer_of(self), size, offset);
             },
             nb::arg("size"), nb::arg("offset") = 0,
-            "A memoryview of `size` bytes from `offset` on; for memory that the host can reach.");
+            "A memoryview of the memory, for memory that the host can access (managed memory, "
+            "softcuda).\n\n"
+            "size: its length in bytes.\n"
+            "offset: bytes from the address of get_pointer().");
 
-    nb::class_<IpcMemory>(module, "IPCMemoryHandle", "Memory that another process shares.")
+    nb::class_<IpcMemory>(module, "IPCMemoryHandle",
+                          "Memory of another process.\n\n"
+                          "handle: the 64 bytes of mem_get_ipc_handle() in the other process.\n"
+                          "flags: 1 (lazy peer access), the only value that CUDA defines.")
         .def(nb::init<nb::handle, unsigned>(), nb::arg("handle"),
              nb::arg("flags") = unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS})
         .def("close", &IpcMemory::close, nb::lock_self(),
-             "Close the memory here; it lives on in the process that shares it.")
+             "Unmap the memory in this process. The owning process keeps the memory.")
         .def("__int__", &IpcMemory::get)
         .def("__index__", &IpcMemory::get);
 
     module.def("mem_alloc", mem_alloc, nb::arg("bytes"),
                nb::sig("def mem_alloc(bytes: int) -> DeviceAllocation"),
-               "Memory on the current device.");
+               "Allocate memory on the current device.\n\n"
+               "bytes: the size, at least 1.\n\n"
+               "The contents are undefined. Raises MemoryError if the device has too little "
+               "memory, ValueError for a negative\n"
+               "size, LogicError for 0 bytes or without a context.\n\n"
+               ">>> memory = cuda.mem_alloc(16)\n"
+               ">>> cuda.memcpy_htod(memory, np.arange(4, dtype=np.float32))\n"
+               ">>> host = np.empty(4, np.float32)\n"
+               ">>> cuda.memcpy_dtoh(host, memory)\n"
+               ">>> host\n"
+               "array([0., 1., 2., 3.], dtype=float32)");
     module.def("mem_alloc_pitch", mem_alloc_pitch, nb::arg("width"), nb::arg("height"),
                nb::arg("access_size"),
-               "(memory, pitch): rows of `width` bytes that start `pitch` bytes apart.");
+               "Allocate rows that start at aligned addresses. Returns (memory, pitch).\n\n"
+               "width: bytes of a row.\n"
+               "height: the number of rows.\n"
+               "access_size: bytes of the largest access of a kernel: 4, 8 or 16.\n\n"
+               "Row i starts ``i * pitch`` bytes after the beginning. Raises LogicError for "
+               "another access_size, and MemoryError.");
     module.def("mem_get_address_range", mem_get_address_range, nb::arg("devptr"),
-               "(base, size) of the allocation that an address lies in.");
-    module.def(
-        "mem_get_ipc_handle", mem_get_ipc_handle, nb::arg("devptr"),
-        "64 bytes that IPCMemoryHandle in another process opens. `devptr` begins an allocation.");
+               "The allocation that contains an address: (address of its begin, bytes).\n\n"
+               "Raises LogicError for an address that is not in device memory.");
+    module.def("mem_get_ipc_handle", mem_get_ipc_handle, nb::arg("devptr"),
+               "The 64 bytes with which IPCMemoryHandle opens this memory in another process.\n\n"
+               "devptr: the begin of an allocation.");
 }
 
 } // namespace pycuda::python

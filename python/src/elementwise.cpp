@@ -135,7 +135,10 @@ void bind_elementwise(nb::module_ &module) {
         .def("__call__", &BoundElementwise::call,
              nb::sig("def __call__(self, *args: object, range: slice | None = None, "
                      "slice: slice | None = None, stream: Stream | None = None) -> None"),
-             "Runs the kernel.")
+             "Run the kernel on arrays and numbers.\n\n"
+             "args: the arguments of the kernel's declaration, in this order. Arrays have one "
+             "shape.\n"
+             "range, slice: restrict the elements, as in PyCUDA.")
         .def("source", &BoundElementwise::source,
              "The CUDA C++ for arrays whose elements lie one after the other.");
 }

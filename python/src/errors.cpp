@@ -208,15 +208,26 @@ void bind_errors(nb::module_ &module) {
         error.attr(attribute) = nb::none();
 
     nb::object base = nb::borrow(error);
-    classes.memory = define(module, "MemoryError", base, "The device is out of memory.");
-    classes.launch = define(module, "LaunchError", base, "A kernel failed, or could not start.");
+    classes.memory =
+        define(module, "MemoryError", base,
+               "Raised when the device has too little free memory.\n\n"
+               "The message has the number of bytes that were wanted and that are free.");
+    classes.launch = define(module, "LaunchError", base,
+                            "Raised when a kernel failed while it ran, or could not start.\n\n"
+                            "A call that waits reports a failure of an earlier kernel. After such "
+                            "a failure the context is unusable.");
     classes.runtime = define(module, "RuntimeError", base,
-                             "No device, no code for this device, or a device in trouble.");
-    classes.logic = define(module, "LogicError", base, "The program asked for what cannot be.");
+                             "Raised when there is no device, no code for this device, no such "
+                             "file, or a fault of the device.");
+    classes.logic = define(module, "LogicError", base,
+                           "Raised when a call is invalid in the current state: a wrong argument, "
+                           "no context, a freed object.\n\n"
+                           "An invalid memory access of a kernel is a LogicError, too.");
     classes.argument =
         define(module, "ArgumentError",
                nb::make_tuple(nb::handle(classes.logic), nb::handle(PyExc_TypeError)),
-               "A kernel cannot take an argument, or the number of arguments is wrong.");
+               "Raised when the arguments of a launch do not match the kernel's parameters.\n\n"
+               "The message names the kernel, the argument, the value and the expected type.");
     nb::register_exception_translator(translate, nullptr);
 }
 

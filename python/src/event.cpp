@@ -64,19 +64,43 @@ std::string represent(const Event &event) {
 
 void bind_event(nb::module_ &module) {
     nb::class_<Event>(module, "Event", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                      "A point in a stream that can be waited for and timed.")
+                      "A point in a stream. Other streams and threads can wait for an event, and "
+                      "two events measure a time.\n\n"
+                      "flags: a sum of event_flags: BLOCKING_SYNC, DISABLE_TIMING, INTERPROCESS "
+                      "(together with DISABLE_TIMING).\n\n"
+                      ">>> start, end = cuda.Event(), cuda.Event()\n"
+                      ">>> _ = start.record()\n"
+                      ">>> _ = end.record()\n"
+                      ">>> end.synchronize().time_since(start) >= 0\n"
+                      "True")
         .def(nb::init<unsigned>(), nb::arg("flags") = 0)
         .def("record", record, nb::arg("stream") = nb::none(),
-             "Put the event into a stream; returns the event.")
-        .def("synchronize", synchronize_event, "Wait for the event; returns the event.")
-        .def("query", &Event::query, "Whether all work before the last record() is done.")
-        .def("time_since", time_since, nb::arg("start"), "Milliseconds from `start` to this event.")
-        .def("time_till", time_till, nb::arg("end"), "Milliseconds from this event to `end`.")
-        .def("ipc_handle", ipc_handle, "64 bytes for Event.from_ipc_handle in another process.")
-        .def_static(
-            "from_ipc_handle", from_ipc_handle, nb::arg("handle"),
-            "The event of another process, from its ipc_handle(). LogicError where it is gone.")
-        .def("close", &Event::close, nb::lock_self(), "Give it back now.")
+             "Record the event: it is complete when all earlier work of the stream is done. "
+             "Returns the event.\n\n"
+             "stream: a Stream; by default the thread's current stream.")
+        .def("synchronize", synchronize_event,
+             "Wait until the work before the last record() is done. Returns the event. Ctrl-C ends "
+             "the wait.")
+        .def("query", &Event::query,
+             "True if all work before the last record() is done, or if the event was never "
+             "recorded. Does not wait.")
+        .def("time_since", time_since, nb::arg("start"),
+             "The time from another event to this event in milliseconds.\n\n"
+             "start: the earlier event.\n\n"
+             "Raises LogicError if one of the two was not recorded, is not complete, or was made "
+             "with DISABLE_TIMING.")
+        .def("time_till", time_till, nb::arg("end"),
+             "The time from this event to another event in milliseconds; see time_since().")
+        .def("ipc_handle", ipc_handle,
+             "The 64 bytes with which Event.from_ipc_handle() opens this event in another "
+             "process.\n\n"
+             "The event must be made with event_flags.INTERPROCESS and DISABLE_TIMING.")
+        .def_static("from_ipc_handle", from_ipc_handle, nb::arg("handle"),
+                    "Open an event of another process.\n\n"
+                    "handle: the 64 bytes of ipc_handle() in the other process.\n\n"
+                    "Raises LogicError if the event does not exist any more.")
+        .def("close", &Event::close, nb::lock_self(),
+             "Destroy the event now. A second call does nothing.")
         .def("__enter__", [](nb::object self) { return self; })
         .def(
             "__exit__", [](Event &event, nb::args) { event.close(); }, nb::lock_self())

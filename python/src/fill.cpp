@@ -40,7 +40,12 @@ void bind_line(nb::module_ &module, const std::string &name) {
             nb::gil_scoped_release release;
             Fill(to, value, size);
         },
-        nb::arg("dest"), nb::arg("data"), nb::arg("size"), "Set `size` elements to `data`.");
+        nb::arg("dest"), nb::arg("data"), nb::arg("size"),
+        "Set each element of device memory to a value.\n\n"
+        "dest: device memory.\n"
+        "data: the value of each element. The function's name has its bits: 8, 16 or 32.\n"
+        "size: the number of elements, not of bytes.\n\n"
+        "Raises LogicError if the memory is smaller.");
     module.def((name + "_async").c_str(),
                [](nb::handle dest, long long data, std::size_t size, nb::handle stream) {
                    CUdeviceptr to = device_address(dest, "dest");
@@ -50,7 +55,11 @@ void bind_line(nb::module_ &module, const std::string &name) {
                    FillAsync(to, value, size, queue);
                },
                nb::arg("dest"), nb::arg("data"), nb::arg("size"), nb::arg("stream") = nb::none(),
-               "Set `size` elements to `data`, in a stream.");
+               "Set each element of device memory to a value, as work of a stream.\n\n"
+               "dest: device memory.\n"
+               "data: the value of each element. The function's name has its bits: 8, 16 or 32.\n"
+               "size: the number of elements, not of bytes.\n"
+               "stream: a Stream; by default the thread's current stream.");
 }
 
 template <class Element, FillRows<Element> Fill, FillRowsAsync<Element> FillAsync>
@@ -65,7 +74,12 @@ void bind_rows(nb::module_ &module, const std::string &name) {
             Fill(rows, value);
         },
         nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"), nb::arg("height"),
-        "Set `height` rows of `width` elements, `pitch` bytes apart, to `data`.");
+        "Set each element of a rectangle in device memory to a value.\n\n"
+        "dest: device memory, the first element of the rectangle.\n"
+        "pitch: bytes from the begin of a row to the begin of the next row.\n"
+        "data: the value of each element. The function's name has its bits: 8, 16 or 32.\n"
+        "width: elements of a row.\n"
+        "height: the number of rows.");
     module.def(
         (name + "_async").c_str(),
         [](nb::handle dest, std::size_t pitch, long long data, std::size_t width,
@@ -78,7 +92,13 @@ void bind_rows(nb::module_ &module, const std::string &name) {
         },
         nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"), nb::arg("height"),
         nb::arg("stream") = nb::none(),
-        "Set `height` rows of `width` elements, `pitch` bytes apart, to `data`, in a stream.");
+        "Set each element of a rectangle in device memory to a value, as work of a stream.\n\n"
+        "dest: device memory, the first element of the rectangle.\n"
+        "pitch: bytes from the begin of a row to the begin of the next row.\n"
+        "data: the value of each element. The function's name has its bits: 8, 16 or 32.\n"
+        "width: elements of a row.\n"
+        "height: the number of rows.\n"
+        "stream: a Stream; by default the thread's current stream.");
 }
 
 } // namespace

@@ -176,36 +176,62 @@ constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
 
 const PyMethodDef own_methods[] = {
     {"prepare", method(function_prepare), METH_VARARGS | METH_KEYWORDS,
-     "prepare(arg_types, texrefs=[]) -> self\n\nTell the arguments' types once: a format of the "
-     "struct module, or numpy types, with \"P\" for pointers."},
+     "prepare(arg_types, texrefs=[]) -> self\n\n"
+     "Set the argument types of prepared_call() and its variants. Returns the Function.\n\n"
+     "arg_types: a format of the struct module such as \"PPi\", or a list of NumPy types and \"P\" "
+     "for pointers.\n"
+     "texrefs: texture references that the kernel uses."},
     {"prepared_call", method(function_prepared_call), with_keywords,
-     "prepared_call(grid, block, *args, shared_size=0)\n\nLaunch with the types that prepare() "
-     "told."},
+     "prepared_call(grid, block, *args, shared_size=0)\n\n"
+     "Launch with the argument types of prepare().\n\n"
+     "grid, block: tuples of one to three integers.\n"
+     "args: the arguments.\n"
+     "shared_size: bytes of dynamic shared memory."},
     {"prepared_async_call", method(function_prepared_async_call), with_keywords,
-     "prepared_async_call(grid, block, stream, *args, shared_size=0)\n\nThe same in a stream; None "
-     "is the default stream."},
+     "prepared_async_call(grid, block, stream, *args, shared_size=0)\n\n"
+     "prepared_call() in a stream.\n\n"
+     "stream: a Stream; None is the default stream."},
     {"prepared_timed_call", method(function_prepared_timed_call), with_keywords,
-     "prepared_timed_call(grid, block, *args, shared_size=0)\n\nReturns a function that waits for "
-     "the kernel and returns the seconds it took."},
+     "prepared_timed_call(grid, block, *args, shared_size=0)\n\n"
+     "prepared_call() with a timer.\n\n"
+     "Returns a function, which waits for the kernel and returns its time in seconds."},
     {"bind", method(function_bind), with_keywords,
-     "bind(*args, block, grid=(1, 1), stream=None, shared=0) -> BoundLaunch\n\nCheck and pack the "
-     "arguments once; calling the result launches with them at the least cost."},
+     "bind(*args, block, grid=(1, 1), stream=None, shared=0) -> BoundLaunch\n\n"
+     "Check and pack the arguments of a launch once. Returns a BoundLaunch, whose call launches "
+     "the kernel.\n\n"
+     "Arguments, block and grid are as in a call of the Function. Host arrays (In, Out, InOut) are "
+     "not possible. The\n"
+     "result keeps its arguments alive."},
     {"get_attribute", get_attribute, METH_O,
-     "get_attribute(function_attribute) -> int\n\nThe value of a function_attribute."},
+     "get_attribute(function_attribute) -> int\n\n"
+     "The value of an attribute of the kernel, such as function_attribute.NUM_REGS (registers of a "
+     "thread)."},
     {"set_attribute", set_attribute, METH_VARARGS,
-     "set_attribute(function_attribute, value)\n\nSet one of the attributes that can be set, such "
-     "as MAX_DYNAMIC_SHARED_SIZE_BYTES."},
+     "set_attribute(function_attribute, value)\n\n"
+     "Set an attribute of the kernel.\n\n"
+     "attribute: a function_attribute that can be set, such as MAX_DYNAMIC_SHARED_SIZE_BYTES.\n"
+     "value: the new value.\n\n"
+     "Raises LogicError for an attribute that cannot be set."},
     {"set_cache_config", set_cache_config, METH_O,
-     "set_cache_config(func_cache)\n\nHow to divide memory between L1 and shared memory."},
+     "set_cache_config(func_cache)\n\n"
+     "Set how the device divides on-chip memory between the L1 cache and shared memory for this "
+     "kernel: a func_cache.\n\n"
+     "The driver may ignore this preference."},
     {"set_shared_config", set_shared_config, METH_O,
      "set_shared_config(shared_config)\n\nThe width of the banks of shared memory; devices of "
      "today have one."},
     {"max_active_blocks", method(active_blocks), METH_VARARGS | METH_KEYWORDS,
-     "max_active_blocks(threads, shared=0) -> int\n\nBlocks of this many threads that run on a "
-     "multiprocessor at once."},
+     "max_active_blocks(threads, shared=0) -> int\n\n"
+     "The number of blocks that one multiprocessor can run at the same time.\n\n"
+     "threads: threads of a block, at least 1.\n"
+     "shared: bytes of dynamic shared memory of a block.\n\n"
+     "Raises LogicError for 0 threads."},
     {"suggest_block_size", method(suggest_block_size), METH_VARARGS | METH_KEYWORDS,
-     "suggest_block_size(shared=0, most_threads=0) -> (threads, blocks)\n\nThe block that keeps "
-     "the device busiest, and how many of them fill it."},
+     "suggest_block_size(shared=0, most_threads=0) -> (threads, blocks)\n\n"
+     "Suggest a block size. Returns (threads of a block with the highest occupancy, blocks that "
+     "fill the device).\n\n"
+     "shared: bytes of dynamic shared memory of a block.\n"
+     "most_threads: an upper limit of the threads; 0 is no limit."},
     {"param_set_texref", param_set_texref, METH_O,
      "param_set_texref(texref)\n\nNot needed any more: a TextureReference is in force once it is "
      "set."},

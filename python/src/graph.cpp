@@ -91,14 +91,18 @@ void bind_graph(nb::module_ &module) {
 
     bind_with_block(
         nb::class_<Graph>(module, "Graph", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                          "Work that is recorded once; instantiate() makes it ready to run.")
+                          "A graph of work: kernels, copies and fills with dependencies. "
+                          "instantiate() prepares a graph to run.\n\n"
+                          "capture() records a graph from a stream. add_kernel() and the other "
+                          "methods build a graph from nodes.")
             .def(nb::init<>())
             .def(
                 "instantiate", [](const Graph &graph) { return ExecutableGraph(graph); },
                 nb::lock_self(), nb::keep_alive<0, 1>(),
-                "An ExecutableGraph of the work as it is now.")
+                "Prepare the graph to run. Returns an ExecutableGraph of its present nodes; later "
+                "changes have no effect on it.")
             .def("clone", &Graph::clone, nb::lock_self(), nb::keep_alive<0, 1>(),
-                 "A Graph of the same work, which changes on its own.")
+                 "A copy of the graph. Changes of one of the two do not affect the other.")
             .def("__len__", &Graph::node_count, nb::lock_self())
             .def(
                 "add_empty",
@@ -106,20 +110,33 @@ void bind_graph(nb::module_ &module) {
                     return Node{graph.add_empty(handles_of(dependencies))};
                 },
                 nb::lock_self(), nb::arg("dependencies") = none,
-                "A node that does nothing but wait for others.")
+                "Add a node without work, which is done when all of its dependencies are done. "
+                "Returns its GraphNode.")
             .def("add_kernel", add_kernel, nb::lock_self(), nb::arg("launch"),
                  nb::arg("dependencies") = none,
-                 "A launch, as Function.bind() makes it, after all of `dependencies`.")
+                 "Add a kernel launch. Returns its GraphNode.\n\n"
+                 "launch: a BoundLaunch of Function.bind().\n"
+                 "dependencies: the nodes that must be done before the launch.")
             .def("add_copy", add_copy, nb::lock_self(), nb::arg("dest"), nb::arg("src"),
                  nb::arg("size"), nb::arg("dependencies") = none,
-                 "A copy of `size` bytes on the device.")
+                 "Add a copy in device memory. Returns its GraphNode.\n\n"
+                 "dest, src: device memory.\n"
+                 "size: bytes.\n"
+                 "dependencies: the nodes that must be done before the copy.")
             .def("add_fill", add_fill, nb::lock_self(), nb::arg("dest"), nb::arg("value"),
                  nb::arg("count"), nb::arg("element_size") = 1, nb::arg("dependencies") = none,
-                 "Sets `count` elements of 1, 2 or 4 bytes.")
+                 "Add a node that sets memory. Returns its GraphNode.\n\n"
+                 "dest: device memory.\n"
+                 "value: the value of each element.\n"
+                 "count: the number of elements.\n"
+                 "element_size: bytes of an element: 1, 2 or 4.\n"
+                 "dependencies: the nodes that must be done before.")
             .def("write_dot", &Graph::write_dot, nb::lock_self(), nb::arg("path"),
-                 "Draw it for Graphviz.")
+                 "Write the graph as a .dot file, which Graphviz draws.\n\n"
+                 "path: the file, which is replaced if it exists.")
             .def("close", &Graph::close, nb::lock_self(),
-                 "Give it back now. What instantiate() made of it can still be launched.")
+                 "Destroy the graph now. Executable graphs that instantiate() made of it remain "
+                 "usable.")
             .def("__repr__", represent, nb::lock_self())
             .def_prop_ro(
                 "handle",
@@ -129,34 +146,47 @@ void bind_graph(nb::module_ &module) {
 
     bind_with_block(
         nb::class_<ExecutableGraph>(module, "ExecutableGraph", nb::is_weak_referenceable(),
-                                    "A Graph made ready to run.")
+                                    "A graph that is ready to run. Graph.instantiate() makes it; "
+                                    "launch() runs it as often as you like.")
             .def(
                 "launch",
                 [](const ExecutableGraph &graph, nb::handle stream) {
                     graph.launch(stream_ref(stream));
                 },
                 nb::lock_self(), nb::arg("stream") = nb::none(),
-                "Do all of its work in the stream.")
+                "Queue all work of the graph in a stream.\n\n"
+                "stream: a Stream; by default the thread's current stream.")
             .def(
                 "upload",
                 [](const ExecutableGraph &graph, nb::handle stream) {
                     graph.upload(stream_ref(stream));
                 },
-                nb::lock_self(), nb::arg("stream") = nb::none(), "Prepare the first launch.")
+                nb::lock_self(), nb::arg("stream") = nb::none(),
+                "Upload the graph to the device, so that the first launch takes no longer than "
+                "later ones.")
             .def("update", &ExecutableGraph::update, nb::lock_self(), nb::arg("graph"),
-                 nb::keep_alive<1, 2>(), "Take over the arguments of a Graph with the same nodes.")
+                 nb::keep_alive<1, 2>(),
+                 "Replace the arguments of the nodes by those of another graph.\n\n"
+                 "graph: a Graph with the same nodes and dependencies. Raises LogicError for "
+                 "another one.")
             .def("close", &ExecutableGraph::close, nb::lock_self(),
-                 "Give it back now. A launch under way is still done.")
+                 "Destroy the executable graph now. A launch that has begun still runs to its end.")
             .def("__repr__", represent_executable, nb::lock_self()),
         "close");
 
     module.def("begin_capture", start_capture, nb::arg("stream"),
                nb::arg("mode") = int{CU_STREAM_CAPTURE_MODE_THREAD_LOCAL},
-               "From now on, work put into the stream is recorded and not done.");
+               "Record later work of a stream into a graph, instead of running the work. "
+               "end_capture() returns the graph.\n\n"
+               "stream: a Stream, not the default stream.\n"
+               "mode: what other threads may call meanwhile, as in cuStreamBeginCapture.\n\n"
+               "capture() does the same in a ``with`` block.");
     module.def("end_capture", end_capture, nb::arg("stream"),
-               "The Graph of what was recorded since begin_capture().");
+               "End the recording of begin_capture(). Returns the Graph. Raises LogicError if the "
+               "stream does not record.");
     module.def("is_capturing", is_capturing, nb::arg("stream"),
-               "Whether what is put into the stream is recorded and not done.");
+               "True between begin_capture() and end_capture(): work of the stream is recorded, "
+               "and does not run.");
 }
 
 } // namespace pycuda::python

@@ -153,7 +153,8 @@ void bind_registered(nb::module_ &module) {
                                  "An object of OpenGL that CUDA may map.")
         .def("gl_handle", &RegisteredObject::gl_handle, "OpenGL's number of the object.")
         .def("unregister", &RegisteredObject::close, nb::lock_self(),
-             "Give it back to OpenGL for good. A second time is an error.")
+             "End the registration: only OpenGL uses the object from now on. Raises LogicError the "
+             "second time.")
         .def("set_map_flags", &RegisteredObject::set_map_flags, nb::lock_self(), nb::arg("flags"),
              "What the next mapping is for: graphics_map_flags.")
         .def(
@@ -187,19 +188,22 @@ void bind_graphics(nb::module_ &module) {
     bind_registered(module);
 
     nb::class_<RegisteredMapping>(module, "RegisteredMapping", nb::is_weak_referenceable(),
-                                  "The time for which an object of OpenGL is CUDA's.")
+                                  "A mapping: CUDA, and not OpenGL, uses the object until unmap().")
         .def(
             "unmap",
             [](RegisteredMapping &self, nb::object stream) {
                 self.unmap(stream.is_none() ? self.stream() : stream_ref(stream));
             },
             nb::lock_self(), nb::arg("stream") = nb::none(),
-            "Give it back to OpenGL, in the stream of map() or another. Once only.")
+            "End the mapping, so that OpenGL can use the object again.\n\n"
+            "stream: a Stream; by default that of map(). Raises LogicError the second time.")
         .def("device_ptr_and_size", &RegisteredMapping::device_pointer, nb::lock_self(),
              "(address, bytes) of a buffer.")
         .def("array", &RegisteredMapping::array, nb::lock_self(), nb::arg("index"),
              nb::arg("level"),
-             "The Array of an image: a face or layer, and a level of its mipmap.");
+             "The Array of a mapped image.\n\n"
+             "index: the face of a cube map, or the layer.\n"
+             "level: the mipmap level; 0 is the largest.");
 
     module.def("have_gl_ext", have_opengl,
                "Whether the driver in use can share objects with OpenGL: see pycuda.gl.");

@@ -33,9 +33,12 @@ void bind_green_context(nb::module_ &module) {
                            "Some multiprocessors of a device; see get_sm_resource().")
         .def_prop_ro("count", &SmResource::count, "How many multiprocessors.")
         .def("split", split, nb::arg("least"), nb::arg("groups") = 0,
-             "(groups, remaining): groups of at least `least` multiprocessors that share none, as "
-             "many as there can be or at most `groups`, and what is in none of them. The device "
-             "rounds sizes up; LogicError where they do not fit.")
+             "Split into disjoint groups of multiprocessors. Returns (groups, remaining "
+             "multiprocessors).\n\n"
+             "least: the smallest number of multiprocessors in a group. The device rounds the "
+             "number up.\n"
+             "groups: the largest number of groups; 0 is as many as possible.\n\n"
+             "Raises LogicError if there are too few multiprocessors for one group.")
         .def("__repr__", [](const SmResource &resource) {
             return "<pycuda.driver.SmResource of " + std::to_string(resource.count()) +
                    " multiprocessors>";

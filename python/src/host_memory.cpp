@@ -65,42 +65,49 @@ template <class Memory> std::string represent(nb::handle self) {
 void bind_host_memory(nb::module_ &module) {
     nb::class_<HostPointer>(module, "HostPointer", "Host memory that the device knows of.");
 
-    bind_with_block(nb::class_<PinnedAllocation, HostPointer>(
-                        module, "PagelockedHostAllocation", buffer_export<PinnedAllocation>(),
-                        nb::is_weak_referenceable(),
-                        "Host memory that the device copies from and to directly.")
-                        .def(
-                            "__init__",
-                            [](PinnedAllocation *self, std::size_t bytes, unsigned flags) {
-                                allocate_or_collect([&] {
-                                    return new (self) PinnedAllocation(at_least_one(bytes), flags);
-                                });
-                            },
-                            nb::arg("bytes"), nb::arg("mem_flags") = 0)
-                        .def("free", &PinnedAllocation::free, nb::lock_self(),
-                             "Give the memory back now. Arrays over it must not be used any more.")
-                        .def("__repr__", represent<PinnedAllocation>)
-                        .def("get_flags", &PinnedAllocation::flags,
-                             "The host_alloc_flags that it was made with.")
-                        .def("get_device_pointer", &PinnedAllocation::device_pointer,
-                             "The address for kernels; needs host_alloc_flags.DEVICEMAP."),
-                    "free");
+    bind_with_block(
+        nb::class_<PinnedAllocation, HostPointer>(
+            module, "PagelockedHostAllocation", buffer_export<PinnedAllocation>(),
+            nb::is_weak_referenceable(),
+            "Page-locked host memory. The device copies from and to it directly, "
+            "beside other work.\n\n"
+            "bytes: the size.\n"
+            "mem_flags: a sum of host_alloc_flags.\n\n"
+            "pagelocked_empty() makes a NumPy array in such memory.")
+            .def(
+                "__init__",
+                [](PinnedAllocation *self, std::size_t bytes, unsigned flags) {
+                    allocate_or_collect(
+                        [&] { return new (self) PinnedAllocation(at_least_one(bytes), flags); });
+                },
+                nb::arg("bytes"), nb::arg("mem_flags") = 0)
+            .def("free", &PinnedAllocation::free, nb::lock_self(),
+                 "Free the memory now. Do not use NumPy arrays in this memory afterwards.")
+            .def("__repr__", represent<PinnedAllocation>)
+            .def("get_flags", &PinnedAllocation::flags,
+                 "The host_alloc_flags that it was made with.")
+            .def("get_device_pointer", &PinnedAllocation::device_pointer,
+                 "The address for kernels; needs host_alloc_flags.DEVICEMAP."),
+        "free");
     module.attr("HostAllocation") = module.attr("PagelockedHostAllocation");
 
-    bind_with_block(nb::class_<AlignedAllocation, HostPointer>(
-                        module, "AlignedHostAllocation", buffer_export<AlignedAllocation>(),
-                        nb::is_weak_referenceable(),
-                        "Host memory that starts at a multiple of `alignment`.")
-                        .def(
-                            "__init__",
-                            [](AlignedAllocation *self, std::size_t bytes, std::size_t alignment) {
-                                new (self) AlignedAllocation(at_least_one(bytes), alignment);
-                            },
-                            nb::arg("bytes"), nb::arg("alignment") = 4096)
-                        .def("__repr__", represent<AlignedAllocation>)
-                        .def("free", &AlignedAllocation::free, nb::lock_self(),
-                             "Give the memory back now. Arrays over it must not be used any more."),
-                    "free");
+    bind_with_block(
+        nb::class_<AlignedAllocation, HostPointer>(
+            module, "AlignedHostAllocation", buffer_export<AlignedAllocation>(),
+            nb::is_weak_referenceable(),
+            "Pageable host memory with an aligned address.\n\n"
+            "bytes: the size.\n"
+            "alignment: the address is a multiple of this number of bytes.")
+            .def(
+                "__init__",
+                [](AlignedAllocation *self, std::size_t bytes, std::size_t alignment) {
+                    new (self) AlignedAllocation(at_least_one(bytes), alignment);
+                },
+                nb::arg("bytes"), nb::arg("alignment") = 4096)
+            .def("__repr__", represent<AlignedAllocation>)
+            .def("free", &AlignedAllocation::free, nb::lock_self(),
+                 "Free the memory now. Do not use NumPy arrays in this memory afterwards."),
+        "free");
 
     nb::class_<RegisteredMemory, HostPointer>(
         module, "RegisteredHostMemory", buffer_export<RegisteredMemory>(),

@@ -62,10 +62,16 @@ void find_softcuda() {
 } // namespace
 
 void bind_init(nb::module_ &module) {
-    module.def("init", init_without_gil, nb::arg("flags") = 0,
-               "Initialise the driver. Must precede everything else; may be called again.");
-    module.def("get_version", header_version_tuple,
-               "CUDA version of the headers PyCUDA was built with: (major, minor, revision).");
+    module.def(
+        "init", init_without_gil, nb::arg("flags") = 0,
+        "Initialise the driver. Call it before every other function; pycuda.autoinit does so.\n\n"
+        "flags: must be 0.\n\n"
+        "A second call does nothing. Raises RuntimeError if there is no device, and LogicError for "
+        "other flags.");
+    module.def(
+        "get_version", header_version_tuple,
+        "The CUDA version of the headers that PyCUDA was built with: (major, minor, revision).\n\n"
+        "get_driver_version() is the version of the driver in use.");
     module.def("get_driver_version", driver_version,
                "CUDA version that the driver supports: 13000 is 13.0.");
     module.def(
@@ -80,9 +86,17 @@ void bind_init(nb::module_ &module) {
                         "and stop_profiler() mark what they collect");
         },
         nb::arg("config_file"), nb::arg("output_file"), nb::arg("output_mode"),
-        "Always an error: CUDA has no configurable profiler any more.");
-    module.def("start_profiler", [] { driver().cuProfilerStart(); }, "Start collecting profiles.");
-    module.def("stop_profiler", [] { driver().cuProfilerStop(); }, "Stop collecting profiles.");
+        "Always raises LogicError: CUDA removed the configurable profiler.\n\n"
+        "The parameters are those of PyCUDA.");
+    module.def(
+        "start_profiler", [] { driver().cuProfilerStart(); },
+        "Start collecting profiles in a program that runs under NVIDIA's profilers.\n\n"
+        "Without a profiler the call does nothing. pycuda.profile() records a profile without "
+        "another program.");
+    module.def(
+        "stop_profiler", [] { driver().cuProfilerStop(); },
+        "Stop collecting profiles in a program that runs under NVIDIA's profilers; see "
+        "start_profiler().");
 
     find_softcuda();
     find_holds_gil();

@@ -228,13 +228,18 @@ void bind_jit_linker(nb::module_ &module) {
              "`options` are nvJitLink's: \"-lto\", \"-O3\", \"-maxrregcount=32\" ...; the "
              "architecture is added. `message_handler(success, info, error)` is called with its "
              "words. CompileError for an option that is not known.")
-        .def(
-            "add_data", &PythonJitLinker::add_data, nb::lock_self(), nb::arg("data"),
-            nb::arg("input_type"), nb::arg("name") = "unknown",
-            "Add a piece of code: bytes, and what they are (jit_input_type). CompileError for what "
-            "cannot be read.")
+        .def("add_data", &PythonJitLinker::add_data, nb::lock_self(), nb::arg("data"),
+             nb::arg("input_type"), nb::arg("name") = "unknown",
+             "Add a piece of code.\n\n"
+             "data: bytes, or another buffer.\n"
+             "input_type: the kind of the code, a member of jit_input_type.\n"
+             "name: the name of the code in messages.\n\n"
+             "Raises CompileError if nvJitLink cannot read the code.")
         .def("add_file", &PythonJitLinker::add_file, nb::lock_self(), nb::arg("filename"),
-             nb::arg("input_type"), "Add a file, such as a library of the toolkit.")
+             nb::arg("input_type"),
+             "Add a file, such as a library of the toolkit.\n\n"
+             "filename: the path.\n"
+             "input_type: the kind of the file, a member of jit_input_type.")
         .def("link", &PythonJitLinker::link, nb::lock_self(),
              "The linked image as bytes, a cubin or, for a driver that takes that, PTX; once only. "
              "CompileError names what is missing.")
@@ -260,10 +265,16 @@ void bind_linker(nb::module_ &module) {
             "is called with the linker's words.")
         .def("add_data", &Linker::add_data, nb::lock_self(), nb::arg("data"), nb::arg("input_type"),
              nb::arg("name") = "unknown",
-             "Add a piece of code: bytes, and what they are (jit_input_type). LogicError for what "
-             "the driver cannot read.")
+             "Add a piece of code.\n\n"
+             "data: bytes, or another buffer.\n"
+             "input_type: the kind of the code, a member of jit_input_type.\n"
+             "name: the name of the code in messages.\n\n"
+             "Raises LogicError if the driver cannot read the code.")
         .def("add_file", &Linker::add_file, nb::lock_self(), nb::arg("filename"),
-             nb::arg("input_type"), "Add a file, such as a library of the toolkit.")
+             nb::arg("input_type"),
+             "Add a file, such as a library of the toolkit.\n\n"
+             "filename: the path.\n"
+             "input_type: the kind of the file, a member of jit_input_type.")
         .def("link_module", &Linker::link_module, nb::lock_self(),
              "The Module of all that was added; once only.");
 }

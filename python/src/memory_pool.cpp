@@ -62,25 +62,26 @@ template <class Pool> void bind_pool(nb::class_<Pool> &cls) {
             })
         .def_prop_ro(
             "held_blocks", [](Pool &p) { return p.pool.statistics().held_blocks; },
-            "How many blocks wait for reuse.")
+            "The number of free blocks that the pool keeps for reuse.")
         .def_prop_ro(
             "active_blocks", [](Pool &p) { return p.pool.statistics().active_blocks; },
-            "How many blocks are in use.")
+            "The number of blocks in use.")
         .def_prop_ro(
             "managed_bytes", [](Pool &p) { return p.pool.statistics().managed_bytes; },
-            "Bytes that the pool has of the driver, in use or not.")
+            "Bytes that the pool has from the driver, both in use and free.")
         .def_prop_ro(
             "active_bytes", [](Pool &p) { return p.pool.statistics().active_bytes; },
-            "Bytes in use, as they were asked for.")
+            "Bytes in use: the sum of the requested sizes.")
         .def_static("bin_number", &pool_bin_number, nb::arg("size"),
                     "The bin for blocks of `size` bytes.")
         .def_static("alloc_size", &pool_block_size, nb::arg("bin"), "Bytes of the blocks in a bin.")
         .def(
             "free_held", [](Pool &p) { p.pool.free_held(); },
-            "Give the waiting blocks back to the driver.")
+            "Return all free blocks to the driver.")
         .def(
             "stop_holding", [](Pool &p) { p.pool.stop_holding(); },
-            "From now on, free blocks when they come back.");
+            "Return blocks to the driver when they are freed, from now on. The pool keeps no free "
+            "blocks any more.");
 }
 
 std::string represent(const PooledMemory &memory) {
@@ -96,12 +97,13 @@ void bind_memory_pool(nb::module_ &module) {
                                              nb::is_weak_referenceable(),
                                              "A block of a DeviceMemoryPool.")
                         .def("free", &PooledMemory::free, nb::lock_self(),
-                             "Give the block back now. A second time is an error.")
+                             "Return the block to the pool now. Raises LogicError if the block was "
+                             "freed before.")
                         .def("__int__", &PooledMemory::get)
                         .def("__index__", &PooledMemory::get)
                         .def("__long__", &PooledMemory::get)
                         .def("__len__", &PooledMemory::size)
-                        .def_prop_ro("size", &PooledMemory::size, "In bytes, as it was asked for.")
+                        .def_prop_ro("size", &PooledMemory::size, "The requested size in bytes.")
                         .def("__bool__", [](const PooledMemory &) { return true; })
                         .def("__repr__", represent),
                     "free");
@@ -110,7 +112,7 @@ void bind_memory_pool(nb::module_ &module) {
                                  nb::is_weak_referenceable(), "A block of a PageLockedMemoryPool.")
         .def(
             "free", [](PooledHostMemory &block) { block.memory.free(); }, nb::lock_self(),
-            "Give the block back to the pool now. A second time is an error.")
+            "Return the block to the pool now. Raises LogicError if the block was freed before.")
         .def("__repr__",
              [](const PooledHostMemory &block) {
                  return "<pycuda.driver.PooledHostAllocation" +
@@ -128,14 +130,27 @@ void bind_memory_pool(nb::module_ &module) {
             nb::arg("flags") = 0);
 
     nb::class_<DevicePool> device_pool(module, "DeviceMemoryPool", nb::is_weak_referenceable(),
-                                       "Device memory of the current context, kept for reuse.");
+                                       "A pool of device memory of the current context. Freed "
+                                       "blocks are kept, and serve later allocations.\n\n"
+                                       "The size of a block is rounded up to that of a bin. "
+                                       "``pool.allocate`` can be the\n"
+                                       "``allocator=`` of functions of arrays.\n\n"
+                                       ">>> pool = cuda.DeviceMemoryPool()\n"
+                                       ">>> block = pool.allocate(1000)\n"
+                                       ">>> block.free()\n"
+                                       ">>> pool.held_blocks, pool.active_blocks\n"
+                                       "(1, 0)");
     device_pool.def("__init__", [](DevicePool *self) { make_pool(self, MemoryPool::device()); })
         .def("allocate", allocate_on_device, nb::arg("size"),
              nb::sig("def allocate(self, size: int) -> PooledDeviceAllocation"),
-             "A PooledDeviceAllocation of `size` bytes. MemoryError where there is none left.")
+             "Allocate a block. Returns a PooledDeviceAllocation.\n\n"
+             "size: bytes.\n\n"
+             "If the device has no memory left, the pool frees its waiting blocks and tries again. "
+             "Raises MemoryError if the\n"
+             "second attempt fails.")
         .def("__call__", allocate_on_device, nb::arg("size"),
              nb::sig("def __call__(self, size: int) -> PooledDeviceAllocation"),
-             "The same as allocate().");
+             "allocate(), so that a pool can be an ``allocator=``.");
     bind_pool(device_pool);
 
     nb::class_<PinnedPool> pinned_pool(module, "_PageLockedMemoryPool",

@@ -141,7 +141,9 @@ void bind_reduction(nb::module_ &module) {
              nb::sig("def __call__(self, *args: object, stream: Stream | None = None, "
                      "out: object = None, allocator: object = None, "
                      "kernel_wrapper: None = None) -> ArrayBase"),
-             "Reduces; the result is an array of no dimension, or `out`.")
+             "Reduce the arrays. Returns ``out``, or a new array without axes.\n\n"
+             "out: an array for the result.\n"
+             "allocator: the allocator of the result.")
         .def("_stages", &BoundReduction::stages,
              nb::sig("def _stages(self) -> tuple[Function, Function]"),
              "The two kernels for arrays whose elements lie one after the other.")

@@ -64,22 +64,44 @@ void bind_stream(nb::module_ &module) {
         [] { return reinterpret_cast<std::uintptr_t>(current_stream().get()); },
         "The handle of the thread's current stream; 0 is the default stream.");
     nb::class_<Stream>(module, "Stream", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                       "A queue of work on the device of the current context.")
+                       "A queue of work on the device of the current context. The work runs in the "
+                       "order of the calls.\n\n"
+                       "flags: 0, or stream_flags.NON_BLOCKING for a stream that does not wait for "
+                       "the default stream.\n"
+                       "priority: lower numbers are more urgent; 0 is the default. The driver "
+                       "clips the number to its range.\n\n"
+                       "``with stream:`` makes the stream the thread's current stream: kernels, "
+                       "copies and operations on arrays use it.\n\n"
+                       ">>> stream = cuda.Stream()\n"
+                       ">>> with stream:\n"
+                       "...     x = gpuarray.zeros(3) + 1\n"
+                       ">>> stream.synchronize()")
         .def(nb::init<unsigned, int>(), nb::arg("flags") = 0, nb::arg("priority") = 0)
         .def_static("from_handle", from_handle, nb::arg("handle"),
-                    "A CUstream of other code, which keeps it alive.")
-        .def("synchronize", synchronize_stream, "Wait for all work in the stream.")
-        .def("is_done", &Stream::query, "Whether all work in the stream is done.")
+                    "A Stream for a CUstream that other code owns.\n\n"
+                    "handle: the CUstream as an int. The other code must keep it alive.")
+        .def("synchronize", synchronize_stream,
+             "Wait for all work in the stream. Ctrl-C ends the wait.\n\n"
+             "Raises the error of a kernel that failed, and LogicError if the stream was closed.")
+        .def("is_done", &Stream::query, "True if all work in the stream is done. Does not wait.")
         .def("wait_for_event", &Stream::wait, nb::arg("evt"),
-             "Work put in after this waits for the event `evt`.")
+             "Let later work of this stream wait for an event. The call itself does not wait.\n\n"
+             "evt: an Event that was recorded in any stream, also of another device. An event that "
+             "was never recorded is\n"
+             "  no reason to wait.\n\n"
+             ">>> first, second = cuda.Stream(), cuda.Stream()\n"
+             ">>> done = cuda.Event().record(first)\n"
+             ">>> second.wait_for_event(done)")
         .def_prop_ro("handle", handle_of, "The CUstream, as an int.")
         .def_prop_ro("priority", &Stream::priority,
                      "Lower numbers are more urgent; 0 is the default.")
-        .def_prop_ro("flags", &Stream::flags, "Of stream_flags.")
+        .def_prop_ro("flags", &Stream::flags,
+                     "The flags that the stream was made with, a sum of stream_flags.")
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
         .def("close", &Stream::close, nb::lock_self(),
-             "Give it back now. Work in it is still done.")
+             "Destroy the stream now. Queued work still runs.\n\n"
+             "A second call does nothing. Other functions raise LogicError for a closed stream.")
         .def("__cuda_stream__",
              [](const Stream &stream) { return nb::make_tuple(0, handle_of(stream)); })
         .def("__repr__", represent);

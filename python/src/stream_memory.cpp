@@ -111,20 +111,40 @@ void launch_host_func(nb::object callable, nb::handle stream) {
 
 void bind_stream_memory(nb::module_ &module) {
     module.def("mem_alloc_async", mem_alloc_async, nb::arg("bytes"), nb::arg("stream") = nb::none(),
-               "Device memory that may be used in the stream from here on. Its free() waits; "
-               "mem_free_async() does not.");
+               "Allocate device memory as work of a stream. Later work of the stream may use the "
+               "memory.\n\n"
+               "bytes: the size.\n"
+               "stream: a Stream; by default the thread's current stream.\n\n"
+               "free() of the memory waits for the stream; mem_free_async() does not wait. Raises "
+               "MemoryError.");
     module.def("mem_free_async", mem_free_async, nb::arg("memory").lock(),
-               nb::arg("stream") = nb::none(), "Give memory back once the stream has got here.");
+               nb::arg("stream") = nb::none(),
+               "Free memory as work of a stream: after all earlier work of the stream.\n\n"
+               "memory: a DeviceAllocation. It cannot be used afterwards.\n"
+               "stream: a Stream; by default the thread's current stream.");
     module.def("mem_prefetch", mem_prefetch, nb::arg("devptr"), nb::arg("bytes"),
                nb::arg("device").none(), nb::arg("stream") = nb::none(),
-               "Move managed memory to a Device, or with None to the host.");
+               "Move managed memory to a device or to the host, as work of a stream.\n\n"
+               "devptr: managed memory.\n"
+               "bytes: how many bytes from there on.\n"
+               "device: a Device, or None for the host.\n"
+               "stream: a Stream; by default the thread's current stream.");
     module.def("mem_advise", mem_advise, nb::arg("devptr"), nb::arg("bytes"), nb::arg("advice"),
                nb::arg("device").none() = nb::none(),
-               "Tell how managed memory will be used; `advice` is of mem_advice.");
+               "Advise the driver how managed memory will be used. Results do not depend on the "
+               "advice.\n\n"
+               "devptr: managed memory.\n"
+               "bytes: how many bytes from there on.\n"
+               "advice: a member of mem_advice.\n"
+               "device: the Device of the advice, or None for the host.");
     module.def("launch_host_func", launch_host_func, nb::arg("func"),
                nb::arg("stream") = nb::none(),
-               "Call a Python function when the stream has got here, in a thread of the driver's. "
-               "It must not use the driver.");
+               "Call a Python function as work of a stream: after all earlier work, and before all "
+               "later work.\n\n"
+               "func: a function without arguments. It runs in a thread of the driver, and must "
+               "not call the driver. An exception\n"
+               "  is printed and does not reach the program.\n"
+               "stream: a Stream; by default the thread's current stream.");
 
     nb::class_<DriverPool>(module, "DriverMemoryPool",
                            "The pool that mem_alloc_async() of a device takes memory from.")
@@ -141,15 +161,15 @@ void bind_stream_memory(nb::module_ &module) {
             [](const DriverPool &pool, std::uint64_t bytes) {
                 pool.set(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, bytes);
             },
-            "Bytes that are kept for reuse when the device is waited for.")
+            "Bytes that the pool keeps for reuse when a stream or the device is synchronized.")
         .def_prop_ro("reserved_bytes", pool_attribute<CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT>,
-                     "Bytes that the pool has of the device, in use or not.")
+                     "Bytes that the pool has from the device, both in use and free.")
         .def_prop_ro("used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_CURRENT>,
                      "Bytes in use.")
         .def_prop_ro("most_used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_HIGH>,
-                     "The most bytes that were in use at once.")
+                     "The largest number of bytes that were in use at the same time.")
         .def("trim", &DriverPool::trim, nb::arg("keep") = 0,
-             "Give memory that is not used back to the device, but for `keep` bytes.");
+             "Return unused memory to the device, except ``keep`` bytes.");
 }
 
 } // namespace pycuda::python

@@ -358,17 +358,28 @@ void bind_references(nb::module_ &module) {
              "Read this Array.")
         .def("set_address", &TextureReference::set_address, nb::lock_self(), nb::arg("devptr"),
              nb::arg("bytes"), nb::arg("allow_offset") = false,
-             "Read memory of the device with tex1Dfetch. Returns the offset in bytes that the "
-             "kernel has to add.")
+             "Bind device memory, which the kernel reads with tex1Dfetch.\n\n"
+             "devptr: device memory.\n"
+             "bytes: the size.\n"
+             "allow_offset: True accepts an address that is not aligned for textures.\n\n"
+             "Returns the offset in bytes that the kernel must add to its index; 0 for an aligned "
+             "address.")
         .def("set_address_2d", &TextureReference::set_address_2d, nb::lock_self(),
              nb::arg("devptr"), nb::arg("descr"), nb::arg("pitch"),
-             "Read rows of memory that start `pitch` bytes apart.")
+             "Bind rows in device memory, which the kernel reads as a two-dimensional texture.\n\n"
+             "devptr: device memory.\n"
+             "descr: an ArrayDescriptor with width, height, format and channels.\n"
+             "pitch: bytes from the begin of a row to the begin of the next row.")
         .def("set_format", &TextureReference::set_format, nb::lock_self(), nb::arg("format"),
              nb::arg("num_components"),
-             "Elements and channels of memory that is bound: array_format, and 1, 2 or 4.")
+             "Set the format of device memory that is bound with set_address().\n\n"
+             "format: a member of array_format.\n"
+             "num_components: channels of an element: 1, 2 or 4.")
         .def("set_address_mode", &TextureReference::set_address_mode, nb::lock_self(),
              nb::arg("dim"), nb::arg("am"),
-             "What reading outside gives, for one dimension: address_mode.")
+             "Set which element a read outside of the texture returns, for one dimension.\n\n"
+             "dim: the dimension, from 0.\n"
+             "am: a member of address_mode.")
         .def("set_filter_mode", &TextureReference::set_filter_mode, nb::lock_self(), nb::arg("fm"),
              "POINT reads one element, LINEAR mixes neighbours: filter_mode.")
         .def("set_flags", &TextureReference::set_flags, nb::lock_self(), nb::arg("flags"),
@@ -391,7 +402,9 @@ void bind_references(nb::module_ &module) {
                                  "A surface that a kernel's source declares as a variable.")
         .def("set_array", &SurfaceReference::set_array, nb::lock_self(), nb::arg("array"),
              nb::arg("flags") = 0,
-             "Read and write this Array, which was made with array3d_flags.SURFACE_LDST.")
+             "Bind an Array, which the kernel then reads and writes.\n\n"
+             "array: an Array that was made with array3d_flags.SURFACE_LDST.\n"
+             "flags: must be 0.")
         .def("get_array", &SurfaceReference::array, nb::lock_self(),
              "The Array that is bound. LogicError where none is.");
 }

@@ -43,7 +43,10 @@ void bind_physical_memory(nb::module_ &module) {
                 nb::arg("size"), nb::arg("device"), nb::arg("shareable") = false)
             .def_static("import_fd", &PhysicalMemory::import_descriptor, nb::arg("fd"),
                         nb::arg("size"),
-                        "Memory that another process exported; the file descriptor stays yours.")
+                        "Import memory that another process exported. The caller keeps, and "
+                        "closes, the file descriptor.\n\n"
+                        "fd: the file descriptor of export_fd().\n"
+                        "size: bytes, as the other process has made it.")
             .def("export_fd", &PhysicalMemory::export_descriptor,
                  "A new file descriptor for another process; close it with os.close().")
             .def("__repr__",
@@ -52,7 +55,7 @@ void bind_physical_memory(nb::module_ &module) {
                             " bytes>";
                  })
             .def("close", &PhysicalMemory::close, nb::lock_self(),
-                 "Give it back now, or as soon as it is mapped nowhere any more.")
+                 "Free the memory now, or when its last mapping ends.")
             .def_prop_ro("size", &PhysicalMemory::size, "In bytes; 0 when it was closed.")
             .def_prop_ro("device", &PhysicalMemory::device, "The Device that it lies on.")
             .def_prop_ro("handle", &PhysicalMemory::get,
@@ -72,7 +75,10 @@ void bind_virtual_memory(nb::module_ &module) {
                                recommended ? Granularity::Recommended : Granularity::Minimum);
         },
         nb::arg("device"), nb::arg("recommended") = false,
-        "What sizes of PhysicalMemory and VirtualMemory are multiples of, in bytes.");
+        "The granularity in bytes: the sizes of PhysicalMemory and VirtualMemory are multiples of "
+        "this number.\n\n"
+        "device: the Device.\n"
+        "recommended: True for the granularity with the best speed, False for the smallest one.");
 
     nb::class_<VirtualMemory>(
         module, "VirtualMemory", nb::is_weak_referenceable(),
@@ -86,10 +92,14 @@ void bind_virtual_memory(nb::module_ &module) {
         .def(nb::init<std::size_t, std::size_t, CUdeviceptr>(), nb::arg("size"),
              nb::arg("alignment") = 0, nb::arg("address") = 0)
         .def("map", &VirtualMemory::map, nb::lock_self(), nb::arg("memory"), nb::arg("offset") = 0,
-             "Put all of a PhysicalMemory `offset` bytes after the beginning. Nobody may access it "
-             "before set_access(). LogicError where there is something already.")
+             "Map a PhysicalMemory to a part of the range. set_access() must follow before any "
+             "access.\n\n"
+             "memory: the memory. All of it is mapped.\n"
+             "offset: bytes from the begin of the range to the mapping.\n\n"
+             "Raises LogicError if a part of the target is already mapped.")
         .def("unmap", &VirtualMemory::unmap, nb::lock_self(), nb::arg("offset") = 0,
-             "Take away what was put at `offset`. Waits for nothing: work on it must be done.")
+             "Unmap the memory at an offset in bytes. The call does not wait: work that uses the "
+             "memory must be done.")
         .def(
             "set_access",
             [](VirtualMemory &range, const Device &device, int access,
@@ -99,8 +109,10 @@ void bind_virtual_memory(nb::module_ &module) {
             nb::lock_self(), nb::arg("device"),
             nb::arg("access") = int{CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
             nb::arg("offset") = nb::none(),
-            "Let a device access all that is mapped, or what was put at `offset`; `access` is of "
-            "mem_access.")
+            "Set the access of a device to the mapped memory.\n\n"
+            "device: the Device.\n"
+            "access: a member of mem_access; the default allows reads and writes.\n"
+            "offset: the offset of one mapping in bytes; None is all mappings.")
         .def(
             "get_access",
             [](const VirtualMemory &range, const Device &device, std::size_t offset) {
@@ -108,9 +120,11 @@ void bind_virtual_memory(nb::module_ &module) {
                     .attr("mem_access")(int{range.access(device, offset)});
             },
             nb::lock_self(), nb::arg("device"), nb::arg("offset") = 0,
-            "How a device may access what lies at `offset`.")
+            "The access of a device to mapped memory: a member of mem_access.\n\n"
+            "device: the Device.\n"
+            "offset: bytes from the begin of the range.")
         .def("close", &VirtualMemory::close, nb::lock_self(),
-             "Unmap everything and give the addresses back. A second time does nothing.")
+             "Unmap all memory and free the addresses. A second call does nothing.")
         .def_prop_ro("size", &VirtualMemory::size, "In bytes.")
         .def("__int__", &VirtualMemory::get)
         .def("__index__", &VirtualMemory::get)

@@ -1,10 +1,13 @@
 """The examples in the package's docstrings run and print what they say."""
 
+import ast
 import doctest
 import importlib
 import inspect
 import io
 import pkgutil
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ import pytest
 import pycuda
 import pycuda.driver as cuda
 from pycuda import (
+    _driver,
     array_api,
     compiler,
     cumath,
@@ -27,6 +31,9 @@ from pycuda import (
 )
 from pycuda.arrays import registry
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import reference  # noqa: E402
 
 # What all examples may use without an import.
 NAMES = {
@@ -52,9 +59,16 @@ NOT_IMPORTED = {
     "pycuda.__main__", "pycuda.autoinit", "pycuda.autoprimaryctx", "pycuda.gl.autoinit", "pycuda.ipython",
     "pycuda.mpi", "pycuda._mpi_staging", "pycuda._mpi_windows",
 }  # fmt: skip
-# Examples that want what a test does not have: a window system, MPI, several devices; and those of the
-# compiled module, whose objects stand for any program's.
+# Examples that need a window system, MPI or several devices. The compiled module has a test of its own.
 NOT_RUN = {"pycuda.gl", "pycuda.nccl", "pycuda._driver"}
+# Examples of the compiled module that need nvJitLink, or a driver with virtual memory and green contexts.
+NOT_RUN_OF_DRIVER = {
+    "JitLinker",
+    "PhysicalMemory",
+    "VirtualMemory",
+    "GreenContext",
+    "SmResource",
+}
 MODULES = sorted(
     found.name
     for found in pkgutil.walk_packages(pycuda.__path__, "pycuda.")
@@ -95,6 +109,65 @@ def test_examples(device, name):
         if text and ">>>" in text:
             written += failures(one, text, names)
     assert not written, "".join(written)
+
+
+def compiled():
+    """(name, docstring) of the public names of the compiled module."""
+    for name, value in vars(_driver).items():
+        if name.startswith("_"):
+            continue
+        yield name, value.__doc__
+        if inspect.isclass(value):
+            for member, item in vars(value).items():
+                if not member.startswith("_"):
+                    yield f"{name}.{member}", getattr(item, "__doc__", None)
+
+
+def test_examples_of_the_compiled_module(device):
+    written, run = [], 0
+    for name, text in compiled():
+        if text and ">>>" in text and name not in NOT_RUN_OF_DRIVER:
+            run += 1
+            written += failures(name, text, NAMES)
+    assert not written, "".join(written)
+    assert run >= 7
+
+
+# Functions with several parameters that one line describes: methods of NumPy's names, whose class says that they
+# are NumPy's, and calls of objects, whose class has the parameters.
+BRIEF = {
+    "dask.Generator", "dask.RandomState", "driver.Function.__call__",
+}  # fmt: skip
+
+
+def several_parameters():
+    """(name, docstring) of the functions in the reference that have two parameters or more, but for stream.
+
+    Stubs of functions that the registry makes have no docstrings; their sources are checked above.
+    """
+    for module in reference.MODULES:
+        for public in reference.Sources(reference.ROOT).public(module):
+            node = public.nodes[0]
+            found = {public.name: public.nodes}
+            if isinstance(node, ast.ClassDef):
+                members = reference.members(node)
+                found = {f"{public.name}.{k}": v for k, v in members.items()}
+            for name, nodes in found.items():
+                text = reference.docstring(nodes)
+                if isinstance(nodes[0], ast.FunctionDef) and text:
+                    a = nodes[0].args
+                    names = {one.arg for one in a.posonlyargs + a.args + a.kwonlyargs}
+                    if len(names - {"self", "cls", "stream"}) > 1:
+                        yield f"{module}.{name}", text
+
+
+def test_functions_of_several_parameters_describe_them():
+    """One line cannot say the meaning, the unit and the default of two parameters."""
+    functions = dict(several_parameters())
+    assert len(functions) > 300
+    brief = {name for name, text in functions.items() if "\n" not in text.strip()}
+    left = {name for name in brief if not {name, name.rpartition(".")[0]} & BRIEF}
+    assert not left
 
 
 def test_a_wrong_example_is_found():

@@ -146,12 +146,16 @@ def test_pictures_are_current(tmp_path):
         pytest.skip(
             "other versions than 3.10.8 draw the same pictures with other bytes"
         )
-    run(sys.executable, ROOT / "docs/pictures/draw_devices.py", tmp_path)
+    pages = {"draw_devices.py": "multiple_devices.md", "draw_arrays.py": "arrays.md"}
+    for program, page in pages.items():
+        before = set(tmp_path.iterdir())
+        run(sys.executable, ROOT / "docs/pictures" / program, tmp_path)
+        drawn = sorted(path.name for path in set(tmp_path.iterdir()) - before)
+        text = (ROOT / "docs" / page).read_text()
+        assert sorted(re.findall(r"pictures/(\w+\.svg)", text)) == drawn
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == sorted(path.name for path in (ROOT / "docs/pictures").glob("*.svg"))
     for name in names:
         assert (tmp_path / name).read_text() == (
             ROOT / "docs/pictures" / name
         ).read_text()
-    guide = (ROOT / "docs/multiple_devices.md").read_text()
-    assert sorted(re.findall(r"pictures/(\w+\.svg)", guide)) == names

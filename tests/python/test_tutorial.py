@@ -49,8 +49,19 @@ def test_the_readmes_programs(run_program):
         assert done.stdout.splitlines() == promised(program)
 
 
+def test_the_guide_to_arrays(run_program):
+    """Its programs build on each other."""
+    blocks = programs(DOCS / "arrays.md")
+    done = run_program("\n".join(blocks))
+    assert done.returncode == 0, done.stderr
+    wanted = [line for block in blocks for line in promised(block)]
+    assert len(wanted) == "".join(blocks).count("print(")
+    assert done.stdout.splitlines() == wanted
+
+
 # Pages whose programs another test runs.
 RUN_ELSEWHERE = {
+    "arrays.md": "test_the_guide_to_arrays",
     "tutorial.md": "test_tutorial",
     "user_guide.md": "test_guide",
     "multiple_devices.md": "test_multiple_devices",

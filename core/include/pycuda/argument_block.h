@@ -1,4 +1,4 @@
-// argument_block.h -- a kernel's arguments, checked and laid out as the kernel wants them.
+// argument_block.h -- a kernel's arguments, checked and packed in the kernel's layout.
 //
 //     ArgumentBlock block(function);
 //     block.push_pointer(memory.get());
@@ -24,10 +24,10 @@
 
 namespace pycuda {
 
-/// An argument that the kernel cannot take, or the wrong number of them.
+/// An argument that does not match the kernel's parameter, or a wrong number of arguments.
 class ArgumentError : public Error {
   public:
-    /// `index` counts from 0; of a wrong count it is the number of arguments given.
+    /// `index` counts from 0; for a wrong number of arguments it is this number.
     ArgumentError(const std::string &kernel, std::size_t index, std::string explanation);
     const std::string &kernel() const noexcept { return kernel_; }
     std::size_t index() const noexcept { return index_; }
@@ -37,8 +37,8 @@ class ArgumentError : public Error {
     std::size_t index_;
 };
 
-/// Whether bytes that mean `given` may be passed where the kernel wants `wanted`, sizes being
-/// equal. Signedness is no obstacle; an address is an integer of its size.
+/// Whether an argument of kind `given` may be passed to a parameter of kind `wanted` of the same
+/// size. Signed and unsigned match; an address matches an integer of its size.
 constexpr bool kinds_agree(ValueKind wanted, ValueKind given) noexcept {
     if (wanted == given || wanted == ValueKind::Unknown || given == ValueKind::Unknown ||
         wanted == ValueKind::Bytes || given == ValueKind::Bytes)
@@ -63,15 +63,15 @@ class ArgumentBlock {
     ArgumentBlock(const ArgumentBlock &) = delete;
     ArgumentBlock &operator=(const ArgumentBlock &) = delete;
 
-    /// The next parameter; null where the kernel takes no more, or nothing is known of it.
+    /// The next parameter; null if there are no more parameters, or if the layout is unknown.
     const Parameter *next_parameter() const noexcept {
         return next_ < layout_.count() ? layout_.data() + next_ : nullptr;
     }
-    /// How many arguments there are so far.
+    /// The number of arguments so far.
     std::size_t count() const noexcept { return next_; }
 
-    /// Takes the next argument as it is. False where size or kind do not fit, or there is one too
-    /// many; then call reject().
+    /// Adds an argument without a conversion. False if its size or kind does not match, or if there
+    /// are too many arguments; then call reject().
     [[nodiscard]] bool try_push(const void *value, std::size_t size, ValueKind kind) noexcept {
         const Parameter *parameter = next_parameter();
         if (parameter == nullptr) [[unlikely]]
@@ -90,11 +90,11 @@ class ArgumentBlock {
         return try_push(&address, sizeof address, ValueKind::Pointer);
     }
 
-    /// A number without a size of its own, such as a Python int: converted to what the kernel
-    /// wants. False where its kind is unknown, or the value does not fit.
+    /// A number without a size of its own, such as a Python int: converted to the parameter's type.
+    /// False if the parameter's kind is unknown, or if the value does not fit.
     [[nodiscard]] bool try_push_integer(std::int64_t value) noexcept;
     [[nodiscard]] bool try_push_integer(std::uint64_t value) noexcept;
-    /// The same for a real number; only a floating-point parameter takes it.
+    /// As above for a real number; only a floating-point parameter accepts it.
     [[nodiscard]] bool try_push_real(double value) noexcept;
 
     void push_pointer(CUdeviceptr address) {
@@ -102,16 +102,16 @@ class ArgumentBlock {
             reject("a device pointer");
     }
 
-    /// Throws the ArgumentError for the next argument; `given` says what came, "a float64".
+    /// Throws the ArgumentError for the next argument; `given` describes the argument: "a float64".
     [[noreturn]] void reject(std::string_view given) const;
 
-    /// Throws ArgumentError where `given` arguments are not what the kernel takes.
+    /// Throws ArgumentError if `given` is not the number of the kernel's parameters.
     void check_count(std::size_t given) const {
         if (given != layout_.count() && layout_.known()) [[unlikely]]
             reject_count(given);
     }
 
-    /// The finished block. Throws ArgumentError where arguments are missing.
+    /// The finished block. Throws ArgumentError if arguments are missing.
     std::byte *data() {
         check_count(next_);
         return bytes_;

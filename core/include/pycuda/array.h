@@ -18,7 +18,7 @@
 namespace pycuda {
 
 /// A view: shared memory, the address of the first element, the elements' type and layout. A copy
-/// sees the same memory. Use one object in one thread at a time.
+/// is a view of the same memory. Use one object in one thread at a time.
 class Array {
   public:
     Array(std::shared_ptr<ArrayMemory> memory, CUdeviceptr address, DType dtype,
@@ -27,22 +27,24 @@ class Array {
         describe();
     }
 
-    /// New memory from the context's pool, its elements unset; without elements, no memory.
-    /// Order::Keep is C. The stream is the one that will write it first, the memory's home.
+    /// New memory from the context's pool with uninitialised elements; no memory for an array
+    /// without elements. Order::Keep means C. `stream` is the stream that writes the memory first:
+    /// its home stream.
     static Array empty(const std::shared_ptr<ArrayContext> &context,
                        std::span<const std::int64_t> shape, DType dtype, Order order = Order::C,
                        StreamRef stream = current_stream());
-    /// The same with a layout that has no gaps and no negative strides.
+    /// As above, with a layout without gaps and negative strides.
     static Array with_layout(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
                              DType dtype, StreamRef stream = current_stream());
 
-    /// Room for intermediate results, in C order: from the pool, whatever the thread's allocator.
+    /// Memory for intermediate results, in C order: from the pool, even if the thread has an
+    /// allocator.
     static Array scratch(const std::shared_ptr<ArrayContext> &context,
                          std::span<const std::int64_t> shape, DType dtype,
                          StreamRef stream = current_stream());
 
     /// Another view of the same memory, whose first element is `offset` bytes after this one's. The
-    /// caller answers for its being inside. Throws as unrecorded_address().
+    /// caller must make sure that the view is inside the memory. Throws as unrecorded_address().
     Array view(const Layout &layout, std::int64_t offset = 0) const {
         return view(layout, dtype_, offset);
     }
@@ -50,15 +52,15 @@ class Array {
         return {memory_, unrecorded_address() + static_cast<CUdeviceptr>(offset), dtype, layout};
     }
 
-    /// The address of the first element, for those who see to the memory's life on their own; work
-    /// on arrays gets addresses from a StreamUse. 0 where the array has no elements. Throws Error
-    /// (invalid handle) once the memory was freed by hand.
+    /// The address of the first element, for callers that keep the memory alive themselves. Work on
+    /// arrays gets addresses from a StreamUse. 0 if the array has no elements. Throws Error
+    /// (invalid handle) if free() was called.
     CUdeviceptr unrecorded_address() const {
         if (memory_ && memory_->freed()) [[unlikely]]
             memory_->throw_freed();
         return address_;
     }
-    /// How far the first element is past a multiple of 256 bytes.
+    /// The address of the first element modulo 256.
     std::size_t misalignment() const noexcept { return address_ % 256; }
     /// Whether the first elements of both are at the same place.
     bool starts_where(const Array &other) const noexcept { return address_ == other.address_; }
@@ -72,10 +74,10 @@ class Array {
     std::size_t bytes() const noexcept { return size_ * dtype_.item_size(); }
     bool is_c_contiguous() const noexcept { return c_contiguous_; }
     bool is_f_contiguous() const noexcept { return f_contiguous_; }
-    /// The elements lie one after the other, in C or Fortran order.
+    /// Whether the elements are contiguous, in C or Fortran order.
     bool is_contiguous() const noexcept { return c_contiguous_ || f_contiguous_; }
 
-    /// Null where the array has no elements and never had memory.
+    /// Null if the array has no elements and never had memory.
     const std::shared_ptr<ArrayMemory> &memory() const noexcept { return memory_; }
     const std::shared_ptr<ArrayContext> &context() const noexcept { return memory_->context(); }
 

@@ -30,7 +30,7 @@ struct FusionReach;
 struct FusedStep {
     Operation operation;
     std::vector<int> operands;
-    /// The type of the result where it is not the operation's own: Copy with a type is a cast.
+    /// The type of the result if it differs from the operation's type: Copy with a type is a cast.
     std::optional<ScalarType> cast = {};
 };
 
@@ -41,13 +41,13 @@ class Fusion {
   public:
     static constexpr int constant(int number) noexcept { return ~number; }
 
-    /// Throws std::invalid_argument for operands that are not there and for no results.
+    /// Throws std::invalid_argument for operands that do not exist, and if there are no results.
     Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> results,
            std::vector<Scalar> constants = {});
 
-    /// New arrays, one for each result. The inputs broadcast to one shape, which each result must
-    /// have by its own operands alone. Throws std::invalid_argument otherwise, UnsupportedTypes,
-    /// ScalarOverflow.
+    /// New arrays, one for each result. The inputs are broadcast to one shape. Each result must
+    /// have this shape by its own operands. Throws std::invalid_argument for another shape,
+    /// UnsupportedTypes, ScalarOverflow.
     std::vector<Array> run(std::span<const Array *const> inputs,
                            StreamRef stream = current_stream(),
                            KernelForm form = KernelForm::Chosen) const;

@@ -18,7 +18,7 @@ struct IndexedAxis {
 
 struct ElementOffsets {
     Array offsets;    ///< int64, in bytes, of the shape of the indices
-    int outside = -1; ///< the first axis that an index is not on; -1: none
+    int outside = -1; ///< the first axis with an index out of range; -1: none
 };
 
 /// The sums over all axes (one at least, whose indices have the same shape) of index times stride.

@@ -16,21 +16,21 @@
 
 namespace pycuda {
 
-/// What an index says about an axis.
+/// The index of one axis.
 class Index {
   public:
     enum class Kind { At, Slice, Rest, NewAxis };
 
     /// Unset; for arrays of indices.
     Index() noexcept {} // NOLINT: on purpose
-    /// One place; the axis goes away. Negative places count from the end.
+    /// One element; the axis is removed. Negative indices count from the end.
     Index(std::int64_t place) noexcept : kind_(Kind::At), start_(place) {} // NOLINT: as in Python
-    /// From `start` up to `stop`, which is left out; as Python's slices, negative places count from
-    /// the end, and places beyond the ends are those of the ends. Throws std::invalid_argument for
-    /// a step of zero.
+    /// From `start` to `stop`, which is excluded. As in Python's slices, negative indices count
+    /// from the end, and indices beyond the ends are clipped. Throws std::invalid_argument for a
+    /// step of zero.
     static Index slice(std::optional<std::int64_t> start = {},
                        std::optional<std::int64_t> stop = {}, std::int64_t step = 1);
-    /// Python's `...`: all axes that no other index speaks of.
+    /// Python's `...`: all axes without another index.
     static Index rest() noexcept { return Index(Kind::Rest); }
     /// A new axis of extent 1.
     static Index new_axis() noexcept { return Index(Kind::NewAxis); }

@@ -5,9 +5,9 @@
 // holds the transposed matrices. Results replace their operands. `info` is an int32 for each
 // matrix and is LAPACK's: 0 is success, a positive number says where a factorisation failed.
 //
-// Nothing waits for the device, but where cuSOLVER does. Each function works in the context of its
-// arrays, which must be current. Failures throw std::runtime_error, which names the library's
-// function and status, or Error where memory runs out.
+// The functions do not wait for the device, unless cuSOLVER does. Each function works in the
+// context of its arrays, which must be current. Failures throw std::runtime_error, which names the
+// library's function and status, or Error where memory runs out.
 #pragma once
 
 #include <pycuda/array.h>
@@ -15,13 +15,12 @@
 
 namespace pycuda {
 
-/// Whether the memory of arrays is memory of the host, too: on a driver that takes PTX, whose
-/// device is the CPU. False where $PYCUDA_LIBRARIES excludes libraries. Only speed may depend on
-/// this.
+/// Whether the host can access the memory of arrays: true if the driver loads PTX, because its
+/// device is the CPU. False if $PYCUDA_LIBRARIES excludes libraries. Only speed may depend on this.
 bool host_has_arrays();
 
-/// Whether matrices of this type can go to cuSOLVER and cuBLAS: the libraries are there, for this
-/// driver.
+/// Whether cuSOLVER and cuBLAS can process matrices of this type: the libraries were found, and the
+/// driver is NVIDIA's.
 bool solver_takes(ScalarType type);
 
 enum class Triangle : int { Lower = 0, Upper = 1 };
@@ -72,8 +71,8 @@ void solver_lu_stack(const Array &a, const Array &pivots, const Array &info, Str
 void solver_lu_solve_stack(const Array &factors, const Array &pivots, const Array &b,
                            bool transposed, StreamRef stream);
 
-/// Whether transforms of this type can go to cuFFT: the library is there, for this driver. The type
-/// is float32, float64, or one of their complex types.
+/// Whether cuFFT can compute transforms of this type: the library was found, and the driver is
+/// NVIDIA's. The type is float32, float64, or one of their complex types.
 bool fourier_takes(ScalarType type);
 
 enum class FourierDirection : int { Forward = -1, Inverse = 1 };

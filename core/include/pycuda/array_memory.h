@@ -1,7 +1,7 @@
-// array_memory.h -- the memory that arrays share, and what they have in common in a context.
+// array_memory.h -- the memory of arrays, and the state that all arrays of a context share.
 //
-// Memory comes from a pool, and goes back to it while the device may still be at work on it. Each
-// stream has a pool of its own, the home of the memory that was allocated for it:
+// Memory comes from a pool, and may return to the pool while the device still uses it. Each stream
+// has its own pool. The stream is the home stream of the memory that was allocated for it. Rules:
 //
 //   - the next user of a block works in its home stream too, so after all that used the block
 //   before
@@ -42,8 +42,8 @@ namespace detail {
 class StreamPool;
 }
 
-/// What the arrays of one context share: the pools of their memory, their kernels, and the handles
-/// of NVIDIA's libraries.
+/// The state that the arrays of one context share: memory pools, kernels, and handles of NVIDIA's
+/// libraries.
 class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
   public:
     explicit ArrayContext(Context context);
@@ -51,23 +51,23 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     ArrayContext(const ArrayContext &) = delete;
     ArrayContext &operator=(const ArrayContext &) = delete;
 
-    /// That of the context that is current. Throws Error where there is none.
+    /// The state of the current context. Throws Error if no context is current.
     static const std::shared_ptr<ArrayContext> &current();
 
-    /// Called when the device is out of memory, before waiting blocks are freed: a chance to drop
-    /// garbage. For pools that are made from now on.
+    /// Sets a function that is called when the device is out of memory, before the pool frees its
+    /// blocks. The function may drop garbage. Applies to pools that are made later.
     static void on_out_of_memory(std::function<void()> reclaim);
 
     const Context &context() const noexcept { return context_; }
-    /// That of the default stream.
+    /// The pool of the default stream.
     MemoryPool &pool() noexcept { return pool_; }
-    /// That of another stream; null where `stream` has none of its own.
+    /// The pool of another stream; null if `stream` has no pool of its own.
     std::shared_ptr<detail::StreamPool> pool_of(StreamRef stream);
     KernelTable &kernels() noexcept { return *kernels_; }
     LibraryHandles &libraries() noexcept { return *libraries_; }
     int processors() const noexcept { return processors_; }
 
-    /// Work put into `later` from now on comes after what `earlier` has now.
+    /// Later work of the stream `later` waits for the present work of the stream `earlier`.
     void order(StreamRef earlier, StreamRef later) const;
 
   private:
@@ -84,7 +84,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     int processors_;
 };
 
-/// Where the arrays of a thread get their memory instead of the context's pools.
+/// An allocator that a thread's arrays use instead of the context's pools.
 class ArrayAllocator {
   public:
     virtual ~ArrayAllocator() = default;
@@ -93,7 +93,7 @@ class ArrayAllocator {
                                                   std::size_t bytes, StreamRef stream) = 0;
 };
 
-/// Memory of one or several arrays: a block of the pool, or what somebody else owns.
+/// Memory of one or several arrays: a block of a pool, or memory with another owner.
 class ArrayMemory {
   public:
     /// From the thread's allocator, or else from the pool of `stream`, in which it is to be written
@@ -101,7 +101,7 @@ class ArrayMemory {
     static std::shared_ptr<ArrayMemory> allocate(const std::shared_ptr<ArrayContext> &context,
                                                  std::size_t bytes,
                                                  StreamRef stream = current_stream());
-    /// From the pool of `stream`, whatever the thread's allocator: for memory that is nobody's
+    /// From the pool of `stream`, even if the thread has an allocator: for memory that is not a
     /// result.
     static std::shared_ptr<ArrayMemory> from_pool(const std::shared_ptr<ArrayContext> &context,
                                                   std::size_t bytes, StreamRef stream);
@@ -130,19 +130,19 @@ class ArrayMemory {
     const std::shared_ptr<ArrayContext> &context() const noexcept { return context_; }
     const std::shared_ptr<void> &owner() const noexcept { return owner_; }
 
-    /// Gives the memory back now, whoever still sees it. A second time is an Error.
+    /// Frees the memory now, even if arrays still use it. Throws Error if it was freed before.
     void free();
 
   private:
     friend class StreamUse;
-    /// Whether work in `stream` comes before the next use of the memory without more ado.
+    /// Whether work in `stream` is complete before the next use of the memory without an event.
     bool is_at_home(CUstream stream) const noexcept {
         return home_ == nullptr ? stream == nullptr : is_at_other_home(stream);
     }
     bool is_at_other_home(CUstream stream) const noexcept;
     StreamRef home() const noexcept;
-    /// Notes that work in a stream other than the home uses the memory; `done` was recorded in it
-    /// after that work.
+    /// Records that work in a stream other than the home stream uses the memory. `done` was
+    /// recorded in that stream after the work.
     void used_until(const std::shared_ptr<Event> &done);
     void give_back() noexcept;
 

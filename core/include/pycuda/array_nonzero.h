@@ -1,4 +1,4 @@
-// array_nonzero.h -- the places of the elements that are not zero, and the elements at them.
+// array_nonzero.h -- the indices of the nonzero elements, and the elements at these indices.
 #pragma once
 
 #include <pycuda/array.h>

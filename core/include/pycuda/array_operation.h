@@ -65,26 +65,26 @@ class Operand {
     Scalar scalar_;
 };
 
-/// How a kernel goes over contiguous elements; the results are the same.
+/// How a kernel processes contiguous elements. The results are the same.
 enum class KernelForm : std::uint8_t {
-    Chosen, ///< as is faster on the device
-    Packed, ///< accesses of 16 bytes, which is a GPU's way
-    Rolled, ///< loops in which neighbours are computed together, a CPU's way
+    Chosen, ///< the faster form for the device
+    Packed, ///< accesses of 16 bytes, for a GPU
+    Rolled, ///< loops over neighbouring elements, for a CPU
 };
 
 struct ApplyOptions {
-    /// Written instead of a new array; its type must be one that the result may be cast to.
+    /// The array for the result, instead of a new one. The result must be castable to its type.
     const Array *out = nullptr;
-    /// Of bool: only where it is true are elements computed and written; needs `out`.
+    /// A mask of bool: elements are computed and written only if it is true. Needs `out`.
     const Array *where = nullptr;
-    /// The type to compute in, instead of the one that follows from the operands.
+    /// The type of the computation, instead of the promoted type of the operands.
     std::optional<ScalarType> dtype = {};
     Casting casting = Casting::SameKind;
     StreamRef stream = current_stream();
     KernelForm form = KernelForm::Chosen;
 };
 
-/// What apply() would return, to be allocated by the caller and passed as `out`.
+/// The type and shape of apply()'s result, so that the caller can allocate it and pass it as `out`.
 struct ResultDescription {
     Layout layout;
     ScalarType type;

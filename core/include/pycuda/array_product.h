@@ -11,7 +11,7 @@
 
 namespace pycuda {
 
-/// Who multiplies.
+/// The implementation of the product.
 enum class ProductWay : std::uint8_t {
     Chosen, ///< cuBLAS for floats where the driver is a GPU's and the library is found; else Own
     Own,    ///< kernels of this library

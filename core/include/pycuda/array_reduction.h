@@ -1,7 +1,7 @@
-// array_reduction.h -- sums, extrema and their like over axes of arrays.
+// array_reduction.h -- reductions over axes of arrays: sum, min, max, argmax and others.
 //
-// The result is the same for each run and each device: which elements are added to which depends
-// on the shape alone. Sums are taken by threads over short runs and then pairwise.
+// The result is the same for each run and each device: the order of the additions depends on the
+// shape only. Sums are taken by threads over short runs and then pairwise.
 #pragma once
 
 #include <pycuda/array.h>

@@ -1,4 +1,4 @@
-// array_scan.h -- running sums, products and extrema along an axis of an array.
+// array_scan.h -- cumulative sums, products, minima and maxima along an axis of an array.
 //
 //     Array sums = scan(Scan::Sum, x, 0);              // numpy.cumsum(x, axis=0)
 #pragma once
@@ -19,8 +19,8 @@ enum class Scan : std::uint8_t { Sum, Prod, Min, Max };
 std::optional<Scan> find_scan(std::string_view name) noexcept;
 
 struct ScanOptions {
-    /// Written instead of a new array: of the input's shape, and a type that the result may be cast
-    /// to. May be the input itself.
+    /// The array for the result, instead of a new one: of the input's shape. The result must be
+    /// castable to its type. May be the input itself.
     const Array *out = nullptr;
     /// The type to compute in, instead of out's or the one that follows from the input's.
     std::optional<ScalarType> dtype = {};

@@ -1,4 +1,4 @@
-// array_sort.h -- sorting along an axis, elements of given ranks, and places in what is sorted.
+// array_sort.h -- sorting along an axis, elements of given ranks, and positions in sorted arrays.
 //
 //     Array places = argsort(x, 0);                    // numpy.argsort(x, axis=0, stable=True)
 #pragma once
@@ -21,7 +21,7 @@ enum class SortWay : std::uint8_t {
 /// How a block finds the places of its keys; the results are the same. See sort.cuh.
 enum class SortRanking : std::uint8_t { Chosen, Late, Early, Marks };
 
-/// What a block sorts in a pass by blocks: to find the best on a device. 0 and Chosen: chosen.
+/// Parameters of a pass by blocks, for tuning. 0 and Chosen: the default of the device.
 struct SortTile {
     unsigned items = 0;   ///< keys of a thread, at most 24
     unsigned threads = 0; ///< 256, 384 or 512
@@ -39,8 +39,8 @@ struct SortOptions {
 };
 
 /// A new array with the elements sorted along `axis`: bool, integers and floats. NaN is greater
-/// than any number, and what NaN it was is not kept; -0 comes before 0. Throws
-/// std::invalid_argument for an axis that is not there, UnsupportedTypes for other elements.
+/// than any number, and its payload is lost. -0 is less than 0. Throws std::invalid_argument for an
+/// axis that is not there, UnsupportedTypes for other elements.
 Array sort(const Array &in, int axis, const SortOptions &options = {});
 
 /// The places (int64, along `axis`) of the elements in sorted order; equal ones, to which zeros of
@@ -62,7 +62,7 @@ Array partition(const Array &in, int axis, std::int64_t rank, const SortOptions 
 /// equal, and so are NaNs.
 Array argpartition(const Array &in, int axis, std::int64_t rank, const SortOptions &options = {});
 
-/// From which side equal elements are met.
+/// The position of a value among equal elements: before them (Left) or after them.
 enum class SearchSide : std::uint8_t { Left, Right };
 
 /// For each of `values`, of the type of `sorted`, which has one axis and rises (NaN last): how many

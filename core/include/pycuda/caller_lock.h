@@ -3,22 +3,22 @@
 
 namespace pycuda {
 
-/// How such a lock is let go of and taken again. Both run in the thread that calls the library.
+/// Functions that release and acquire the lock. Both run in the thread that calls the library.
 struct CallerLock {
-    /// Lets go of the lock where this thread holds it. Returns what acquire() needs; null where
-    /// there is nothing to take again.
+    /// Releases the lock if this thread holds it. Returns the argument of acquire(); null if this
+    /// thread does not hold the lock.
     void *(*release)() = nullptr;
     void (*acquire)(void *released) = nullptr;
 };
 
-/// From now on, calls that take long and need nothing of their caller let go of this lock
-/// meanwhile: waits for the device, copies that may wait for it, and compiling a kernel at its
-/// first use. The device may itself wait for who has the lock: a host function of a stream does.
-/// To be set once, before other threads call.
+/// Sets the lock that long calls release: waits for the device, copies that may wait for the
+/// device, and the compilation of a kernel at its first use. Without the release a deadlock is
+/// possible, because a host function of a stream may wait for the lock. Call it once, before other
+/// threads use the library.
 void set_caller_lock(const CallerLock &lock) noexcept;
 
-/// Lets go of the caller's lock for a scope. No lock of C++ may be held where this ends: the
-/// caller's is the outermost.
+/// Releases the caller's lock for a scope. No C++ lock may be held at the end of the scope, because
+/// the caller's lock is the outermost.
 class [[nodiscard]] CallerUnlocked {
   public:
     CallerUnlocked() noexcept;

@@ -1,4 +1,4 @@
-// check_modes.h -- what softcuda watches in kernels: accesses, races, initialisation, barriers.
+// check_modes.h -- the check modes of softcuda: accesses, races, initialisation, barriers.
 #pragma once
 
 #include <abi/driver_types.h>
@@ -12,9 +12,9 @@ namespace pycuda {
 /// Check modes are bits; several can be on.
 namespace check_mode {
 inline constexpr unsigned mem = 1;  ///< accesses outside of memory, use after free, leaks
-inline constexpr unsigned race = 2; ///< accesses of two threads without order between them
+inline constexpr unsigned race = 2; ///< unordered accesses of two threads
 inline constexpr unsigned init = 4; ///< reads of memory that nobody wrote
-inline constexpr unsigned sync = 8; ///< barriers that not all reach, wrong member masks
+inline constexpr unsigned sync = 8; ///< barriers that some threads do not reach, wrong member masks
 inline constexpr unsigned all = mem | race | init | sync;
 } // namespace check_mode
 
@@ -35,12 +35,13 @@ void set_check_modes(unsigned modes);
 /// Empties the list of findings. Throws as set_check_modes().
 void forget_findings();
 
-/// The host may have written this device memory as its own, which a software device allows: init
-/// takes it as written. Does nothing where the driver has no check modes.
+/// Tells the mode init that this device memory is initialised: the host may have written it
+/// directly, which is possible on a software device. Does nothing if the driver has no check modes.
 void mark_written(CUdeviceptr address, std::size_t bytes);
 
-/// Which line of the program allocates, as "file:line"; empty where nobody knows. It is called in
-/// the thread that allocates, without locks, and may throw: the memory is then given back.
+/// Returns the line of the program that allocates, as "file:line", or an empty text if it is
+/// unknown. Called in the thread that allocates, without locks. May throw; the memory is then
+/// freed.
 using CallSite = std::string (*)();
 
 /// Leaks are reported with what this function returns. Null: without a line.

@@ -1,4 +1,4 @@
-// compile_error.h -- a compilation that failed, with everything the compiler said.
+// compile_error.h -- a failed compilation, with the messages of the compiler.
 #pragma once
 
 #include <stdexcept>
@@ -14,7 +14,7 @@ class CompileError : public std::runtime_error {
     explicit CompileError(std::string message, std::vector<std::string> command_line = {},
                           std::string standard_output = {}, std::string standard_error = {});
 
-    /// One line: which compilation failed, and why when that is known.
+    /// One line: the compilation that failed, and the reason if it is known.
     [[nodiscard]] const std::string &message() const noexcept { return message_; }
     /// The compiler and its arguments; empty when no compiler was started.
     [[nodiscard]] const std::vector<std::string> &command_line() const noexcept {

@@ -13,8 +13,8 @@
 
 namespace pycuda {
 
-/// Which compiler runs. Auto is NVRTC in this process, and nvcc for what NVRTC cannot do
-/// (host code, a fatbin, options that only nvcc has) where nvcc exists.
+/// Which compiler runs. Auto is NVRTC in this process, or nvcc for tasks that NVRTC cannot do (host
+/// code, a fatbin, options that only nvcc has).
 enum class CompilerChoice { Auto, Nvrtc, Nvcc };
 
 /// How names of the source appear in the image. C wraps the source in extern "C",
@@ -22,8 +22,8 @@ enum class CompilerChoice { Auto, Nvrtc, Nvcc };
 enum class Linkage { C, Cxx };
 
 /// Which of the names that NVRTC knows without #include a source may use. Minimal compiles faster:
-/// no textures, surfaces, kernel launches and types of the runtime API. Where the compiler has no
-/// such choice, there are all of them.
+/// no textures, surfaces, kernel launches and types of the runtime API. If the compiler has no such
+/// choice, all names are available.
 enum class Builtins { All, Minimal };
 
 enum class CacheUse { Default, Off };
@@ -58,13 +58,13 @@ struct CompileRequest {
     /// The program that CompilerChoice::Nvcc starts: a path, or a name to look for on PATH.
     std::string nvcc = "nvcc";
 
-    /// Leave the compiler's input and output in a folder, CompileResult::kept_in.
-    /// The cache is then not asked.
+    /// Keep the compiler's input and output in a folder, CompileResult::kept_in. The cache is then
+    /// not used.
     bool keep = false;
 
     /// Off: neither the cache in memory nor that on disk is read or written.
     CacheUse cache = CacheUse::Default;
-    /// Where the cache on disk lives; empty: $PYCUDA_CACHE_DIR, or else
+    /// The folder of the cache on disk; empty means $PYCUDA_CACHE_DIR, or else
     /// $XDG_CACHE_HOME/pycuda/compiler-cache-v2. Created when missing.
     std::filesystem::path cache_dir = {};
 };
@@ -75,7 +75,7 @@ enum class ImageOrigin { Compiler, MemoryCache, DiskCache, Package };
 struct CompileResult {
     /// PTX text or the bytes of a cubin, as cuModuleLoadData takes them.
     std::string image;
-    /// What `image` is: as asked for, but Ptx where the compiler is older than the device.
+    /// The kind of `image`: the requested kind, or Ptx if the compiler is older than the device.
     ImageKind kind = ImageKind::Cubin;
     /// "sm_86" or "compute_86".
     std::string arch;

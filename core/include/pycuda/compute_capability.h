@@ -1,4 +1,4 @@
-// compute_capability.h -- which generation of GPU a device is, such as 8.6.
+// compute_capability.h -- the generation of a GPU, such as 8.6.
 #pragma once
 
 #include <compare>

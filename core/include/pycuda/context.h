@@ -1,4 +1,4 @@
-// context.h -- what a program does on one device lives in a context.
+// context.h -- the state of a program on one device.
 #pragma once
 
 #include <pycuda/device.h>
@@ -20,8 +20,8 @@ class StreamSet;
 } // namespace detail
 
 /// A shared reference to a context. Each object made in a context holds one, so that the context
-/// outlives it. Which context is current is the driver's own knowledge: contexts that other
-/// libraries made current are seen here, and the other way round.
+/// outlives it. The driver knows which context is current, so this library and other libraries see
+/// the same current context.
 class Context {
   public:
     /// Retains the primary context, the one that torch, CuPy and the CUDA runtime use too. It is
@@ -34,40 +34,41 @@ class Context {
     /// Uses a context that someone else keeps alive.
     static Context borrow(CUcontext handle);
 
-    /// The one that is current in this thread, whoever made it so.
+    /// The current context of this thread, also if another library made it current.
     static std::optional<Context> current();
-    /// The same; where there is none, the default one is made current in this thread. Throws Error
-    /// (invalid context) where there is no default either.
+    /// As current(). If no context is current, the default context becomes current in this thread.
+    /// Throws Error (invalid context) if there is no default either.
     static Context require_current();
 
-    /// Names the context of threads that have none, so that pools of threads need no set-up. None
-    /// at first. The default is kept until it is replaced or detached. Any thread may call.
+    /// Sets the default context, which threads without a current context use. Thread pools then
+    /// need no set-up. There is no default at first. The default is kept until it is replaced or
+    /// detached. Any thread may call.
     static void set_default(std::optional<Context> context);
     static std::optional<Context> get_default();
 
     CUcontext get() const noexcept;
-    /// Tells this context from all others of the process, those with the same handle included that
-    /// were or will be. 0 where this stands for no context.
+    /// A number that identifies this context in the process, even if an earlier or later context
+    /// has the same handle. 0 if this is no context.
     std::uint64_t serial() const noexcept;
     Device device() const;
     unsigned api_version() const;
 
     /// Makes it current on top of this thread's stack.
     void push() const;
-    /// Takes the top off this thread's stack and returns it. Throws where the stack is empty.
+    /// Removes and returns the top of this thread's stack. Throws if the stack is empty.
     static Context pop();
     /// Replaces the top of this thread's stack.
     void make_current() const;
     bool is_current() const;
 
-    /// Gives up this reference: takes it off this thread's stack where it is on top, and destroys
-    /// a context of our own at once, or releases a primary one when the last object in it is
-    /// gone. One of our own that a ContextHold keeps goes with the last object in it, too. Throws
-    /// when called twice.
+    /// Ends this reference, and pops the context if it is the top of this thread's stack. A context
+    /// that create() made is destroyed now, unless a ContextHold keeps it. A primary context, or
+    /// one that a ContextHold keeps, is released with the last object in it. Throws if it was
+    /// called before.
     void detach();
     /// False after detach().
     bool attached() const noexcept;
-    /// False once the driver has it back: nothing can be done in it any more.
+    /// False after the context was destroyed or released: it cannot be used any more.
     bool usable() const noexcept;
 
     /// Has `action` called, with the context current, before it is given back to the driver. For
@@ -88,7 +89,7 @@ class Context {
     void set_cache_config(CUfunc_cache config) const;
     CUsharedconfig shared_config() const;
     void set_shared_config(CUsharedconfig config) const;
-    /// Lets kernels and copies of this context reach memory of `peer`.
+    /// Allows kernels and copies of this context to access memory of `peer`.
     void enable_peer_access(const Context &peer, unsigned flags = 0) const;
     void disable_peer_access(const Context &peer) const;
 
@@ -104,7 +105,7 @@ class Context {
   private:
     friend class Stream;
     friend class ContextHold;
-    /// Null where this stands for no context.
+    /// Null if this is no context.
     detail::StreamSet *streams() const noexcept;
     explicit Context(std::shared_ptr<detail::ContextOwner> owner) : owner_(std::move(owner)) {}
     std::shared_ptr<detail::ContextOwner> owner_;

@@ -1,7 +1,7 @@
 // copy.h -- copies between host and device, and filling of memory.
 //
-// A function without a stream is done with its host memory when it returns. One with a stream only
-// puts the copy into the stream: the host memory must live until the stream has got there.
+// A function without a stream does not use its host memory after it returns. A function with a
+// stream queues the copy: the host memory must stay valid until the copy is done.
 #pragma once
 
 #include <pycuda/context.h>
@@ -18,7 +18,7 @@
 
 namespace pycuda {
 
-/// `keep_waiting`, where given, is asked while earlier work of the default stream still runs.
+/// `keep_waiting` is called while earlier work of the default stream still runs.
 void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes,
                     const KeepWaiting &keep_waiting = {});
 void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes,
@@ -27,8 +27,7 @@ void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes);
 void copy_to_peer(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
                   const Context &from_context, std::size_t bytes);
 
-/// The same in the order of a stream: the copy comes after the stream's work, and is done when the
-/// call returns.
+/// As above, after the work of a stream. The copy is done when the call returns.
 void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream,
                     const KeepWaiting &keep_waiting = {});
 void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream,
@@ -40,7 +39,7 @@ void copy_on_device_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, S
 void copy_to_peer_async(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
                         const Context &from_context, std::size_t bytes, StreamRef stream);
 
-/// Whether rows must start where the device likes them, or may start anywhere (slower).
+/// Whether rows must start at aligned addresses, or may start anywhere (slower).
 enum class RowAlignment { Aligned, Any };
 
 void copy_2d(const CUDA_MEMCPY2D &what, RowAlignment alignment = RowAlignment::Any);
@@ -73,7 +72,7 @@ void fill_rows_16_async(const Rows &rows, std::uint16_t value, StreamRef stream)
 void fill_rows_32_async(const Rows &rows, std::uint32_t value, StreamRef stream);
 
 namespace detail {
-/// Throws Error (invalid value) where `wanted` bytes do not fit into `memory`.
+/// Throws Error (invalid value) if `memory` has fewer than `wanted` bytes.
 void check_fits(const DeviceMemory &memory, std::size_t wanted, const char *function);
 } // namespace detail
 

@@ -31,7 +31,7 @@ class CudaArray {
     CUDA_ARRAY3D_DESCRIPTOR description_3d() const;
 
     bool freed() const noexcept { return handle_.get() == nullptr; }
-    /// Gives it back now. Throws where that was done before.
+    /// Frees the array now. Throws if it was freed before.
     void free();
 
   private:
@@ -54,7 +54,7 @@ class MipmappedArray {
     CudaArray level(unsigned level) const;
 
     bool freed() const noexcept { return handle_.get() == nullptr; }
-    /// Gives it and its levels back now; a second time is an Error.
+    /// Frees the array with its levels now. Throws Error if it was freed before.
     void free();
 
   private:

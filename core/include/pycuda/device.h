@@ -1,4 +1,4 @@
-// device.h -- a GPU, or softcuda's picture of one, and what it can do.
+// device.h -- a device of the driver, and its properties.
 #pragma once
 
 #include <pycuda/compute_capability.h>
@@ -22,7 +22,7 @@ class Device {
     explicit Device(const std::string &pci_bus_id);
     static Device from_handle(CUdevice handle) noexcept { return Device(Handle{handle}); }
 
-    /// How many devices there are.
+    /// The number of devices.
     static int count();
 
     CUdevice get() const noexcept { return handle_; }
@@ -34,7 +34,7 @@ class Device {
     std::size_t total_memory() const;
 
     int attribute(CUdevice_attribute attribute) const;
-    /// Empty where the driver does not know the attribute.
+    /// Empty if the driver does not know the attribute.
     std::optional<int> attribute_if_known(CUdevice_attribute attribute) const;
 
     bool can_access_peer(const Device &peer) const;

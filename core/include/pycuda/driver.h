@@ -27,13 +27,13 @@ template <class... Args> class DriverFunction<CUresult(CUDAAPI *)(Args...)> {
     /// Throws Error on any result but success.
     void operator()(Args... args) const { check(pointer_(args...), name_); }
 
-    /// The result as it is. Throws only where the driver lacks the function.
+    /// Returns the result. Throws only if the driver lacks the function.
     [[nodiscard]] CUresult status(Args... args) const { return pointer_(args...); }
 
     /// The function's name as NVIDIA's manual has it: "cuMemAlloc".
     const char *name() const noexcept { return name_; }
 
-    /// False where the driver is too old for it; calling it then throws an Error.
+    /// False if the driver is too old for the function; a call then throws an Error.
     bool available() const noexcept { return available_; }
 
     Pointer get() const noexcept { return pointer_; }
@@ -60,10 +60,11 @@ class Driver : public DriverTable {
     /// CUDA version of the driver: 12040 is 12.4.
     int version() const noexcept { return version_; }
 
-    /// Which kind of code to compile to. The only question that tells drivers apart.
+    /// The kind of code that the driver loads: machine code, or PTX for softcuda.
     ImageKind image_kind() const noexcept { return image_kind_; }
 
-    /// Address of an optional extra symbol of the library; null where it has none.
+    /// The address of an optional symbol of the library (abi/extensions.h); null if the library
+    /// lacks it.
     void *symbol(const char *name) const noexcept;
 
   private:
@@ -81,8 +82,8 @@ const Driver &load_driver();
 } // namespace detail
 
 /// The driver, opened on the first call as PYCUDA_DRIVER says: auto (NVIDIA's where it reports a
-/// device, else softcuda), nvidia, softcuda, or a path. It is not initialised by that: init() does,
-/// and until then "auto" goes by what the operating system shows of a device. Throws
+/// device, else softcuda), nvidia, softcuda, or a path. This does not initialise the driver; init()
+/// does. Before init(), "auto" looks for device files of the operating system. Throws
 /// DriverNotFound; an Error in a process that was forked after init(). Any thread may call.
 inline const Driver &driver() {
     if (const Driver *loaded = detail::loaded_driver.load(std::memory_order_acquire)) [[likely]]
@@ -90,8 +91,8 @@ inline const Driver &driver() {
     return detail::load_driver();
 }
 
-/// The driver where calls still make sense; null before the first use, after a fork and once
-/// set_finalizing() was called. Destructors ask this.
+/// The driver if it can still be called; null before the first use, after a fork and after
+/// set_finalizing(). For destructors.
 const Driver *driver_for_cleanup() noexcept;
 
 } // namespace pycuda

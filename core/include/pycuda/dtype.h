@@ -1,4 +1,4 @@
-// dtype.h -- what the elements of an array are, and which type two of them have in common.
+// dtype.h -- the types of elements, and the promotion of two types.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +48,8 @@ inline bool is_complex(ScalarType type) noexcept { return type_class(type) == Ty
 
 /// The smallest type that holds the values of both, by NumPy's rules (NEP 50). Neither is Opaque.
 ScalarType promote(ScalarType a, ScalarType b) noexcept;
-/// The same for a Python number of class `weak` (Bool, Signed, Float or Complex), which gives way
-/// to an array's type of its own class or a higher one.
+/// As above for a Python number of class `weak` (Bool, Signed, Float or Complex). The array's type
+/// wins if its class is the same or higher.
 ScalarType promote_weak(ScalarType type, TypeClass weak) noexcept;
 /// The type of a complex number's parts; other types are their own.
 ScalarType real_type(ScalarType type) noexcept;

@@ -33,7 +33,7 @@ struct ElementwiseText {
     KernelBuild build = {};
 };
 
-/// start, start + step, ... before stop. A negative step counts down.
+/// The indices start, start + step, ... before stop. A negative step counts down.
 struct IndexRange {
     std::int64_t start = 0;
     std::int64_t stop = 0;

@@ -1,4 +1,4 @@
-// error.h -- what a failed call throws: the function, the driver's result, and what it was about.
+// error.h -- the exception of a failed call: function, result of the driver, and details.
 #pragma once
 
 #include <cuda.h>
@@ -35,7 +35,7 @@ class Error : public std::runtime_error {
     std::string extra_;
 };
 
-/// No driver library could be opened. what() lists what was tried and what to do.
+/// No driver library could be opened. what() lists the attempts and a remedy.
 class DriverNotFound : public Error {
   public:
     DriverNotFound(std::string function, std::string explanation);

@@ -27,7 +27,7 @@ class Event {
 
     /// The event's handle; null after close().
     CUevent get() const noexcept { return handle_.get(); }
-    /// The same for whoever is going to use it: an Error after close().
+    /// As get(), but throws Error after close().
     CUevent require() const {
         if (get() == nullptr) [[unlikely]]
             throw_closed();
@@ -46,7 +46,7 @@ class Event {
 
     CUipcEventHandle ipc_handle() const;
 
-    /// Gives the event back to the driver now. The object stands for no event afterwards.
+    /// Destroys the event now. get() is null afterwards.
     void close() noexcept { handle_.reset(); }
 
   private:

@@ -1,4 +1,4 @@
-// function.h -- a kernel: its name, its attributes, and what it takes.
+// function.h -- a kernel of a loaded module: its name, attributes and parameters.
 #pragma once
 
 #include <pycuda/context.h>
@@ -35,12 +35,12 @@ class Module;
 /// A kernel of a module. A shared reference; keeps its module loaded.
 class Function {
   public:
-    /// A kernel that someone else keeps loaded.
+    /// A kernel that other code keeps loaded.
     static Function borrow(CUfunction handle, std::string name, Context context);
 
     /// Null when its module was closed.
     CUfunction get() const noexcept { return state_->handle.load(std::memory_order_relaxed); }
-    /// The same; throws Error (invalid handle) when its module was closed.
+    /// As get(), but throws Error (invalid handle) after its module was closed.
     CUfunction require() const;
     const std::string &name() const noexcept { return state_->name; }
     const ParameterLayout &layout() const noexcept { return state_->layout; }

@@ -24,7 +24,7 @@ CUresult destroy_graph(CUgraph graph);
 CUresult destroy_executable_graph(CUgraphExec graph);
 } // namespace detail
 
-/// Recorded work. Memory that it names must outlive it and what is made of it.
+/// Recorded work. The memory that it uses must outlive the graph and its executable graphs.
 class Graph {
   public:
     /// An empty one, in the current context.
@@ -48,7 +48,7 @@ class Graph {
     /// Writes it as a drawing for Graphviz.
     void write_dot(const std::string &path) const;
 
-    /// Gives it back to the driver now. What was made of it can still be launched.
+    /// Destroys the graph now. Its executable graphs can still be launched.
     void close() noexcept { handle_.reset(); }
     bool closed() const noexcept { return handle_.get() == nullptr; }
 
@@ -67,13 +67,13 @@ class ExecutableGraph {
     CUgraphExec get() const;
     const Context &context() const noexcept { return handle_.context(); }
     void launch(StreamRef stream) const;
-    /// Moves to the device what a launch needs, so that the first is as quick as the others.
+    /// Uploads the graph to the device, so that the first launch is as fast as later launches.
     void upload(StreamRef stream) const;
-    /// Takes over arguments and sizes of a graph with the same nodes. Throws Error where they are
-    /// others.
+    /// Copies arguments and sizes from a graph with the same nodes. Throws Error if the nodes
+    /// differ.
     void update(const Graph &graph) const;
 
-    /// Gives it back to the driver now. A launch that is under way is still done.
+    /// Destroys the executable graph now. A launch that has begun still completes.
     void close() noexcept { handle_.reset(); }
     bool closed() const noexcept { return handle_.get() == nullptr; }
 
@@ -81,10 +81,10 @@ class ExecutableGraph {
     Handle<CUgraphExec, detail::destroy_executable_graph> handle_;
 };
 
-/// From now on, work put into the stream is recorded and not done.
+/// Starts the capture: later work of the stream is recorded, and does not run.
 void begin_capture(const Stream &stream,
                    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-/// What was recorded since.
+/// Ends the capture and returns the recorded work.
 Graph end_capture(const Stream &stream);
 bool is_capturing(const Stream &stream);
 

@@ -1,4 +1,4 @@
-// handle.h -- the one way in which an object of the driver is owned and given back.
+// handle.h -- the owner of a driver object, used for all kinds of objects.
 #pragma once
 
 #include <pycuda/context.h>

@@ -6,7 +6,7 @@
 
 namespace pycuda {
 
-/// What a compilation makes and a driver loads. Drivers in software take only Ptx.
+/// The result of a compilation, which a driver loads. softcuda loads only Ptx.
 enum class ImageKind { Ptx, Cubin, Fatbin, LtoIr };
 
 /// "ptx", "cubin", "fatbin" or "ltoir": the name for users, and the ending of such a file.

@@ -5,7 +5,7 @@
 
 namespace pycuda {
 
-/// Initialises the driver. Must precede everything else; may be called again.
+/// Initialises the driver. Call it before all other functions. A second call does nothing.
 void init(unsigned flags = 0);
 
 /// CUDA version that the driver supports: 13000 is 13.0. Works before init().
@@ -19,8 +19,8 @@ int header_version() noexcept;
 void set_finalizing() noexcept;
 bool finalizing() noexcept;
 
-/// Asks the driver to end the work that runs in the current context, where it can (softcuda can,
-/// NVIDIA's cannot). True if the driver took the request.
+/// Requests the end of the work that runs in the current context. softcuda supports this, NVIDIA's
+/// driver does not. True if the driver accepted the request.
 bool interrupt_device_work() noexcept;
 
 /// While calls of the driver in `thread` wait for work, drivers that can (softcuda can, NVIDIA's

@@ -20,7 +20,7 @@ namespace detail {
 struct JitLink;
 }
 
-/// There is no nvJitLink on this machine. The message says what to install.
+/// nvJitLink was not found. The message says what to install.
 class JitLinkerNotFound : public CompileError {
   public:
     using CompileError::CompileError;
@@ -30,7 +30,7 @@ class JitLinkerNotFound : public CompileError {
 /// first use, and neither driver nor GPU. One thread at a time.
 class JitLinker {
   public:
-    /// What a piece is, with nvJitLink's numbers.
+    /// The kind of a piece of code, with nvJitLink's numbers.
     enum class Input { Cubin = 1, Ptx, LtoIr, Fatbin, Object, Library, Any = 10 };
 
     struct Target {
@@ -51,7 +51,7 @@ class JitLinker {
     JitLinker(JitLinker &&) noexcept;
     JitLinker &operator=(JitLinker &&) noexcept;
 
-    /// The linker keeps no reference to `data`. Throws CompileError for what it cannot read.
+    /// The linker keeps no reference to `data`. Throws CompileError if it cannot read the data.
     void add_data(std::span<const std::byte> data, Input kind, const std::string &name);
     void add_file(const std::filesystem::path &path, Input kind);
 

@@ -1,4 +1,4 @@
-// kernel_fault.h -- what a kernel did when it failed, where the driver can tell.
+// kernel_fault.h -- the record of a failed kernel, if the driver has one.
 #pragma once
 
 #include <abi/driver_types.h>
@@ -11,7 +11,7 @@
 
 namespace pycuda {
 
-/// A failure of a kernel. What is not known is empty.
+/// The failure of a kernel. Unknown values are empty.
 struct KernelFault {
     enum class Access { Unknown, Read, Write };
     struct Allocation {
@@ -32,8 +32,8 @@ struct KernelFault {
     std::string message;                  ///< all of this in words
 };
 
-/// What the last kernel to fail did, if it failed with `result`. Nothing for a driver that does not
-/// tell, NVIDIA's among them. Any thread may call.
+/// The record of the last failed kernel, if it failed with `result`. Empty for a driver without
+/// records, such as NVIDIA's. Any thread may call.
 [[nodiscard]] std::optional<KernelFault> last_kernel_fault(CUresult result);
 
 } // namespace pycuda

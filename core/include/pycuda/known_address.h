@@ -7,12 +7,12 @@
 
 namespace pycuda {
 
-/// False where the address is none of this driver's: a program may hold arrays of NVIDIA's driver
-/// while this library uses softcuda, and a kernel that touches one would end its context. Null is
-/// known. Costs nothing but a call where the driver knows all that can come. Any thread may call.
+/// False if the address belongs to another driver: a program may have arrays of NVIDIA's driver
+/// while this library uses softcuda, and a kernel that accesses such an array would make its
+/// context unusable. True for null. Any thread may call.
 [[nodiscard]] bool knows_address(CUdeviceptr address);
 
-/// What to tell of an address that is not known: which driver does not know it, and what to do.
+/// The error message for an unknown address: the driver that does not know it, and a remedy.
 [[nodiscard]] std::string describe_unknown_address(CUdeviceptr address);
 
 } // namespace pycuda

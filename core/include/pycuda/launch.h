@@ -36,7 +36,7 @@ struct LaunchConfig {
 };
 
 namespace detail {
-/// Throws the Error of a failed launch, with the limit that was passed where there is one.
+/// Throws the Error of a failed launch, with the exceeded limit if there is one.
 [[noreturn]] void throw_launch_error(const Function &function, const LaunchConfig &config,
                                      CUresult result);
 
@@ -46,8 +46,8 @@ extern const bool launch_blocking;
 void wait_after_launch(const Function &function, StreamRef stream);
 } // namespace detail
 
-/// Launches with a block of `size` bytes that is laid out already. Returns before the kernel is
-/// done. Beyond the driver's own call this is a handful of instructions.
+/// Launches with a packed argument block of `size` bytes. Returns before the kernel is done. Adds
+/// only a few instructions to the driver's call.
 inline void launch_packed(const Function &function, const LaunchConfig &config, void *arguments,
                           std::size_t size) {
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
@@ -62,7 +62,7 @@ inline void launch_packed(const Function &function, const LaunchConfig &config, 
         detail::wait_after_launch(function, config.stream);
 }
 
-/// The same with a checked block; throws ArgumentError where arguments are missing.
+/// As above with a checked block. Throws ArgumentError if arguments are missing.
 inline void launch(const Function &function, const LaunchConfig &config, ArgumentBlock &block) {
     launch_packed(function, config, block.data(), block.size());
 }

@@ -8,7 +8,7 @@
 
 namespace pycuda {
 
-/// What a launch may ask for beyond its LaunchConfig.
+/// Optional attributes of a launch, beside its LaunchConfig.
 struct LaunchAttributes {
     /// All blocks run at once and may wait for each other (cooperative_groups::this_grid()).
     bool cooperative = false;
@@ -28,7 +28,7 @@ struct LaunchAttributes {
 void launch_packed(const Function &function, const LaunchConfig &config,
                    const LaunchAttributes &attributes, void *arguments, std::size_t size);
 
-/// How many blocks of this many threads run on a multiprocessor at once.
+/// The number of blocks with this many threads that run on a multiprocessor at the same time.
 int max_active_blocks(const Function &function, int block_threads, std::size_t shared_bytes = 0);
 
 struct BlockSuggestion {

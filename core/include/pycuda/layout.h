@@ -1,4 +1,4 @@
-// layout.h -- where the elements of an array lie: shape and strides.
+// layout.h -- the layout of an array in memory: shape and strides.
 //
 //     shape (2, 3), strides (12, 4):   [0][0] at byte 0, [0][1] at 4, [1][0] at 12
 //     transposed:    shape (3, 2), strides (4, 12)
@@ -94,8 +94,8 @@ class Layout {
 /// both shapes, where there is none.
 Layout broadcast_shapes(const Layout &a, const Layout &b);
 
-/// Makes as few axes as possible of layouts of the same shape, by merging neighbours that step
-/// alike in each of them and dropping length-1 axes. The order of elements stays.
+/// Reduces the number of axes of layouts with the same shape: merges neighbouring axes if their
+/// strides match in each layout, and drops axes of length 1. The order of elements stays.
 ///
 ///     shape (4, 5, 6)   strides a (120, 24, 4), b (0, 24, 4)    ->    (4, 30)   a (120, 4), b (0,
 ///     4)

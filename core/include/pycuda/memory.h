@@ -37,9 +37,9 @@ class DeviceMemory {
     const Context &context() const noexcept { return context_; }
     bool freed() const noexcept { return address_ == 0; }
 
-    /// Gives the memory back now. Throws where that was done before.
+    /// Frees the memory now. Throws if it was freed before.
     void free();
-    /// Gives the memory away unfreed.
+    /// Releases the ownership without freeing the memory.
     CUdeviceptr release();
 
   private:
@@ -91,7 +91,7 @@ class PinnedMemory {
     ContextHold hold_; // arrays lie over the memory
 };
 
-/// Memory with one address for host and device, moved to where it is used. Owns it.
+/// Managed memory: one address for host and device. The driver moves its pages. Owns it.
 class ManagedMemory {
   public:
     /// In the current context; attach is CU_MEM_ATTACH_GLOBAL, _HOST or _SINGLE.
@@ -103,7 +103,7 @@ class ManagedMemory {
     const Context &context() const noexcept { return memory_.context(); }
     bool freed() const noexcept { return memory_.freed(); }
 
-    /// Ties the memory to a stream, or to all of them (CU_MEM_ATTACH_GLOBAL).
+    /// Attaches the memory to a stream, or to all streams (CU_MEM_ATTACH_GLOBAL).
     void attach(unsigned attach, StreamRef stream = {}) const;
     void free() {
         memory_.free();
@@ -134,7 +134,7 @@ class AlignedHostMemory {
     std::size_t bytes_ = 0;
 };
 
-/// Someone else's host memory, pinned while this lives. The memory must outlive it.
+/// Host memory of another owner, page-locked while this object lives. The memory must outlive it.
 class RegisteredHostMemory {
   public:
     /// In the current context; flags are CU_MEMHOSTREGISTER_*.

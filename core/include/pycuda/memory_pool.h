@@ -1,8 +1,9 @@
 // memory_pool.h -- keeps freed blocks for the next allocation of about the same size.
 //
 // Sizes fall into bins: 16 bins per power of two, so that rounding up wastes less than 1/16. A
-// block that is given back waits in its bin; an allocation takes the block that came back last.
-// Only an empty bin asks the driver, and only when that is out of memory are waiting blocks freed.
+// freed block stays in its bin. An allocation takes the block that was freed last. If the bin is
+// empty, the driver allocates. If the driver is out of memory, the pool frees its blocks and tries
+// again.
 //
 //     size 100:  floor(log2) = 6, next four bits 1001  ->  bin 6*16+9, blocks of 103 bytes
 #pragma once
@@ -51,7 +52,7 @@ class PooledMemory {
     /// In bytes, as it was asked for.
     std::size_t size() const noexcept { return bytes_; }
     bool freed() const noexcept { return pool_ == nullptr; }
-    /// Gives the block back now. Throws where that was done before.
+    /// Returns the block to the pool now. Throws if it was returned before.
     void free();
 
   private:
@@ -77,7 +78,7 @@ class MemoryPool {
     PoolStatistics statistics() const noexcept;
     const Context &context() const noexcept;
 
-    /// Gives the waiting blocks back to the driver.
+    /// Returns the free blocks to the driver.
     void free_held();
     /// Gives the waiting blocks to another pool of the same kind and context.
     void move_held_to(MemoryPool &heir);

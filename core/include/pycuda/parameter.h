@@ -1,4 +1,4 @@
-// parameter.h -- what a kernel takes: place, size and kind of each of its parameters.
+// parameter.h -- a kernel's parameters: offset, size and kind of each.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace pycuda {
 
-/// What the bytes of a parameter or argument mean. The driver knows sizes only; the kinds come
-/// from the kernel's source or PTX (see Module::describe), and are Unknown without one.
+/// The kind of a parameter or argument. The driver knows sizes only; the kinds come from the
+/// kernel's source or PTX (see Module::describe), and are Unknown without one.
 enum class ValueKind : std::uint8_t {
     Unknown,
     Pointer,
@@ -43,7 +43,8 @@ struct ParameterDescription {
 /// The parameters of one kernel and where each lies in the argument block.
 class ParameterLayout {
   public:
-    /// Nothing is known: the driver is too old to say and nobody described the kernel.
+    /// An unknown layout: the driver is too old to describe it, and there is no description of the
+    /// kernel.
     ParameterLayout() = default;
     explicit ParameterLayout(std::vector<Parameter> parameters);
     /// From a description alone: places by C's alignment rules.

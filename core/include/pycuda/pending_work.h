@@ -1,4 +1,4 @@
-// pending_work.h -- whether kernels of ours may still run, without a question to the driver.
+// pending_work.h -- whether kernels of this library may still run, without a call of the driver.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// profile.h -- what is recorded of kernels and streams.
+// profile.h -- the profile: counters of kernels, and a timeline of streams.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ inline constexpr unsigned all = timeline | counters;
 /// std::runtime_error for what CUPTI refuses.
 void set_profile_modes(unsigned modes);
 
-/// All that was recorded so far, as JSON text. Throws as set_profile_modes().
+/// The record so far, as JSON text. Throws as set_profile_modes().
 [[nodiscard]] std::string profile_report();
 
 /// Empties the record. Throws as set_profile_modes().

@@ -1,4 +1,4 @@
-// pycuda.h -- the whole of libpycuda in one include.
+// pycuda.h -- the parts of libpycuda that most programs need, in one include.
 #pragma once
 
 #include <pycuda/argument_block.h>

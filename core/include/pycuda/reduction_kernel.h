@@ -1,4 +1,4 @@
-// reduction_kernel.h -- a kernel that joins what an expression gives for each element.
+// reduction_kernel.h -- a reduction of an expression over the elements of arrays.
 //
 //     ReductionKernel dot("const float *x, const float *y",
 //                         {.out_type = "float", .out_size = 4, .neutral = "0",
@@ -28,7 +28,7 @@ class OperandForms;
 struct ReductionText {
     std::string out_type;           ///< of the result and of what is joined
     std::size_t out_size = 0;       ///< its bytes
-    std::string neutral;            ///< joined with anything it changes nothing
+    std::string neutral;            ///< the neutral element of the reduction
     std::string reduce_expr;        ///< joins `a` and `b`; associative and commutative
     std::string map_expr = "in[i]"; ///< the value of element `i`
     std::string name = "reduce_kernel";

@@ -1,4 +1,4 @@
-// scan_kernel.h -- a kernel that gives each element joined with all before it.
+// scan_kernel.h -- an inclusive or exclusive scan with an associative expression.
 //
 //     ScanKernel running_sum({.type = "float", .size = 4, .scan_expr = "a + b"});
 //     running_sum.launch(stream, out, in);               // out, in are ArrayViews
@@ -14,7 +14,7 @@
 
 namespace pycuda {
 
-/// Whether element i of the result takes part in itself.
+/// Whether element i of the input is part of element i of the result.
 enum class ScanKind { Inclusive, Exclusive };
 
 /// The text that a user writes for a scan. All of it is CUDA C++.
@@ -22,7 +22,7 @@ struct ScanText {
     std::string type;      ///< of the elements
     std::size_t size = 0;  ///< their bytes
     std::string scan_expr; ///< joins `a` and `b`, `a` being the earlier; associative
-    /// What an exclusive scan gives for the first element; needed for that only.
+    /// The first element of an exclusive scan; not needed for an inclusive one.
     std::string neutral = {};
     ScanKind kind = ScanKind::Inclusive;
     std::string name = "scan";

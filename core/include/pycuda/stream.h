@@ -30,8 +30,7 @@ class Stream {
 
     /// The stream's handle; null after close(), and of a borrowed default stream.
     CUstream get() const noexcept { return handle_.get(); }
-    /// The same for whoever is going to use it: an Error after close(), where null would mean the
-    /// default stream.
+    /// As get(), but throws Error after close(), because null would mean the default stream.
     CUstream require() const {
         if (closed_) [[unlikely]]
             throw_closed();
@@ -44,14 +43,13 @@ class Stream {
     /// True once all work in the stream is done.
     [[nodiscard]] bool query() const;
 
-    /// Work put in after this waits for `event`.
+    /// Later work of the stream waits for `event`.
     void wait(const Event &event) const;
 
     int priority() const;
     unsigned flags() const;
 
-    /// Gives the stream back to the driver now; work in it is still done. The object stands for
-    /// no stream afterwards.
+    /// Destroys the stream now. Its queued work still runs. get() is null afterwards.
     void close() noexcept;
     bool closed() const noexcept { return closed_; }
 
@@ -64,10 +62,10 @@ class Stream {
     bool closed_ = false;
 };
 
-/// The stream that a call is to use: a Stream, a raw handle, or the default stream.
+/// A stream as an argument of a call: a Stream, a raw handle, or the default stream.
 class StreamRef {
   public:
-    /// The legacy default stream, which waits for all blocking streams and they for it.
+    /// The legacy default stream. It and all blocking streams wait for each other.
     constexpr StreamRef() noexcept = default;
     constexpr StreamRef(CUstream handle) noexcept : handle_(handle) {}
     StreamRef(const Stream &stream) : handle_(stream.require()) {}
@@ -80,8 +78,8 @@ class StreamRef {
     CUstream handle_ = nullptr;
 };
 
-/// The stream that this thread's array operations use where no other is named: that of the
-/// innermost StreamScope, or the default stream outside of any.
+/// The stream that this thread's array operations use by default: that of the innermost
+/// StreamScope, else the default stream.
 StreamRef current_stream() noexcept;
 
 /// Makes a stream the thread's current one, and returns the one before. A StreamScope does both.

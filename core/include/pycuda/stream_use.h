@@ -18,10 +18,10 @@
 namespace pycuda {
 
 /// Gives the addresses of arrays to work that is put into one stream while this lives. Their memory
-/// is kept from its pool until that work is done, even if the arrays are gone sooner. This is the
-/// way to an array's address: work on arrays cannot be launched without it.
+/// is kept from its pool until that work is done, even if the arrays are gone sooner. Only a
+/// StreamUse returns an array's address, so work on arrays cannot be launched without it.
 ///
-/// Costs nothing where the stream is the one that the memory was allocated for. For one thread.
+/// Costs nothing if the memory was allocated for this stream. For one thread.
 class [[nodiscard]] StreamUse {
   public:
     explicit StreamUse(StreamRef stream = current_stream()) noexcept

@@ -1,4 +1,4 @@
-// virtual_memory.h -- ranges of addresses, and the memory that is put behind them.
+// virtual_memory.h -- ranges of addresses, and the memory that is mapped to them.
 //
 //     PhysicalMemory memory(granularity(device), device);
 //     VirtualMemory range(16 * memory.size());     // addresses only: reading them is an error
@@ -19,8 +19,8 @@
 
 namespace pycuda {
 
-/// What sizes and addresses must be multiples of, in bytes: the least that works, or what the
-/// driver recommends for speed.
+/// The granularity in bytes of sizes and addresses: the smallest one, or the driver's
+/// recommendation for speed.
 enum class Granularity { Minimum, Recommended };
 std::size_t granularity(const Device &device, Granularity kind = Granularity::Minimum);
 
@@ -28,19 +28,19 @@ std::size_t granularity(const Device &device, Granularity kind = Granularity::Mi
 /// gone and it is mapped nowhere any more.
 class PhysicalMemory {
   public:
-    /// How another process can be given it: not at all, or by a file descriptor.
+    /// How the memory is shared with another process: not at all, or by a file descriptor.
     enum class Sharing { None, FileDescriptor };
 
     /// `bytes` is a multiple of granularity(device).
     PhysicalMemory(std::size_t bytes, const Device &device, Sharing sharing = Sharing::None);
-    /// What another process exported; the descriptor stays the caller's.
+    /// Memory that another process exported. The caller keeps the descriptor.
     static PhysicalMemory import_descriptor(int descriptor, std::size_t bytes);
 
     /// Throws Error (invalid handle) after close().
     CUmemGenericAllocationHandle get() const;
     /// In bytes; 0 after close().
     std::size_t size() const noexcept;
-    /// The device that it lies on, as the driver says.
+    /// The device of the memory, as the driver reports it.
     Device device() const;
     /// A new descriptor for another process; the caller closes it.
     int export_descriptor() const;
@@ -69,16 +69,16 @@ class VirtualMemory {
     CUdeviceptr get() const;
     std::size_t size() const noexcept { return bytes_; }
 
-    /// Puts all of `memory` at `offset`. Nobody may access it before set_access().
+    /// Maps all of `memory` at `offset`. set_access() must follow before any access.
     void map(const PhysicalMemory &memory, std::size_t offset);
-    /// Takes away what was put at `offset`.
+    /// Unmaps the memory at `offset`.
     void unmap(std::size_t offset);
-    /// Lets a device read or write: all that is mapped, or the part that was put at `offset`.
+    /// Sets the access of a device to all mapped memory, or to the memory at `offset`.
     void set_access(const Device &device, CUmemAccess_flags access,
                     std::optional<std::size_t> offset = std::nullopt);
     CUmemAccess_flags access(const Device &device, std::size_t offset) const;
 
-    /// Unmaps everything and gives the addresses back. Does nothing the second time.
+    /// Unmaps all memory and frees the addresses. A second call does nothing.
     void close() noexcept;
 
   private:

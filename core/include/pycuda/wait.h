@@ -1,11 +1,11 @@
-// wait.h -- waiting for the device in a way that can be given up.
+// wait.h -- interruptible waits for the device.
 #pragma once
 
 #include <functional>
 
 namespace pycuda {
 
-/// Asked every few milliseconds during a wait, in the waiting thread. False ends the wait: the
+/// Called every few milliseconds during a wait, in the waiting thread. False ends the wait: the
 /// device is asked to stop (see interrupt_device_work) and Interrupted is thrown. What it throws
 /// passes through. Empty: wait in the driver, without polling.
 using KeepWaiting = std::function<bool()>;

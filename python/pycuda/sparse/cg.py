@@ -35,7 +35,12 @@ class CGStateContainer:
         self.pagelocked_allocator = pagelocked_allocator or cuda.pagelocked_empty
 
     def lc2(self, a, x: GPUArray, b, y: GPUArray, out: GPUArray | None = None) -> GPUArray:  # fmt: skip
-        """``a * x + b * y``; a and b are numbers or arrays of the device without axes. ``out`` gets the result."""
+        """Return ``a * x + b * y``.
+
+        a, b: numbers, or device arrays without axes.
+        x, y: device arrays of one shape.
+        out: a device array for the result; by default a new one of the type of ``x``.
+        """
         result = a * x + b * y
         if out is None:
             return result.astype(x.dtype, copy=False)
@@ -43,11 +48,18 @@ class CGStateContainer:
         return out
 
     def guarded_div(self, a: GPUArray, b: GPUArray) -> GPUArray:
-        """``a / b``, and 0 where b is 0."""
+        """Return ``a / b``, and 0 for the elements at which ``b`` is 0.
+
+        a, b: device arrays.
+        """
         return np.where(b == 0, 0, a / np.where(b == 0, 1, b)).astype(np.result_type(a.dtype, b.dtype))  # fmt: skip
 
     def reset(self, rhs: GPUArray, x: GPUArray | None = None) -> None:
-        """Begin anew with the right side ``rhs`` from ``x``, by default 0."""
+        """Start again with another right side.
+
+        rhs: the right side.
+        x: the first estimate of the solution; by default zeros.
+        """
         self.rhs = rhs
         if x is None:
             x = gpuarray.zeros(self.operator.shape[0], self.operator.dtype)

@@ -32,7 +32,13 @@ class CoordinateSpMV:
         self.data_gpu = self._matrix.data
 
     def __call__(self, x: GPUArray, y: GPUArray | None = None) -> GPUArray:
-        """The product with ``x``; ``y``, if given, has it added, and is returned."""
+        """Multiply by a vector.
+
+        x: the vector, a device array of the matrix's dtype.
+        y: a device array to which the product is added; by default a new one. Returned.
+
+        Raises TypeError for another dtype.
+        """
         if x.dtype != self.dtype or (y is not None and y.dtype != self.dtype):
             raise TypeError(f"x and y must have elements of {self.dtype}")
         return self._matrix._times_dense(x, y)

@@ -91,7 +91,13 @@ class PacketedSpMV:
         return take(x, self.old2new_fetch_indices)
 
     def __call__(self, x: GPUArray, y: GPUArray | None = None) -> GPUArray:
-        """The product with a permuted vector; ``y``, if given, has it added, and is returned."""
+        """Multiply by a permuted vector.
+
+        x: the vector in the order of :meth:`permute`, a device array of the matrix's dtype.
+        y: a device array to which the product is added; by default a new one. Returned.
+
+        Raises TypeError for another dtype.
+        """
         if x.dtype != self.dtype or (y is not None and y.dtype != self.dtype):
             raise TypeError(f"x and y must have elements of {self.dtype}")
         return self._matrix._times_dense(x, y)

@@ -36,7 +36,8 @@ class LoopForest {
     [[nodiscard]] bool contains(int loop, const ir::Block *block) const;
     /// True for an edge from inside a loop to its header.
     [[nodiscard]] bool back_edge(const ir::Block *from, const ir::Block *to) const;
-    /// True if a way from one of `starts` goes round the loop, or one around it, before `end`.
+    /// True if a path from one of `starts` repeats the loop, or an outer loop, before it reaches
+    /// `end`.
     [[nodiscard]] bool goes_round(int loop, std::span<ir::Block *const> starts,
                                   const ir::Block *end) const;
 

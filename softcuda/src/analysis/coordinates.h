@@ -7,8 +7,9 @@
 
 namespace softcuda::analysis {
 
-/// By Value::id: true for what a few integer operations make of the thread's coordinates, the
-/// kernel's parameters and constants alone, so that it can be had anywhere at any time.
+/// By Value::id: true for a value that a few integer operations compute from the thread's
+/// coordinates, the kernel's parameters and constants only. Such a value can be computed again
+/// anywhere.
 ///
 ///     &tile[threadIdx.y][threadIdx.x]        blockIdx.x * blockDim.x + threadIdx.x
 [[nodiscard]] std::vector<bool> find_coordinate_functions(const ir::Function &function);

@@ -1,4 +1,4 @@
-// lockstep.h -- kernels whose warps all go from barrier to barrier in the same order.
+// lockstep.h -- kernels whose warps all reach the barriers in the same order.
 #pragma once
 
 #include "analysis/cfg.h"
@@ -9,9 +9,8 @@
 namespace softcuda::analysis {
 
 struct Lockstep {
-    /// True if no branch that threads of a block may take differently has a block-wide barrier on
-    /// one of its ways: then all warps always wait at the same barrier, and nobody has to ask
-    /// which.
+    /// True if no branch on which threads of a thread block may diverge leads to a block-wide
+    /// barrier on one side. Then all warps always wait at the same barrier.
     ///
     ///     for (int t = 0; t < n; ++t) { ... __syncthreads(); }    n is a parameter: in lockstep
     ///     if (i >= n) return;  ...  __syncthreads();              i differs: not
@@ -20,7 +19,7 @@ struct Lockstep {
     std::vector<bool> same;
 };
 
-/// True for special registers that all threads of a block read alike.
+/// True for special registers with one value for all threads of a thread block.
 [[nodiscard]] bool is_same_for_block(ir::Special special);
 
 [[nodiscard]] Lockstep find_lockstep(const ir::Function &function,

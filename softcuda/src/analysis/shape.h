@@ -12,8 +12,8 @@
 //     2       0 1 .. 15         b0 b0+1 ... b1 b1+1 ...           row * width + column
 //     32      none              anything                          divergent
 //
-// Generated code computes only the bases (a scalar, or a short vector) and adds the offsets when
-// somebody needs all lanes; a memory access whose offsets are contiguous is one vector load a
+// Generated code computes only the bases (a scalar, or a short vector) and adds the offsets if an
+// operation needs all lanes; a memory access whose offsets are contiguous is one vector load a
 // group.
 #pragma once
 
@@ -83,11 +83,11 @@ struct Divergence {
     [[nodiscard]] const Shape &of(const ir::Value *value) const { return shapes[value->id]; }
 };
 
-/// Whether the lanes of a warp go through the program together, or each by itself: then what is not
-/// a pure function of the launch and the lane may differ between lanes at any time.
+/// Whether the lanes of a warp run the program together or independently. If independently, every
+/// value that is not a pure function of the launch and the lane may differ between lanes.
 enum class LaneOrder { Together, Independent };
 
-/// `ranges` are what find_ranges() says of the function.
+/// `ranges` is the result of find_ranges() for the function.
 [[nodiscard]] Divergence find_divergence(const ir::Function &function, const LaunchShape &launch,
                                          const std::vector<Range> &ranges, const LoopForest &loops,
                                          const DominatorTree &post_dominators,

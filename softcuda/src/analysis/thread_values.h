@@ -16,14 +16,15 @@ using PerThread = std::vector<std::uint64_t>;
 
 class ThreadValues {
   public:
-    /// `coordinate_functions` is what find_coordinate_functions() says of the function; it is kept.
+    /// `coordinate_functions` is the result of find_coordinate_functions() for the function. This
+    /// object keeps it.
     ThreadValues(const ir::Function &function, const LaunchShape &launch,
                  const std::vector<bool> &coordinate_functions)
         : function_(function), launch_(launch), coordinate_functions_(coordinate_functions) {}
 
-    /// Null where the value follows from something else as well. Offsets into shared memory are
-    /// such values; blockIdx, parameters, what was loaded and what takes very many operations are
-    /// not (analysis/coordinates.h).
+    /// Null if the value depends on anything else. Offsets into shared memory usually depend only
+    /// on the thread's index. blockIdx, parameters, loaded values and values of very many
+    /// operations do not (analysis/coordinates.h).
     const PerThread *of(const ir::Value *value) const;
 
   private:

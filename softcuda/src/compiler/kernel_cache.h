@@ -10,7 +10,7 @@
 namespace softcuda::compiler {
 
 [[nodiscard]] std::vector<char> pack(const GeneratedKernel &kernel);
-/// Nothing if the bytes are not what pack() makes.
+/// Empty if pack() did not make the bytes.
 [[nodiscard]] std::optional<GeneratedKernel> unpack(std::span<const char> bytes);
 
 } // namespace softcuda::compiler

@@ -1,4 +1,4 @@
-// pass_options.h -- what the environment asks of the passes.
+// pass_options.h -- the options of the passes in the environment.
 //
 //     SOFTCUDA_DUMP=schedule,waits      print the kernel after these passes, to stderr
 //     SOFTCUDA_SKIP=split-pointers      leave these passes out

@@ -39,7 +39,7 @@ struct PassInfo {
 /// Every pass once, in the order in which each runs first.
 [[nodiscard]] std::span<const PassInfo> passes();
 
-/// A kernel as LLVM IR that no LLVM pass has seen yet, and what the driver must know of it.
+/// A kernel as LLVM IR before all LLVM passes, and its properties for the driver.
 struct LlvmKernel {
     jit::LlvmModule module;
     rt::Tier tier = rt::Tier::Regions; ///< decides which kind of entry the object has
@@ -56,9 +56,9 @@ struct GeneratedKernel {
     bool loops = false;
 };
 
-/// PTX text to verified IR. Null, with the diagnostics in `log`, if the text is wrong or asks for
-/// what the device cannot do; warnings go to `log` too. `architecture`, unless null, becomes the
-/// number of the text's .target: 80 for sm_80.
+/// PTX text to verified IR. Null, with the diagnostics in `log`, if the text is invalid or uses an
+/// unsupported feature; warnings go to `log` too. `architecture`, unless null, becomes the number
+/// of the text's .target: 80 for sm_80.
 [[nodiscard]] std::unique_ptr<ir::Module> read_ptx(std::string_view ptx, std::string &log,
                                                    unsigned *architecture = nullptr);
 
@@ -66,7 +66,7 @@ struct GeneratedKernel {
 void clean_up(ir::Module &module);
 
 /// A kernel of `module` to LLVM IR for one launch shape. Throws codegen::Unsupported
-/// (codegen/supported.h) for what this shape needs and code cannot do.
+/// (codegen/supported.h) if this shape needs an unsupported feature.
 [[nodiscard]] LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
                                    const analysis::LaunchShape &launch,
                                    const warp::TierRequest &request, const jit::Target &target);
@@ -81,7 +81,7 @@ void clean_up(ir::Module &module);
                                              const warp::TierRequest &request,
                                              const jit::Target &target);
 
-/// Names what SOFTCUDA_SKIP leaves out, for the keys of compiled code; empty if nothing.
+/// The passes that SOFTCUDA_SKIP names, for the keys of compiled code; empty if there are none.
 [[nodiscard]] std::string skipped_passes();
 /// True if SOFTCUDA_DUMP asks for something that only a compilation can print.
 [[nodiscard]] bool wants_dumps();

@@ -73,7 +73,7 @@ struct SourcePlace {
     std::uint32_t line = 0, column = 0;
 };
 
-/// What an access goes through: a pointer that is a kernel's parameter, or a variable.
+/// The origin of an access's address: a pointer parameter of a kernel, or a variable.
 struct AccessedVariable {
     std::string name;                       ///< in the source; empty where that is not known
     std::optional<std::uint32_t> parameter; ///< of the kernel: its number
@@ -96,7 +96,7 @@ struct CompiledKernel {
     std::shared_ptr<const void> code; ///< keeps the machine code mapped
     /// The place for an address in the machine code; no file where that is not known.
     std::function<SourcePlace(std::uint64_t address)> place_of;
-    /// What the code for a place may read, or write. Nothing where that is not known.
+    /// The memory that the code of a source line may read or write. Empty if it is unknown.
     std::function<std::vector<AccessedVariable>(const SourcePlace &, AccessDirection)> accessed_at;
 };
 
@@ -111,7 +111,7 @@ struct Shape {
     /// Bytes of local memory that a thread has for the variables of functions that are called; 0
     /// for a kernel that needs none.
     std::uint32_t call_stack = 0;
-    /// What the kernel tells of: rt::WatchNeeds, 0 for nothing.
+    /// The events that the kernel reports: rt::WatchNeeds, 0 for none.
     std::uint32_t watch = 0;
     /// Kernels that count what they do (rt/counts.h), in the tiers in which warps are fibers.
     bool counts = false;

@@ -1,4 +1,4 @@
-// address_space.h -- all memory that kernels may reach: who owns which bytes.
+// address_space.h -- all memory that kernels may access, and its owners.
 //
 // A device pointer is a host address. Everything that the driver allocates (device, pinned host and
 // managed memory, module variables) lies in one arena, so that generated code tells "may be device
@@ -74,7 +74,7 @@ class AddressSpace {
         const MemoryPool *pool = nullptr;
     };
 
-    /// Zeroed memory at a multiple of 256. Its end lies as close before an inaccessible page as the
+    /// Zeroed memory at a multiple of 256. Its end is as close to an inaccessible page as the
     /// alignment allows. Throws Error: invalid value for no bytes, out of memory.
     std::uint64_t allocate(const Request &request);
 
@@ -121,7 +121,8 @@ class AddressSpace {
     /// together.
     [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t bytes) const;
 
-    /// Where `address` lies, for a person: "12 bytes after the 400-byte allocation at 0x7f...".
+    /// A description of `address` for messages: "12 bytes after the 400-byte allocation at
+    /// 0x7f...".
     [[nodiscard]] std::string describe(std::uint64_t address) const;
     /// The allocation that describe() names.
     [[nodiscard]] std::optional<Allocation> nearest(std::uint64_t address) const;
@@ -147,7 +148,7 @@ class AddressSpace {
     [[nodiscard]] std::vector<Map::iterator> mappings(std::uint64_t address, std::uint64_t bytes);
     Map::const_iterator locate(std::uint64_t address) const;
 
-    /// Remembers what was freed lately, to name it in a report.
+    /// Remembers recently freed allocations, for reports.
     void remember_freed(const Allocation &allocation);
 
     mutable std::shared_mutex mutex_;

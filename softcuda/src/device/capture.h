@@ -1,4 +1,4 @@
-// capture.h -- streams whose work is written down in a graph instead of being done.
+// capture.h -- stream capture: work is recorded in a graph and does not run.
 #pragma once
 
 #include "device/graph.h"
@@ -45,7 +45,7 @@ struct State {
 };
 [[nodiscard]] State state(const Stream &stream);
 
-/// What the stream's next node will depend on; `add` keeps what was there.
+/// The dependencies of the stream's next node; `add` keeps the present dependencies.
 enum class Dependencies { Add, Set };
 void update_dependencies(const Stream &stream, const std::vector<GraphNode *> &nodes,
                          Dependencies how);

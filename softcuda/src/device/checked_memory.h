@@ -1,4 +1,4 @@
-// checked_memory.h -- what the checks (check/) know of device memory.
+// checked_memory.h -- the state of device memory for the checks (check/).
 //
 // All of it does nothing where no check mode is on.
 #pragma once
@@ -20,7 +20,7 @@ namespace checked_memory {
 /// What checks of kernels ask.
 [[nodiscard]] check::MemoryMap &map();
 
-/// Sets the modes for what comes from now on. Memory that was allocated before counts as written.
+/// Sets the modes for later work. Memory that was allocated before counts as initialised.
 void set_modes(unsigned modes);
 
 /// Called with the new allocation before anybody has its address.
@@ -35,12 +35,12 @@ void written(std::uint64_t address, std::uint64_t bytes);
 
 /// A pool hands out a piece of an allocation, or gets it back.
 void mark_block(std::uint64_t address, std::uint64_t bytes, bool taken);
-/// Tells what of `context`'s memory nobody has freed; null: of all contexts.
+/// Reports the memory of `context` that was not freed; null: of all contexts.
 void find_leaks(const Context *context);
 /// Has findings reported when the process ends, if a mode is on. Throws Error for a wrong
 /// SOFTCUDA_CHECK.
 void begin();
-/// In whose name an allocation was made: "program.py:12".
+/// The line of the program that allocated: "program.py:12".
 void note_allocation(std::uint64_t address, std::string where);
 
 } // namespace checked_memory

@@ -1,4 +1,4 @@
-// client_question.h -- asking the client, while one of its calls waits, whether to go on.
+// client_question.h -- asks the client during a wait whether the wait should continue.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,16 @@ class Command;
 
 namespace client_question {
 
-/// Waits of `thread` ask `keep_waiting` from now on, and no others; null: nobody is asked.
+/// Later waits of `thread` call `keep_waiting`; waits of other threads do not. Null: no wait calls
+/// it.
 void set(int (*keep_waiting)(), pthread_t thread) noexcept;
 
-/// Whether waits of the calling thread ask. Such a thread must not run kernels: in an endless one
-/// it would never ask.
+/// Whether waits of the calling thread call `keep_waiting`. Such a thread must not run kernels: in
+/// an endless kernel it would never call it.
 [[nodiscard]] bool asked_here() noexcept;
 
-/// `command` waits for `other`, of another context: where a wait for the one context is given up,
-/// the other's kernels are in the way, too.
+/// `command` waits for `other`, of another context: if a wait for one context is interrupted, the
+/// kernels of the other context must be interrupted, too.
 void remember(const std::shared_ptr<Command> &command, const std::shared_ptr<Command> &other);
 
 /// Returns when the command is done, with true. Where the client says no, the kernels of its

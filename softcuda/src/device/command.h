@@ -54,13 +54,13 @@ class Command : public std::enable_shared_from_this<Command> {
   protected:
     /// The command's own work begins now: for the profile. Once, before it is finished.
     void note_begin() noexcept;
-    /// When it did, in monotonic nanoseconds; 0: nobody wants to know.
+    /// The time in monotonic nanoseconds; 0 if the timeline is off.
     [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
 
   private:
     friend class Timeline;
 
-    /// Does a part of the work on the calling thread, if there is any to be had.
+    /// Does a part of the work on the calling thread, if there is work left.
     virtual void help() {}
     /// What the profile calls it. Throws std::bad_alloc. For commands that call note_begin().
     [[nodiscard]] virtual profile::Event described() const { return {}; }

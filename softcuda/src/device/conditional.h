@@ -1,4 +1,5 @@
-// conditional.h -- parts of graphs that run, or run again, as a value in memory says.
+// conditional.h -- conditional nodes of graphs: a value in memory decides whether a body runs, or
+// runs again.
 //
 //     while (value) body       if (value) body [else other]       bodies[value]
 //

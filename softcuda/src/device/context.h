@@ -1,4 +1,4 @@
-// context.h -- a context: what belongs together on one device, and its error state.
+// context.h -- a context: the objects of a program on one device, and their error state.
 #pragma once
 
 #include "device/command.h"
@@ -54,13 +54,13 @@ class Context : public std::enable_shared_from_this<Context> {
     /// Error(invalid context) where another thread was first.
     static void destroy(const std::shared_ptr<Context> &context);
 
-    /// The error that each call returns from now on, or CUDA_SUCCESS. After a kernel has failed
-    /// there is no telling what else is wrong, so CUDA makes such errors stick.
+    /// The error that each call returns from now on, or CUDA_SUCCESS. After a kernel failed, other
+    /// data may be wrong as well, so CUDA makes such errors permanent.
     [[nodiscard]] CUresult sticky_error() const noexcept {
         return static_cast<CUresult>(sticky_.load(std::memory_order_acquire));
     }
-    /// Makes `result` the sticky error and tells stderr what a kernel did, which `text` says,
-    /// unless another one was first. Who sees the error can read the text already.
+    /// Makes `result` the sticky error and prints `text`, the description of the failure, on
+    /// stderr, unless there is an earlier error. The text is readable before the error is visible.
     void fail(CUresult result, const ScuFault *fault) noexcept;
     /// An error that the next call that synchronises returns, and no other.
     void set_passing_error(CUresult result) noexcept { passing_ = result; }
@@ -98,7 +98,7 @@ class Context : public std::enable_shared_from_this<Context> {
     [[nodiscard]] std::size_t limit(CUlimit limit) const;
     void set_limit(CUlimit limit, std::size_t value);
 
-    /// Devices whose memory this context was told it may use.
+    /// Devices whose memory this context may access (cuCtxEnablePeerAccess).
     void enable_peer(Context &peer);
     void disable_peer(Context &peer);
 
@@ -134,7 +134,7 @@ class Context : public std::enable_shared_from_this<Context> {
 /// The calling thread's stack of contexts; the top one is current.
 namespace current_context {
 
-/// The current context, whatever its state, or null.
+/// The current context in any state, or null.
 Context *get() noexcept;
 
 /// The current context, usable. Throws Error: invalid context when there is none, context is

@@ -1,16 +1,16 @@
 // device_runtime.h -- the CUDA runtime as the threads of one grid call it: kernels that launch
 // kernels.
 //
-// What device code asks for is written down while the grid runs, and done when no thread of it runs
-// any more (CUDA does not promise that it begins earlier), in streams that nobody else knows:
+// Calls of device code are recorded while the grid runs. They are executed when the grid's threads
+// have ended, in private streams. CUDA does not guarantee an earlier begin:
 //
 //     block 0:  k1<<<..>>>   k2<<<..>>>        block 0's null stream   k1 -> k2 --+
 //     block 1:  k3<<<.., s>>>                  s                       k3 --------+--> tail
 //     launches
 //               k4<<<.., FireAndForget>>>      one of its own          k4 --------+     one by one
 //
-// The grid is done when all of that is, so what comes after it on the host sees what its children
-// did. A child's own children belong to the child.
+// The grid is complete when this work is complete, so later work of the host sees the results of
+// the children. A child's own children belong to the child.
 #pragma once
 
 #include "device/copy.h"
@@ -43,8 +43,8 @@ class DeviceRuntime {
     [[nodiscard]] rt::DeviceReply call(DeviceCall call, const rt::DeviceCaller &caller,
                                        std::span<const std::uint64_t> words) noexcept;
 
-    /// Begins what was asked for, children first; `then` is called once when all is done. `ticket`
-    /// is the launch's: see LaunchTicket.
+    /// Starts the recorded work, children first; `then` is called once when all work is done.
+    /// `ticket` is the launch's: see LaunchTicket.
     void run(const LaunchTicket &ticket, std::function<void()> then);
 
   private:

@@ -1,4 +1,4 @@
-// driver_log.h -- what the driver has to say beyond a result, for clients that ask: cuLogs*.
+// driver_log.h -- the driver's log messages for clients: cuLogs*.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ void add(Level level, const std::string &message) noexcept;
 
 using Listener = std::function<void(Level, const std::string &)>;
 [[nodiscard]] std::uint64_t listen(Listener listener);
-/// False for what is no listener.
+/// False if the handle is not a listener.
 bool stop_listening(std::uint64_t listener);
 
 /// The number that the next message will have.

@@ -42,7 +42,7 @@ class Event {
 
     void record(Stream &stream);
 
-    /// Makes what comes later in `stream` wait for the latest record.
+    /// Makes later work of `stream` wait for the latest record.
     void hold(Stream &stream) const;
 
     [[nodiscard]] bool query() const;

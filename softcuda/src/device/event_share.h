@@ -1,4 +1,4 @@
-// event_share.h -- what processes that share an event know of it.
+// event_share.h -- the state of an event that several processes share.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class EventShare {
     [[nodiscard]] bool reached(std::uint64_t record) const noexcept {
         return numbers_->reached.load() >= record;
     }
-    /// Looks again and again: there is nothing to be told by.
+    /// Polls, because there is no notification.
     void wait(std::uint64_t record) const;
 
   private:

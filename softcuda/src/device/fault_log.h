@@ -1,4 +1,4 @@
-// fault_log.h -- tells a person what went wrong in a kernel.
+// fault_log.h -- messages about failed kernels.
 #pragma once
 
 #include "compiler/program.h"
@@ -12,7 +12,7 @@ namespace softcuda::device {
 
 /// Writes "softcuda: MESSAGE" to stderr and remembers it for last_fault_message().
 void log_fault(const std::string &message);
-/// The same without writing: for what the program itself asked for.
+/// As above without printing, for a stop that the program requested.
 void note_fault(const std::string &message);
 std::string last_fault_message();
 

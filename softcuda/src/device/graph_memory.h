@@ -9,10 +9,9 @@ namespace softcuda::device {
 class Context;
 class Device;
 
-/// What a node of a graph allocates: always the same address, at each launch. It is in use from
-/// the launch of that node to that of a node that frees it, or to the client's cuMemFree. The
-/// memory goes when it is not in use and no graph has it any more. Any thread may call any
-/// function.
+/// What a node of a graph allocates: always the same address, at each launch. It is in use from the
+/// launch of that node to that of a node that frees it, or to the client's cuMemFree. The memory is
+/// freed when it is not in use and no graph owns it any more. Any thread may call any function.
 class GraphMemory {
   public:
     /// Throws Error(out of memory, invalid value).

@@ -1,8 +1,9 @@
 // green_context.h -- a part of a device's multiprocessors, and the streams that use no more.
 //
-// Multiprocessors are threads of the worker pool. A green context has no state but this: what is
-// made while it is current belongs to the device's primary context, and its streams are streams of
-// that one. How many multiprocessors a stream's kernels get is limited, not which.
+// Multiprocessors are threads of the worker pool. A green context has no other state: objects made
+// while it is current belong to the device's primary context, and its streams are streams of the
+// primary context. The number of multiprocessors of a stream's kernels is limited, not their
+// choice.
 #pragma once
 
 #include "device/event.h"
@@ -31,7 +32,7 @@ struct MultiprocessorRange {
     }
 };
 
-/// What cuDevResourceGenerateDesc makes: what a green context will have.
+/// The result of cuDevResourceGenerateDesc: the resources of a future green context.
 struct ResourceDescription {
     std::vector<MultiprocessorRange> ranges;
 };

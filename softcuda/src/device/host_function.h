@@ -56,7 +56,7 @@ class HostFunction final : public Command {
 void enqueue_host_function(Stream &stream, std::function<void(CUresult)> function,
                            HostFunction::OnError on_error);
 
-/// A command that does something short itself, as soon as its turn has come.
+/// A command that runs a short function itself, when the earlier commands are done.
 class Action final : public Command {
   public:
     Action(Context &context, std::function<void()> action)

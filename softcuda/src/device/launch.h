@@ -15,7 +15,7 @@
 
 namespace softcuda::device {
 
-/// What a client asks for.
+/// The launch that a client requests.
 struct LaunchRequest {
     std::array<std::uint32_t, 3> grid{1, 1, 1};
     std::array<std::uint32_t, 3> block{1, 1, 1};

@@ -1,4 +1,5 @@
-// launch_setup.h -- what the launch functions of CUDA 3 and older have described for a function.
+// launch_setup.h -- the launch settings of a function, set by the launch functions of CUDA 3 and
+// older.
 //
 //     cuFuncSetBlockShape(f, 64, 1, 1);      block
 //     cuParamSetSize(f, 12);                 parameters, of 12 bytes

@@ -1,4 +1,4 @@
-// machine.h -- what the host machine is: facts that the devices' attributes are made from.
+// machine.h -- properties of the host machine, from which the devices' attributes follow.
 #pragma once
 
 #include <cstdint>

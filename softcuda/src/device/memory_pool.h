@@ -25,7 +25,8 @@ class MemoryPool {
     /// Throws Error(out of memory, invalid value).
     std::uint64_t allocate(Stream &stream, std::uint64_t bytes);
 
-    /// Frees what any pool handed out once `stream` gets there. Throws Error(invalid value).
+    /// Frees memory of any pool when the earlier work of `stream` is done. Throws Error(invalid
+    /// value).
     static void free(Stream &stream, std::uint64_t address);
 
     /// CU_MEMPOOL_ATTR_*. Throw Error(invalid value).

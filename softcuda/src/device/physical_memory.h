@@ -9,13 +9,13 @@ namespace softcuda::device {
 
 class Device;
 
-/// Pages that can be mapped at several addresses and in several processes. They live until nobody
-/// has a handle to them, or maps them, any more.
+/// Pages that can be mapped at several addresses and in several processes. They live until their
+/// last handle and their last mapping are gone.
 class PhysicalMemory {
   public:
     /// Zeroed memory of `device`. Throws Error(out of memory).
     PhysicalMemory(Device &device, std::uint64_t bytes, CUmemAllocationHandleType handle_types);
-    /// The same for what is counted as used already.
+    /// As above for memory that is already counted as used.
     static std::shared_ptr<PhysicalMemory> uncounted(Device &device, std::uint64_t bytes);
     /// Memory that this or another process made, by a descriptor, which is duplicated. Throws
     /// Error(invalid value) if it is none.
@@ -30,7 +30,7 @@ class PhysicalMemory {
     [[nodiscard]] CUmemAllocationHandleType handle_types() const noexcept { return handle_types_; }
 
     /// The handle of `memory`, which it has once more, and back from there. release() and find()
-    /// throw Error(invalid value) for what is no handle.
+    /// throw Error(invalid value) for an invalid handle.
     static CUmemGenericAllocationHandle retain(const std::shared_ptr<PhysicalMemory> &memory);
     static void release(CUmemGenericAllocationHandle handle);
     static std::shared_ptr<PhysicalMemory> find(CUmemGenericAllocationHandle handle);

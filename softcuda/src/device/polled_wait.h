@@ -8,8 +8,9 @@
 
 namespace softcuda::device {
 
-/// A command that is done once `ready()` is true. One thread, made on first use, asks for all of
-/// them, again and again: nobody tells when memory changes. An interrupt of the context ends it.
+/// A command that is done once `ready()` is true. One thread, started at the first use, polls for
+/// all such commands, because changes of memory give no notification. An interrupt of the context
+/// ends it.
 class PolledWait final : public Command {
   public:
     PolledWait(Context &context, std::function<bool()> ready);
@@ -25,7 +26,7 @@ class PolledWait final : public Command {
     std::uint64_t interrupts_;
 };
 
-/// Makes what comes later in `stream` wait until `ready()`, which must not block. Throws
+/// Makes later work of `stream` wait until `ready()`, which must not block. Throws
 /// std::system_error where the thread cannot be made.
 void enqueue_wait(Stream &stream, std::function<bool()> ready);
 

@@ -10,16 +10,17 @@
 
 namespace softcuda::device {
 
-/// Collects the output of printf in kernels. It comes out in the order of launches and, within one,
-/// of blocks, whatever order they ran in. Any thread may call any function.
+/// Collects the output of printf in kernels. It is printed in the order of launches, and within a
+/// launch in the order of thread blocks, independently of the order of execution. Any thread may
+/// call any function.
 class PrintBuffer {
   public:
     void add(std::uint64_t launch, std::uint64_t block, std::string_view text);
 
-    /// Writes what is there to C's stdout and flushes that.
+    /// Writes the buffered text to C's stdout and flushes stdout.
     void flush();
 
-    /// Bytes that may wait here; what comes beyond is written out at once.
+    /// The size of the buffer in bytes; more text is written immediately.
     void set_capacity(std::size_t bytes);
 
   private:

@@ -1,4 +1,4 @@
-// read_image.h -- from what a client hands over as code to a program.
+// read_image.h -- converts a client's code image to a program.
 #pragma once
 
 #include "compiler/program.h"

@@ -9,9 +9,9 @@
 
 namespace softcuda::device {
 
-/// Maps a handle, which is its object's address, to the object while it is alive. A handle that was
-/// destroyed or never was one is told from a good one without following it, and an object that one
-/// thread destroys stays alive for the calls of others that are using it.
+/// Maps a handle, which is its object's address, to the object while it is alive. An invalid or
+/// destroyed handle is recognised without a dereference. An object that one thread destroys stays
+/// alive for calls of other threads that use it.
 template <class T> class Registry {
   public:
     void add(std::shared_ptr<T> object) {

@@ -10,7 +10,7 @@ namespace softcuda::device {
 /// As cuStreamBatchMemOp takes them. Old and new forms differ in names only.
 using MemoryOperation = CUstreamBatchMemOpParams;
 
-/// Throws Error(invalid value) for what is none.
+/// Throws Error(invalid value) for an invalid handle.
 void check_memory_operation(const MemoryOperation &operation);
 
 /// Puts a checked one into a stream. Throws std::system_error where the thread that waits cannot be

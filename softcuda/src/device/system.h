@@ -1,4 +1,4 @@
-// system.h -- the driver's process-wide state: devices, memory, and who is alive.
+// system.h -- the driver's process-wide state: devices, memory, and live objects.
 #pragma once
 
 #include "device/address_space.h"

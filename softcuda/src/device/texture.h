@@ -34,7 +34,7 @@ struct TextureObject {
 [[nodiscard]] std::uint64_t make_surface_object(Context &context,
                                                 const CUDA_RESOURCE_DESC &resource);
 
-/// Throws Error(invalid value) for a handle that stands for no such object.
+/// Throws Error(invalid value) for a handle that is not such an object.
 [[nodiscard]] TextureObject texture_object(std::uint64_t handle, bool is_surface);
 /// Waits for kernels that may use it. Throws likewise.
 void destroy_texture_object(std::uint64_t handle, bool is_surface);

@@ -1,4 +1,4 @@
-// timeline.h -- what has to be done before what: the order of commands in all streams.
+// timeline.h -- the dependencies between the commands of all streams.
 //
 // Commands form a graph. Each waits for the one before it in its stream; CUDA's rule for the legacy
 // default stream adds edges to and from all blocking streams of the context; an event adds one to
@@ -36,7 +36,7 @@ class Timeline {
     [[nodiscard]] bool append_after(Stream &stream, const std::shared_ptr<Command> &command,
                                     const std::vector<std::shared_ptr<Stream>> &others);
 
-    /// Marks a command as done and starts what waited for it alone.
+    /// Marks a command as done and starts the commands that waited only for it.
     void finish(Command &command) noexcept;
 
     /// The unfinished commands that a client waits for when it synchronises with a stream or a

@@ -25,9 +25,9 @@ class Transfer final : public Command {
     void run_here() noexcept;
     [[nodiscard]] bool is_small() const noexcept { return grid_.work().blocks <= 1; }
 
-    /// That the caller will ask for the result. Else a failure becomes the context's error.
+    /// Announces that the caller will read the result. Else a failure becomes the context's error.
     void will_be_waited_for() noexcept { is_waited_for_ = true; }
-    /// CUDA_SUCCESS, or what came of memory that could not be accessed; after it is done.
+    /// CUDA_SUCCESS, or the error of an invalid memory access. Valid after the transfer is done.
     [[nodiscard]] CUresult result() const noexcept { return result_; }
 
   private:

@@ -1,4 +1,4 @@
-// user_object.h -- what a client wants to keep as long as graphs need it.
+// user_object.h -- a client's object that graphs keep alive.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class UserReferences {
     UserReferences &operator=(const UserReferences &) = delete;
     ~UserReferences();
 
-    /// Takes over references that somebody had.
+    /// Takes over references of another owner.
     void adopt(const std::shared_ptr<UserObject> &object, unsigned count);
     /// Throws Error(invalid value) where it has not as many.
     void release(const std::shared_ptr<UserObject> &object, unsigned count);

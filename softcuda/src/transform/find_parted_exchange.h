@@ -5,9 +5,10 @@
 //     if (lane < 16) { __syncwarp(); read(); }       all 32 lanes meet, at two places
 //     else           { write(); __syncwarp(); }
 //
-// In regions and in fibers a warp's lanes go through the program together, and an exchange is done
-// for those that are there. That is the same thing if all members are there, or if those that are
-// not cannot come to an exchange like this one before the lanes here go on. Which is proved by:
+// In regions and in fibers the lanes of a warp run the program together, and an exchange is
+// performed with the lanes that execute it. The result is correct if all members execute it, or if
+// the other members cannot reach a matching exchange before these lanes continue. This is proved
+// by:
 //
 //     no lane waits elsewhere                        the usual case
 //     members by the thread's index                  if (tid < 16) shuffle(0xffff)

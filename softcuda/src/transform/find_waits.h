@@ -3,9 +3,9 @@
 //     while (atomicCAS(lock, 0, 1) != 0);      a thread that runs this waits for whoever holds the
 //     while (ld.acquire(flag) == 0);           lock, or will set the flag
 //
-// How a kernel may be run depends on who that other thread can be. Warps that are fibers give way
-// to each other; but the lanes of one warp go through the program together, and a lane that has
-// left a loop, or was sent another way, stands still until the others are where it is:
+// The possible tiers depend on the other thread. Warps that are fibers yield to each other. But the
+// lanes of one warp run the program together: a lane that has left a loop, or took the other side
+// of a branch, pauses until the other lanes reconverge with it:
 //
 //     while (atomicCAS(lock, 0, 1) != 0);      one lane gets the lock and waits here ...
 //     use();
@@ -23,8 +23,8 @@
 // Shared memory is no signal where all threads of the block meet at a barrier in each iteration:
 // whoever writes it gets on.
 //
-// A loop that waits and writes memory twice in an iteration may keep others waiting by where it
-// gives way, however often it does:
+// A loop that waits and writes memory twice in an iteration may block other warps by the point at
+// which it yields:
 //
 //     while (atomicAdd(lock, 1) != 0)          where each warp gives way here, behind the addition,
 //         atomicSub(lock, 1);                  none ever finds the lock at 0

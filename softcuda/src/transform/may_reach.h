@@ -1,4 +1,4 @@
-// may_reach.h -- what lanes that wait somewhere may run before something stops them.
+// may_reach.h -- the instructions that waiting lanes may execute before they must stop.
 #pragma once
 
 #include "ir/ir.h"
@@ -10,9 +10,8 @@ namespace softcuda::transform {
 
 using InstructionTest = std::function<bool(const ir::Instruction &)>;
 
-/// True if a lane that starts at the beginning of one of `starts` may come to an instruction for
-/// which `is_goal` holds without having passed one for which `stops` holds. An instruction for
-/// which both hold is reached.
+/// True if a lane that starts at the beginning of one of `starts` may reach an instruction with
+/// `is_goal` before an instruction with `stops`. An instruction with both counts as reached.
 ///
 ///     starts: a      a: barrier     b: store        is_goal: store, stops: barrier
 ///                    jump b                         false from a, true from b

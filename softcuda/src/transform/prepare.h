@@ -5,7 +5,8 @@
 
 namespace softcuda::transform {
 
-/// Ends a block after each barrier, so that what follows one starts a block of its own.
+/// Ends a basic block after each barrier, so that the code after a barrier starts a new basic
+/// block.
 void split_at_barriers(ir::Function &function);
 
 /// Gives each loop one back edge and each edge out of a loop a block of its own.

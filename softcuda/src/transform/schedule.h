@@ -1,7 +1,7 @@
-// schedule.h -- the order in which one warp goes through the blocks of a function.
+// schedule.h -- the order in which one warp runs the basic blocks of a function.
 //
-// A warp runs a block once for all of its lanes that come there. After a uniform branch it can
-// really jump; after a divergent one it must visit both sides in turn, each under a mask:
+// A warp runs a basic block once for all of its lanes that reach it. After a uniform branch the
+// warp jumps. After a divergent branch it runs both sides in turn, each with a mask:
 //
 //          a                 a          a: branch on x, divergent
 //         / \                |
@@ -12,8 +12,8 @@
 //                            d   (under a's mask)
 //
 // The blocks of a loop stay together, and a lane that leaves a loop waits until the others have
-// left. What is still to be visited at a block is its list of *pending* blocks; the warp always
-// goes on with the first of them in a fixed topological order. (After Moll and Hack, "Partial
+// left. The basic blocks that the warp must still visit are the *pending* blocks. The warp always
+// continues with the first of them in a fixed topological order. (After Moll and Hack, "Partial
 // Control-Flow Linearization", PLDI 2018, except that pending targets may be skipped when no lane
 // waits there.)
 #pragma once
@@ -26,21 +26,21 @@
 
 namespace softcuda::transform {
 
-/// What happens on the way into and out of one block.
+/// The entry into and the exit from one basic block.
 struct BlockPlan {
-    /// The block, at most this one's dominator, whose lanes are exactly this block's lanes too; the
-    /// block itself where the mask has to be built from the edges that lead here.
+    /// The earliest dominator that has exactly the lanes of this basic block; the block itself if
+    /// its mask must be built from the incoming edges.
     const ir::Block *mask_owner = nullptr;
     bool guarded =
         false; ///< the warp may arrive with no lane: test, and go to the next pending block
     bool waited =
         false; ///< lanes may wait here while others run: phis and mask keep what they have
     std::vector<const ir::Block *> pending; ///< still to be visited when the warp arrives, in order
-    /// Where the warp goes when its lanes take successor i; for a divergent branch all are equal.
-    /// Null: the end of the kernel.
+    /// The next basic block of the warp if its lanes take successor i; for a divergent branch all
+    /// are equal. Null: the end of the kernel.
     std::vector<const ir::Block *> next;
-    /// The last block that a warp certainly visited before this one, whatever way it went; null for
-    /// the entry.
+    /// The last basic block that a warp always visits before this one, on every path; null for the
+    /// entry.
     const ir::Block *dominator = nullptr;
 };
 
@@ -49,12 +49,12 @@ struct Schedule {
     std::vector<BlockPlan> plans;         ///< by Block::id
     /// A barrier that some lanes of a warp may not reach when others do, if there is one.
     const ir::Instruction *divergent_barrier = nullptr;
-    /// One at which they wait for those others, which may be on the way to a barrier, too.
+    /// A barrier at which lanes wait for other lanes, which may be before a barrier, too.
     const ir::Instruction *parted_barrier = nullptr;
 
     [[nodiscard]] const BlockPlan &of(const ir::Block *block) const { return plans[block->id]; }
-    /// True if a warp that visits `block` has visited `earlier`. This is dominance among the ways
-    /// of warps: a warp may come to a block on which lanes wait without having sent any there.
+    /// True if a warp that visits `block` has visited `earlier`. This is dominance among the paths
+    /// of warps: a warp may visit a basic block at which lanes wait without sending lanes there.
     [[nodiscard]] bool always_visits(const ir::Block *earlier, const ir::Block *block) const;
 };
 

@@ -1,4 +1,4 @@
-// specialize.h -- what a kernel can be made when its block's shape is known.
+// specialize.h -- specialisation of a kernel for a block shape.
 #pragma once
 
 #include "analysis/range.h"
@@ -6,9 +6,8 @@
 
 namespace softcuda::transform {
 
-/// Values that have one value only in a launch of this shape become constants. False if there are
-/// none. What follows from them, branches that go one way and code that is never reached, is left
-/// to the passes behind this one.
+/// Replaces values that are constant in a launch of this shape by constants. False if there are
+/// none. Later passes fold the branches and remove unreachable code.
 ///
 ///     // blockDim.x == 256
 ///     for (int i = threadIdx.x; i < 2048; i += blockDim.x)     runs 8 times for every thread

@@ -51,8 +51,7 @@ struct LowBits {
     std::array<std::uint64_t, analysis::kLanes> lanes{};
 };
 
-/// All that lies between the places of a group's lanes: the place of lane i is
-/// base + first + index[i] * bytes.
+/// The offsets of a group's lanes: the address of lane i is base + first + index[i] * bytes.
 ///
 ///     x[2 * lane]     a . b . c . d .     length 2 * lanes - 1
 ///     x[lane ^ 1]     b a d c             length lanes
@@ -62,8 +61,8 @@ struct StridedWindow {
     std::vector<unsigned> index;
 };
 
-/// Divergent addresses that are a uniform pointer plus 32-bit indices: half as wide to check, and
-/// what hardware gathers want.
+/// Divergent addresses that are a uniform pointer plus 32-bit indices: the check needs half the
+/// width, and hardware gathers take this form.
 struct IndexedAddress {
     const ir::Value *pointer = nullptr; ///< null: the address is not of this kind
     const ir::Value *index = nullptr;
@@ -101,8 +100,8 @@ struct AccessPlan {
     [[nodiscard]] unsigned lane_bytes() const { return bytes * count; }
 };
 
-/// Whether all lanes of a group access places near that of its first, so that cutting off an offset
-/// at the end of a narrow window (rt/windows.h) is right for all of them.
+/// Whether all lanes of a group access addresses near that of the first lane. Then limiting an
+/// offset to a narrow window (rt/windows.h) is correct for all of them.
 [[nodiscard]] bool stays_near(const analysis::Shape &shape);
 
 /// True for an access, in every thread of the block, to static shared memory that exists for sure.
@@ -114,8 +113,8 @@ using AccessPlans = std::map<const ir::Instruction *, AccessPlan>;
 void plan_accesses(KernelPlan &plan);
 
 [[nodiscard]] std::string_view text(How how);
-/// `contiguous, 2 groups, check range`: how, in which groups, and what is asked before. A window is
-/// its first byte and its length in elements, `proved` if it needs no question at run time.
+/// `contiguous, 2 groups, check range`: the kind of the access, its groups, and its check. A window
+/// is its first byte and its length in elements, `proved` if it needs no check at run time.
 [[nodiscard]] std::string to_text(const AccessPlan &plan);
 
 } // namespace softcuda::warp

@@ -1,8 +1,9 @@
-// choose_tier.h -- which of the three ways to run a kernel is right for it.
+// choose_tier.h -- the choice of a kernel's tier: regions, fibers or lanes.
 //
-// Regions are the fastest and need every warp of a block to come to the same barriers; fibers let
-// warps wait for each other in any way; lanes let the lanes of a warp do so, too. The least of them
-// in which the kernel gives the right results and ends is the one. docs/tiers.md says more.
+// Regions are the fastest tier. They require that all warps of a block reach the same barriers. In
+// fibers, warps may wait for each other in any way. In lanes, the lanes of one warp may do so, too.
+// The chosen tier is the first of the three in which the kernel gives correct results and ends.
+// docs/tiers.md has the details.
 #pragma once
 
 #include "analysis/range.h"

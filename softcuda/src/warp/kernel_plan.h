@@ -1,7 +1,7 @@
 // kernel_plan.h -- all that the analyses find out about a prepared function for one launch.
 //
-// A plan starts with what is asked for. Each analysis reads what those before it have found and
-// adds its own; compiler/pipeline.cpp has their order. Code generation only reads a plan.
+// A plan starts with the request. Each analysis reads the results of earlier analyses and adds its
+// own; compiler/pipeline.cpp has their order. Code generation only reads a plan.
 #pragma once
 
 #include "analysis/cfg.h"
@@ -53,15 +53,15 @@ struct KernelPlan {
     /// An exchange whose members may come from several places; null: none.
     const ir::Instruction *parted_exchange = nullptr;
     TierChoice tier;
-    /// By Value::id: used outside its basic block, by a phi, or, in the tier of lanes, behind a
-    /// place at which lanes wait.
+    /// By Value::id: used outside its basic block, by a phi, or, in the tier lanes, after a place
+    /// at which lanes wait.
     std::vector<bool> outlives_block;
 
     std::uint64_t local_stride = 0; ///< bytes of local memory of a thread, those it calls included
     std::uint64_t frame_bytes = 0;  ///< of those the function's own variables
     bool takes_memory = false;      ///< the function has an alloca
-    /// The function is so large that its code had better be short: loops over the lanes in the
-    /// place of one access for each.
+    /// The function is so large that short code is better: a loop over the lanes instead of one
+    /// access for each lane.
     bool wants_short_code = false;
 
     /// What a warp runs between two barriers at which it waits. Region 0 starts at the entry, the
@@ -74,13 +74,13 @@ struct KernelPlan {
 
     /// `file:line` of an instruction.
     [[nodiscard]] std::string place(const ir::Instruction &instruction) const;
-    /// True for the source of a back edge on which a warp of the fiber tier gives way to others.
+    /// True for the source of a back edge on which a warp of the fiber tier yields to other warps.
     [[nodiscard]] bool yields_behind(const ir::Block *block) const;
     /// False where no warp ever waits for another, or waits as a fiber.
     [[nodiscard]] bool has_regions() const { return regions.size() > 1; }
 };
 
-// The analyses. Each fills the members that its name tells.
+// The analyses. Each sets the members with its name.
 void find_dominators(KernelPlan &plan);
 void find_loops(KernelPlan &plan);
 void find_ranges(KernelPlan &plan);
@@ -90,7 +90,7 @@ void find_waits(KernelPlan &plan);
 void find_coordinates(KernelPlan &plan);
 void find_parted_exchange(KernelPlan &plan);
 void choose_tier(KernelPlan &plan);
-/// In the tier of lanes: shapes again, for lanes that go through the program each by itself.
+/// In the tier of lanes: computes the shapes again, for lanes that run the program independently.
 void find_shapes_of_lanes(KernelPlan &plan);
 void find_outliving(KernelPlan &plan);
 void lay_out_local_memory(KernelPlan &plan);

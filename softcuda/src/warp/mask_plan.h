@@ -1,7 +1,8 @@
-// mask_plan.h -- which lanes run each basic block, and what values become where ways join.
+// mask_plan.h -- the lanes that run each basic block, and the blended values where control flow
+// joins.
 //
-// A warp goes through the basic blocks in the order of transform/schedule.h. This plan says what
-// happens to masks and values on the way; code generation emits it line by line.
+// A warp runs the basic blocks in the order of transform/schedule.h. This plan describes the
+// changes of masks and values. Code generation emits the plan line by line.
 //
 //     a:  mask active                        all lanes of the warp
 //         edge b: condition                  of a's lanes those whose condition is true ...
@@ -43,12 +44,12 @@ struct BlockMask {
     };
     From from = From::Arrivals;
     const ir::Block *owner = nullptr;
-    /// Those of the warp's lanes that come here, where the thread's index alone decides that. Code
-    /// for a single warp needs no arrivals then.
+    /// The lanes that reach this basic block, if only the thread's index decides that. Code for a
+    /// single warp then needs no arrivals.
     LanesByWarp lanes;
     /// The arrivals start again from none: lanes may wait here while the warp is elsewhere.
     bool clears = false;
-    /// The warp may come without a lane, and goes on at `skip_to` then.
+    /// The warp may reach this basic block with an empty mask. It then continues at `skip_to`.
     bool guarded = false;
     const ir::Block *skip_to = nullptr; ///< null: the end of the function
 };
@@ -64,17 +65,17 @@ struct Join {
     How how = How::Set;
 };
 
-/// A way from a basic block to another one. Successors that are the same block share it.
+/// An edge from a basic block to another one. Equal successors share one edge.
 struct Edge {
     /// What becomes of the target's arrivals.
     enum class Arrive : std::uint8_t { Nothing, Set, Add };
     const ir::Block *to = nullptr;
-    /// The successors that it stands for, as indices; each has the lanes that choose it. All of the
-    /// block's lanes take it where they do not part.
+    /// The indices of its successors. Each successor has the lanes that branch to it. If the lanes
+    /// do not diverge, all lanes of the basic block take the edge.
     std::vector<unsigned> successors;
     Arrive arrive = Arrive::Nothing;
     std::vector<Join> joins; ///< all of a block's edges read before any of them writes
-    /// Where the warp goes behind the edge, if lanes do not part; null: the end of the function.
+    /// The next basic block after the edge, if lanes do not diverge; null: the end of the function.
     const ir::Block *next = nullptr;
 };
 
@@ -82,22 +83,22 @@ struct BlockFlow {
     BlockMask mask;
     bool parts = false; ///< lanes may take different edges
     std::vector<Edge> edges;
-    /// Where the warp goes after lanes have parted, or where there is no edge.
+    /// The next basic block after a divergent branch, or if there is no edge.
     const ir::Block *next = nullptr;
 };
 
 struct MaskPlan {
     std::vector<BlockFlow> blocks;                  ///< by Block::id
     std::map<const ir::Value *, LanesByWarp> known; ///< conditions that follow from the index
-    /// By Value::id: a phi that some lane may read, or only carry along, before an edge has set it.
-    /// What nobody has set is no number for LLVM: each use could see another one.
+    /// By Value::id: a phi that some lane may read or copy before an edge has set it. An unset
+    /// value is undefined for LLVM: each use could see another number.
     std::vector<bool> starts_zero;
-    /// Each lane goes its own way (the tier of lanes): also values that are defined while other
-    /// lanes stand elsewhere are blended, and masks come from the runtime.
+    /// Lanes run independently (the tier lanes): values that are defined while other lanes are at
+    /// another place are blended as well, and the runtime provides the masks.
     bool independent_lanes = false;
 
     [[nodiscard]] const BlockFlow &of(const ir::Block *block) const { return blocks[block->id]; }
-    /// True for a block whose mask is kept: other blocks, or regions, take it from there.
+    /// True for a basic block whose mask is stored for other basic blocks or regions.
     [[nodiscard]] bool keeps_mask(const ir::Block *block) const {
         return of(block).mask.from == BlockMask::From::Arrivals;
     }

@@ -22,7 +22,7 @@ struct Step {
     std::vector<Term> terms;
 };
 
-/// What to ask the cache for at an access, if anything.
+/// The prefetch of an access, if there is one.
 struct PrefetchPlan {
     enum class What : std::uint8_t {
         Nothing,
@@ -39,14 +39,14 @@ struct PrefetchPlan {
 
 /// Plans the prefetch of an access whose other parts are planned.
 ///
-/// Where the lanes' places move by the same long step in each iteration of the innermost loop --
-/// the grid's width, some rows of a matrix -- a load's cache lines of an iteration to come: the
-/// processor's own prefetching follows short steps only. For accesses of blocks with barriers that
-/// are in no loop, those of the next block.
+/// If the addresses of the lanes advance by the same large step in each iteration of the innermost
+/// loop (the grid's width, some rows of a matrix), a load prefetches the cache lines of a later
+/// iteration. The hardware prefetcher follows only small steps. Accesses outside of loops, in
+/// thread blocks with barriers, prefetch for the next thread block.
 ///
-/// Where a store of one element goes on from where the last one of the same kind ended -- its place
-/// is a cursor in memory, one of many, `out[next[digit]++] = key` -- the line after it: a sort
-/// writes so many rows in turn that the processor follows none of them.
+/// A store through a cursor in memory, `out[next[digit]++] = key`, continues after the last store
+/// through this cursor. It prefetches the next cache line. A sort has so many cursors that the
+/// hardware prefetcher follows none of them.
 [[nodiscard]] PrefetchPlan plan_prefetch(const KernelPlan &kernel, const ir::Instruction &access,
                                          const AccessPlan &plan);
 

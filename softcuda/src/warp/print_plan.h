@@ -1,4 +1,4 @@
-// print_plan.h -- what the analyses have found, as text: the IR with their facts as comments.
+// print_plan.h -- the results of the analyses as text: the IR with comments.
 #pragma once
 
 #include "warp/kernel_plan.h"

@@ -1,7 +1,8 @@
-// region_plan.h -- what a warp runs between two barriers, and what it hands on across them.
+// region_plan.h -- the regions of a kernel: the code between barriers, and the values kept across
+// them.
 //
-// A region is what a warp does from the start, or from behind a barrier, to the next barriers or to
-// the end. Nothing of a warp outlives its region but what the plan keeps:
+// A region is the code of a warp from the start or from a barrier to the next barriers or to the
+// end. Only the values that the plan stores outlive a region:
 //
 //     region 0: entry                       warps 0 1 2 3
 //       b3 ends: to region 1, keep %5 %7, mask of b2
@@ -32,7 +33,7 @@ struct Fetch {
     };
     const ir::Value *value = nullptr;
     From from = From::Warp;
-    /// The region defines the value again, so it starts in the place for that.
+    /// The region defines the value again, so its initial value is loaded into the same variable.
     bool set = false;
 };
 
@@ -44,8 +45,8 @@ struct RegionEnd {
     std::vector<const ir::Block *> masks; ///< whose masks are kept
 };
 
-/// A variable in shared memory to which a region only adds, in a loop, and in which nobody looks
-/// before the region's end: a histogram. Sums of integers do not depend on the order, so code
+/// A histogram: a variable in shared memory to which a region only adds, in a loop, and which no
+/// thread reads before the end of the region. Sums of integers do not depend on the order, so code
 /// generation may spread them over several tables (codegen/tally.h).
 struct CountedVariable {
     const ir::LocalVariable *variable = nullptr;
@@ -55,18 +56,17 @@ struct CountedVariable {
 struct Region {
     const ir::Block *entry = nullptr;
     const ir::Instruction *barrier = nullptr; ///< that it starts behind; null: the kernel's start
-    /// By Block::id: what a warp may run until the next barriers.
+    /// By Block::id: the basic blocks that a warp may run before the next barriers.
     std::vector<bool> blocks;
     std::vector<Fetch> fetches;
     std::vector<const ir::Block *> masks; ///< whose masks are fetched
     bool arrives = false;                 ///< the lanes that came to the barrier are fetched, too
     std::vector<RegionEnd> ends;
-    /// A bit for each warp of the block. Clear for those that go through the region to its end and
-    /// leave nothing behind. At least one is set.
+    /// A bit for each warp of the thread block. Clear if the region has no effect for this warp. At
+    /// least one bit is set.
     std::uint64_t active_warps = ~std::uint64_t{0};
-    /// All that a warp may do is to compute, and to access shared memory at places that are known
-    /// to be there: nothing that could fail, and nothing of which others could see in which order
-    /// the warps do it.
+    /// The region only computes, and accesses shared memory at addresses that are known to be
+    /// valid. Nothing can fail, and no other thread can observe the order of the warps.
     bool quiet = false;
     std::optional<CountedVariable> counted;
 };
@@ -80,7 +80,8 @@ struct Region {
 [[nodiscard]] const ir::Instruction *barrier_at_end(const ir::Block *block);
 
 // The analyses, in this order.
-/// Where regions start. A kernel whose warps never wait, or wait by a call, has one.
+/// Finds the begins of regions. A kernel without barriers, or whose barriers are calls, has one
+/// region.
 void find_regions(KernelPlan &plan);
 /// What is kept and fetched. Masks are planned, and it is known whether warps run in lockstep.
 void plan_crossings(KernelPlan &plan);

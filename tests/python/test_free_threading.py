@@ -4,6 +4,7 @@ With a GIL these pass as well, and cost little: there the interpreter lets few t
 """
 
 import gc
+import sys
 import sysconfig
 import threading
 
@@ -164,11 +165,19 @@ def test_streams_and_events_come_and_go(together):
     handed_on.clear()
 
 
-def test_memory_is_freed_once(together):
+@pytest.fixture
+def quick_switches():
+    """A Python with a GIL lets another thread run as soon as one waits for it."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_memory_is_freed_once(together, quick_switches):
     pool = cuda.DeviceMemoryPool()
     blocks = [
-        (pool.allocate if turn % 2 else cuda.mem_alloc)(1 << 10)
-        for turn in range(4 * TURNS)
+        (pool.allocate if turn % 2 else cuda.mem_alloc)(1 << 10) for turn in range(400)
     ]
     freed = []
 

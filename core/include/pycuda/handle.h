@@ -52,12 +52,12 @@ template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
 
     /// Destroys the object now.
     void reset() noexcept {
-        if (owned_)
+        // Another thread may call reset() as well while the driver waits.
+        Raw raw = std::exchange(raw_, Raw{});
+        if (std::exchange(owned_, false))
             detail::run_cleanup(
                 context_, "releasing an object of the driver",
-                [](void *raw) { return Destroy(*static_cast<Raw *>(raw)); }, &raw_);
-        owned_ = false;
-        raw_ = Raw{};
+                [](void *raw) { return Destroy(*static_cast<Raw *>(raw)); }, &raw);
     }
 
   private:

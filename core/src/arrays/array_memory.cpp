@@ -180,8 +180,8 @@ void ArrayMemory::throw_freed() const {
 void ArrayMemory::free() {
     if (freed_)
         throw_freed();
+    freed_ = true; // before another thread runs, as it may while this one waits
     give_back();
-    freed_ = true;
     owner_ = nullptr;
 }
 

@@ -290,8 +290,9 @@ PooledMemory::~PooledMemory() {
 void PooledMemory::free() {
     if (freed())
         throw_freed("pooled_device_allocation::free");
-    pool_->give_back(address_, bytes_);
-    pool_ = nullptr;
+    // Another thread may call free() as well while this one waits.
+    const std::shared_ptr<detail::BlockPool> pool = std::exchange(pool_, nullptr);
+    pool->give_back(address_, bytes_);
 }
 
 void PooledMemory::throw_freed(const char *function) const {

@@ -62,11 +62,10 @@ void LineMarks::expand(Cell *cells) {
         std::uint32_t fresh = access.words;
         for (std::uint32_t left = access.lanes; left != 0; left &= left - 1) {
             const auto lane = static_cast<unsigned>(std::countr_zero(left));
-            const unsigned begin = access.place_of[lane], end = begin + access.bytes;
-            for (unsigned at = begin; at < end; at = (at / kWordBytes + 1) * kWordBytes) {
-                const unsigned word = at / kWordBytes, first = at % kWordBytes;
+            for_each_word(access.place_of[lane], access.bytes, [&](auto at, std::uint32_t bytes) {
+                const std::uint64_t word = at / kWordBytes;
                 if ((access.words >> word & 1) == 0)
-                    continue;
+                    return;
                 Cell &cell = cells[word];
                 Mark &mark = access.writes ? cell.write : cell.read;
                 if (fresh >> word & 1) {
@@ -75,8 +74,8 @@ void LineMarks::expand(Cell *cells) {
                     mark = access.mark;
                 }
                 fresh &= ~(1u << word);
-                mark.add(lane, bytes_of_word(first, end - at));
-            }
+                mark.add(lane, bytes);
+            });
         }
     }
 }

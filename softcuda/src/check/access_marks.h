@@ -26,6 +26,14 @@ inline constexpr std::uint32_t kUnderWay = (1u << 22) - 1;
     return ((1u << std::min<std::uint64_t>(kWordBytes - first, count)) - 1) << first;
 }
 
+/// Calls each(offset, bytes) for the words of a run of bytes: where it begins in each of them, and
+/// which bytes of the word it has.
+template <class Each> void for_each_word(std::uint64_t offset, std::uint64_t bytes, Each each) {
+    const std::uint64_t end = offset + bytes;
+    for (std::uint64_t at = offset; at < end; at = (at / kWordBytes + 1) * kWordBytes)
+        each(at, bytes_of_word(at % kWordBytes, end - at));
+}
+
 /// One access to a word.
 struct Mark {
     std::uint32_t block = 0;

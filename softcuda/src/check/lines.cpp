@@ -13,39 +13,27 @@ using rt::WatchKind;
 
 namespace {
 
-/// Lanes with parts of words: byte by byte.
-void find_parts(LineAccess &line) {
+/// Byte by byte, where lanes have parts of words or share them.
+void find_bytes(LineAccess &line) {
     std::array<std::uint8_t, kLineWords> seen{};
-    for (std::uint32_t left = line.lanes; left != 0; left &= left - 1) {
-        const unsigned place = line.place_of[std::countr_zero(left)], word = place / kWordBytes;
-        const std::uint32_t bytes = bytes_of_word(place % kWordBytes, line.bytes);
-        line.several |= std::uint32_t{(seen[word] & bytes) != 0} << word;
-        seen[word] |= static_cast<std::uint8_t>(bytes);
-        line.whole |= std::uint32_t{seen[word] == (1u << kWordBytes) - 1} << word;
-    }
-}
-
-/// Those that several of the lanes access, each of which accesses some.
-std::uint32_t find_several(const LineAccess &line) {
-    std::uint32_t seen = 0, several = 0;
-    const std::uint32_t all = (1u << line.bytes / kWordBytes) - 1;
-    for (std::uint32_t left = line.lanes; left != 0; left &= left - 1) {
-        const std::uint32_t words = all << line.place_of[std::countr_zero(left)] / kWordBytes;
-        several |= seen & words;
-        seen |= words;
-    }
-    return several;
+    for (std::uint32_t left = line.lanes; left != 0; left &= left - 1)
+        for_each_word(line.place_of[std::countr_zero(left)], line.bytes,
+                      [&](std::uint64_t at, std::uint32_t bytes) {
+                          const std::uint64_t word = at / kWordBytes;
+                          line.several |= std::uint32_t{(seen[word] & bytes) != 0} << word;
+                          seen[word] |= static_cast<std::uint8_t>(bytes);
+                          line.whole |= std::uint32_t{seen[word] == (1u << kWordBytes) - 1} << word;
+                      });
 }
 
 void find_words(LineAccess &line) {
     const LaneWords found = check::words_of(line.place_of, line.lanes, line.bytes / kWordBytes);
     line.words = found.words;
     line.several = line.whole = 0;
-    if (line.bytes < kWordBytes)
-        return find_parts(line);
-    line.whole = line.words;
-    if (found.shared)
-        line.several = find_several(line);
+    if (line.bytes < kWordBytes || found.shared)
+        find_bytes(line);
+    else
+        line.whole = line.words;
 }
 
 } // namespace

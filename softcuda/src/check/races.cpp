@@ -131,10 +131,10 @@ void BlockChecks::mark_bytes(const WarpAccess &access) {
 void BlockChecks::mark_words(const WarpAccess &access, const Line &line, Space space,
                              std::uint32_t lane, std::uint64_t offset, std::uint64_t bytes) {
     Cell *cells = words_of(line, space);
-    const std::uint64_t end = offset + bytes;
-    for (std::uint64_t at = offset; at < end; at = (at / kWordBytes + 1) * kWordBytes)
-        check_word(access, cells[at / kWordBytes % kLineWords], space, lane,
-                   bytes_of_word(at % kWordBytes, end - at), window_of(space) + at);
+    for_each_word(offset, bytes, [&](std::uint64_t at, std::uint32_t of_word) {
+        check_word(access, cells[at / kWordBytes % kLineWords], space, lane, of_word,
+                   window_of(space) + at);
+    });
 }
 
 void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, std::uint32_t lane,

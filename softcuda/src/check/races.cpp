@@ -143,7 +143,8 @@ void BlockChecks::check_word(const WarpAccess &access, Cell &cell, Space space, 
     now.add(lane, bytes);
     // Atomics of one block may meet wherever nobody reads.
     if (now.atomic && cell.run == run_of(space) && cell.write.atomic &&
-        cell.write.block == block_ && cell.write.bytes == bytes && cell.read.site == 0) {
+        cell.write.block == block_ && cell.write.bytes == bytes && cell.read.site == 0 &&
+        cell.other_read.site == 0) {
         cell.write = now;
         return;
     }

@@ -17,6 +17,7 @@ import pycuda.driver as cuda
 import pycuda.fft
 from pycuda import gpuarray
 from pycuda.compiler import SourceModule
+from pycuda.scan import InclusiveScanKernel
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -104,6 +105,18 @@ def test_a_correct_kernel_has_no_findings(kernels):
     with pycuda.check(raise_findings=True) as checks:
         launch_clean(kernels)
     assert checks.findings == [] and checks.report() == "0 findings"
+
+
+@needs_softcuda
+@pytest.mark.parametrize("n", [33, 1000, 5001])
+def test_a_scan_in_place_has_no_findings(device, n):
+    x = gpuarray.arange(n, dtype=np.int32)
+    with pycuda.check("race", raise_findings=True):
+        InclusiveScanKernel(np.int32, "a + b")(x)
+        cuda.Context.synchronize()
+    np.testing.assert_array_equal(
+        x.get(), np.arange(n, dtype=np.int32).cumsum(dtype=np.int32)
+    )
 
 
 @needs_softcuda

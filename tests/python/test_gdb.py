@@ -340,6 +340,20 @@ def test_threads_that_launch_at_once_stop_at_their_lines(program):
     assert "the end" in text
 
 
+def test_code_in_the_place_of_unloaded_code_stops_too(program):
+    line = line_of("half")
+    text = gdb(
+        program,
+        f"break kernel.cu:{line}",
+        "run",
+        *["continue"] * 8,
+        arguments=("work",) * 4,
+    )
+    # Each load is a module of its own, gone before the next is loaded.
+    assert len(re.findall(rf"hit Breakpoint 1.*kernel\.cu:{line}$", text, re.M)) == 8
+    assert "the end" in text
+
+
 def test_all_threads_in_kernels_are_listed(program):
     source = program.read_text().replace("def work(blocks=1", "def work(blocks=8")
     program.write_text(source.replace("gpuarray.zeros(64", "gpuarray.zeros(640"))

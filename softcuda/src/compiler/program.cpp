@@ -38,8 +38,10 @@ class RegisteredCode {
     RegisteredCode(std::span<const char> object, bool for_debugger)
         : code_(object, runtime_functions()), lines_(object) {
         rt::register_code(code_.range().data(), code_.range().size());
-        if (for_debugger)
-            debugger_ = jit::DebuggerEntry(object, code_.sections());
+        if (!for_debugger)
+            return;
+        code_.keep_addresses();
+        debugger_ = jit::DebuggerEntry(object, code_.sections());
     }
     ~RegisteredCode() { rt::unregister_code(code_.range().data()); }
     RegisteredCode(const RegisteredCode &) = delete;

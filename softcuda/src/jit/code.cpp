@@ -18,6 +18,8 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace softcuda::jit {
 
@@ -72,6 +74,15 @@ void *find_function(std::span<const RuntimeFunction> functions, llvm::StringRef 
     return nullptr;
 }
 
+/// Gives the memory of whole pages back to the system. They stay mapped.
+void empty_pages(std::uint64_t begin, std::uint64_t end) {
+    const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    begin -= begin % page;
+    // Where this fails, the memory stays in use: nothing else depends on it.
+    if (begin < end)
+        (void)::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+}
+
 } // namespace
 
 struct Code::Loaded {
@@ -82,10 +93,15 @@ struct Code::Loaded {
     std::vector<Code::Function> functions;
     jitlink::JITLinkMemoryManager::FinalizedAlloc memory;
     std::string error;
+    bool keeps_addresses = false;
 
     ~Loaded() {
-        if (memory)
+        if (memory && keeps_addresses) {
+            memory.release();
+            empty_pages(begin, end);
+        } else if (memory) {
             llvm::consumeError(memory_manager().deallocate(std::move(memory)));
+        }
     }
 };
 
@@ -186,5 +202,7 @@ const std::vector<Code::Function> &Code::functions() const { return loaded_->fun
 const std::map<std::string, std::uint64_t> &Code::sections() const { return loaded_->sections; }
 
 std::uint64_t Code::text() const { return loaded_->text; }
+
+void Code::keep_addresses() { loaded_->keeps_addresses = true; }
 
 } // namespace softcuda::jit

@@ -52,6 +52,11 @@ class Code {
     /// The address of the section .text, which line tables count from.
     [[nodiscard]] std::uint64_t text() const;
 
+    /// Lets no other code be loaded to these addresses, not even when this one is gone. For
+    /// debuggers: gdb 13 takes a breakpoint in unloaded code for inserted, so that it would not
+    /// stop in new code at that address.
+    void keep_addresses();
+
   private:
     struct Loaded;
     class Context;

@@ -146,10 +146,12 @@ BlockChecks::WarpAccess BlockChecks::warp_access(WatchSite &site, std::uint32_t 
 
 void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
                          const std::byte *values, rt::WatchPiece *piece) {
-    if (mask == 0 || keeps_read(site, mask, LaneAddresses(addresses)))
+    if (mask == 0)
         return;
-    const WarpAccess access =
-        warp_access(site, mask, LaneAddresses(addresses), values, state_.warp_index, clock());
+    const LaneAddresses all = LaneAddresses::of(addresses, mask);
+    if (keeps_read(site, mask, all))
+        return;
+    const WarpAccess access = warp_access(site, mask, all, values, state_.warp_index, clock());
     check(access);
     if (piece)
         fill(*piece, access);
@@ -216,9 +218,9 @@ bool BlockChecks::is_written_at_once(const WarpAccess &access) {
     if (!space || bytes > kLongest)
         return false;
     const bool loads = access.site.kind == WatchKind::Load;
-    if (!loads &&
-        (access.site.kind != WatchKind::Store ||
-         !(access.span.uniform || access.addresses.are_adjacent(access.mask, access.bytes))))
+    if (!loads && (access.site.kind != WatchKind::Store ||
+                   !(access.span.uniform ||
+                     (access.mask == ~0u && access.addresses.are_adjacent(access.bytes)))))
         return false;
     if (*space != Space::Global) {
         WrittenWindow &window = *space == Space::Shared ? shared_written_ : local_written_;

@@ -5,7 +5,7 @@
 #include <bit>
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SCU_CLONES [[gnu::target_clones("avx2", "default")]]
+#define SCU_CLONES [[gnu::target_clones("avx512f", "avx2", "default")]]
 #else
 #define SCU_CLONES
 #endif
@@ -46,19 +46,30 @@ SCU_CLONES bool all_aligned(const std::uint64_t *addresses, std::uint32_t mask,
     return (low_bits & (bytes - 1)) == 0;
 }
 
-SCU_CLONES bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
-                             std::uint32_t bytes) {
-    if (mask != ~0u)
-        return false;
+SCU_CLONES bool are_in_step(const std::uint64_t *addresses, std::uint32_t mask, std::uint64_t first,
+                            std::uint64_t step) {
     std::uint64_t differs = 0;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        differs |= addresses[lane] ^ (addresses[0] + std::uint64_t{lane} * bytes);
+    if (mask == ~0u) {
+        for (unsigned lane = 0; lane < kLanes; ++lane, first += step)
+            differs |= addresses[lane] ^ first;
+    } else {
+        for (unsigned lane = 0; lane < kLanes; ++lane, first += step)
+            differs |= (mask >> lane & 1) != 0 ? addresses[lane] ^ first : 0;
+    }
     return differs == 0;
 }
 
 SCU_CLONES void find_places(const std::uint64_t *addresses, PlacesInLine &places) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
         places[lane] = static_cast<std::uint8_t>(addresses[lane] % 128);
+}
+
+void find_places(std::uint64_t first, std::uint64_t step, PlacesInLine &places) {
+    auto place = static_cast<std::uint8_t>(first);
+    for (std::uint8_t &one : places) {
+        one = place % 128;
+        place = static_cast<std::uint8_t>(place + step);
+    }
 }
 
 SCU_CLONES std::uint32_t lanes_in_line(const std::uint64_t *addresses, std::uint64_t address) {
@@ -92,12 +103,17 @@ SCU_CLONES std::uint32_t equal_lanes(const PlacesInLine &one, const PlacesInLine
     return lanes;
 }
 
-const std::uint64_t *LaneAddresses::list_in(std::array<std::uint64_t, kLanes> &room) const {
-    if (list_)
-        return list_;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        room[lane] = first_ + lane * step_;
-    return room.data();
+LaneAddresses LaneAddresses::of(const std::uint64_t *list, std::uint32_t mask) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+    const std::uint32_t others = mask & (mask - 1);
+    if (others == 0)
+        return {list[lane], 0};
+    const auto next = static_cast<unsigned>(std::countr_zero(others));
+    const auto distance = static_cast<std::int64_t>(list[next] - list[lane]);
+    const auto step = static_cast<std::uint64_t>(
+        next == lane + 1 ? distance : distance / static_cast<std::int64_t>(next - lane));
+    const std::uint64_t first = list[lane] - lane * step;
+    return are_in_step(list, mask, first, step) ? LaneAddresses(first, step) : LaneAddresses(list);
 }
 
 AddressSpan LaneAddresses::span(std::uint32_t mask) const {
@@ -109,18 +125,30 @@ AddressSpan LaneAddresses::span(std::uint32_t mask) const {
 }
 
 bool LaneAddresses::are_aligned(std::uint32_t mask, std::uint32_t bytes) const {
-    if (!list_ && step_ % bytes == 0)
-        return first_ % bytes == 0;
     if (list_)
         return all_aligned(list_, mask, bytes);
+    if ((step_ & (bytes - 1)) == 0)
+        return (first_ & (bytes - 1)) == 0;
     std::uint64_t low_bits = 0;
     for (std::uint32_t left = mask; left != 0; left &= left - 1)
         low_bits |= (*this)[static_cast<std::uint32_t>(std::countr_zero(left))];
     return (low_bits & (bytes - 1)) == 0;
 }
 
-bool LaneAddresses::are_adjacent(std::uint32_t mask, std::uint32_t bytes) const {
-    return list_ ? check::are_adjacent(list_, mask, bytes) : mask == ~0u && step_ == bytes;
+void LaneAddresses::find_places(PlacesInLine &places) const {
+    if (list_)
+        check::find_places(list_, places);
+    else
+        check::find_places(first_, step_, places);
+}
+
+std::uint32_t LaneAddresses::in_line(std::uint64_t address) const {
+    if (list_)
+        return lanes_in_line(list_, address);
+    std::uint32_t lanes = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        lanes |= std::uint32_t{(*this)[lane] / 128 == address / 128} << lane;
+    return lanes;
 }
 
 } // namespace softcuda::check

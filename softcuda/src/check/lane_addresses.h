@@ -18,15 +18,17 @@ struct AddressSpan {
 [[nodiscard]] bool all_aligned(const std::uint64_t *addresses, std::uint32_t mask,
                                std::uint32_t bytes);
 
-/// Whether lane i of each is at the first lane's address + i * bytes, in all 32.
-[[nodiscard]] bool are_adjacent(const std::uint64_t *addresses, std::uint32_t mask,
-                                std::uint32_t bytes);
+/// Whether each lane in `mask` is at first + lane * step.
+[[nodiscard]] bool are_in_step(const std::uint64_t *addresses, std::uint32_t mask,
+                               std::uint64_t first, std::uint64_t step);
 
 /// By lane: where in its line of 128 bytes.
 using PlacesInLine = std::array<std::uint8_t, 32>;
 
 /// Lines begin at multiples of 128 bytes.
 void find_places(const std::uint64_t *addresses, PlacesInLine &places);
+/// Of lanes at first + lane * step.
+void find_places(std::uint64_t first, std::uint64_t step, PlacesInLine &places);
 /// The lanes, a bit each, that are in the line which `address` is in.
 [[nodiscard]] std::uint32_t lanes_in_line(const std::uint64_t *addresses, std::uint64_t address);
 struct LaneWords {
@@ -45,19 +47,23 @@ class LaneAddresses {
   public:
     explicit LaneAddresses(const std::uint64_t *list) : list_(list) {}
     LaneAddresses(std::uint64_t first, std::uint64_t step) : first_(first), step_(step) {}
+    /// Finds out whether those in `mask`, which is not 0, are all one step apart.
+    [[nodiscard]] static LaneAddresses of(const std::uint64_t *list, std::uint32_t mask);
 
     /// Null where they are not a list.
     [[nodiscard]] const std::uint64_t *list() const { return list_; }
     [[nodiscard]] std::uint64_t operator[](std::uint32_t lane) const {
         return list_ ? list_[lane] : first_ + lane * step_;
     }
-    /// All of them as a list: in `room`, where there is none yet.
-    [[nodiscard]] const std::uint64_t *list_in(std::array<std::uint64_t, 32> &room) const;
+    /// Whether each lane's is `bytes` behind that of the lane before it.
+    [[nodiscard]] bool are_adjacent(std::uint32_t bytes) const { return !list_ && step_ == bytes; }
     /// Of the lanes in `mask`, which is not 0.
     [[nodiscard]] AddressSpan span(std::uint32_t mask) const;
-    /// all_aligned() and are_adjacent().
+    /// all_aligned()
     [[nodiscard]] bool are_aligned(std::uint32_t mask, std::uint32_t bytes) const;
-    [[nodiscard]] bool are_adjacent(std::uint32_t mask, std::uint32_t bytes) const;
+    void find_places(PlacesInLine &places) const;
+    /// lanes_in_line()
+    [[nodiscard]] std::uint32_t in_line(std::uint64_t address) const;
 
   private:
     const std::uint64_t *list_ = nullptr;

@@ -51,10 +51,8 @@ Memory &Memory::of_process() {
     return *memory;
 }
 
-std::uint32_t number_of(rt::WatchSite &site) {
+std::uint32_t give_number(rt::WatchSite &site) {
     std::atomic_ref<std::uint32_t> id(site.id);
-    if (const std::uint32_t known = id.load(std::memory_order_relaxed))
-        return known;
     Sites &all = sites();
     std::lock_guard lock(all.mutex);
     if (const std::uint32_t known = id.load(std::memory_order_relaxed))

@@ -9,6 +9,7 @@
 #include "rt/watch.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -49,8 +50,12 @@ struct SiteText {
     std::uint32_t line = 0;
     rt::WatchKind kind{};
 };
+std::uint32_t give_number(rt::WatchSite &site);
 /// Numbers the site. Any thread.
-std::uint32_t number_of(rt::WatchSite &site);
+inline std::uint32_t number_of(rt::WatchSite &site) {
+    const std::uint32_t known = std::atomic_ref(site.id).load(std::memory_order_relaxed);
+    return known != 0 ? known : give_number(site);
+}
 [[nodiscard]] SiteText text_of(std::uint32_t number);
 /// "variable `s`", or nothing where the site does not say which.
 [[nodiscard]] std::string variable_of(std::uint32_t number);

@@ -36,6 +36,47 @@ void find_words(LineAccess &line) {
         line.whole = line.words;
 }
 
+/// The words of lanes that lie side by side; the first of `line.lanes` is at `address`.
+void find_words_of_row(LineAccess &line, std::uint64_t address) {
+    const unsigned first = address % kLineBytes / kWordBytes;
+    std::uint64_t left = line.lanes >> std::countr_zero(line.lanes);
+    line.several = 0;
+    if (line.bytes == kWordBytes) {
+        line.words = line.whole = static_cast<std::uint32_t>(left) << first;
+        return;
+    }
+    line.words = line.whole = 0;
+    if (line.bytes < kWordBytes) {
+        const unsigned of_word = kWordBytes / line.bytes, all = (1u << of_word) - 1;
+        left <<= address % kWordBytes / line.bytes;
+        for (unsigned word = first; left != 0; left >>= of_word, ++word) {
+            line.words |= std::uint32_t{(left & all) != 0} << word;
+            line.whole |= std::uint32_t{(left & all) == all} << word;
+        }
+        return;
+    }
+    const unsigned words = line.bytes / kWordBytes;
+    for (std::uint64_t word = first; left != 0; left >>= 1, word += words)
+        if (left & 1)
+            line.words |= static_cast<std::uint32_t>(((std::uint64_t{1} << words) - 1) << word);
+    line.whole = line.words;
+}
+
+/// The words of lanes that access one place.
+void find_words_of_place(LineAccess &line, std::uint64_t address) {
+    const unsigned words = line.bytes / kWordBytes;
+    line.words = line.whole = static_cast<std::uint32_t>(((std::uint64_t{1} << words) - 1)
+                                                         << address % kLineBytes / kWordBytes);
+    line.several = (line.lanes & (line.lanes - 1)) != 0 ? line.words : 0;
+}
+
+/// The lanes from that of `address` on that lie in its line, of lanes that lie side by side.
+std::uint32_t row_in_line(std::uint32_t lanes, std::uint64_t address, std::uint32_t bytes) {
+    const std::uint64_t end = static_cast<unsigned>(std::countr_zero(lanes)) +
+                              (kLineBytes - address % kLineBytes) / bytes;
+    return end >= rt::kWarpSize ? lanes : lanes & ((1u << end) - 1);
+}
+
 } // namespace
 
 std::uint32_t BlockChecks::run_of(Space space) const {
@@ -135,14 +176,21 @@ void BlockChecks::mark_lines(const WarpAccess &access) {
     now.mark = access.mark;
     now.bytes = static_cast<std::uint8_t>(access.bytes);
     now.writes = access.site.kind != WatchKind::Load;
-    std::array<std::uint64_t, rt::kWarpSize> room;
-    const std::uint64_t *addresses = access.addresses.list_in(room);
-    find_places(addresses, now.place_of);
+    const LaneAddresses &addresses = access.addresses;
+    addresses.find_places(now.place_of);
     const bool in_one_line = access.span.first / kLineBytes == access.span.last / kLineBytes;
     while (left != 0) {
-        const std::uint64_t address = addresses[std::countr_zero(left)];
-        now.lanes = in_one_line ? left : left & lanes_in_line(addresses, address);
-        find_words(now);
+        const std::uint64_t address = addresses[static_cast<unsigned>(std::countr_zero(left))];
+        if (addresses.are_adjacent(access.bytes)) {
+            now.lanes = row_in_line(left, address, access.bytes);
+            find_words_of_row(now, address);
+        } else {
+            now.lanes = in_one_line ? left : left & addresses.in_line(address);
+            if (access.span.uniform && access.bytes >= kWordBytes)
+                find_words_of_place(now, address);
+            else
+                find_words(now);
+        }
         const Line line =
             space == Space::Shared ? shared_marks_.line(address - window) : cursor_.line(address);
         if (!marks_line(now, *line.marks, space))

@@ -30,13 +30,16 @@ unsigned modes() { return state().load(std::memory_order_relaxed); }
 void set_modes(unsigned modes) noexcept { state() = modes; }
 
 std::uint32_t needs(unsigned modes) noexcept {
-    if (modes & Sync)
-        return rt::kWatchOrder | rt::kWatchMeetings;
-    if (modes & Race)
-        return rt::kWatchOrder;
+    std::uint32_t needed = 0;
     if (modes & Init)
-        return rt::kWatchBounds | rt::kWatchWrites;
-    return modes & Mem ? std::uint32_t{rt::kWatchBounds} : 0;
+        needed |= rt::kWatchBounds | rt::kWatchWrites;
+    if (modes & Mem)
+        needed |= rt::kWatchBounds;
+    if (modes & (Race | Sync))
+        needed |= rt::kWatchOrder;
+    if (modes & Sync)
+        needed |= rt::kWatchMeetings;
+    return needed;
 }
 
 unsigned parse_modes(std::string_view text) {

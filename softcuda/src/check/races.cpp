@@ -25,8 +25,6 @@ std::uint32_t lanes_at(const std::uint64_t *addresses, std::uint32_t mask, std::
 // Reading a place that others synchronise by orders what comes after; writing it passes on what was
 // fenced before. Accesses that are not strong do neither.
 void BlockChecks::synchronize(const WarpAccess &access) {
-    if (!access.site.strong)
-        return;
     const std::uint32_t warp = access.warp;
     if (access.site.release)
         order_.fence(warp, access.site.scope == rt::WatchScope::Device);
@@ -52,10 +50,8 @@ void BlockChecks::synchronize(const WarpAccess &access) {
 }
 
 // What a strong read has seen is known when it is over: a write in between counts, too.
-void BlockChecks::acquire_what_was_read(std::uint32_t warp) {
+void BlockChecks::acquire_reads(std::uint32_t warp) {
     StrongRead &read = strong_reads_[warp];
-    if (read.mask == 0)
-        return;
     for (std::uint32_t left = order_.may_acquire() ? read.mask : 0; left != 0;) {
         const std::uint64_t address = read.addresses[std::countr_zero(left)];
         const std::uint32_t lanes = lanes_at(read.addresses.data(), left, address);
@@ -66,7 +62,8 @@ void BlockChecks::acquire_what_was_read(std::uint32_t warp) {
 }
 
 void BlockChecks::check_races(const WarpAccess &access) {
-    synchronize(access);
+    if (access.site.strong)
+        synchronize(access);
     check_transfers(access);
     const bool may_write_shared = access.site.kind != WatchKind::Load &&
                                   access.space.value_or(Space::Shared) == Space::Shared;

@@ -63,6 +63,7 @@ class WarpEmitter {
     [[nodiscard]] llvm::Value *lane_state() const { return lane_state_; }
 
     [[nodiscard]] const Tally *tally() const { return kernel.tally(number_); }
+    [[nodiscard]] const warp::Region &region() const { return region_; }
 
     // Small tools.
     llvm::BasicBlock *new_block(const llvm::Twine &name);

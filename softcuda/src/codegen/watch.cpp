@@ -22,6 +22,11 @@ namespace {
 bool is_checked(const WarpEmitter &w) { return w.kernel.plan.request.watch != 0; }
 /// Whether the kernel tells of all that it does.
 bool tells_all(const WarpEmitter &w) { return w.kernel.plan.request.watch & rt::kWatchOrder; }
+/// Whether it does not matter in which order this and other accesses come.
+bool is_race_free(const WarpEmitter &w, const ir::Instruction &i) {
+    return i.attributes.space == ir::Space::Local ||
+           (i.attributes.space == ir::Space::Shared && w.region().race_free);
+}
 
 /// The variable of the function that the address is of: what it was computed from leads to one.
 class VariableSearch {
@@ -182,6 +187,9 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
                   llvm::ArrayRef<llvm::Value *> values) {
     if (!is_checked(w) || i.attributes.space == ir::Space::Param)
         return;
+    const bool always = tells_all(w) && !is_race_free(w, i);
+    if (!always && !(w.kernel.plan.request.watch & (rt::kWatchBounds | rt::kWatchWrites)))
+        return;
     rt::WatchSite site = site_of(i, i.is(Opcode::Load)    ? WatchKind::Load
                                     : i.is(Opcode::Store) ? WatchKind::Store
                                                           : WatchKind::Atomic);
@@ -198,14 +206,14 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
     llvm::GlobalVariable *data = emit_site(w, i, site, variable);
     const auto tell = [&](llvm::Value *piece) {
         llvm::Value *stored = llvm::ConstantPointerNull::get(w.b.getPtrTy());
-        if (!values.empty() && tells_all(w)) {
+        if (!values.empty() && always) {
             stored =
                 w.kernel.call_slot(llvm::ArrayType::get(values.front()->getType(), values.size()));
             for (std::size_t e = 0; e < values.size(); ++e)
                 w.b.CreateStore(values[e], w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), stored,
                                                                           e * site.bytes * kLanes));
         }
-        if (const auto step = tells_all(w) ? step_of(address.lanes.shape) : std::nullopt) {
+        if (const auto step = always ? step_of(address.lanes.shape) : std::nullopt) {
             llvm::Value *first = w.b.CreatePtrToInt(group_pointer(w, address, 0), w.b.getInt64Ty());
             return call(w, "scu_watch_row",
                         {w.kernel.invariants.worker, data, w.mask_bits(), first,
@@ -216,7 +224,7 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
         call(w, "scu_watch_access",
              {w.kernel.invariants.worker, data, w.mask_bits(), places, stored, piece});
     };
-    if (tells_all(w))
+    if (always)
         tell(llvm::ConstantPointerNull::get(w.b.getPtrTy()));
     else
         tell_if_suspect(w, i, address, site, variable, tell);

@@ -208,6 +208,9 @@ constexpr AnalysisPass kAnalyses[] = {
     {"counted", Optional, "warp/find_counted.cpp codegen/tally.cpp",
      "Finds regions that only count in a variable of shared memory: code generation spreads the counts over several tables.",
      warp::find_counted, warp::print_counted, warp::verify_regions},
+    {"race-free", Optional, "warp/find_race_free.cpp",
+     "Finds regions whose accesses to shared memory cannot race: the check mode `race` leaves them out.",
+     warp::find_race_free, warp::print_race_free, warp::verify_regions},
     {"access-plans", Required, "warp/access_plan.cpp warp/plan_prefetch.cpp",
      "Decides how each access to memory is made, and what is checked before it.",
      warp::plan_accesses, warp::print_access_plans},
@@ -411,13 +414,6 @@ warp::Machine machine_of(const jit::Target &target) {
             .narrow_windows = target.has_narrow_windows()};
 }
 
-std::uint64_t count_instructions(const ir::Function &function) {
-    std::uint64_t count = 0;
-    for (const ir::Block *block : function.blocks)
-        count += block->instructions.size();
-    return count;
-}
-
 } // namespace
 
 // ---- the stages ---------------------------------------------------------------------------------
@@ -491,7 +487,7 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
     return {.module = std::move(generated.module),
             .tier = plan.tier.tier,
             .scratch_bytes = generated.scratch_bytes,
-            .instructions_per_block = count_instructions(*prepared) * launch.warps(),
+            .instructions_per_block = prepared->instruction_count() * launch.warps(),
             .loops = !plan.loops.loops().empty() || !callees.empty()};
 }
 

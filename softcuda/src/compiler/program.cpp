@@ -77,10 +77,8 @@ const jit::Target &host_target() {
 void require_memory_to_compile(const ir::Function &kernel) {
     constexpr std::uint64_t kLeast = std::uint64_t{48} << 20,
                             kInstruction = std::uint64_t{32} << 10;
-    std::uint64_t instructions = 0;
-    for (const ir::Block *block : kernel.blocks)
-        instructions += block->instructions.size();
-    rt::ReservedRange probe(rt::round_up(kLeast + instructions * kInstruction, rt::page_size()));
+    rt::ReservedRange probe(
+        rt::round_up(kLeast + kernel.instruction_count() * kInstruction, rt::page_size()));
     if (!probe.open(probe.begin(), probe.size()))
         throw std::bad_alloc();
 }

@@ -242,6 +242,13 @@ void Function::renumber() {
     update_predecessors();
 }
 
+std::uint64_t Function::instruction_count() const {
+    std::uint64_t count = 0;
+    for (const Block *block : blocks)
+        count += block->instructions.size();
+    return count;
+}
+
 void Function::renumber_values() {
     next_value_ = 0;
     for (Value *argument : arguments)

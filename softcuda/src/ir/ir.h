@@ -198,6 +198,7 @@ struct Function {
 
     /// One more than the largest Value::id.
     [[nodiscard]] std::uint32_t value_count() const { return next_value_; }
+    [[nodiscard]] std::uint64_t instruction_count() const;
     void update_predecessors();
     /// Gives blocks dense ids in their present order and drops unreachable ones, also from phis.
     void renumber();

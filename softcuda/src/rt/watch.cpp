@@ -15,15 +15,16 @@ template <class Tell> void tell_watch(softcuda::rt::WorkerState *worker, Tell te
     softcuda::rt::tell_watch(*static_cast<BlockWatch *>(worker->watch), tell);
 }
 
+bool is_in_cluster(softcuda::rt::WorkerState *worker) {
+    return worker->resident &&
+           softcuda::rt::ResidentBlock::of(worker).cluster().blocks().size() > 1;
+}
+
 /// The other block of the cluster whose shared memory the bytes are; null: none. It has a watch as
 /// long as it has not ended, and knows what was written there.
 softcuda::rt::ResidentBlock *other_owner(softcuda::rt::WorkerState *worker, std::uint64_t address,
                                          std::uint64_t size) {
-    if (!worker->resident)
-        return nullptr;
     softcuda::rt::ResidentBlock &own = softcuda::rt::ResidentBlock::of(worker);
-    if (own.cluster().blocks().size() == 1)
-        return nullptr;
     softcuda::rt::ResidentBlock *owner = own.cluster().owner_of(address, size);
     return owner && owner != &own && owner->watch() ? owner : nullptr;
 }
@@ -53,6 +54,10 @@ void scu_watch_access(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite
                       std::uint32_t mask, const std::uint64_t *addresses, const std::byte *values,
                       softcuda::rt::WatchPiece *piece) {
     using softcuda::rt::ResidentBlock;
+    if (!is_in_cluster(worker))
+        return tell_watch(worker, [&](BlockWatch &watch) {
+            watch.access(*site, mask, addresses, values, piece);
+        });
     const std::uint32_t bytes = site->bytes * site->count;
     while (mask != 0) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(mask));

@@ -37,7 +37,7 @@ struct WatchSite {
 enum WatchNeeds : std::uint32_t {
     kWatchBounds = 1,   ///< accesses that are not within one piece of memory (WatchPiece)
     kWatchWrites = 2,   ///< and those that read bytes nobody has written
-    kWatchOrder = 4,    ///< all accesses, and what orders them
+    kWatchOrder = 4,    ///< all accesses that may race, and what orders them
     kWatchMeetings = 8, ///< and which lanes come: in the tiers of fibers and lanes
 };
 

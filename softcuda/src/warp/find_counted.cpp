@@ -16,26 +16,6 @@ using ir::Space;
 constexpr std::uint64_t kMostBytes = 4096; ///< of a table: all of them stay in the first level
 constexpr unsigned kMostAddends = 8;
 
-/// Whether a block's other threads can tell what it does to shared memory: not by accesses to other
-/// spaces.
-bool leaves_shared_alone(const ir::Instruction &i) {
-    const ir::OpcodeInfo &facts = ir::info(i.opcode);
-    if (!facts.reads && !facts.writes)
-        return true;
-    if (ir::is_block_barrier(i)) // the region's end
-        return true;
-    switch (i.opcode) {
-    case Opcode::Load:
-    case Opcode::Store:
-    case Opcode::Atomic:
-    case Opcode::Reduce:
-        return i.attributes.space == Space::Global || i.attributes.space == Space::Constant ||
-               i.attributes.space == Space::Local || i.attributes.space == Space::Param;
-    default:
-        return false;
-    }
-}
-
 /// The shared variable that an address is in as long as its other parts are small; null: unknown.
 const ir::LocalVariable *base_variable(const ir::Function &function, const ir::Value *address) {
     const ir::LocalVariable *variable = nullptr;
@@ -90,6 +70,24 @@ std::optional<CountedVariable> counted_in(const KernelPlan &plan, const Region &
 }
 
 } // namespace
+
+bool leaves_shared_alone(const ir::Instruction &i) {
+    const ir::OpcodeInfo &facts = ir::info(i.opcode);
+    if (!facts.reads && !facts.writes)
+        return true;
+    if (ir::is_block_barrier(i)) // the region's end
+        return true;
+    switch (i.opcode) {
+    case Opcode::Load:
+    case Opcode::Store:
+    case Opcode::Atomic:
+    case Opcode::Reduce:
+        return i.attributes.space == Space::Global || i.attributes.space == Space::Constant ||
+               i.attributes.space == Space::Local || i.attributes.space == Space::Param;
+    default:
+        return false;
+    }
+}
 
 void find_counted(KernelPlan &plan) {
     if (plan.has_regions() && plan.lockstep.holds)

@@ -29,6 +29,7 @@ namespace softcuda::warp {
 [[nodiscard]] std::string print_crossings(const KernelPlan &plan);
 [[nodiscard]] std::string print_active_warps(const KernelPlan &plan);
 [[nodiscard]] std::string print_counted(const KernelPlan &plan);
+[[nodiscard]] std::string print_race_free(const KernelPlan &plan);
 [[nodiscard]] std::string print_lockstep(const KernelPlan &plan);
 
 /// Behind each load, store and atomic its plan.

@@ -68,6 +68,13 @@ std::string print_active_warps(const KernelPlan &plan) {
     return out;
 }
 
+std::string print_race_free(const KernelPlan &plan) {
+    std::string out;
+    for (std::size_t number = 0; number < plan.regions.size(); ++number)
+        out += title(plan, number) + (plan.regions[number].race_free ? ": race-free\n" : "\n");
+    return out;
+}
+
 std::string print_counted(const KernelPlan &plan) {
     std::string out;
     for (std::size_t number = 0; number < plan.regions.size(); ++number)

@@ -69,6 +69,8 @@ struct Region {
     /// valid. Nothing can fail, and no other thread can observe the order of the warps.
     bool quiet = false;
     std::optional<CountedVariable> counted;
+    /// Its accesses to shared memory cannot race: all of them are plain loads, or all are atomics.
+    bool race_free = false;
 };
 
 /// True for values that are made again where they are needed instead of being kept: constants of
@@ -76,6 +78,9 @@ struct Region {
 [[nodiscard]] bool is_rematerialized(const ir::Value *value);
 /// True for values that are computed again in each region and each basic block that uses them.
 [[nodiscard]] bool is_recomputed(const KernelPlan &plan, const ir::Value *value);
+/// True for what a block's other threads cannot notice in shared memory: accesses to other spaces,
+/// barriers of the block, and all that accesses no memory.
+[[nodiscard]] bool leaves_shared_alone(const ir::Instruction &instruction);
 /// The block-wide barrier at the end of a basic block; null if there is none.
 [[nodiscard]] const ir::Instruction *barrier_at_end(const ir::Block *block);
 
@@ -87,6 +92,7 @@ void find_regions(KernelPlan &plan);
 void plan_crossings(KernelPlan &plan);
 void find_active_warps(KernelPlan &plan);
 void find_counted(KernelPlan &plan);
+void find_race_free(KernelPlan &plan);
 
 /// What is wrong with the regions, one line each; empty if nothing is.
 [[nodiscard]] std::vector<std::string> verify_regions(const KernelPlan &plan);

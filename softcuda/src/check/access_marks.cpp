@@ -21,13 +21,7 @@ std::uint64_t most_pages() {
 
 } // namespace
 
-void LineMarks::begin(std::uint32_t present) {
-    run = present;
-    by_words = false;
-    used = 0;
-}
-
-bool LineMarks::add(const LineAccess &access) {
+bool LineMarks::add(const LineAccess &access, const PlacesInLine &list) {
     for (std::uint32_t left = used; left != 0; left &= left - 1) {
         const int number = std::countr_zero(left);
         LineAccess &other = accesses[number];
@@ -47,6 +41,8 @@ bool LineMarks::add(const LineAccess &access) {
     if (free >= kCount)
         return false;
     accesses[free] = access;
+    if (!access.in_step)
+        lists[free] = list;
     used |= static_cast<std::uint8_t>(1u << free);
     return true;
 }
@@ -58,11 +54,13 @@ void LineMarks::expand(Cell *cells) {
     for (unsigned word = 0; word < kLineWords; ++word)
         cells[word] = {run, {}, {}, {}};
     for (std::uint32_t each = used; each != 0; each &= each - 1) {
-        const LineAccess &access = accesses[std::countr_zero(each)];
+        const auto number = static_cast<unsigned>(std::countr_zero(each));
+        const LineAccess &access = accesses[number];
+        const PlacesInLine places = places_of(access, lists[number]);
         std::uint32_t fresh = access.words;
         for (std::uint32_t left = access.lanes; left != 0; left &= left - 1) {
             const auto lane = static_cast<unsigned>(std::countr_zero(left));
-            for_each_word(access.place_of[lane], access.bytes, [&](auto at, std::uint32_t bytes) {
+            for_each_word(places[lane], access.bytes, [&](auto at, std::uint32_t bytes) {
                 const std::uint64_t word = at / kWordBytes;
                 if ((access.words >> word & 1) == 0)
                     return;

@@ -99,27 +99,43 @@ struct LineAccess {
     std::uint32_t lanes = 0;   ///< that accessed this line
     std::uint8_t bytes = 0;    ///< of a lane
     bool writes = false;
-    PlacesInLine place_of; ///< by lane: its first byte in the line
+    /// Lane i begins (start + i * step) % 128 bytes into the line; else its places are in a list.
+    bool in_step = false;
+    std::uint8_t start = 0, step = 0;
 
     [[nodiscard]] bool is_of(const Mark &warp) const {
         return mark.block == warp.block && mark.warp == warp.warp;
     }
 };
 
+/// Of each lane; `list` where it is not in step.
+[[nodiscard]] inline PlacesInLine places_of(const LineAccess &access, const PlacesInLine &list) {
+    if (!access.in_step)
+        return list;
+    PlacesInLine places;
+    find_places(access.start, access.step, places);
+    return places;
+}
+
 /// A few accesses stand for the cells of a line's words: until writes are too many; of reads, three
 /// at least of the latest. Each word has at most one write among them, and that is older than the
 /// reads.
-struct LineMarks {
-    std::uint32_t run = 0;   ///< as in Cell
-    bool by_words = false;   ///< the words' cells say it
-    std::uint8_t oldest = 0; ///< the next of the accesses to go
-    std::uint8_t used = 0;   ///< of the accesses, a bit each: the others mean nothing
+struct alignas(64) LineMarks { // the first access is in one cache line with what is before it
+    std::uint32_t run = 0;     ///< as in Cell
+    bool by_words = false;     ///< the words' cells say it
+    std::uint8_t oldest = 0;   ///< the next of the accesses to go
+    std::uint8_t used = 0;     ///< of the accesses, a bit each: the others mean nothing
     std::array<LineAccess, 4> accesses;
+    std::array<PlacesInLine, 4> lists; ///< of the accesses that are not in step
 
-    void begin(std::uint32_t present);
+    void begin(std::uint32_t present) {
+        run = present;
+        by_words = false;
+        used = 0;
+    }
     /// Adds an access, in the place of those that need not be known any more. False where there is
     /// no room.
-    [[nodiscard]] bool add(const LineAccess &access);
+    [[nodiscard]] bool add(const LineAccess &access, const PlacesInLine &list);
     /// Writes all of it into the words' cells.
     void expand(Cell *cells);
 };
@@ -194,12 +210,22 @@ class MarkedMemory {
         Line line(std::uint64_t address) {
             if (!page_ || address / kPageBytes != number_)
                 go_to(address / kPageBytes);
+            expect(address + kLineBytes);
             return page_->line(address);
         }
         void release() noexcept;
 
       private:
         void go_to(std::uint64_t number);
+        /// Kernels mostly go on to higher addresses. GCC 12 drops the prefetch where it does not
+        /// inline this at once.
+        [[gnu::always_inline]] void expect(std::uint64_t address) const {
+            const std::uint64_t number = address / kPageBytes;
+            Page *page = number == number_ || number % kLeafPages != 0
+                             ? page_ + static_cast<std::ptrdiff_t>(number - number_)
+                             : page_;
+            __builtin_prefetch(page->line(address).marks, 1);
+        }
 
         MarkedMemory &memory_;
         std::uint32_t run_;

@@ -32,6 +32,7 @@ bool orders(const LaunchChecks &launch) { return (launch.modes & (Race | Sync)) 
 
 BlockChecks::BlockChecks(LaunchChecks &launch, rt::WorkerState &state)
     : launch_(launch), state_(state), block_(static_cast<std::uint32_t>(state.block_index)),
+      only_orders_(orders(launch) && !(launch.modes & (Mem | Init))),
       order_(block_, orders(launch) ? warps_of(launch.frame) : 0, launch.places),
       cursor_(Memory::of_process().marks, launch.run) {
     if (orders(launch)) {
@@ -134,14 +135,21 @@ BlockChecks::WarpAccess BlockChecks::warp_access(WatchSite &site, std::uint32_t 
                       .space = {},
                       .mark = {}};
     access.space = space_of(access);
-    access.mark.block = block_;
-    access.mark.clock = clock;
-    access.mark.warp = warp;
-    access.mark.site = access.number;
-    access.mark.strong = site.strong;
-    access.mark.device = site.scope == WatchScope::Device;
-    access.mark.atomic = site.kind == WatchKind::Atomic;
+    access.mark = mark_of(site, access.number, warp, clock);
     return access;
+}
+
+Mark BlockChecks::mark_of(const WatchSite &site, std::uint32_t number, std::uint32_t warp,
+                          std::uint32_t clock) const {
+    Mark mark;
+    mark.block = block_;
+    mark.clock = clock;
+    mark.warp = warp;
+    mark.site = number;
+    mark.strong = site.strong;
+    mark.device = site.scope == WatchScope::Device;
+    mark.atomic = site.kind == WatchKind::Atomic;
+    return mark;
 }
 
 void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
@@ -149,7 +157,7 @@ void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_
     if (mask == 0)
         return;
     const LaneAddresses all = LaneAddresses::of(addresses, mask);
-    if (keeps_read(site, mask, all))
+    if (keeps_read(site, mask, all) || marks_at_once(site, mask, all, values))
         return;
     const WarpAccess access = warp_access(site, mask, all, values, state_.warp_index, clock());
     check(access);
@@ -160,7 +168,8 @@ void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_
 void BlockChecks::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
                              std::uint64_t step, const std::byte *values) {
     const LaneAddresses addresses(first, step);
-    if (mask == 0 || keeps_read(site, mask, addresses))
+    if (mask == 0 || keeps_read(site, mask, addresses) ||
+        marks_at_once(site, mask, addresses, values))
         return;
     check(warp_access(site, mask, addresses, values, state_.warp_index, clock()));
 }

@@ -59,6 +59,8 @@ class BlockChecks final : public rt::BlockWatch {
     [[nodiscard]] WarpAccess warp_access(rt::WatchSite &site, std::uint32_t mask,
                                          const LaneAddresses &addresses, const std::byte *values,
                                          std::uint32_t warp, std::uint32_t clock) const;
+    [[nodiscard]] Mark mark_of(const rt::WatchSite &site, std::uint32_t number, std::uint32_t warp,
+                               std::uint32_t clock) const;
     [[nodiscard]] std::optional<Space> space_of(const WarpAccess &access) const;
     [[nodiscard]] Place place_of(const WarpAccess &access, std::uint64_t address) const;
     [[nodiscard]] std::uint32_t lanes_of_warp() const;
@@ -107,9 +109,16 @@ class BlockChecks final : public rt::BlockWatch {
     Cell *words_of(const Line &line, Space space);
     [[nodiscard]] bool is_of_lines(const WarpAccess &access) const;
     void mark_lines(const WarpAccess &access);
-    [[nodiscard]] bool marks_line(const LineAccess &now, LineMarks &marks, Space space);
-    /// Whether what was done before comes before `now` in all of its words.
-    [[nodiscard]] bool comes_before(const LineAccess &before, const LineAccess &now) const;
+    [[nodiscard]] bool marks_at_once(rt::WatchSite &site, std::uint32_t mask,
+                                     const LaneAddresses &addresses, const std::byte *values);
+    template <class Each>
+    void for_each_line(LineAccess now, const LaneAddresses &addresses, std::uint32_t mask,
+                       const AddressSpan &span, Space space, PlacesInLine &list, Each each);
+    [[nodiscard]] bool marks_line(const LineAccess &now, const PlacesInLine &list, LineMarks &marks,
+                                  Space space);
+    [[nodiscard]] bool comes_before(const LineMarks &marks, unsigned number, const LineAccess &now,
+                                    const PlacesInLine &list) const;
+    void mark_words(const WarpAccess &access, const Line &line, Space space, std::uint32_t lanes);
     [[nodiscard]] std::uint64_t window_of(Space space) const;
     /// Whether what is marked here is of this run, or of one that comes before it.
     [[nodiscard]] bool is_ours(std::uint32_t run, Space space);
@@ -119,6 +128,8 @@ class BlockChecks final : public rt::BlockWatch {
     void check_against_launch(const WarpAccess &access, const Cell &cell, const Accessor &other,
                               const Mark &now, std::uint64_t address);
     void check_transfers(const WarpAccess &access);
+    [[nodiscard]] bool conflicts_with_transfer(const rt::WatchSite &site, const AddressSpan &span,
+                                               std::uint32_t bytes);
     void tell_unordered(const WarpAccess &access, Kind kind, std::uint32_t first_site,
                         std::uint32_t lane, FoundAccess first, std::uint64_t address);
     void check(const WarpAccess &access);
@@ -146,6 +157,7 @@ class BlockChecks final : public rt::BlockWatch {
     LaunchChecks &launch_;
     rt::WorkerState &state_;
     std::uint32_t block_;
+    const bool only_orders_; ///< nothing but the order of accesses is checked
     BlockOrder order_;
     MarkedWindow shared_marks_;
     PhaseReads phase_reads_;

@@ -64,11 +64,10 @@ SCU_CLONES void find_places(const std::uint64_t *addresses, PlacesInLine &places
         places[lane] = static_cast<std::uint8_t>(addresses[lane] % 128);
 }
 
-void find_places(std::uint64_t first, std::uint64_t step, PlacesInLine &places) {
-    auto place = static_cast<std::uint8_t>(first);
-    for (std::uint8_t &one : places) {
-        one = place % 128;
-        place = static_cast<std::uint8_t>(place + step);
+SCU_CLONES void find_places(std::uint64_t first, std::uint64_t step, PlacesInLine &places) {
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+        const auto distance = static_cast<std::uint8_t>(lane * static_cast<std::uint8_t>(step));
+        places[lane] = (static_cast<std::uint8_t>(first) + distance) & 127;
     }
 }
 
@@ -133,13 +132,6 @@ bool LaneAddresses::are_aligned(std::uint32_t mask, std::uint32_t bytes) const {
     for (std::uint32_t left = mask; left != 0; left &= left - 1)
         low_bits |= (*this)[static_cast<std::uint32_t>(std::countr_zero(left))];
     return (low_bits & (bytes - 1)) == 0;
-}
-
-void LaneAddresses::find_places(PlacesInLine &places) const {
-    if (list_)
-        check::find_places(list_, places);
-    else
-        check::find_places(first_, step_, places);
 }
 
 std::uint32_t LaneAddresses::in_line(std::uint64_t address) const {

@@ -52,6 +52,9 @@ class LaneAddresses {
 
     /// Null where they are not a list.
     [[nodiscard]] const std::uint64_t *list() const { return list_; }
+    /// Where they are no list: of lane 0.
+    [[nodiscard]] std::uint64_t first() const { return first_; }
+    [[nodiscard]] std::uint64_t step() const { return step_; }
     [[nodiscard]] std::uint64_t operator[](std::uint32_t lane) const {
         return list_ ? list_[lane] : first_ + lane * step_;
     }
@@ -61,7 +64,6 @@ class LaneAddresses {
     [[nodiscard]] AddressSpan span(std::uint32_t mask) const;
     /// all_aligned()
     [[nodiscard]] bool are_aligned(std::uint32_t mask, std::uint32_t bytes) const;
-    void find_places(PlacesInLine &places) const;
     /// lanes_in_line()
     [[nodiscard]] std::uint32_t in_line(std::uint64_t address) const;
 

@@ -14,10 +14,10 @@ using rt::WatchKind;
 namespace {
 
 /// Byte by byte, where lanes have parts of words or share them.
-void find_bytes(LineAccess &line) {
+void find_bytes(LineAccess &line, const PlacesInLine &places) {
     std::array<std::uint8_t, kLineWords> seen{};
     for (std::uint32_t left = line.lanes; left != 0; left &= left - 1)
-        for_each_word(line.place_of[std::countr_zero(left)], line.bytes,
+        for_each_word(places[std::countr_zero(left)], line.bytes,
                       [&](std::uint64_t at, std::uint32_t bytes) {
                           const std::uint64_t word = at / kWordBytes;
                           line.several |= std::uint32_t{(seen[word] & bytes) != 0} << word;
@@ -26,12 +26,12 @@ void find_bytes(LineAccess &line) {
                       });
 }
 
-void find_words(LineAccess &line) {
-    const LaneWords found = check::words_of(line.place_of, line.lanes, line.bytes / kWordBytes);
+void find_words(LineAccess &line, const PlacesInLine &places) {
+    const LaneWords found = check::words_of(places, line.lanes, line.bytes / kWordBytes);
     line.words = found.words;
     line.several = line.whole = 0;
     if (line.bytes < kWordBytes || found.shared)
-        find_bytes(line);
+        find_bytes(line, places);
     else
         line.whole = line.words;
 }
@@ -108,16 +108,32 @@ Cell *BlockChecks::words_of(const Line &line, Space space) {
 namespace {
 
 /// The lanes that access one of `words`.
-std::uint32_t lanes_of_words(const LineAccess &line, std::uint32_t words) {
+std::uint32_t lanes_of_words(const LineAccess &line, const PlacesInLine &places,
+                             std::uint32_t words) {
     std::uint32_t begins = words; // of accesses that hold one of them
     for (unsigned word = 1; word < line.bytes / kWordBytes; ++word)
         begins |= words >> word;
-    return lanes_of(line.place_of, begins);
+    return lanes_of(places, begins);
+}
+
+/// Whether each lane of `now` that accesses one of `words` comes back to the bytes that it had.
+bool come_back(const LineAccess &before, const PlacesInLine &list_before, const LineAccess &now,
+               const PlacesInLine &list_now, std::uint32_t words) {
+    const bool all = words == now.words;
+    if (all && before.in_step && now.in_step && before.start == now.start &&
+        before.step == now.step)
+        return (now.lanes & ~before.lanes) == 0;
+    const PlacesInLine places = places_of(now, list_now);
+    const std::uint32_t lanes = all ? now.lanes : now.lanes & lanes_of_words(now, places, words);
+    return (lanes & ~(before.lanes & equal_lanes(places_of(before, list_before), places))) == 0;
 }
 
 } // namespace
 
-bool BlockChecks::comes_before(const LineAccess &before, const LineAccess &now) const {
+/// Whether what was done before comes before `now` in all of its words.
+bool BlockChecks::comes_before(const LineMarks &marks, unsigned number, const LineAccess &now,
+                               const PlacesInLine &list) const {
+    const LineAccess &before = marks.accesses[number];
     const std::uint32_t words = before.words & now.words;
     if (words == 0 || !(before.writes || now.writes))
         return true;
@@ -130,16 +146,13 @@ bool BlockChecks::comes_before(const LineAccess &before, const LineAccess &now) 
     if (order_.known_to_all_lanes(now.mark.warp, mark.warp, mark.clock))
         return true;
     // Within a warp, where each lane comes back to its own bytes.
-    if (mark.warp != now.mark.warp || ((before.several | now.several) & words) != 0 ||
-        before.bytes != now.bytes)
-        return false;
-    const std::uint32_t lanes =
-        words == now.words ? now.lanes : now.lanes & lanes_of_words(now, words);
-    return (lanes & ~(before.lanes & equal_lanes(before.place_of, now.place_of))) == 0;
+    return mark.warp == now.mark.warp && ((before.several | now.several) & words) == 0 &&
+           before.bytes == now.bytes && come_back(before, marks.lists[number], now, list, words);
 }
 
 /// False where the words have to be looked at one by one.
-bool BlockChecks::marks_line(const LineAccess &now, LineMarks &marks, Space space) {
+bool BlockChecks::marks_line(const LineAccess &now, const PlacesInLine &list, LineMarks &marks,
+                             Space space) {
     const std::uint32_t run = run_of(space);
     if (marks.run != run) {
         if (!is_ours(marks.run, space))
@@ -150,9 +163,45 @@ bool BlockChecks::marks_line(const LineAccess &now, LineMarks &marks, Space spac
     if (marks.by_words || (now.writes && !now.mark.atomic && now.several != 0))
         return false;
     for (std::uint32_t left = marks.used; left != 0; left &= left - 1)
-        if (!comes_before(marks.accesses[std::countr_zero(left)], now))
+        if (!comes_before(marks, static_cast<unsigned>(std::countr_zero(left)), now, list))
             return false;
-    return marks.add(now);
+    return marks.add(now, list);
+}
+
+/// Calls each(now, line, address) for the lines that the lanes in `mask` access, of which `now` has
+/// what is the same in all of them. `address` is that of one of the line's lanes.
+template <class Each>
+void BlockChecks::for_each_line(LineAccess now, const LaneAddresses &addresses, std::uint32_t mask,
+                                const AddressSpan &span, Space space, PlacesInLine &list,
+                                Each each) {
+    const bool row = addresses.are_adjacent(now.bytes);
+    const bool in_one_line = span.first / kLineBytes == span.last / kLineBytes;
+    now.in_step = !addresses.list();
+    if (now.in_step) {
+        now.start = static_cast<std::uint8_t>(addresses.first());
+        now.step = static_cast<std::uint8_t>(addresses.step());
+    } else {
+        find_places(addresses.list(), list);
+    }
+    // Where all lanes access one place, two stand for all.
+    if (span.uniform)
+        mask = (mask & (~mask + 1)) | std::bit_floor(mask);
+    while (mask != 0) {
+        const std::uint64_t address = addresses[static_cast<unsigned>(std::countr_zero(mask))];
+        if (row) {
+            now.lanes = row_in_line(mask, address, now.bytes);
+            find_words_of_row(now, address);
+        } else {
+            now.lanes = in_one_line ? mask : mask & addresses.in_line(address);
+            if (span.uniform && now.bytes >= kWordBytes)
+                find_words_of_place(now, address);
+            else
+                find_words(now, places_of(now, list));
+        }
+        each(now, space == Space::Shared ? shared_marks_.line(address - window_of(space))
+                                         : cursor_.line(address));
+        mask &= ~now.lanes;
+    }
 }
 
 /// Whether it is of whole lines' parts: each lane in one space and, by its alignment, in one line.
@@ -165,42 +214,60 @@ bool BlockChecks::is_of_lines(const WarpAccess &access) const {
             shared_marks_.holds(access.span.last - window_of(Space::Shared)));
 }
 
+void BlockChecks::mark_words(const WarpAccess &access, const Line &line, Space space,
+                             std::uint32_t lanes) {
+    if (access.span.uniform && access.site.kind != WatchKind::Load)
+        lanes = access.mask;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+        mark_words(access, line, space, lane, access.addresses[lane] - window_of(space),
+                   access.bytes);
+    }
+}
+
 void BlockChecks::mark_lines(const WarpAccess &access) {
     const Space space = *access.space;
-    const std::uint64_t window = window_of(space);
-    // Where all lanes access one place, two stand for all.
-    std::uint32_t left = access.mask;
-    if (access.span.uniform)
-        left = (left & (~left + 1)) | std::bit_floor(left);
     LineAccess now;
     now.mark = access.mark;
     now.bytes = static_cast<std::uint8_t>(access.bytes);
     now.writes = access.site.kind != WatchKind::Load;
-    const LaneAddresses &addresses = access.addresses;
-    addresses.find_places(now.place_of);
-    const bool in_one_line = access.span.first / kLineBytes == access.span.last / kLineBytes;
-    while (left != 0) {
-        const std::uint64_t address = addresses[static_cast<unsigned>(std::countr_zero(left))];
-        if (addresses.are_adjacent(access.bytes)) {
-            now.lanes = row_in_line(left, address, access.bytes);
-            find_words_of_row(now, address);
-        } else {
-            now.lanes = in_one_line ? left : left & addresses.in_line(address);
-            if (access.span.uniform && access.bytes >= kWordBytes)
-                find_words_of_place(now, address);
-            else
-                find_words(now);
-        }
-        const Line line =
-            space == Space::Shared ? shared_marks_.line(address - window) : cursor_.line(address);
-        if (!marks_line(now, *line.marks, space))
-            for (std::uint32_t lanes = now.writes && access.span.uniform ? access.mask : now.lanes;
-                 lanes != 0; lanes &= lanes - 1) {
-                const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
-                mark_words(access, line, space, lane, addresses[lane] - window, access.bytes);
-            }
-        left &= ~now.lanes;
-    }
+    PlacesInLine list;
+    for_each_line(now, access.addresses, access.mask, access.span, space, list,
+                  [&](const LineAccess &at, const Line &line) {
+                      if (!marks_line(at, list, *line.marks, space))
+                          mark_words(access, line, space, at.lanes);
+                  });
+}
+
+// The usual access, by the shortest way: check() would come to the same.
+bool BlockChecks::marks_at_once(rt::WatchSite &site, std::uint32_t mask,
+                                const LaneAddresses &addresses, const std::byte *values) {
+    const std::uint32_t bytes = site.bytes * site.count, warp = state_.warp_index;
+    const bool shared = site.space == rt::WatchSpace::Shared;
+    if (!only_orders_ || (!shared && site.space != rt::WatchSpace::Global) ||
+        (site.kind != WatchKind::Load && site.kind != WatchKind::Store) || site.strong ||
+        site.async || strong_reads_[warp].mask != 0 || (shared && phase_reads_.only_reads()) ||
+        bytes > kLineBytes || !std::has_single_bit(bytes) || !addresses.are_aligned(mask, bytes))
+        return false;
+    const Space space = shared ? Space::Shared : Space::Global;
+    const std::uint64_t window = window_of(space);
+    const AddressSpan span = addresses.span(mask);
+    if (shared ? window % kLineBytes != 0 || !shared_marks_.holds(span.last - window)
+               : conflicts_with_transfer(site, span, bytes))
+        return false;
+    LineAccess now;
+    now.mark = mark_of(site, number_of(site), warp, order_.clock(warp));
+    now.bytes = static_cast<std::uint8_t>(bytes);
+    now.writes = site.kind == WatchKind::Store;
+    PlacesInLine list;
+    for_each_line(
+        now, addresses, mask, span, space, list, [&](const LineAccess &at, const Line &line) {
+            if (!marks_line(at, list, *line.marks, space))
+                mark_words(warp_access(site, mask, addresses, values, warp, order_.clock(warp)),
+                           line, space, at.lanes);
+        });
+    cursor_.release();
+    return true;
 }
 
 } // namespace softcuda::check

@@ -190,15 +190,20 @@ void BlockChecks::check_against_launch(const WarpAccess &access, const Cell &cel
     }
 }
 
-/// Copies and fills of other streams.
-void BlockChecks::check_transfers(const WarpAccess &access) {
+/// With copies and fills of other streams, as far as the lanes' addresses together tell.
+bool BlockChecks::conflicts_with_transfer(const rt::WatchSite &site, const AddressSpan &span,
+                                          std::uint32_t bytes) {
     const Accessor *mine = launch_.accessor();
-    if (!mine || access.space != Space::Global)
+    return mine && open_ranges_.conflict(mine->order, span.first, span.last + bytes,
+                                         site.kind != WatchKind::Load);
+}
+
+void BlockChecks::check_transfers(const WarpAccess &access) {
+    if (access.space != Space::Global ||
+        !conflicts_with_transfer(access.site, access.span, access.bytes))
         return;
+    const Accessor *mine = launch_.accessor();
     const bool writes = access.site.kind != WatchKind::Load;
-    if (!open_ranges_.conflict(mine->order, access.span.first, access.span.last + access.bytes,
-                               writes))
-        return;
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const std::uint64_t address = access.addresses[lane];

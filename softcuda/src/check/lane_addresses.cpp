@@ -80,8 +80,12 @@ SCU_CLONES std::uint32_t lanes_in_line(const std::uint64_t *addresses, std::uint
 
 SCU_CLONES LaneWords words_of(const PlacesInLine &places, std::uint32_t mask, unsigned width) {
     std::uint32_t bits = 0;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        bits |= (mask >> lane & 1u) << places[lane] / 4;
+    if (constexpr int kFew = 6; __builtin_popcount(mask) <= kFew)
+        for (std::uint32_t left = mask; left != 0; left &= left - 1)
+            bits |= 1u << places[static_cast<unsigned>(std::countr_zero(left))] / 4;
+    else
+        for (unsigned lane = 0; lane < kLanes; ++lane)
+            bits |= (mask >> lane & 1u) << places[lane] / 4;
     const bool shared = __builtin_popcount(bits) != __builtin_popcount(mask);
     for (unsigned step = 1; step < width; step *= 2)
         bits |= bits << step;
@@ -134,13 +138,18 @@ bool LaneAddresses::are_aligned(std::uint32_t mask, std::uint32_t bytes) const {
     return (low_bits & (bytes - 1)) == 0;
 }
 
-std::uint32_t LaneAddresses::in_line(std::uint64_t address) const {
+std::uint32_t LaneAddresses::in_line(std::uint32_t lanes) const {
+    const auto lowest = static_cast<unsigned>(std::countr_zero(lanes));
+    const std::uint64_t address = (*this)[lowest];
     if (list_)
-        return lanes_in_line(list_, address);
-    std::uint32_t lanes = 0;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        lanes |= std::uint32_t{(*this)[lane] / 128 == address / 128} << lane;
-    return lanes;
+        return lanes & lanes_in_line(list_, address);
+    if (step_ == 0)
+        return lanes;
+    const bool upward = static_cast<std::int64_t>(step_) > 0;
+    const std::uint64_t distance = upward ? step_ : 0 - step_;
+    const std::uint64_t room = upward ? 127 - address % 128 : address % 128;
+    const std::uint64_t end = lowest + (distance > room ? 0 : room / distance) + 1;
+    return end >= kLanes ? lanes : lanes & ((1u << end) - 1);
 }
 
 } // namespace softcuda::check

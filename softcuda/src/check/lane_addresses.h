@@ -64,8 +64,9 @@ class LaneAddresses {
     [[nodiscard]] AddressSpan span(std::uint32_t mask) const;
     /// all_aligned()
     [[nodiscard]] bool are_aligned(std::uint32_t mask, std::uint32_t bytes) const;
-    /// lanes_in_line()
-    [[nodiscard]] std::uint32_t in_line(std::uint64_t address) const;
+    /// Those of `lanes` in the line that the lowest of them is in. Where all are in step, no lane
+    /// in between is left out.
+    [[nodiscard]] std::uint32_t in_line(std::uint32_t lanes) const;
 
   private:
     const std::uint64_t *list_ = nullptr;

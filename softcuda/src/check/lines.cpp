@@ -26,7 +26,17 @@ void find_bytes(LineAccess &line, const PlacesInLine &places) {
                       });
 }
 
+/// The words of lanes that access one place.
+void find_words_of_place(LineAccess &line, std::uint64_t place) {
+    const unsigned words = line.bytes / kWordBytes;
+    line.words = line.whole = static_cast<std::uint32_t>(((std::uint64_t{1} << words) - 1)
+                                                         << place % kLineBytes / kWordBytes);
+    line.several = (line.lanes & (line.lanes - 1)) != 0 ? line.words : 0;
+}
+
 void find_words(LineAccess &line, const PlacesInLine &places) {
+    if (std::has_single_bit(line.lanes) && line.bytes >= kWordBytes)
+        return find_words_of_place(line, places[std::countr_zero(line.lanes)]);
     const LaneWords found = check::words_of(places, line.lanes, line.bytes / kWordBytes);
     line.words = found.words;
     line.several = line.whole = 0;
@@ -60,21 +70,6 @@ void find_words_of_row(LineAccess &line, std::uint64_t address) {
         if (left & 1)
             line.words |= static_cast<std::uint32_t>(((std::uint64_t{1} << words) - 1) << word);
     line.whole = line.words;
-}
-
-/// The words of lanes that access one place.
-void find_words_of_place(LineAccess &line, std::uint64_t address) {
-    const unsigned words = line.bytes / kWordBytes;
-    line.words = line.whole = static_cast<std::uint32_t>(((std::uint64_t{1} << words) - 1)
-                                                         << address % kLineBytes / kWordBytes);
-    line.several = (line.lanes & (line.lanes - 1)) != 0 ? line.words : 0;
-}
-
-/// The lanes from that of `address` on that lie in its line, of lanes that lie side by side.
-std::uint32_t row_in_line(std::uint32_t lanes, std::uint64_t address, std::uint32_t bytes) {
-    const std::uint64_t end = static_cast<unsigned>(std::countr_zero(lanes)) +
-                              (kLineBytes - address % kLineBytes) / bytes;
-    return end >= rt::kWarpSize ? lanes : lanes & ((1u << end) - 1);
 }
 
 } // namespace
@@ -188,16 +183,13 @@ void BlockChecks::for_each_line(LineAccess now, const LaneAddresses &addresses, 
         mask = (mask & (~mask + 1)) | std::bit_floor(mask);
     while (mask != 0) {
         const std::uint64_t address = addresses[static_cast<unsigned>(std::countr_zero(mask))];
-        if (row) {
-            now.lanes = row_in_line(mask, address, now.bytes);
+        now.lanes = in_one_line ? mask : addresses.in_line(mask);
+        if (row)
             find_words_of_row(now, address);
-        } else {
-            now.lanes = in_one_line ? mask : mask & addresses.in_line(address);
-            if (span.uniform && now.bytes >= kWordBytes)
-                find_words_of_place(now, address);
-            else
-                find_words(now, places_of(now, list));
-        }
+        else if (span.uniform && now.bytes >= kWordBytes)
+            find_words_of_place(now, address);
+        else
+            find_words(now, places_of(now, list));
         each(now, space == Space::Shared ? shared_marks_.line(address - window_of(space))
                                          : cursor_.line(address));
         mask &= ~now.lanes;

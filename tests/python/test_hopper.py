@@ -1,4 +1,4 @@
-"""What compute capability 9.0 adds: clusters of blocks.
+"""What compute capability 9.0 adds: clusters of blocks, barriers that count bytes.
 
 Without a GPU these tests run in a process of their own, in which softcuda is such a device.
 """
@@ -207,3 +207,139 @@ def test_a_warp_elects_a_lane_and_moves_registers(hopper):
     lanes, firsts = out.reshape(4, 32) // 2, out.reshape(4, 32) % 2
     assert (lanes == lanes[:, :1]).all() and (firsts.sum(1) == 1).all()
     assert (firsts.argmax(1) == lanes[:, 0]).all()
+
+
+# Barriers in shared memory
+
+PTX = r"""
+    __device__ unsigned shared_address(const void *at)
+    {
+        return static_cast<unsigned>(__cvta_generic_to_shared(at));
+    }
+    __device__ unsigned in_block(const void *at, unsigned rank)
+    {
+        unsigned there;
+        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                     : "=r"(there) : "r"(shared_address(at)), "r"(rank));
+        return there;
+    }
+    __device__ void initialize(unsigned long long *barrier, unsigned count)
+    {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                     :: "r"(shared_address(barrier)), "r"(count));
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    __device__ void arrive(unsigned long long *barrier)
+    {
+        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
+                     :: "r"(shared_address(barrier)) : "memory");
+    }
+    __device__ void arrive_at(unsigned barrier)
+    {
+        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];"
+                     :: "r"(barrier) : "memory");
+    }
+    __device__ void expect(unsigned long long *barrier, unsigned bytes)
+    {
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                     :: "r"(shared_address(barrier)), "r"(bytes) : "memory");
+    }
+    __device__ void wait(unsigned long long *barrier, unsigned parity)
+    {
+        asm volatile("{ .reg .pred p; AGAIN%=: mbarrier.try_wait.parity.acquire.cluster"
+                     ".shared::cta.b64 p, [%0], %1; @!p bra AGAIN%=; }"
+                     :: "r"(shared_address(barrier)), "r"(parity) : "memory");
+    }
+    __device__ unsigned cluster_rank()
+    {
+        unsigned rank;
+        asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+        return rank;
+    }
+    __device__ void meet()
+    {
+        asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"
+                     ::: "memory");
+    }
+"""
+
+
+def test_a_barrier_counts_bytes(hopper):
+    count = function_of(
+        PTX
+        + r"""
+        extern "C" __global__ void count(unsigned *out)
+        {
+            __shared__ unsigned long long barrier;
+            unsigned at = shared_address(&barrier), over[6], n = 0;
+            initialize(&barrier, 1);
+            auto test = [&](unsigned parity) {
+                asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;"
+                             "selp.u32 %0, 1, 0, p; }" : "=r"(over[n++]) : "r"(at), "r"(parity));
+            };
+            asm volatile("mbarrier.complete_tx.shared::cta.b64 [%0], 32;" :: "r"(at));
+            test(0);
+            asm volatile("mbarrier.expect_tx.shared::cta.b64 [%0], 32;" :: "r"(at));
+            test(0);
+            arrive(&barrier);
+            test(0);
+            expect(&barrier, 100);
+            test(1);
+            asm volatile("mbarrier.complete_tx.shared::cta.b64 [%0], 60;" :: "r"(at));
+            test(1);
+            asm volatile("mbarrier.complete_tx.shared::cta.b64 [%0], 40;" :: "r"(at));
+            test(1);
+            for (unsigned i = 0; i < 6; i++) out[i] = over[i];
+        }
+        """,
+        "count",
+    )
+    out = np.zeros(6, np.uint32)
+    count(cuda.Out(out), block=(1, 1, 1))
+    assert out.tolist() == [0, 0, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_blocks_pass_values_on_by_barriers(hopper, size):
+    """In each round a block writes into the next block's buffer, when that is empty."""
+    ring = function_of(
+        PTX
+        + r"""
+        extern "C" __global__ void ring(unsigned *out, unsigned size)
+        {
+            __shared__ unsigned long long full, empty;
+            __shared__ unsigned cell[32];
+            const unsigned rank = cluster_rank(), next = (rank + 1) % size;
+            const unsigned before = (rank + size - 1) % size, warp = threadIdx.x / 32;
+            const unsigned lane = threadIdx.x % 32;
+            if (threadIdx.x == 0) initialize(&full, 32), initialize(&empty, 32);
+            meet();
+            for (unsigned round = 0; round < 9; round++) {
+                if (warp == 0) {
+                    wait(&empty, (round & 1) ^ 1);
+                    asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(in_block(cell + lane, next)),
+                                 "r"(rank * 1000 + round * 50 + lane) : "memory");
+                    arrive_at(in_block(&full, next));
+                } else {
+                    wait(&full, round & 1);
+                    out[(blockIdx.x * 9 + round) * 32 + lane] = cell[lane];
+                    arrive_at(in_block(&empty, before));
+                }
+            }
+            meet();
+        }
+        """,
+        "ring",
+    )
+    out = np.zeros((8, 9, 32), np.uint32)
+    ring(
+        cuda.Out(out),
+        np.uint32(size),
+        block=(64, 1, 1),
+        grid=(8, 1),
+        cluster=(size, 1, 1),
+    )
+    block, turn, lane = np.indices(out.shape)
+    before = (block % size + size - 1) % size
+    assert (out == before * 1000 + turn * 50 + lane).all()

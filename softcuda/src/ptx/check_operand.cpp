@@ -124,6 +124,9 @@ std::optional<Mismatch> OperandChecker::check(const OperandRule &rule, const Ope
         return check_vector(rule, operand);
     case OperandShape::Packed:
         return check_packed(rule, operand);
+    case OperandShape::Sink:
+        return operand.is(OperandKind::Sink) ? std::nullopt
+                                             : std::optional(expected(operand, "`_`"));
     case OperandShape::Immediate:
         return check_immediate(rule, operand);
     case OperandShape::Label:

@@ -169,6 +169,10 @@ void read_vector(OperandRule &rule, std::string_view word) {
 
 OperandRule read_operand(std::string_view word) {
     OperandRule rule;
+    if (word == "_") {
+        rule.shape = OperandShape::Sink;
+        return rule;
+    }
     rule.optional = cut_suffix(word, '?');
     rule.relaxed = cut_suffix(word, '*');
     rule.is_destination = cut_prefix(word, "=");

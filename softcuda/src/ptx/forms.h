@@ -40,6 +40,7 @@ enum class OperandShape : std::uint8_t {
     Packed,          ///< P
     Video,           ///< ~T
     Immediate,       ///< #lo..hi
+    Sink,            ///< _
     Label,
     Targets,
     Call,

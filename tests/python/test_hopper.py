@@ -6,34 +6,24 @@ Without a GPU these tests run in a process of their own, in which softcuda is su
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import is_softcuda
+from hopper_ptx import PTX, function_of
 
 import pycuda
 import pycuda.check
 import pycuda.driver as cuda
-from pycuda.compiler import SourceModule
-
-
-@pytest.fixture
-def hopper(device):
-    if device.compute_capability() < (9, 0):
-        pytest.skip("needs compute capability 9.0")
-    return device
-
-
-def function_of(source, name, **options):
-    module = SourceModule(source, no_extern_c=True, **options)
-    return module.get_function(name)
 
 
 def test_all_on_a_software_device_of_9_0(device):
     if not is_softcuda() or device.compute_capability() >= (9, 0):
         pytest.skip("the other tests run in this process")
+    files = sorted(str(file) for file in Path(__file__).parent.glob("test_hopper*.py"))
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
         env=os.environ | {"SOFTCUDA_ARCH": "90"},
         capture_output=True,
         text=True,
@@ -210,59 +200,6 @@ def test_a_warp_elects_a_lane_and_moves_registers(hopper):
 
 
 # Barriers in shared memory
-
-PTX = r"""
-    __device__ unsigned shared_address(const void *at)
-    {
-        return static_cast<unsigned>(__cvta_generic_to_shared(at));
-    }
-    __device__ unsigned in_block(const void *at, unsigned rank)
-    {
-        unsigned there;
-        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-                     : "=r"(there) : "r"(shared_address(at)), "r"(rank));
-        return there;
-    }
-    __device__ void initialize(unsigned long long *barrier, unsigned count)
-    {
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
-                     :: "r"(shared_address(barrier)), "r"(count));
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    }
-    __device__ void arrive(unsigned long long *barrier)
-    {
-        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
-                     :: "r"(shared_address(barrier)) : "memory");
-    }
-    __device__ void arrive_at(unsigned barrier)
-    {
-        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];"
-                     :: "r"(barrier) : "memory");
-    }
-    __device__ void expect(unsigned long long *barrier, unsigned bytes)
-    {
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                     :: "r"(shared_address(barrier)), "r"(bytes) : "memory");
-    }
-    __device__ void wait(unsigned long long *barrier, unsigned parity)
-    {
-        asm volatile("{ .reg .pred p; AGAIN%=: mbarrier.try_wait.parity.acquire.cluster"
-                     ".shared::cta.b64 p, [%0], %1; @!p bra AGAIN%=; }"
-                     :: "r"(shared_address(barrier)), "r"(parity) : "memory");
-    }
-    __device__ unsigned cluster_rank()
-    {
-        unsigned rank;
-        asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-        return rank;
-    }
-    __device__ void meet()
-    {
-        asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"
-                     ::: "memory");
-    }
-"""
 
 
 def test_a_barrier_counts_bytes(hopper):

@@ -301,6 +301,11 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case BarrierClusterArrive:
     case BarrierClusterWait:
         return {lower_cluster, Effect::Branch};
+    case CpAsyncBulk:
+    case CpReduceAsyncBulk:
+    case StAsync:
+    case RedAsync:
+        return {lower_bulk_copy, Effect::Branch};
     case BarSync:
     case BarArrive:
     case BarRed:
@@ -330,6 +335,10 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Applypriority:
     case Discard:
     case Pmevent:
+    // Bulk copies are complete at once.
+    case CpAsyncBulkPrefetch:
+    case CpAsyncBulkCommitGroup:
+    case CpAsyncBulkWaitGroup:
     case GriddepcontrolLaunchDependents:
     case GriddepcontrolWait:
     case Setmaxnreg: // registers are memory here

@@ -278,6 +278,8 @@ std::optional<Mismatch> OperandChecker::check_address(const Operand &operand,
     Space space = plain_space(modifiers_.space);
     if (position == 1 && modifiers_.source_space == SourceSpace::Global)
         space = Space::Global;
+    if (position == 1 && modifiers_.source_space == SourceSpace::SharedCta)
+        space = Space::Shared;
     if (operand.has_register_base()) {
         const Register &reg = function_.registers[operand.index];
         unsigned bits = bits_of(reg.type);

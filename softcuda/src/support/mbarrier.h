@@ -24,4 +24,13 @@ inline constexpr std::uint64_t kTransactions =
 /// What the present phase still waits for.
 inline constexpr std::uint64_t kPending = kTransactions | kMostArrivals;
 
+/// The bits when `less` has been subtracted from arrivals and transactions.
+[[nodiscard]] constexpr std::uint64_t subtract(std::uint64_t bits, std::uint64_t less) {
+    const std::uint64_t left = ((bits - less) & ~kPhase) | (bits & kPhase);
+    if ((left & kPending) != 0)
+        return left;
+    const std::uint64_t expected = left >> kExpectedShift & kMostArrivals;
+    return left + expected + (std::uint64_t{1} << kPhaseShift);
+}
+
 } // namespace softcuda::mbarrier

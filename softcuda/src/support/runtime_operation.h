@@ -13,6 +13,8 @@ enum class RuntimeOperation : std::uint8_t {
     RankOf,          ///< generic address of shared memory -> rank of the block that has it
     FromCluster,     ///< i32 address in shared::cluster -> generic address
     ToCluster,       ///< generic address -> i32 address in shared::cluster
+    BulkCopy,        ///< to, from, bytes[, barrier][, mask]: bulk_copy.h
+    AsyncStore,      ///< to, barrier, elements: bulk_copy.h
     IsClusterShared, ///< generic address -> i32, 1 in the shared memory of a block of the cluster
 };
 

@@ -171,6 +171,8 @@ std::string write_operand(const OperandRule &rule, const Modifiers &modifiers, u
         return write_vector(rule, modifiers, type, number);
     case OperandShape::Packed:
         return position == 0 ? reg(type, 0) : vector_of(packed_element(type), 2, 8);
+    case OperandShape::Tensor:
+        return "[%b64_41, " + vector_of(ScalarType::B32, modifiers.dimensions(), 50) + "]";
     case OperandShape::Sink:
         return "_";
     case OperandShape::Immediate:

@@ -101,10 +101,52 @@ void store(FunctionLowering &f, const ptx::Instruction &i) {
     call(f, RuntimeOperation::AsyncStore, form, operands);
 }
 
+Value *map_address(FunctionLowering &f, const ptx::Operand &map) {
+    Value *address = f.read(map, Scalar::B64);
+    if (!map.symbol)
+        return address;
+    Attributes a;
+    a.space = f.space_of(map.symbol);
+    return f.emit(Opcode::ToGeneric, a, {address});
+}
+
+void push_coordinates(FunctionLowering &f, const ptx::Operand &tensor,
+                      std::vector<Value *> &operands) {
+    for (const ptx::Operand &coordinate : tensor.elements[1].elements)
+        operands.push_back(f.read(coordinate, Scalar::B32));
+}
+
+/// to, tensor, barrier[, mask of blocks], or tensor, from
+void copy_box(FunctionLowering &f, const ptx::Instruction &i) {
+    const ptx::Modifiers &m = i.modifiers;
+    BulkForm form{.element = {element_operation(m.operation), {}},
+                  .arrives = m.completion == ptx::Completion::Mbarrier,
+                  .multicast = m.multicast,
+                  .count = static_cast<std::uint8_t>(m.dimensions())};
+    std::vector<Value *> operands;
+    if (!form.arrives) {
+        const ptx::Operand &tensor = i.operand(0);
+        operands = {map_address(f, tensor.elements[0]),
+                    generic_address(f, i.operand(1), source_space(m.source_space))};
+        push_coordinates(f, tensor, operands);
+        return call(f, RuntimeOperation::TensorStore, form, operands);
+    }
+    const ptx::Operand &tensor = i.operand(1);
+    operands = {generic_address(f, i.operand(0), m.space), map_address(f, tensor.elements[0]),
+                generic_address(f, i.operand(2), m.space)};
+    push_coordinates(f, tensor, operands);
+    if (form.multicast)
+        operands.push_back(f.builder().resize(f.read(i.operand(3), Scalar::U16), Type::I32, false));
+    call(f, RuntimeOperation::TensorLoad, form, operands);
+}
+
 } // namespace
 
 void lower_bulk_copy(FunctionLowering &f, const ptx::Instruction &i) {
-    if (i.opcode == ptx::Opcode::StAsync || i.opcode == ptx::Opcode::RedAsync)
+    if (i.opcode == ptx::Opcode::CpAsyncBulkTensor ||
+        i.opcode == ptx::Opcode::CpReduceAsyncBulkTensor)
+        copy_box(f, i);
+    else if (i.opcode == ptx::Opcode::StAsync || i.opcode == ptx::Opcode::RedAsync)
         store(f, i);
     else
         copy(f, i);

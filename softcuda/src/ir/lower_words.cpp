@@ -303,6 +303,8 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
         return {lower_cluster, Effect::Branch};
     case CpAsyncBulk:
     case CpReduceAsyncBulk:
+    case CpAsyncBulkTensor:
+    case CpReduceAsyncBulkTensor:
     case StAsync:
     case RedAsync:
         return {lower_bulk_copy, Effect::Branch};
@@ -337,6 +339,7 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Pmevent:
     // Bulk copies are complete at once.
     case CpAsyncBulkPrefetch:
+    case CpAsyncBulkPrefetchTensor:
     case CpAsyncBulkCommitGroup:
     case CpAsyncBulkWaitGroup:
     case GriddepcontrolLaunchDependents:

@@ -84,7 +84,8 @@ class FormChecker {
                                  in_backticks(instruction_.spelling) + ": " + wrong->message;
                 return wrong;
             }
-            address_position += rule.shape == OperandShape::Address;
+            address_position +=
+                rule.shape == OperandShape::Address || rule.shape == OperandShape::Tensor;
             progress_ = i + 1;
         }
         return check_count(operands.size());

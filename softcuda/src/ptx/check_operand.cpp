@@ -120,6 +120,8 @@ std::optional<Mismatch> OperandChecker::check(const OperandRule &rule, const Ope
         return check_address(operand, position);
     case OperandShape::Texture:
         return check_texture(operand);
+    case OperandShape::Tensor:
+        return check_tensor(operand);
     case OperandShape::Vector:
         return check_vector(rule, operand);
     case OperandShape::Packed:
@@ -401,6 +403,22 @@ std::optional<Mismatch> OperandChecker::check_texture(const Operand &operand) co
             return expected(handle, "the name of a texture or a 64-bit handle");
     }
     return check_coordinates(operand.elements.back());
+}
+
+/// `[map, {x, y}]`: a generic address, and a coordinate for each dimension.
+std::optional<Mismatch> OperandChecker::check_tensor(const Operand &operand) const {
+    if (!operand.is(OperandKind::Tuple) || operand.elements.size() != 2)
+        return expected(operand, "a tensor map and coordinates in brackets");
+    const Operand &map = operand.elements[0], &place = operand.elements[1];
+    const bool is_address =
+        map.is(OperandKind::Register) && bits_of(function_.registers[map.index].type) == 64;
+    if (!is_address && !map.is(OperandKind::Symbol))
+        return expected(map, "the address of a tensor map in a 64-bit register");
+    OperandRule rule;
+    rule.shape = OperandShape::Vector;
+    rule.type = {OperandType::Source::Named, 0, ScalarType::B32};
+    rule.count = static_cast<std::uint8_t>(modifiers_.dimensions());
+    return check_vector(rule, place);
 }
 
 std::optional<Mismatch> OperandChecker::check_coordinates(const Operand &operand) const {

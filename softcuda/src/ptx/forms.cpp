@@ -183,6 +183,8 @@ OperandRule read_operand(std::string_view word) {
         word.remove_suffix(2);
     if (word == "[m]") {
         rule.shape = OperandShape::Address;
+    } else if (word == "[T]") {
+        rule.shape = OperandShape::Tensor;
     } else if (word == "[t]") {
         rule.shape = OperandShape::Texture;
     } else if (word == "label") {

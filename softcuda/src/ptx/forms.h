@@ -41,6 +41,7 @@ enum class OperandShape : std::uint8_t {
     Video,           ///< ~T
     Immediate,       ///< #lo..hi
     Sink,            ///< _
+    Tensor,          ///< [T]
     Label,
     Targets,
     Call,

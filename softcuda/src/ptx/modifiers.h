@@ -72,6 +72,12 @@ struct Modifiers {
     unsigned vector_width() const {
         return vector == VectorWidth::None ? 1 : 1u << static_cast<unsigned>(vector);
     }
+    /// Of a tensor, 1 to 5.
+    unsigned dimensions() const {
+        return geometry >= Geometry::D1 && geometry <= Geometry::D5
+                   ? 1 + static_cast<unsigned>(geometry) - static_cast<unsigned>(Geometry::D1)
+                   : 0;
+    }
     bool operator==(const Modifiers &) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include "rt/cluster.h"
 #include "rt/kernel_services.h"
+#include "rt/resident_block.h"
 #include "rt/watch.h"
 #include "support/mbarrier.h"
 
@@ -64,6 +65,11 @@ void LaneCaller::require_shared(std::uint64_t address, std::uint64_t bytes,
                                 const char *what) const {
     if (!cluster_contains(worker_, address, bytes))
         fail(Fault::IllegalAddress, address, "%s is not in shared memory of the cluster", what);
+}
+
+std::uint64_t LaneCaller::offset_in_block(std::uint64_t address) const {
+    const ResidentBlock *owner = ResidentBlock::of(worker_).cluster().owner_of(address, 1);
+    return address - reinterpret_cast<std::uint64_t>(owner->shared());
 }
 
 std::uint64_t LaneCaller::in_block(std::uint64_t address, std::uint32_t rank) const {

@@ -27,6 +27,8 @@ class LaneCaller {
     /// ended. `what` names them.
     void require_shared(std::uint64_t address, std::uint64_t bytes, const char *what) const;
 
+    /// How far from the begin of its block's shared memory an address there is.
+    [[nodiscard]] std::uint64_t offset_in_block(std::uint64_t address) const;
     /// The same place in the shared memory of the block of that rank.
     [[nodiscard]] std::uint64_t in_block(std::uint64_t address, std::uint32_t rank) const;
     /// An mbarrier counts so many bytes as having come, once.

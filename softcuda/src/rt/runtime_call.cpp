@@ -4,6 +4,7 @@
 #include "rt/bulk_copy.h"
 #include "rt/cluster.h"
 #include "rt/kernel_abi.h"
+#include "rt/tensor_copy.h"
 
 #include <cstring>
 
@@ -60,6 +61,26 @@ void store(const LaneCaller &caller, std::uint32_t variant, const LaneCells &cel
                          values, each * form.count);
 }
 
+TensorPlace place_of(const softcuda::BulkForm &form, const LaneCells &cells, unsigned map,
+                     unsigned first) {
+    TensorPlace place{.map = cells.get<std::uint64_t>(map)};
+    for (unsigned d = 0; d < form.count; d++)
+        place.begin[d] = cells.get<std::int32_t>(first + d);
+    return place;
+}
+
+void load_tensor(const LaneCaller &caller, std::uint32_t variant, const LaneCells &cells) {
+    const softcuda::BulkForm form = softcuda::BulkForm::unpack(variant);
+    const std::uint32_t mask = form.multicast ? cells.get<std::uint32_t>(3 + form.count) : 0;
+    load_box(caller, form, place_of(form, cells, 1, 3), cells.get<std::uint64_t>(0),
+             cells.get<std::uint64_t>(2), mask);
+}
+
+void store_tensor(const LaneCaller &caller, std::uint32_t variant, const LaneCells &cells) {
+    const softcuda::BulkForm form = softcuda::BulkForm::unpack(variant);
+    store_box(caller, form, place_of(form, cells, 0, 2), cells.get<std::uint64_t>(1));
+}
+
 void run_lane(const LaneCaller &caller, std::uint32_t word, unsigned lane, const LaneCells &cells) {
     WorkerState *const worker = caller.worker();
     const std::uint32_t variant = word >> 8;
@@ -68,6 +89,10 @@ void run_lane(const LaneCaller &caller, std::uint32_t word, unsigned lane, const
         return copy(caller, variant, cells);
     case RuntimeOperation::AsyncStore:
         return store(caller, variant, cells);
+    case RuntimeOperation::TensorLoad:
+        return load_tensor(caller, variant, cells);
+    case RuntimeOperation::TensorStore:
+        return store_tensor(caller, variant, cells);
     case RuntimeOperation::MapRank:
         return cells.put(
             2, map_rank(worker, cells.get<std::uint64_t>(0), cells.get<std::uint32_t>(1), lane));

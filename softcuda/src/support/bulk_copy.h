@@ -34,7 +34,7 @@ struct BulkForm {
     bool arrives = false;   ///< an mbarrier counts the bytes
     bool multicast = false; ///< to each block of a mask
     bool masked = false;    ///< a mask says which bytes of each 16 are copied
-    std::uint8_t count = 1; ///< elements of an asynchronous store
+    std::uint8_t count = 1; ///< elements of an asynchronous store, dimensions of a tensor
 
     /// As the variant of a RuntimeOperation.
     [[nodiscard]] constexpr std::uint32_t pack() const {

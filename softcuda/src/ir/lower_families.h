@@ -36,7 +36,8 @@ void lower_copy(FunctionLowering &, const ptx::Instruction &); ///< cp.async
 void lower_atomic(FunctionLowering &, const ptx::Instruction &);
 void lower_texture(FunctionLowering &, const ptx::Instruction &); ///< and surfaces
 void lower_warp(FunctionLowering &, const ptx::Instruction &);
-void lower_matrix(FunctionLowering &, const ptx::Instruction &); ///< mma, wmma
+void lower_matrix(FunctionLowering &, const ptx::Instruction &);       ///< mma, wmma
+void lower_group_matrix(FunctionLowering &, const ptx::Instruction &); ///< wgmma
 void lower_matrix_move(FunctionLowering &, const ptx::Instruction &);
 void lower_mbarrier(FunctionLowering &, const ptx::Instruction &);
 void lower_stack(FunctionLowering &, const ptx::Instruction &); ///< alloca

@@ -250,6 +250,8 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case WmmaLoad:
     case WmmaStore:
         return {lower_matrix, Effect::Branch};
+    case WgmmaMma:
+        return {lower_group_matrix, Effect::Branch};
     case Ldmatrix:
     case Stmatrix:
     case Movmatrix:
@@ -337,7 +339,10 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Applypriority:
     case Discard:
     case Pmevent:
-    // Bulk copies are complete at once.
+    // Products of warp groups and bulk copies are complete at once.
+    case WgmmaFence:
+    case WgmmaCommitGroup:
+    case WgmmaWaitGroup:
     case CpAsyncBulkPrefetch:
     case CpAsyncBulkPrefetchTensor:
     case CpAsyncBulkCommitGroup:

@@ -313,6 +313,8 @@ unsigned OperandChecker::count_of(const OperandRule &rule) const {
         return modifiers_.matrix_count == MatrixCount::X4   ? 4
                : modifiers_.matrix_count == MatrixCount::X2 ? 2
                                                             : 1;
+    case CountRule::FromGroup:
+        return modifiers_.group_columns() / (modifiers_.type() == ScalarType::F16 ? 4 : 2);
     case CountRule::Any:
         break;
     }

@@ -183,6 +183,10 @@ OperandRule read_operand(std::string_view word) {
         word.remove_suffix(2);
     if (word == "[m]") {
         rule.shape = OperandShape::Address;
+    } else if (cut_prefix(word, "D:")) {
+        rule.shape = OperandShape::Vector;
+        rule.count_rule = CountRule::FromGroup;
+        rule.type = read_type(word);
     } else if (word == "[T]") {
         rule.shape = OperandShape::Tensor;
     } else if (word == "[t]") {

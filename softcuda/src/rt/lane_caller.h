@@ -38,6 +38,7 @@ class LaneCaller {
                                                       const char *format, ...) const;
 
     [[nodiscard]] WorkerState *worker() const noexcept { return worker_; }
+    [[nodiscard]] unsigned lane() const noexcept { return lane_; }
 
   private:
     [[nodiscard]] bool may_access(std::uint64_t address, std::uint64_t bytes) const;

@@ -4,6 +4,7 @@
 #include "rt/bulk_copy.h"
 #include "rt/cluster.h"
 #include "rt/kernel_abi.h"
+#include "rt/load_factor.h"
 #include "rt/tensor_copy.h"
 
 #include <cstring>
@@ -81,6 +82,14 @@ void store_tensor(const LaneCaller &caller, std::uint32_t variant, const LaneCel
     store_box(caller, form, place_of(form, cells, 0, 2), cells.get<std::uint64_t>(1));
 }
 
+void load_matrix(const LaneCaller &caller, std::uint32_t variant, const LaneCells &cells) {
+    const softcuda::FactorForm form = softcuda::FactorForm::unpack(variant);
+    FactorRegisters registers;
+    load_factor(caller, form, cells.get<std::uint64_t>(0), registers);
+    for (unsigned r = 0; r < form.registers; r++)
+        cells.put(1 + r, registers[r]);
+}
+
 void run_lane(const LaneCaller &caller, std::uint32_t word, unsigned lane, const LaneCells &cells) {
     WorkerState *const worker = caller.worker();
     const std::uint32_t variant = word >> 8;
@@ -89,6 +98,8 @@ void run_lane(const LaneCaller &caller, std::uint32_t word, unsigned lane, const
         return copy(caller, variant, cells);
     case RuntimeOperation::AsyncStore:
         return store(caller, variant, cells);
+    case RuntimeOperation::LoadFactor:
+        return load_matrix(caller, variant, cells);
     case RuntimeOperation::TensorLoad:
         return load_tensor(caller, variant, cells);
     case RuntimeOperation::TensorStore:

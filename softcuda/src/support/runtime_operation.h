@@ -15,6 +15,7 @@ enum class RuntimeOperation : std::uint8_t {
     ToCluster,       ///< generic address -> i32 address in shared::cluster
     BulkCopy,        ///< to, from, bytes[, barrier][, mask]: bulk_copy.h
     AsyncStore,      ///< to, barrier, elements: bulk_copy.h
+    LoadFactor,      ///< matrix descriptor -> registers: matrix_factor.h
     TensorLoad,      ///< to, map, barrier, i32 coordinates[, mask]: bulk_copy.h
     TensorStore,     ///< map, from, i32 coordinates: bulk_copy.h
     IsClusterShared, ///< generic address -> i32, 1 in the shared memory of a block of the cluster

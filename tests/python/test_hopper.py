@@ -280,3 +280,102 @@ def test_blocks_pass_values_on_by_barriers(hopper, size):
     block, turn, lane = np.indices(out.shape)
     before = (block % size + size - 1) % size
     assert (out == before * 1000 + turn * 50 + lane).all()
+
+
+# Floats of 8 bits
+
+
+def values_of_codes(exponent_bits, bias):
+    """What the 256 codes of a float of 8 bits stand for; e4m3 has no infinities."""
+    code = np.arange(256)
+    mantissa_bits = 7 - exponent_bits
+    mantissa = (code & (1 << mantissa_bits) - 1) / (1 << mantissa_bits)
+    exponent = code >> mantissa_bits & (1 << exponent_bits) - 1
+    size = np.where(
+        exponent == 0,
+        mantissa * 2.0 ** (1 - bias),
+        (1 + mantissa) * 2.0 ** (exponent - bias),
+    )
+    if exponent_bits == 5:
+        size[exponent == 31] = np.where(mantissa[exponent == 31] == 0, np.inf, np.nan)
+    else:
+        size[code & 0x7F == 0x7F] = np.nan
+    return np.where(code < 128, size, -size).astype(np.float32)
+
+
+@pytest.mark.parametrize("name, bits, bias", [("e4m3", 4, 7), ("e5m2", 5, 15)])
+def test_conversions_of_floats_of_8_bits(hopper, name, bits, bias):
+    widen = function_of(
+        r"""
+        extern "C" __global__ void widen(const unsigned short *codes, unsigned *halves)
+        {
+            asm("cvt.rn.f16x2.NAMEx2 %0, %1;" : "=r"(halves[threadIdx.x]) : "h"(codes[threadIdx.x]));
+        }
+        """.replace("NAME", name),
+        "widen",
+    )
+    values = values_of_codes(bits, bias)
+    halves = np.zeros(256, np.float16)
+    widen(
+        cuda.In(np.arange(256, dtype=np.uint8).view(np.uint16)),
+        cuda.Out(halves.view(np.uint32)),
+        block=(128, 1, 1),
+    )
+    assert np.array_equal(halves.astype(np.float32), values, equal_nan=True)
+
+    shrink = function_of(
+        r"""
+        extern "C" __global__ void shrink(const unsigned *halves, unsigned short *codes)
+        {
+            asm("cvt.rn.satfinite.NAMEx2.f16x2 %0, %1;" : "=h"(codes[threadIdx.x])
+                : "r"(halves[threadIdx.x]));
+        }
+        """.replace("NAME", name),
+        "shrink",
+    )
+    codes = np.zeros(256, np.uint8)
+    shrink(
+        cuda.In(halves.view(np.uint32)),
+        cuda.Out(codes.view(np.uint16)),
+        block=(128, 1, 1),
+    )
+    is_number = np.isfinite(values)
+    assert (codes == np.arange(256))[is_number].all()
+
+    finite = values[:128][np.isfinite(values[:128])]
+    middles = (finite[1:] + finite[:-1]) / 2
+    samples = np.concatenate(
+        [
+            finite,
+            middles,
+            np.nextafter(middles, np.float32(0)),
+            np.nextafter(middles, np.float32(1e9)),
+            np.float32([finite[-1] * 2, 1e30, np.inf]),
+        ]
+    ).astype(np.float32)
+    distance = np.abs(finite[None].astype(np.float64) - samples[:, None])
+    odd = np.arange(finite.size) & 1
+    wanted = np.array([np.lexsort((odd, row))[0] for row in distance])
+    wanted[samples > finite[-1]] = finite.size - 1
+    narrow = function_of(
+        r"""
+        extern "C" __global__ void narrow(const float *values, unsigned short *codes, int count)
+        {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < count)
+                asm("cvt.rn.satfinite.NAMEx2.f32 %0, %1, %2;"
+                    : "=h"(codes[i]) : "f"(-values[i]), "f"(values[i]));
+        }
+        """.replace("NAME", name),
+        "narrow",
+    )
+    codes = np.zeros(samples.size, np.uint16)
+    narrow(
+        cuda.In(samples),
+        cuda.Out(codes),
+        np.int32(samples.size),
+        block=(128, 1, 1),
+        grid=(-(-samples.size // 128), 1),
+    )
+    assert (codes & 0xFF == wanted).all()
+    assert (codes >> 8 == wanted | 0x80).all()

@@ -281,3 +281,53 @@ def test_maps_that_cannot_be(hopper):
     ]:
         assert encode(**(good | change))[0] == invalid, change
     assert encode(**(good | {"dtype": "i4", "nan": True}))[0] == invalid
+
+
+def test_a_kernel_changes_a_map(hopper):
+    """A map of another tensor is changed in shared memory and copied back, as grouped products do."""
+    change = function_of(
+        TENSOR
+        + r"""
+        extern "C" __global__ void change(Map *map, const void *tensor)
+        {
+            __shared__ alignas(128) Map own;
+            own.bytes[threadIdx.x] = map->bytes[threadIdx.x];
+            own.bytes[threadIdx.x + 32] = map->bytes[threadIdx.x + 32];
+            own.bytes[threadIdx.x + 64] = map->bytes[threadIdx.x + 64];
+            own.bytes[threadIdx.x + 96] = map->bytes[threadIdx.x + 96];
+            __syncwarp();
+            if (threadIdx.x == 0) {
+                const unsigned at = shared_address(&own);
+                #define REPLACE(field, type, constraint, value)                                        \
+                    asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type ", %1;"    \
+                                 :: "r"(at), constraint(value) : "memory")
+                REPLACE("global_address", "b64 [%0]", "l", tensor);
+                REPLACE("global_dim", "b32 [%0], 0", "r", 48);
+                REPLACE("global_dim", "b32 [%0], 1", "r", 10);
+                REPLACE("global_stride", "b64 [%0], 0", "l", 48ull * 4);
+                REPLACE("box_dim", "b32 [%0], 1", "r", 4);
+                REPLACE("element_stride", "b32 [%0], 1", "r", 2);
+                asm volatile("tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;"
+                             :: "r"(at) : "memory");
+            }
+            __syncwarp();
+            asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu"
+                         ".sync.aligned [%0], [%1], 128;"
+                         :: "l"(map), "r"(shared_address(&own)) : "memory");
+        }
+        """,
+        "change",
+        arch="sm_90a",
+    )
+    first, second = (
+        random_tensor((20, 64), np.int32),
+        random_tensor((10, 48), np.int32, 9),
+    )
+    memory = [cuda.to_device(first), cuda.to_device(second)]
+    encoded = cuda.to_device(tensor_map(memory[0], first, (16, 8), swizzle=64))
+    change(encoded, memory[1], block=(32, 1, 1))
+    out = np.zeros(128, np.uint8)
+    cuda.memcpy_dtoh(out, encoded)
+    wanted = box_of(second, (40, 5), (16, 4), (1, 2))
+    raw = load_box(out, (40, 5), wanted.nbytes)
+    assert (raw.view(np.int32).reshape(wanted.shape) == wanted).all()

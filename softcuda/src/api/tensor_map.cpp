@@ -30,12 +30,6 @@ void require_usable(const TensorMap &map, const char *function) {
     device::require(!fault, CUDA_ERROR_INVALID_VALUE);
 }
 
-/// A number of the map, cut to its member's type; too large a one becomes 0, which no map may have.
-template <class Number, class Wide> Number fitting(Wide value) {
-    const auto cut = static_cast<Number>(value);
-    return cut == value ? cut : Number{0};
-}
-
 } // namespace
 
 CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank,

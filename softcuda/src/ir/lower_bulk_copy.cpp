@@ -1,4 +1,4 @@
-// lower_bulk_copy.cpp -- cp.async.bulk, cp.reduce.async.bulk, st.async and red.async.
+// lower_bulk_copy.cpp -- cp.async.bulk, cp.reduce.async.bulk, st.async, red.async and tensormap.
 //
 // A function of the runtime carries them out for each lane that executes them, with generic
 // addresses. It is done when the instruction is: bytes that an mbarrier expects have come, and
@@ -7,6 +7,7 @@
 
 #include "support/bulk_copy.h"
 #include "support/runtime_operation.h"
+#include "support/tensor_map.h"
 
 namespace softcuda::ir {
 
@@ -140,11 +141,54 @@ void copy_box(FunctionLowering &f, const ptx::Instruction &i) {
     call(f, RuntimeOperation::TensorLoad, form, operands);
 }
 
+TensorMapField::Kind field_kind(ptx::TensorField field) {
+    using Kind = TensorMapField::Kind;
+    switch (field) {
+    case ptx::TensorField::GlobalAddress:
+        return Kind::Address;
+    case ptx::TensorField::Rank:
+        return Kind::Rank;
+    case ptx::TensorField::BoxDim:
+        return Kind::Box;
+    case ptx::TensorField::GlobalDim:
+        return Kind::Extent;
+    case ptx::TensorField::GlobalStride:
+        return Kind::Stride;
+    case ptx::TensorField::ElementStride:
+        return Kind::Step;
+    case ptx::TensorField::Elemtype:
+        return Kind::Type;
+    case ptx::TensorField::SwizzleMode:
+        return Kind::Swizzle;
+    default:
+        return Kind::Fill;
+    }
+}
+
+/// [map]{, dimension}, value
+void replace_field(FunctionLowering &f, const ptx::Instruction &i) {
+    const ptx::Modifiers &m = i.modifiers;
+    const ptx::Operand &value = i.operands.back();
+    if (m.tensor_field == ptx::TensorField::InterleaveLayout) {
+        if (value.integer != 0) // there is no other
+            f.error(i, "interleaved layouts of tensors are not available");
+        return;
+    }
+    TensorMapField field{.kind = field_kind(m.tensor_field)};
+    if (i.operands.size() > 2)
+        field.dimension = static_cast<std::uint8_t>(i.operand(1).integer);
+    Value *number = f.builder().resize(f.read(value, scalar(m.type())), Type::I64, false);
+    Value *operands[] = {generic_address(f, i.operand(0), m.space), number};
+    runtime_call(f, runtime_word(RuntimeOperation::ReplaceField, field.pack()), operands, {});
+}
+
 } // namespace
 
 void lower_bulk_copy(FunctionLowering &f, const ptx::Instruction &i) {
-    if (i.opcode == ptx::Opcode::CpAsyncBulkTensor ||
-        i.opcode == ptx::Opcode::CpReduceAsyncBulkTensor)
+    if (i.opcode == ptx::Opcode::TensormapReplace)
+        replace_field(f, i);
+    else if (i.opcode == ptx::Opcode::CpAsyncBulkTensor ||
+             i.opcode == ptx::Opcode::CpReduceAsyncBulkTensor)
         copy_box(f, i);
     else if (i.opcode == ptx::Opcode::StAsync || i.opcode == ptx::Opcode::RedAsync)
         store(f, i);

@@ -307,6 +307,8 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case CpReduceAsyncBulk:
     case CpAsyncBulkTensor:
     case CpReduceAsyncBulkTensor:
+    case TensormapReplace:
+    case TensormapCpFenceproxy:
     case StAsync:
     case RedAsync:
         return {lower_bulk_copy, Effect::Branch};

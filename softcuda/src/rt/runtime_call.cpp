@@ -6,6 +6,7 @@
 #include "rt/kernel_abi.h"
 #include "rt/load_factor.h"
 #include "rt/tensor_copy.h"
+#include "rt/tensor_map_field.h"
 
 #include <cstring>
 
@@ -98,6 +99,9 @@ void run_lane(const LaneCaller &caller, std::uint32_t word, unsigned lane, const
         return copy(caller, variant, cells);
     case RuntimeOperation::AsyncStore:
         return store(caller, variant, cells);
+    case RuntimeOperation::ReplaceField:
+        return replace_field(caller, softcuda::TensorMapField::unpack(variant),
+                             cells.get<std::uint64_t>(0), cells.get<std::uint64_t>(1));
     case RuntimeOperation::LoadFactor:
         return load_matrix(caller, variant, cells);
     case RuntimeOperation::TensorLoad:

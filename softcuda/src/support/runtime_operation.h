@@ -18,6 +18,7 @@ enum class RuntimeOperation : std::uint8_t {
     LoadFactor,      ///< matrix descriptor -> registers: matrix_factor.h
     TensorLoad,      ///< to, map, barrier, i32 coordinates[, mask]: bulk_copy.h
     TensorStore,     ///< map, from, i32 coordinates: bulk_copy.h
+    ReplaceField,    ///< address of a tensor map, i64 value: TensorMapField
     IsClusterShared, ///< generic address -> i32, 1 in the shared memory of a block of the cluster
 };
 

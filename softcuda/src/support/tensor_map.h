@@ -71,4 +71,35 @@ struct TensorMap {
 };
 static_assert(sizeof(TensorMap) == 128);
 
+/// A member of a tensor map that a kernel may change.
+struct TensorMapField {
+    enum class Kind : std::uint8_t {
+        Address,
+        Rank,
+        Box,
+        Extent,
+        Stride,
+        Step,
+        Type,
+        Swizzle,
+        Fill
+    };
+    Kind kind{};
+    std::uint8_t dimension = 0; ///< of Box, Extent and Step; of Stride one less
+
+    /// As the variant of a RuntimeOperation.
+    [[nodiscard]] constexpr std::uint32_t pack() const {
+        return static_cast<std::uint32_t>(kind) | std::uint32_t{dimension} << 4;
+    }
+    [[nodiscard]] static constexpr TensorMapField unpack(std::uint32_t variant) {
+        return {static_cast<Kind>(variant & 15), static_cast<std::uint8_t>(variant >> 4 & 7)};
+    }
+};
+
+/// A number of a map, cut to its member's type; too large a one becomes 0, which no map may have.
+template <class Number, class Wide> [[nodiscard]] constexpr Number fitting(Wide value) {
+    const auto cut = static_cast<Number>(value);
+    return cut == value ? cut : Number{0};
+}
+
 } // namespace softcuda

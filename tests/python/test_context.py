@@ -108,6 +108,7 @@ def test_cache_config(device):
     assert isinstance(cuda.Context.get_cache_config(), cuda.func_cache)
 
 
+@pytest.mark.cuda_check_allow("leak")
 def test_objects_outlive_their_context(device, capfd):
     context = device.make_context()
     memory, stream, event = cuda.mem_alloc(64), cuda.Stream(), cuda.Event()

@@ -195,6 +195,7 @@ def test_copies_to_other_devices(run_program):
     )
 
 
+@pytest.mark.cuda_check_allow("leak")
 def test_scope_of_an_array_whose_context_is_gone(device):
     context = cuda.Device(0).make_context()
     x = gpuarray.zeros(3, np.float32)

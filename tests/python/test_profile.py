@@ -407,7 +407,8 @@ def test_the_page_of_the_docs(device, command, tmp_path, monkeypatch):
         module.get_function("transpose")(array, array, np.int32(256), block=block)
 
     monkeypatch.chdir(tmp_path)
-    names = {"pycuda": pycuda, "array": cuda.mem_alloc(1 << 20), "kernel": kernel}
+    array = cuda.to_device(np.zeros((512, 512), np.float32))
+    names = {"pycuda": pycuda, "array": array, "kernel": kernel}
     exec(of_a_block, names)
     assert [found.name for found in names["profile"].kernels] == ["transpose"]
     assert "Kernel report" in (tmp_path / "report.html").read_text()

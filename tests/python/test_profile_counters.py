@@ -189,6 +189,8 @@ def test_atomics_on_one_address(memory, space, index, waiting):
     __global__ void add(int *out) {{
         {declaration}
         int t = threadIdx.x;
+        s[t] = 0;
+        __syncwarp();
         out[64 + t] = atomicAdd(&s[{index}], t);
     }}"""
     atomic = access_of(profile_of(source, "add", memory), "atomic", space)

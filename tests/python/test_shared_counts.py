@@ -68,6 +68,7 @@ def test_sums(device, word, bins, most):
         assert np.array_equal(out, expected(data, weights, bins, n, most))
 
 
+@pytest.mark.cuda_check_allow("mem")
 def test_beyond_the_table(device):
     """A place behind the counted variable is one in shared memory like any other."""
     source = """

@@ -129,6 +129,7 @@ def test_a_wait_ends_though_others_go_on_launching(device, primary_context):
     __global__ void spin(int *p) { for (int i = 0; i < 2000; ++i) p[threadIdx.x] += i; }
     """).get_function("spin")
     memory, stream, done = cuda.mem_alloc(128), cuda.Stream(), threading.Event()
+    cuda.memset_d8(memory, 0, 128)
     marks = [cuda.Event() for _ in range(16)]
 
     def launch_without_end():

@@ -13,6 +13,7 @@ namespace pycuda {
 template <class T, int Neighbours, class Elements> struct ScanRows {
     const Elements &elements;
     const ScanSpan &span;
+    const T &filler; ///< in the place of elements past the end: results do not depend on it
 
     __device__ unsigned long long first(int row) const {
         return span.first + row * (32 * Neighbours);
@@ -21,10 +22,8 @@ template <class T, int Neighbours, class Elements> struct ScanRows {
         if (span.whole)
             return elements.load(first(row), values);
 #pragma unroll
-        for (int k = 0; k < Neighbours; ++k) { // what stands for those past the end is never used
-            const unsigned long long at = first(row) + k;
-            values[k] = elements.get(at < span.count ? at : span.count - 1);
-        }
+        for (int k = 0; k < Neighbours; ++k)
+            values[k] = first(row) + k < span.count ? elements.get(first(row) + k) : filler;
     }
     __device__ void write(int row, const T (&values)[Neighbours]) const {
         if (span.whole)
@@ -50,9 +49,10 @@ __device__ void scan_tile_rolled(const Elements &elements, unsigned long long co
     const Index start = tile * tile_size;
     const ScanSpan span = {start + warp * (32 * Rows * Neighbours) + lane * Neighbours, count,
                            start + tile_size <= count};
-    const ScanRows<T, Neighbours, Elements> rows{elements, span};
+    const T filler = elements.get(start);
+    const ScanRows<T, Neighbours, Elements> rows{elements, span, filler};
 
-    T carry = elements.get(start); // in lane 0 the total of the rows so far
+    T carry = filler; // in lane 0 the total of the rows so far
 #pragma unroll 1
     for (int row = 0; row < Rows; ++row) {
         T values[Neighbours];

@@ -111,9 +111,9 @@ __device__ __forceinline__ void find_buckets(const U *keys, const FoundPlan *pla
     __shared__ BucketTable table;
     const BucketPlan plan = plans[blockIdx.y].plan;
     const BucketTable &from = plans[blockIdx.y].table;
+    const int cells = static_cast<int>(shifted(U(plan.span), plan.shift)) + 1;
 #pragma unroll 1
-    for (int i = threadIdx.x; i < (plan.bisected ? bucket_cuts : g.targets / 2);
-         i += bucket_threads) {
+    for (int i = threadIdx.x; i < (plan.bisected ? bucket_cuts : cells); i += bucket_threads) {
         if (plan.bisected)
             table.cuts[i] = from.cuts[i];
         else

@@ -8,6 +8,7 @@ import pycuda.driver as cuda
 
 # In the order of CUtensorMapDataType.
 TYPES = ["u1", "u2", "u4", "i4", "u8", "i8", "f2", "f4", "f8", "bfloat16"]
+TYPES += ["f4_ftz", "tf32", "tf32_ftz"]
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 
@@ -17,7 +18,7 @@ def encode(address, dtype, extents, strides, box, steps=None, swizzle=0, nan=Fal
     room = (ctypes.c_byte * 192)()
     at = (ctypes.addressof(room) + 63) // 64 * 64
     driver = ctypes.CDLL(cuda.get_driver_path())
-    name = dtype if dtype == "bfloat16" else np.dtype(dtype).str[1:]
+    name = dtype if dtype in TYPES else np.dtype(dtype).str[1:]
     result = driver.cuTensorMapEncodeTiled(
         ctypes.c_void_p(at),
         TYPES.index(name),

@@ -141,8 +141,8 @@ def test_boxes_come_with_zeros_outside_the_tensor(hopper, shape, begin, box, ste
 
 @pytest.mark.parametrize("shape, begin, box, steps", BOXES)
 def test_boxes_are_stored_within_the_tensor(hopper, shape, begin, box, steps):
-    if steps:
-        pytest.skip("steps are for loads")
+    if steps or min(begin) < 0:
+        pytest.skip("steps and negative coordinates are for loads")
     tensor = random_tensor(shape, np.int32)
     memory = cuda.to_device(tensor)
     new = 1000 + np.arange(np.prod(box), dtype=np.int32).reshape(box[::-1])
@@ -180,7 +180,7 @@ def test_swizzles(hopper, swizzle, dtype):
     assert (out == tensor).all()
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_boxes_come_with_nan_outside_the_tensor(hopper, dtype):
     tensor = random_tensor((10, 16), dtype)
     memory = cuda.to_device(tensor)
@@ -188,6 +188,32 @@ def test_boxes_come_with_nan_outside_the_tensor(hopper, dtype):
     wanted = box_of(tensor, (8, 6), (16, 8), fill=np.nan)
     out = load_box(encoded, (8, 6), wanted.nbytes).view(dtype).reshape(wanted.shape)
     assert np.array_equal(out, wanted, equal_nan=True)
+    assert (out[np.isnan(out)].view(np.uint16) == 0x7FF7).all()
+
+
+# Of f32, and of tf32 as an H100 loads it.
+ROUNDED = {
+    0x3F801000: 0x3F800000,  # between two: to even
+    0x3F803000: 0x3F804000,
+    0x3F801001: 0x3F802000,
+    0xBF800FFF: 0xBF800000,
+    0x7F7FFFFF: 0x7F800000,
+    0x7F800000: 0x7F800000,
+    0xFFDA9DA6: 0x7FFFE000,  # NaN
+    0x00473C8F: 0x00474000,  # denormal
+}
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "tf32"])
+def test_loads_round_to_tf32_and_flush_nothing(hopper, dtype, flushed):
+    tensor = np.array(list(ROUNDED), np.uint32)
+    wanted = list(ROUNDED.values()) if dtype == "tf32" else tensor
+    memory = cuda.to_device(tensor)
+    name = dtype + "_ftz" if flushed else dtype
+    result, encoded = encode(memory, name, tensor.shape, (), tensor.shape)
+    assert result == 0
+    assert (load_box(encoded, (0,), 32).view(np.uint32) == wanted).all()
 
 
 @pytest.mark.parametrize(
@@ -210,6 +236,17 @@ def test_boxes_are_reduced_into_the_tensor(hopper, operation, dtype):
     }[operation]
     tensor[6:, 24:] = combine(tensor[6:, 24:], new[:6, :8])
     assert (out == tensor).all()
+
+
+def test_sums_of_f32_keep_denormals(hopper):
+    tensor = np.full(8, 0x00000003, np.uint32)
+    memory = cuda.to_device(tensor)
+    result, encoded = encode(memory, "f4", tensor.shape, (), tensor.shape)
+    assert result == 0
+    store_box(encoded, (0,), np.full(8, 5, np.uint32).view(np.uint8), ".add")
+    out = np.empty_like(tensor)
+    cuda.memcpy_dtoh(out, memory)
+    assert (out == 8).all()
 
 
 def test_a_map_in_device_memory_and_multicast(hopper):

@@ -96,6 +96,24 @@ void halves(ElementForm form, std::byte *to, const std::byte *from, std::size_t 
     });
 }
 
+template <class Adjust>
+void singles(ElementOperation operation, std::byte *to, const std::byte *from, std::size_t bytes,
+             Adjust adjust) {
+    exchange_all<std::uint32_t>(to, from, bytes, [=](std::uint32_t old, std::uint32_t value) {
+        const float result = adjust(combine_floats(operation, adjust(std::bit_cast<float>(old)),
+                                                   adjust(std::bit_cast<float>(value))));
+        return result == result ? std::bit_cast<std::uint32_t>(result) : kFloatNan;
+    });
+}
+
+/// A NaN stays as it is, the old one first.
+std::uint64_t combine_doubles(ElementOperation operation, std::uint64_t old, std::uint64_t value) {
+    const auto a = std::bit_cast<double>(old), b = std::bit_cast<double>(value);
+    if (a != a || b != b)
+        return a != a ? old : value;
+    return std::bit_cast<std::uint64_t>(combine_floats(operation, a, b));
+}
+
 } // namespace
 
 void reduce_elements(ElementForm form, std::byte *to, const std::byte *from,
@@ -113,19 +131,14 @@ void reduce_elements(ElementForm form, std::byte *to, const std::byte *from,
     case ElementType::BF16:
         return halves(form, to, from, bytes);
     case ElementType::F32:
-        return exchange_all<std::uint32_t>(
-            to, from, bytes, [=](std::uint32_t old, std::uint32_t value) {
-                const float sum =
-                    flushed(combine_floats(form.operation, flushed(std::bit_cast<float>(old)),
-                                           flushed(std::bit_cast<float>(value))));
-                return sum == sum ? std::bit_cast<std::uint32_t>(sum) : kFloatNan;
-            });
+        return singles(form.operation, to, from, bytes, [](float value) { return value; });
+    case ElementType::F32Flushed:
+        return singles(form.operation, to, from, bytes, flushed);
     case ElementType::F64:
-        return exchange_all<std::uint64_t>(
-            to, from, bytes, [=](std::uint64_t old, std::uint64_t value) {
-                return std::bit_cast<std::uint64_t>(combine_floats(
-                    form.operation, std::bit_cast<double>(old), std::bit_cast<double>(value)));
-            });
+        return exchange_all<std::uint64_t>(to, from, bytes,
+                                           [=](std::uint64_t old, std::uint64_t value) {
+                                               return combine_doubles(form.operation, old, value);
+                                           });
     }
 }
 

@@ -28,7 +28,8 @@ struct RowPart {
     std::uint32_t bytes = 0;   ///< 0: the row is outside
 };
 
-TensorMap read_map(const LaneCaller &lane, const BulkForm &form, const TensorPlace &place) {
+TensorMap read_map(const LaneCaller &lane, const BulkForm &form, const TensorPlace &place,
+                   BoxAccess access) {
     TensorMap map;
     if (!guarded_copy(&map, place.map, sizeof map))
         lane.fail(Fault::IllegalAddress, place.map, "there is no tensor map");
@@ -37,6 +38,8 @@ TensorMap read_map(const LaneCaller &lane, const BulkForm &form, const TensorPla
     if (map.rank != form.count)
         lane.fail(Fault::InvalidInstruction, place.map,
                   "a tensor map of %u dimensions, the instruction names %u", map.rank, form.count);
+    if (const char *fault = map.find_fault_of_place(place.begin, access))
+        lane.fail(Fault::InvalidInstruction, place.map, "a box cannot be copied: %s", fault);
     return map;
 }
 
@@ -105,23 +108,26 @@ class SharedRow {
     std::uint32_t bytes_;
 };
 
+/// A NaN as an H100 writes it: these 16 bits in all types.
 void fill(const TensorMap &map, std::byte *row, std::uint32_t bytes) {
+    constexpr std::uint16_t kNan = 0x7ff7;
     if (!map.fills_with_nan) {
         std::memset(row, 0, bytes);
         return;
     }
-    // All bits but the sign, of the type's size.
-    std::memset(row, 0xff, bytes);
-    for (std::uint32_t at = bytes_of(map.type); at <= bytes; at += bytes_of(map.type))
-        row[at - 1] = std::byte{0x7f};
+    for (std::uint32_t at = 0; at < bytes; at += sizeof kNan)
+        std::memcpy(row + at, &kNan, sizeof kNan);
 }
 
-void flush_denormals(std::byte *row, std::uint32_t bytes) {
+/// Rounds f32 to tf32 as an H100 does: to the nearest, to even between two; denormals too.
+void round_to_tf32(std::byte *row, std::uint32_t bytes) {
+    constexpr std::uint32_t kDropped = 0x1fff, kInfinity = 0x7f80'0000, kNan = 0x7fff'e000;
     for (std::uint32_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
         std::uint32_t bits = 0;
         std::memcpy(&bits, row + at, sizeof bits);
-        if ((bits & 0x7f80'0000U) == 0)
-            bits &= 0x8000'0000U;
+        const bool is_nan = (bits & 0x7fff'ffff) > kInfinity;
+        const std::uint32_t rounded = bits + (kDropped >> 1) + (bits >> 13 & 1);
+        bits = is_nan ? kNan : rounded & ~kDropped;
         std::memcpy(row + at, &bits, sizeof bits);
     }
 }
@@ -134,8 +140,8 @@ void load_row(const LaneCaller &lane, const TensorMap &map, const RowPart &part,
         return;
     lane.require(part.address, part.bytes, Access::Load);
     std::memcpy(row + part.skipped, reinterpret_cast<const std::byte *>(part.address), part.bytes);
-    if (map.type == TensorType::F32Flushed || map.type == TensorType::TF32Flushed)
-        flush_denormals(row + part.skipped, part.bytes);
+    if (map.type == TensorType::TF32 || map.type == TensorType::TF32Flushed)
+        round_to_tf32(row + part.skipped, part.bytes);
 }
 
 void require_box(const LaneCaller &lane, const TensorMap &map, const Box &box,
@@ -162,7 +168,7 @@ void deliver(const LaneCaller &lane, const TensorMap &map, const Box &box, std::
 
 void load_box(const LaneCaller &lane, const BulkForm &form, const TensorPlace &place,
               std::uint64_t to, std::uint64_t barrier, std::uint32_t mask) {
-    const TensorMap map = read_map(lane, form, place);
+    const TensorMap map = read_map(lane, form, place, BoxAccess::Load);
     const Box box(map, place);
     if (!form.multicast)
         return deliver(lane, map, box, to, barrier);
@@ -174,13 +180,13 @@ void load_box(const LaneCaller &lane, const BulkForm &form, const TensorPlace &p
 
 void store_box(const LaneCaller &lane, const BulkForm &form, const TensorPlace &place,
                std::uint64_t from) {
-    const TensorMap map = read_map(lane, form, place);
+    const TensorMap map = read_map(lane, form, place, BoxAccess::Store);
     const Box box(map, place);
     ElementForm element = form.element;
     const bool combines = element.operation != ElementOperation::Copy;
-    if (combines && !element_type(map.type, element.type))
+    if (combines && !element_type(map.type, element.operation, element.type))
         lane.fail(Fault::InvalidInstruction, place.map,
-                  "elements of the tensor map's type cannot be combined");
+                  "elements of the tensor map's type cannot be combined by this operation");
     require_box(lane, map, box, from, Access::Load);
     std::byte row[kLongestRow];
     for (std::uint32_t n = 0; n < box.rows(); n++) {

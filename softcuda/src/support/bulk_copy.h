@@ -6,7 +6,8 @@
 namespace softcuda {
 
 enum class ElementOperation : std::uint8_t { Copy, Add, Min, Max, Inc, Dec, And, Or, Xor };
-enum class ElementType : std::uint8_t { U32, S32, U64, S64, F16, BF16, F32, F64 };
+/// F32Flushed: denormal operands and sums are zero.
+enum class ElementType : std::uint8_t { U32, S32, U64, S64, F16, BF16, F32, F64, F32Flushed };
 
 /// What is done with each element: it takes the place of the old one, or is combined with it.
 struct ElementForm {
@@ -22,6 +23,7 @@ struct ElementForm {
     case ElementType::U32:
     case ElementType::S32:
     case ElementType::F32:
+    case ElementType::F32Flushed:
         return 4;
     default:
         return 8;

@@ -10,36 +10,37 @@ unsigned bytes_of(TensorType type) {
     return kBytes[static_cast<unsigned>(type)];
 }
 
-bool element_type(TensorType type, ElementType &out) {
-    switch (type) {
-    case TensorType::U32:
-        out = ElementType::U32;
-        return true;
-    case TensorType::S32:
-        out = ElementType::S32;
-        return true;
-    case TensorType::U64:
-        out = ElementType::U64;
-        return true;
-    case TensorType::S64:
-        out = ElementType::S64;
-        return true;
-    case TensorType::F16:
-        out = ElementType::F16;
-        return true;
-    case TensorType::BF16:
-        out = ElementType::BF16;
-        return true;
-    case TensorType::F32:
-    case TensorType::F32Flushed:
-        out = ElementType::F32;
-        return true;
-    case TensorType::F64:
-        out = ElementType::F64;
-        return true;
-    default:
-        return false;
-    }
+namespace {
+
+/// What an H100 does with elements of a type; it calls all else an illegal instruction.
+struct Combination {
+    TensorType type;
+    ElementType element;
+    std::initializer_list<ElementOperation> operations;
+};
+
+using enum ElementOperation;
+const Combination kCombinations[] = {
+    {TensorType::U32, ElementType::U32, {Add, Min, Max, Inc, Dec, And, Or, Xor}},
+    {TensorType::S32, ElementType::S32, {Add, Min, Max, And, Or, Xor}},
+    {TensorType::U64, ElementType::U64, {Add, Min, Max, And, Or, Xor}},
+    {TensorType::S64, ElementType::S64, {Min, Max}},
+    {TensorType::F16, ElementType::F16, {Add, Min, Max}},
+    {TensorType::BF16, ElementType::BF16, {Add, Min, Max}},
+    {TensorType::F32, ElementType::F32, {Add}},
+    {TensorType::F32Flushed, ElementType::F32Flushed, {Add}},
+    {TensorType::F64, ElementType::F64, {Add}},
+};
+
+} // namespace
+
+bool element_type(TensorType type, ElementOperation operation, ElementType &out) {
+    for (const Combination &row : kCombinations)
+        if (row.type == type) {
+            out = row.element;
+            return std::ranges::find(row.operations, operation) != row.operations.end();
+        }
+    return false;
 }
 
 unsigned span_of(TensorSwizzle swizzle) {
@@ -85,6 +86,17 @@ const char *TensorMap::find_fault() const {
         return "the box's innermost extent is longer than the swizzle's span";
     if (fills_with_nan && !is_float(type))
         return "only tensors of floats can be filled with NaN";
+    return nullptr;
+}
+
+// An H100 refuses both, although the manual does not say so.
+const char *TensorMap::find_fault_of_place(std::span<const std::int32_t> begin,
+                                           BoxAccess access) const {
+    if (begin[0] * static_cast<std::int64_t>(bytes_of(type)) % 16 != 0)
+        return "the box's innermost coordinate is no multiple of 16 bytes";
+    if (access == BoxAccess::Store &&
+        std::ranges::any_of(begin.first(rank), [](std::int32_t at) { return at < 0; }))
+        return "a box that is stored has a negative coordinate";
     return nullptr;
 }
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace softcuda {
 
@@ -29,8 +30,8 @@ enum class TensorType : std::uint8_t {
     Count,
 };
 [[nodiscard]] unsigned bytes_of(TensorType type);
-/// As what elements are added or compared; false where they are not.
-[[nodiscard]] bool element_type(TensorType type, ElementType &out);
+/// As what elements are combined; false where a GPU does not combine them by this operation.
+[[nodiscard]] bool element_type(TensorType type, ElementOperation operation, ElementType &out);
 
 /// How chunks of 16 bytes change places in shared memory. In the order of CUtensorMapSwizzle.
 enum class TensorSwizzle : std::uint8_t { None, Bytes32, Bytes64, Bytes128, Count };
@@ -42,6 +43,8 @@ enum class TensorSwizzle : std::uint8_t { None, Bytes32, Bytes64, Bytes128, Coun
     const std::uint64_t chunks = (std::uint64_t{1} << static_cast<unsigned>(swizzle)) - 1;
     return offset ^ (offset >> 3 & chunks << 4);
 }
+
+enum class BoxAccess : std::uint8_t { Load, Store };
 
 struct TensorMap {
     static constexpr unsigned kMostDimensions = 5;
@@ -62,6 +65,9 @@ struct TensorMap {
 
     /// What makes the map unusable; null: nothing.
     [[nodiscard]] const char *find_fault() const;
+    /// What is wrong with the place of a box; null: nothing.
+    [[nodiscard]] const char *find_fault_of_place(std::span<const std::int32_t> begin,
+                                                  BoxAccess access) const;
     /// How many elements of a dimension a box has in shared memory.
     [[nodiscard]] unsigned count(unsigned dimension) const;
     /// Bytes of a box, as an mbarrier counts them.

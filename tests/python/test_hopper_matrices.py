@@ -147,6 +147,25 @@ def test_scales(hopper, from_registers):
         assert (out == scale * start + sign_a * sign_b * (a @ b.T)).all()
 
 
+@pytest.mark.parametrize("kind", ["e4m3", "e5m2"])
+@pytest.mark.parametrize("from_c", [False, True])
+def test_sums_of_8_bit_floats_have_14_bits(hopper, kind, from_c):
+    """An H100 cuts products to multiples of 2 below 2^14, and so the sum."""
+    a, b = np.zeros((64, 32)), np.zeros((8, 32))
+    start = np.full((64, 8), 2.0**14 * from_c, np.float32)
+    a[:, 0], b[:, 0] = 256 * (not from_c), 64
+    a[:, 1:], b[:, 1] = 1, [1, 2, 3, 4, -1, -2, -3, 0]
+    a[:, 2:], b[0, 2:] = 1, 1  # many of nothing
+    out = multiply(
+        f"m64n8k32.f32.{kind}.{kind}",
+        bits_of(a, kind),
+        bits_of(b, kind),
+        start,
+        options=(1, 1),
+    )
+    assert (out - 2.0**14 == [0, 2, 2, 4, 0, -2, -2, 0]).all()
+
+
 def test_single_bits(hopper):
     random = np.random.default_rng(2)
     a = random.integers(0, 256, (64, 32)).astype(np.uint8)

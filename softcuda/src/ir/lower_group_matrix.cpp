@@ -42,6 +42,7 @@ class GroupProduct {
         form.b = scalar(i.modifiers.types[2]);
         form.c = d_;
         form.conjunction = i.modifiers.logic == ptx::Logic::And;
+        form.coarse = a_ == Scalar::E4M3 || a_ == Scalar::E5M2;
         attributes_.type = d_;
         attributes_.source_type = a_;
         attributes_.satfinite = i.modifiers.satfinite;

@@ -112,5 +112,7 @@ TEST(NewerFunctions, NumbersAndTheRest) {
     EXPECT_EQ(gettid(), static_cast<pid_t>(syscall(SYS_gettid)));
     EXPECT_NE((std::uint64_t{arc4random()} << 32) + arc4random(),
               (std::uint64_t{arc4random()} << 32) + arc4random());
+#ifndef __SANITIZE_ADDRESS__ // its own allocator leaves the numbers at 0
     EXPECT_GT(mallinfo2().uordblks, 0U);
+#endif
 }

@@ -37,6 +37,14 @@ def device(primary_context):
         cuda.Context.synchronize()
 
 
+@pytest.fixture
+def hopper(device):
+    """The first device, if it has what compute capability 9.0 adds."""
+    if device.compute_capability() < (9, 0):
+        pytest.skip("needs compute capability 9.0")
+    return device
+
+
 @pytest.fixture(autouse=True)
 def own_registry_of_types():
     """Names that a test registers for dtypes are forgotten after it."""

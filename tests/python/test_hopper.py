@@ -1,4 +1,4 @@
-"""What compute capability 9.0 adds: clusters of blocks.
+"""What compute capability 9.0 adds: clusters of blocks, barriers that count bytes.
 
 Without a GPU these tests run in a process of their own, in which softcuda is such a device.
 """
@@ -6,34 +6,24 @@ Without a GPU these tests run in a process of their own, in which softcuda is su
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import is_softcuda
+from hopper_ptx import PTX, function_of
 
 import pycuda
 import pycuda.check
 import pycuda.driver as cuda
-from pycuda.compiler import SourceModule
-
-
-@pytest.fixture
-def hopper(device):
-    if device.compute_capability() < (9, 0):
-        pytest.skip("needs compute capability 9.0")
-    return device
-
-
-def function_of(source, name, **options):
-    module = SourceModule(source, no_extern_c=True, **options)
-    return module.get_function(name)
 
 
 def test_all_on_a_software_device_of_9_0(device):
     if not is_softcuda() or device.compute_capability() >= (9, 0):
         pytest.skip("the other tests run in this process")
+    files = sorted(str(file) for file in Path(__file__).parent.glob("test_hopper*.py"))
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
         env=os.environ | {"SOFTCUDA_ARCH": "90"},
         capture_output=True,
         text=True,
@@ -207,3 +197,185 @@ def test_a_warp_elects_a_lane_and_moves_registers(hopper):
     lanes, firsts = out.reshape(4, 32) // 2, out.reshape(4, 32) % 2
     assert (lanes == lanes[:, :1]).all() and (firsts.sum(1) == 1).all()
     assert (firsts.argmax(1) == lanes[:, 0]).all()
+
+
+# Barriers in shared memory
+
+
+def test_a_barrier_counts_bytes(hopper):
+    count = function_of(
+        PTX
+        + r"""
+        extern "C" __global__ void count(unsigned *out)
+        {
+            __shared__ unsigned long long barrier;
+            unsigned at = shared_address(&barrier), over[6], n = 0;
+            initialize(&barrier, 1);
+            auto test = [&](unsigned parity) {
+                asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;"
+                             "selp.u32 %0, 1, 0, p; }" : "=r"(over[n++]) : "r"(at), "r"(parity));
+            };
+            asm volatile("mbarrier.complete_tx.shared::cta.b64 [%0], 32;" :: "r"(at));
+            test(0);
+            asm volatile("mbarrier.expect_tx.shared::cta.b64 [%0], 32;" :: "r"(at));
+            test(0);
+            arrive(&barrier);
+            test(0);
+            expect(&barrier, 100);
+            test(1);
+            asm volatile("mbarrier.complete_tx.shared::cta.b64 [%0], 60;" :: "r"(at));
+            test(1);
+            asm volatile("mbarrier.complete_tx.shared::cta.b64 [%0], 40;" :: "r"(at));
+            test(1);
+            for (unsigned i = 0; i < 6; i++) out[i] = over[i];
+        }
+        """,
+        "count",
+    )
+    out = np.zeros(6, np.uint32)
+    count(cuda.Out(out), block=(1, 1, 1))
+    assert out.tolist() == [0, 0, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_blocks_pass_values_on_by_barriers(hopper, size):
+    """In each round a block writes into the next block's buffer, when that is empty."""
+    ring = function_of(
+        PTX
+        + r"""
+        extern "C" __global__ void ring(unsigned *out, unsigned size)
+        {
+            __shared__ unsigned long long full, empty;
+            __shared__ unsigned cell[32];
+            const unsigned rank = cluster_rank(), next = (rank + 1) % size;
+            const unsigned before = (rank + size - 1) % size, warp = threadIdx.x / 32;
+            const unsigned lane = threadIdx.x % 32;
+            if (threadIdx.x == 0) initialize(&full, 32), initialize(&empty, 32);
+            meet();
+            for (unsigned round = 0; round < 9; round++) {
+                if (warp == 0) {
+                    wait(&empty, (round & 1) ^ 1);
+                    asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(in_block(cell + lane, next)),
+                                 "r"(rank * 1000 + round * 50 + lane) : "memory");
+                    arrive_at(in_block(&full, next));
+                } else {
+                    wait(&full, round & 1);
+                    out[(blockIdx.x * 9 + round) * 32 + lane] = cell[lane];
+                    arrive_at(in_block(&empty, before));
+                }
+            }
+            meet();
+        }
+        """,
+        "ring",
+    )
+    out = np.zeros((8, 9, 32), np.uint32)
+    ring(
+        cuda.Out(out),
+        np.uint32(size),
+        block=(64, 1, 1),
+        grid=(8, 1),
+        cluster=(size, 1, 1),
+    )
+    block, turn, lane = np.indices(out.shape)
+    before = (block % size + size - 1) % size
+    assert (out == before * 1000 + turn * 50 + lane).all()
+
+
+# Floats of 8 bits
+
+
+def values_of_codes(exponent_bits, bias):
+    """What the 256 codes of a float of 8 bits stand for; e4m3 has no infinities."""
+    code = np.arange(256)
+    mantissa_bits = 7 - exponent_bits
+    mantissa = (code & (1 << mantissa_bits) - 1) / (1 << mantissa_bits)
+    exponent = code >> mantissa_bits & (1 << exponent_bits) - 1
+    size = np.where(
+        exponent == 0,
+        mantissa * 2.0 ** (1 - bias),
+        (1 + mantissa) * 2.0 ** (exponent - bias),
+    )
+    if exponent_bits == 5:
+        size[exponent == 31] = np.where(mantissa[exponent == 31] == 0, np.inf, np.nan)
+    else:
+        size[code & 0x7F == 0x7F] = np.nan
+    return np.where(code < 128, size, -size).astype(np.float32)
+
+
+@pytest.mark.parametrize("name, bits, bias", [("e4m3", 4, 7), ("e5m2", 5, 15)])
+def test_conversions_of_floats_of_8_bits(hopper, name, bits, bias):
+    widen = function_of(
+        r"""
+        extern "C" __global__ void widen(const unsigned short *codes, unsigned *halves)
+        {
+            asm("cvt.rn.f16x2.NAMEx2 %0, %1;" : "=r"(halves[threadIdx.x]) : "h"(codes[threadIdx.x]));
+        }
+        """.replace("NAME", name),
+        "widen",
+    )
+    values = values_of_codes(bits, bias)
+    halves = np.zeros(256, np.float16)
+    widen(
+        cuda.In(np.arange(256, dtype=np.uint8).view(np.uint16)),
+        cuda.Out(halves.view(np.uint32)),
+        block=(128, 1, 1),
+    )
+    assert np.array_equal(halves.astype(np.float32), values, equal_nan=True)
+
+    shrink = function_of(
+        r"""
+        extern "C" __global__ void shrink(const unsigned *halves, unsigned short *codes)
+        {
+            asm("cvt.rn.satfinite.NAMEx2.f16x2 %0, %1;" : "=h"(codes[threadIdx.x])
+                : "r"(halves[threadIdx.x]));
+        }
+        """.replace("NAME", name),
+        "shrink",
+    )
+    codes = np.zeros(256, np.uint8)
+    shrink(
+        cuda.In(halves.view(np.uint32)),
+        cuda.Out(codes.view(np.uint16)),
+        block=(128, 1, 1),
+    )
+    is_number = np.isfinite(values)
+    assert (codes == np.arange(256))[is_number].all()
+
+    finite = values[:128][np.isfinite(values[:128])]
+    middles = (finite[1:] + finite[:-1]) / 2
+    samples = np.concatenate(
+        [
+            finite,
+            middles,
+            np.nextafter(middles, np.float32(0)),
+            np.nextafter(middles, np.float32(1e9)),
+            np.float32([finite[-1] * 2, 1e30, np.inf]),
+        ]
+    ).astype(np.float32)
+    distance = np.abs(finite[None].astype(np.float64) - samples[:, None])
+    odd = np.arange(finite.size) & 1
+    wanted = np.array([np.lexsort((odd, row))[0] for row in distance])
+    wanted[samples > finite[-1]] = finite.size - 1
+    narrow = function_of(
+        r"""
+        extern "C" __global__ void narrow(const float *values, unsigned short *codes, int count)
+        {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < count)
+                asm("cvt.rn.satfinite.NAMEx2.f32 %0, %1, %2;"
+                    : "=h"(codes[i]) : "f"(-values[i]), "f"(values[i]));
+        }
+        """.replace("NAME", name),
+        "narrow",
+    )
+    codes = np.zeros(samples.size, np.uint16)
+    narrow(
+        cuda.In(samples),
+        cuda.Out(codes),
+        np.int32(samples.size),
+        block=(128, 1, 1),
+        grid=(-(-samples.size // 128), 1),
+    )
+    assert (codes & 0xFF == wanted).all()
+    assert (codes >> 8 == wanted | 0x80).all()

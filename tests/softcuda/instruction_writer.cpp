@@ -133,6 +133,10 @@ std::string write_vector(const OperandRule &rule, const Modifiers &modifiers, Sc
                    : vector_of(type, modifiers.vector_width(), number);
     case CountRule::FromMatrix:
         return vector_of(type, 1u << (static_cast<unsigned>(modifiers.matrix_count) - 1), number);
+    case CountRule::FromGroup:
+        return vector_of(type,
+                         modifiers.group_columns() / (modifiers.type() == ScalarType::F16 ? 4 : 2),
+                         number);
     case CountRule::Any:
         break;
     }
@@ -171,6 +175,10 @@ std::string write_operand(const OperandRule &rule, const Modifiers &modifiers, u
         return write_vector(rule, modifiers, type, number);
     case OperandShape::Packed:
         return position == 0 ? reg(type, 0) : vector_of(packed_element(type), 2, 8);
+    case OperandShape::Tensor:
+        return "[%b64_41, " + vector_of(ScalarType::B32, modifiers.dimensions(), 50) + "]";
+    case OperandShape::Sink:
+        return "_";
     case OperandShape::Immediate:
         return std::to_string(rule.high == 16 ? 16 : rule.low);
     case OperandShape::Label:
@@ -206,10 +214,10 @@ std::string header(const Form &form, unsigned least_version) {
 }
 
 std::string register_declarations() {
-    std::string text = ".reg .pred %pred_<99>;\n";
+    std::string text = ".reg .pred %pred_<160>;\n";
     for (const char *bits : {"8", "16", "32", "64", "128"})
-        text += std::string(".reg .b") + bits + " %b" + bits + "_<99>;\n";
-    return text + ".reg .f32 %f32_<99>;\n.reg .f64 %f64_<99>;\n";
+        text += std::string(".reg .b") + bits + " %b" + bits + "_<160>;\n";
+    return text + ".reg .f32 %f32_<160>;\n.reg .f64 %f64_<160>;\n";
 }
 
 /// The names of registers in some text.

@@ -130,6 +130,7 @@ BlockChecks::WarpAccess BlockChecks::warp_access(WatchSite &site, std::uint32_t 
                       .addresses = addresses,
                       .values = values,
                       .bytes = site.bytes * site.count,
+                      .aligns = std::has_single_bit(site.bytes * site.count),
                       .span = addresses.span(mask),
                       .warp = warp,
                       .space = {},
@@ -172,6 +173,20 @@ void BlockChecks::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t 
         marks_at_once(site, mask, addresses, values))
         return;
     check(warp_access(site, mask, addresses, values, state_.warp_index, clock()));
+}
+
+// Who orders a copy is not followed, so that races are not looked for.
+void BlockChecks::copy(WatchSite &site, std::uint32_t lane, std::uint64_t address,
+                       std::uint64_t bytes) {
+    WarpAccess access =
+        warp_access(site, 1u << lane, LaneAddresses(address, 0), nullptr, state_.warp_index, 0);
+    access.bytes = static_cast<std::uint32_t>(bytes);
+    access.aligns = false;
+    access.space = place_of(access, address).space;
+    if (launch_.modes & Mem)
+        check_bounds(access);
+    if (launch_.modes & Init)
+        check_written(access);
 }
 
 void BlockChecks::check(const WarpAccess &access) {

@@ -26,6 +26,8 @@ class BlockChecks final : public rt::BlockWatch {
                 const std::byte *values, rt::WatchPiece *piece) override;
     void access_row(rt::WatchSite &site, std::uint32_t mask, std::uint64_t first,
                     std::uint64_t step, const std::byte *values) override;
+    void copy(rt::WatchSite &site, std::uint32_t lane, std::uint64_t address,
+              std::uint64_t bytes) override;
     void fence(rt::WatchScope scope, std::uint32_t mask) override;
     void meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
               const std::uint32_t *sources) override;
@@ -47,6 +49,7 @@ class BlockChecks final : public rt::BlockWatch {
         LaneAddresses addresses;
         const std::byte *values;
         std::uint32_t bytes; ///< of a lane
+        bool aligns;         ///< addresses are multiples of that
         AddressSpan span;
         std::uint32_t warp;
         std::optional<Space> space; ///< that all of its lanes are in; none where they may differ

@@ -34,9 +34,8 @@ const MemoryMap::Piece *BlockChecks::piece_of(std::uint64_t address) {
 
 bool BlockChecks::is_within_bounds(const WarpAccess &access) {
     const std::optional<Space> space = access.space;
-    const bool aligns = std::has_single_bit(access.bytes);
     if (!space || *space == Space::Local ||
-        (aligns && !access.addresses.are_aligned(access.mask, access.bytes)))
+        (access.aligns && !access.addresses.are_aligned(access.mask, access.bytes)))
         return false;
     std::uint64_t first = access.span.first, last = access.span.last, begin = 0, end = 0;
     if (*space == Space::Shared) {
@@ -54,12 +53,11 @@ bool BlockChecks::is_within_bounds(const WarpAccess &access) {
 void BlockChecks::check_bounds(const WarpAccess &access) {
     if (is_within_bounds(access))
         return;
-    const bool aligns = std::has_single_bit(access.bytes);
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const std::uint64_t address = access.addresses[lane];
         const Place place = place_of(access, address);
-        if (aligns && address % access.bytes != 0)
+        if (access.aligns && address % access.bytes != 0)
             tell_bounds(access, lane, Kind::Misaligned,
                         place.space == Space::Global   ? "global"
                         : place.space == Space::Shared ? "shared"

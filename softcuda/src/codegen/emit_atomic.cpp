@@ -8,6 +8,7 @@
 #include "codegen/watch.h"
 #include "rt/kernel_abi.h"
 #include "rt/windows.h"
+#include "support/mbarrier.h"
 
 #include <optional>
 #include <utility>
@@ -22,8 +23,11 @@ using Bin = llvm::AtomicRMWInst::BinOp;
 
 bool is_floating(const ir::Instruction &i) { return ir::is_floating(i.attributes.type); }
 
-// Shared memory belongs to a block, and a block to one thread: no other can come between.
-bool needs_lock(const ir::Instruction &i) { return i.attributes.space != ir::Space::Shared; }
+// Shared memory belongs to a block, and a block, with all blocks of its cluster, to one thread: no
+// other can come between.
+bool needs_lock(const ir::Instruction &i) {
+    return i.attributes.space != ir::Space::Shared && i.attributes.atomic != AtomicOp::Arrive;
+}
 
 Bin rmw_operation(const ir::Instruction &i) {
     bool with_sign = ir::is_signed(i.attributes.type);
@@ -60,15 +64,18 @@ llvm::Value *with_its_nan(WarpEmitter &w, llvm::Value *sum) {
                             llvm::ConstantExpr::getBitCast(nan, sum->getType()), sum);
 }
 
-// An mbarrier's 64 bits (lower_mbarrier.cpp) when `count` more have arrived: the last one begins
-// the next phase, which waits for as many as are expected.
-llvm::Value *after_arrival(WarpEmitter &w, llvm::Value *old, llvm::Value *count) {
+// An mbarrier's 64 bits when `less` has been subtracted: when nothing is pending any more, the next
+// phase begins, which waits for as many arrivals as are expected.
+llvm::Value *after_arrival(WarpEmitter &w, llvm::Value *old, llvm::Value *less) {
     auto &b = w.b;
-    constexpr std::uint64_t kArrivals = (1u << 20) - 1;
-    llvm::Value *left = b.CreateSub(old, count);
-    llvm::Value *last = b.CreateICmpEQ(b.CreateAnd(left, kArrivals), w.i64(0));
-    llvm::Value *expected = b.CreateAnd(b.CreateLShr(left, 20), kArrivals);
-    llvm::Value *next = b.CreateAdd(b.CreateAdd(left, expected), w.i64(std::uint64_t{1} << 40));
+    // The transactions may be fewer than none, and must not borrow from the phase.
+    llvm::Value *phase = b.CreateAnd(old, mbarrier::kPhase);
+    llvm::Value *left = b.CreateOr(b.CreateAnd(b.CreateSub(old, less), ~mbarrier::kPhase), phase);
+    llvm::Value *last = b.CreateICmpEQ(b.CreateAnd(left, mbarrier::kPending), w.i64(0));
+    llvm::Value *expected =
+        b.CreateAnd(b.CreateLShr(left, mbarrier::kExpectedShift), mbarrier::kMostArrivals);
+    llvm::Value *next =
+        b.CreateAdd(b.CreateAdd(left, expected), w.i64(std::uint64_t{1} << mbarrier::kPhaseShift));
     return b.CreateSelect(last, next, left);
 }
 

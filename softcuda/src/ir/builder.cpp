@@ -30,6 +30,15 @@ std::uint64_t sign_extended(std::uint64_t value, unsigned width) {
     return (value ^ sign) - sign;
 }
 
+/// How many results an instruction has whose caller names no classes. An operation that may have
+/// results of any class, such as a call, then has none.
+std::size_t derived_results(Opcode opcode, const Attributes &attributes) {
+    const OpcodeInfo &facts = info(opcode);
+    if (facts.results >= 0)
+        return static_cast<std::size_t>(facts.results);
+    return facts.signature.ends_with(":x*") ? 0 : attributes.vector;
+}
+
 } // namespace
 
 Scalar bit_type(Type type) {
@@ -70,14 +79,11 @@ Instruction *Builder::append(Opcode opcode, const Attributes &attributes,
                              std::span<Value *const> operands, std::span<const Type> types) {
     std::vector<Type> derived;
     if (types.empty()) {
-        int count = info(opcode).results;
         Instruction form;
         form.opcode = opcode;
         form.attributes = attributes;
-        std::size_t results = count >= 0               ? static_cast<std::size_t>(count)
-                              : opcode == Opcode::Call ? 0
-                                                       : attributes.vector;
-        for (std::size_t i = 0; i < results; i++) {
+        const std::size_t count = derived_results(opcode, attributes);
+        for (std::size_t i = 0; i < count; i++) {
             std::optional<Type> type = result_type(form, i);
             assert(type && "the class of a result must be known");
             derived.push_back(*type);

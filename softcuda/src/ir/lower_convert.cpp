@@ -21,6 +21,31 @@ void pack(FunctionLowering &f, const ptx::Instruction &i) {
             Scalar::B32);
 }
 
+/// What two of are in a pair; None: the type is no pair.
+Scalar half_of(Scalar pair) {
+    switch (pair) {
+    case Scalar::F16x2:
+        return Scalar::F16;
+    case Scalar::E4M3x2:
+        return Scalar::E4M3;
+    case Scalar::E5M2x2:
+        return Scalar::E5M2;
+    default:
+        return Scalar::None;
+    }
+}
+
+/// cvt.rn.f16x2.e4m3x2 and its like: both halves of a pair.
+Value *convert_pair(FunctionLowering &f, Attributes a, Value *pair) {
+    const unsigned width = bits(a.source_type) / 2;
+    a.source_type = half_of(a.source_type);
+    const Type type = register_class(a.source_type);
+    Value *above = f.emit(Opcode::Shr, bits(pair->type) == 32 ? Scalar::U32 : Scalar::U16,
+                          {pair, f.constant(Type::I32, width)});
+    return f.emit(Opcode::ConvertPair, a,
+                  {f.builder().resize(above, type, false), f.builder().resize(pair, type, false)});
+}
+
 } // namespace
 
 void lower_convert(FunctionLowering &f, const ptx::Instruction &i) {
@@ -34,6 +59,8 @@ void lower_convert(FunctionLowering &f, const ptx::Instruction &i) {
         i.operands.size() > 3)
         return f.unsupported(i);
     Value *first = f.read(i.operand(1), a.source_type);
+    if (half_of(a.source_type) != Scalar::None)
+        return f.write(i.operand(0), convert_pair(f, a, first), a.type);
     Value *value = i.operands.size() == 2 ? f.emit(Opcode::Convert, a, {first})
                                           : f.emit(Opcode::ConvertPair, a,
                                                    {first, f.read(i.operand(2), a.source_type)});

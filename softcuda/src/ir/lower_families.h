@@ -36,7 +36,8 @@ void lower_copy(FunctionLowering &, const ptx::Instruction &); ///< cp.async
 void lower_atomic(FunctionLowering &, const ptx::Instruction &);
 void lower_texture(FunctionLowering &, const ptx::Instruction &); ///< and surfaces
 void lower_warp(FunctionLowering &, const ptx::Instruction &);
-void lower_matrix(FunctionLowering &, const ptx::Instruction &); ///< mma, wmma
+void lower_matrix(FunctionLowering &, const ptx::Instruction &);       ///< mma, wmma
+void lower_group_matrix(FunctionLowering &, const ptx::Instruction &); ///< wgmma
 void lower_matrix_move(FunctionLowering &, const ptx::Instruction &);
 void lower_mbarrier(FunctionLowering &, const ptx::Instruction &);
 void lower_stack(FunctionLowering &, const ptx::Instruction &); ///< alloca
@@ -45,6 +46,7 @@ void lower_video_pairs(FunctionLowering &, const ptx::Instruction &);
 void lower_video_quads(FunctionLowering &, const ptx::Instruction &);
 void lower_barrier(FunctionLowering &, const ptx::Instruction &);
 void lower_cluster(FunctionLowering &, const ptx::Instruction &);
+void lower_bulk_copy(FunctionLowering &, const ptx::Instruction &);
 void lower_control(FunctionLowering &, const ptx::Instruction &);
 void lower_call(FunctionLowering &, const ptx::Instruction &);
 void lower_copy_group(FunctionLowering &, const ptx::Instruction &); // lower_memory.cpp
@@ -68,6 +70,10 @@ Instruction *runtime_call(FunctionLowering &, std::uint32_t word, std::span<Valu
 [[nodiscard]] Address memory_address(FunctionLowering &, const ptx::Operand &, ptx::Space named,
                                      Space &space);
 
+/// An operand's address with its offset.
+[[nodiscard]] Value *whole_address(FunctionLowering &, const ptx::Operand &, Space);
+/// An operand's address in the space that it is named to be in, as a generic one of 64 bits.
+[[nodiscard]] Value *generic_address(FunctionLowering &, const ptx::Operand &, ptx::Space named);
 /// An operand's address in shared memory, 32 bits; with no space named it is a generic one.
 [[nodiscard]] Address shared_address(FunctionLowering &, const ptx::Operand &, Space);
 

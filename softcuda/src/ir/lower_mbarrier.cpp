@@ -1,22 +1,23 @@
 // lower_mbarrier.cpp -- mbarrier: a barrier that is an object in shared memory.
 //
-// Its 64 bits, which PTX leaves to the machine, are here
+// support/mbarrier.h says what its bits are. An arrival is an atomic operation that counts down,
+// and at zero begins the next phase; the state that it returns is the old value. Transactions,
+// which are bytes of bulk copies, are counted by the same operation. A phase is over when its
+// number has changed. Whoever waits does so in a loop of test_wait, whose load makes it one that
+// waits for other threads.
 //
-//     bits 0-19    arrivals that the present phase still waits for
-//     bits 20-39   arrivals that each phase waits for
-//     bits 40-     the number of the phase
-//
-// An arrival is an atomic operation that counts down and, at zero, begins the next phase; the state
-// that it returns is the old value. A phase is over when the number has changed. Whoever waits
-// does so in a loop of test_wait, whose load makes it one that waits for other threads.
+// Barriers of other blocks of the cluster have generic addresses.
 #include "ir/lower_families.h"
+
+#include "support/mbarrier.h"
 
 namespace softcuda::ir {
 
 namespace {
 
-constexpr std::uint64_t kMostArrivals = (1u << 20) - 1;
-constexpr unsigned kExpectedShift = 20, kPhaseShift = 40;
+using mbarrier::kExpectedShift;
+using mbarrier::kMostArrivals;
+using mbarrier::kPhaseShift;
 
 Attributes access(Order order) {
     Attributes a;
@@ -48,27 +49,50 @@ void initialize(FunctionLowering &f, const ptx::Instruction &i) {
     f.builder().append(Opcode::Store, a, {address.base, both_counts(f, number(f, i.operand(1)))});
 }
 
-void refuse_transactions(FunctionLowering &f, const ptx::Instruction &i) {
-    f.error(i, "transactions are counted for bulk copies, which are not available");
-}
-
-Value *arrive(FunctionLowering &f, const ptx::Instruction &i, const ptx::Operand &barrier,
-              Value *count) {
-    Address address = shared_address(f, barrier, space(i.modifiers.space));
+/// Subtracts from the pending arrivals and transactions. A barrier that may be another block's has
+/// a generic address.
+Value *subtract(FunctionLowering &f, const ptx::Instruction &i, const ptx::Operand &barrier,
+                Value *less, bool may_be_remote) {
     Attributes a = access(Order::AcquireRelease);
     a.atomic = AtomicOp::Arrive;
+    Address address;
+    if (may_be_remote && i.modifiers.space == ptx::Space::None)
+        address = f.address(barrier, a.space = Space::Generic);
+    else if (i.modifiers.space == ptx::Space::SharedCluster)
+        address = memory_address(f, barrier, i.modifiers.space, a.space);
+    else
+        address = shared_address(f, barrier, space(i.modifiers.space));
+    if (a.space == Space::Generic)
+        a.scope = Scope::Cluster;
     a.offset = address.offset;
-    return f.emit(Opcode::Atomic, a, {address.base, count});
+    return f.emit(Opcode::Atomic, a, {address.base, less});
 }
 
-/// mbarrier.arrive{_drop} state, [barrier]{, count}.
+/// Arrivals less, and transactions more.
+Value *with_transactions(FunctionLowering &f, Value *arrivals, const ptx::Operand &transactions) {
+    Value *more = shift(f, Opcode::Shl, number(f, transactions), mbarrier::kTransactionShift);
+    return f.emit(Opcode::Sub, Scalar::U64, {arrivals, more});
+}
+
+/// mbarrier.arrive{_drop} state, [barrier]{, count}, or .expect_tx state, [barrier], transactions.
 void arrive_now(FunctionLowering &f, const ptx::Instruction &i) {
-    if (i.modifiers.expect_tx)
-        return refuse_transactions(f, i);
-    Value *count = i.operands.size() > 2 ? number(f, i.operand(2)) : f.constant(Type::I64, 1);
+    const bool expects = i.modifiers.expect_tx;
+    Value *count =
+        !expects && i.operands.size() > 2 ? number(f, i.operand(2)) : f.constant(Type::I64, 1);
     if (i.opcode == ptx::Opcode::MbarrierArriveDrop)
         count = both_counts(f, count);
-    f.write(i.operand(0), arrive(f, i, i.operand(1), count), Scalar::B64);
+    if (expects)
+        count = with_transactions(f, count, i.operand(2));
+    const bool may_be_remote = i.operand(0).is(ptx::OperandKind::Sink);
+    f.write(i.operand(0), subtract(f, i, i.operand(1), count, may_be_remote), Scalar::B64);
+}
+
+/// mbarrier.expect_tx and .complete_tx [barrier], transactions.
+void count_transactions(FunctionLowering &f, const ptx::Instruction &i) {
+    Value *less = i.opcode == ptx::Opcode::MbarrierExpectTx
+                      ? with_transactions(f, f.constant(Type::I64, 0), i.operand(1))
+                      : shift(f, Opcode::Shl, number(f, i.operand(1)), mbarrier::kTransactionShift);
+    (void)subtract(f, i, i.operand(0), less, true);
 }
 
 /// Copies are complete at once, so this arrives now. Without .noinc the phase waits for one more
@@ -76,7 +100,7 @@ void arrive_now(FunctionLowering &f, const ptx::Instruction &i) {
 void arrive_after_copies(FunctionLowering &f, const ptx::Instruction &i) {
     lower_copy_group(f, i); // the arrival is behind the copies
     if (i.modifiers.no_inc)
-        arrive(f, i, i.operand(0), f.constant(Type::I64, 1));
+        (void)subtract(f, i, i.operand(0), f.constant(Type::I64, 1), false);
 }
 
 /// True where the phase of a state, or that of a parity, is over.
@@ -122,7 +146,7 @@ void lower_mbarrier(FunctionLowering &f, const ptx::Instruction &i) {
     case ptx::Opcode::MbarrierPendingCount:
         return pending_count(f, i);
     default: // .expect_tx, .complete_tx
-        return refuse_transactions(f, i);
+        return count_transactions(f, i);
     }
 }
 

@@ -133,8 +133,7 @@ void store(FunctionLowering &f, const ptx::Instruction &i) {
     f.builder().append(Opcode::Store, a, operands);
 }
 
-Value *whole_address(FunctionLowering &f, const ptx::Operand &operand, Space space) {
-    Address address = f.address(operand, space);
+Value *with_offset(FunctionLowering &f, const Address &address) {
     if (address.offset == 0)
         return address.base;
     Type type = address.base->type;
@@ -143,6 +142,21 @@ Value *whole_address(FunctionLowering &f, const ptx::Operand &operand, Space spa
 }
 
 } // namespace
+
+Value *whole_address(FunctionLowering &f, const ptx::Operand &operand, Space space) {
+    return with_offset(f, f.address(operand, space));
+}
+
+Value *generic_address(FunctionLowering &f, const ptx::Operand &operand, ptx::Space named) {
+    Attributes a;
+    a.space = space(named);
+    if (a.space != Space::Shared)
+        return whole_address(f, operand, a.space); // an address in global memory is generic, too
+    if (named == ptx::Space::SharedCluster)
+        return with_offset(f, memory_address(f, operand, named, a.space));
+    Value *within = with_offset(f, shared_address(f, operand, a.space));
+    return f.emit(Opcode::ToGeneric, a, {f.builder().resize(within, Type::I64, false)});
+}
 
 void lower_memory(FunctionLowering &f, const ptx::Instruction &i) {
     if (scalar(i.modifiers.type()) == Scalar::None)

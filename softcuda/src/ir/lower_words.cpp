@@ -250,6 +250,8 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case WmmaLoad:
     case WmmaStore:
         return {lower_matrix, Effect::Branch};
+    case WgmmaMma:
+        return {lower_group_matrix, Effect::Branch};
     case Ldmatrix:
     case Stmatrix:
     case Movmatrix:
@@ -301,6 +303,15 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case BarrierClusterArrive:
     case BarrierClusterWait:
         return {lower_cluster, Effect::Branch};
+    case CpAsyncBulk:
+    case CpReduceAsyncBulk:
+    case CpAsyncBulkTensor:
+    case CpReduceAsyncBulkTensor:
+    case TensormapReplace:
+    case TensormapCpFenceproxy:
+    case StAsync:
+    case RedAsync:
+        return {lower_bulk_copy, Effect::Branch};
     case BarSync:
     case BarArrive:
     case BarRed:
@@ -330,6 +341,14 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Applypriority:
     case Discard:
     case Pmevent:
+    // Products of warp groups and bulk copies are complete at once.
+    case WgmmaFence:
+    case WgmmaCommitGroup:
+    case WgmmaWaitGroup:
+    case CpAsyncBulkPrefetch:
+    case CpAsyncBulkPrefetchTensor:
+    case CpAsyncBulkCommitGroup:
+    case CpAsyncBulkWaitGroup:
     case GriddepcontrolLaunchDependents:
     case GriddepcontrolWait:
     case Setmaxnreg: // registers are memory here

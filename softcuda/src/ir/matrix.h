@@ -17,6 +17,7 @@ struct MatrixForm {
     bool conjunction = false; ///< of single bits: and instead of xor
     bool sparse = false;      ///< half of A's elements are given, and where they belong
     unsigned selector = 0;    ///< of mma.sp: which lanes know
+    bool coarse = false;      ///< wgmma of 8-bit floats: sums of 14 bits
 };
 
 [[nodiscard]] constexpr std::uint32_t pack(const MatrixForm &form) {
@@ -26,7 +27,8 @@ struct MatrixForm {
     return (form.m == 16 ? 1u : 0u) | log << 1 | static_cast<std::uint32_t>(form.b) << 4 |
            static_cast<std::uint32_t>(form.c) << 10 | (form.quads ? 1u : 0u) << 16 |
            (form.column_a ? 1u : 0u) << 17 | (form.row_b ? 1u : 0u) << 18 |
-           (form.conjunction ? 1u : 0u) << 19 | (form.sparse ? 1u : 0u) << 20 | form.selector << 21;
+           (form.conjunction ? 1u : 0u) << 19 | (form.sparse ? 1u : 0u) << 20 |
+           form.selector << 21 | (form.coarse ? 1u : 0u) << 23;
 }
 
 [[nodiscard]] constexpr MatrixForm unpack_matrix_form(std::uint32_t bits) {
@@ -39,7 +41,8 @@ struct MatrixForm {
             .row_b = (bits >> 18 & 1) != 0,
             .conjunction = (bits >> 19 & 1) != 0,
             .sparse = (bits >> 20 & 1) != 0,
-            .selector = bits >> 21 & 3};
+            .selector = bits >> 21 & 3,
+            .coarse = (bits >> 23 & 1) != 0};
 }
 
 } // namespace softcuda::ir

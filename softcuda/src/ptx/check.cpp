@@ -42,6 +42,8 @@ class FormChecker {
             return check_barrier();
         if (form_.opcode == Opcode::Setmaxnreg)
             return check_register_count();
+        if (form_.opcode == Opcode::WgmmaMma)
+            return check_scales();
         return std::nullopt;
     }
 
@@ -84,7 +86,8 @@ class FormChecker {
                                  in_backticks(instruction_.spelling) + ": " + wrong->message;
                 return wrong;
             }
-            address_position += rule.shape == OperandShape::Address;
+            address_position +=
+                rule.shape == OperandShape::Address || rule.shape == OperandShape::Tensor;
             progress_ = i + 1;
         }
         return check_count(operands.size());
@@ -134,6 +137,14 @@ class FormChecker {
         return Mismatch{count.location, "registers are moved in groups of 8: expected a multiple "
                                         "of 8, got " +
                                             std::to_string(count.integer)};
+    }
+
+    /// The two behind scale-d, where there are any, are signs.
+    Result check_scales() const {
+        for (std::size_t at = 4; at < std::min<std::size_t>(instruction_.operands.size(), 6); ++at)
+            if (const Operand &scale = instruction_.operand(at); scale.integer == 0)
+                return Mismatch{scale.location, "matrices are scaled by 1 or -1, got 0"};
+        return std::nullopt;
     }
 
     /// cp.async copies 4, 8 or 16 bytes, with .cg only 16.

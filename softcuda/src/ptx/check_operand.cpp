@@ -120,10 +120,15 @@ std::optional<Mismatch> OperandChecker::check(const OperandRule &rule, const Ope
         return check_address(operand, position);
     case OperandShape::Texture:
         return check_texture(operand);
+    case OperandShape::Tensor:
+        return check_tensor(operand);
     case OperandShape::Vector:
         return check_vector(rule, operand);
     case OperandShape::Packed:
         return check_packed(rule, operand);
+    case OperandShape::Sink:
+        return operand.is(OperandKind::Sink) ? std::nullopt
+                                             : std::optional(expected(operand, "`_`"));
     case OperandShape::Immediate:
         return check_immediate(rule, operand);
     case OperandShape::Label:
@@ -275,6 +280,8 @@ std::optional<Mismatch> OperandChecker::check_address(const Operand &operand,
     Space space = plain_space(modifiers_.space);
     if (position == 1 && modifiers_.source_space == SourceSpace::Global)
         space = Space::Global;
+    if (position == 1 && modifiers_.source_space == SourceSpace::SharedCta)
+        space = Space::Shared;
     if (operand.has_register_base()) {
         const Register &reg = function_.registers[operand.index];
         unsigned bits = bits_of(reg.type);
@@ -306,6 +313,8 @@ unsigned OperandChecker::count_of(const OperandRule &rule) const {
         return modifiers_.matrix_count == MatrixCount::X4   ? 4
                : modifiers_.matrix_count == MatrixCount::X2 ? 2
                                                             : 1;
+    case CountRule::FromGroup:
+        return modifiers_.group_columns() / (modifiers_.type() == ScalarType::F16 ? 4 : 2);
     case CountRule::Any:
         break;
     }
@@ -396,6 +405,22 @@ std::optional<Mismatch> OperandChecker::check_texture(const Operand &operand) co
             return expected(handle, "the name of a texture or a 64-bit handle");
     }
     return check_coordinates(operand.elements.back());
+}
+
+/// `[map, {x, y}]`: a generic address, and a coordinate for each dimension.
+std::optional<Mismatch> OperandChecker::check_tensor(const Operand &operand) const {
+    if (!operand.is(OperandKind::Tuple) || operand.elements.size() != 2)
+        return expected(operand, "a tensor map and coordinates in brackets");
+    const Operand &map = operand.elements[0], &place = operand.elements[1];
+    const bool is_address =
+        map.is(OperandKind::Register) && bits_of(function_.registers[map.index].type) == 64;
+    if (!is_address && !map.is(OperandKind::Symbol))
+        return expected(map, "the address of a tensor map in a 64-bit register");
+    OperandRule rule;
+    rule.shape = OperandShape::Vector;
+    rule.type = {OperandType::Source::Named, 0, ScalarType::B32};
+    rule.count = static_cast<std::uint8_t>(modifiers_.dimensions());
+    return check_vector(rule, place);
 }
 
 std::optional<Mismatch> OperandChecker::check_coordinates(const Operand &operand) const {

@@ -42,6 +42,7 @@ class OperandChecker {
     Result check_elements(const OperandRule &rule, const Operand &operand, ScalarType type) const;
     Result check_packed(const OperandRule &rule, const Operand &operand) const;
     Result check_texture(const Operand &operand) const;
+    Result check_tensor(const Operand &operand) const;
     Result check_coordinates(const Operand &operand) const;
     Result check_immediate(const OperandRule &rule, const Operand &operand) const;
 

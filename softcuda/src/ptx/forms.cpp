@@ -169,6 +169,10 @@ void read_vector(OperandRule &rule, std::string_view word) {
 
 OperandRule read_operand(std::string_view word) {
     OperandRule rule;
+    if (word == "_") {
+        rule.shape = OperandShape::Sink;
+        return rule;
+    }
     rule.optional = cut_suffix(word, '?');
     rule.relaxed = cut_suffix(word, '*');
     rule.is_destination = cut_prefix(word, "=");
@@ -179,6 +183,12 @@ OperandRule read_operand(std::string_view word) {
         word.remove_suffix(2);
     if (word == "[m]") {
         rule.shape = OperandShape::Address;
+    } else if (cut_prefix(word, "D:")) {
+        rule.shape = OperandShape::Vector;
+        rule.count_rule = CountRule::FromGroup;
+        rule.type = read_type(word);
+    } else if (word == "[T]") {
+        rule.shape = OperandShape::Tensor;
     } else if (word == "[t]") {
         rule.shape = OperandShape::Texture;
     } else if (word == "label") {

@@ -40,6 +40,8 @@ enum class OperandShape : std::uint8_t {
     Packed,          ///< P
     Video,           ///< ~T
     Immediate,       ///< #lo..hi
+    Sink,            ///< _
+    Tensor,          ///< [T]
     Label,
     Targets,
     Call,
@@ -50,6 +52,7 @@ enum class CountRule : std::uint8_t {
     Fixed,      ///< `count`
     FromVector, ///< as .v2 .v4 say; 1: no braces
     FromMatrix, ///< as .x1 .x2 .x4 say
+    FromGroup,  ///< as wgmma's shape and D's type say
     Any,        ///< as a texture's geometry says
 };
 

@@ -112,7 +112,7 @@ Token Lexer::next() {
         return number();
     if (c == '.' && is_word(at(begin + 1))) {
         position_ = end_of_word(begin + 1);
-        if (at(position_) == ':' && at(position_ + 1) == ':')
+        while (at(position_) == ':' && at(position_ + 1) == ':')
             position_ = end_of_word(position_ + 2);
         return token(TokenKind::Dotted, begin);
     }
@@ -124,7 +124,7 @@ Token Lexer::next() {
 std::string_view Lexer::extend_opcode(const Token &start) {
     while (at(position_) == '.' && is_word(at(position_ + 1))) {
         position_ = end_of_word(position_ + 1);
-        if (at(position_) == ':' && at(position_ + 1) == ':')
+        while (at(position_) == ':' && at(position_ + 1) == ':')
             position_ = end_of_word(position_ + 2);
     }
     return text_.substr(start.location.offset, position_ - start.location.offset);

@@ -72,6 +72,19 @@ struct Modifiers {
     unsigned vector_width() const {
         return vector == VectorWidth::None ? 1 : 1u << static_cast<unsigned>(vector);
     }
+    /// Of a tensor, 1 to 5.
+    unsigned dimensions() const {
+        return geometry >= Geometry::D1 && geometry <= Geometry::D5
+                   ? 1 + static_cast<unsigned>(geometry) - static_cast<unsigned>(Geometry::D1)
+                   : 0;
+    }
+    /// Columns of B and D of a wgmma, 8 to 256.
+    unsigned group_columns() const {
+        constexpr unsigned columns = 32; // so many for each k
+        return group_shape == GroupShape::None
+                   ? 0
+                   : ((static_cast<unsigned>(group_shape) - 1) % columns + 1) * 8;
+    }
     bool operator==(const Modifiers &) const = default;
 };
 

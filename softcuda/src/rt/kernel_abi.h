@@ -20,7 +20,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 11;
+inline constexpr uint32_t kKernelAbiVersion = 12;
 
 inline constexpr unsigned kWarpSize = 32;
 

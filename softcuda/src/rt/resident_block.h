@@ -114,6 +114,7 @@ class ResidentBlock {
     [[nodiscard]] std::uint32_t rank() const noexcept { return rank_; }
     /// For the cluster of which it is the first block.
     [[nodiscard]] Cluster &own_cluster() noexcept { return own_cluster_; }
+    [[nodiscard]] const std::byte *shared() const noexcept { return state_.shared; }
     /// How many bytes of its window are the block's.
     [[nodiscard]] std::uint64_t shared_bytes() const noexcept { return shared_bytes_; }
 

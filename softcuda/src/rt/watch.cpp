@@ -41,6 +41,15 @@ void BlockWatch::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t f
     access(site, mask, addresses, values, nullptr);
 }
 
+void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::uint64_t address,
+                std::uint64_t bytes) {
+    ResidentBlock *const owner = other_owner(worker, address, bytes);
+    WorkerState *const told = owner ? &owner->state() : worker;
+    const std::uint32_t warp = std::exchange(told->warp_index, worker->warp_index);
+    ::tell_watch(told, [&](BlockWatch &watch) { watch.copy(site, lane, address, bytes); });
+    told->warp_index = warp;
+}
+
 void fail_for_memory_of_checks() {
     FaultReport report;
     report.kind = Fault::Trap;

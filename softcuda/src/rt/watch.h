@@ -31,6 +31,9 @@ class BlockWatch {
     /// The same where lane i accesses `first` + i * `step`. By default it calls access().
     virtual void access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
                             std::uint64_t step, const std::byte *values);
+    /// A lane is about to access so many bytes, by a copy that only an mbarrier or a group orders.
+    virtual void copy(WatchSite &site, std::uint32_t lane, std::uint64_t address,
+                      std::uint64_t bytes) = 0;
     /// A fence of the lanes in `mask`; `scope` is a WatchScope.
     virtual void fence(WatchScope scope, std::uint32_t mask) = 0;
     /// The lanes in `mask` exchange something with, or wait for, those that each names. `sources`:
@@ -65,6 +68,11 @@ class LaunchWatch {
     virtual BlockWatch *begin(WorkerState &state) noexcept = 0;
     virtual void end(BlockWatch *block) noexcept = 0;
 };
+
+/// Tells the watch of the block whose memory it is that a lane of the worker's copies to or from
+/// these bytes.
+void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::uint64_t address,
+                std::uint64_t bytes);
 
 /// Ends the launch. Nothing that owns memory may be alive in the caller: this jumps.
 [[noreturn]] void fail_for_memory_of_checks();

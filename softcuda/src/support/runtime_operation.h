@@ -13,6 +13,12 @@ enum class RuntimeOperation : std::uint8_t {
     RankOf,          ///< generic address of shared memory -> rank of the block that has it
     FromCluster,     ///< i32 address in shared::cluster -> generic address
     ToCluster,       ///< generic address -> i32 address in shared::cluster
+    BulkCopy,        ///< to, from, bytes[, barrier][, mask]: bulk_copy.h
+    AsyncStore,      ///< to, barrier, elements: bulk_copy.h
+    LoadFactor,      ///< matrix descriptor -> registers: matrix_factor.h
+    TensorLoad,      ///< to, map, barrier, i32 coordinates[, mask]: bulk_copy.h
+    TensorStore,     ///< map, from, i32 coordinates: bulk_copy.h
+    ReplaceField,    ///< address of a tensor map, i64 value: TensorMapField
     IsClusterShared, ///< generic address -> i32, 1 in the shared memory of a block of the cluster
 };
 

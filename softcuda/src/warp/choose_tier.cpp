@@ -31,7 +31,7 @@ TierChoice find_obstacle(const ir::Function &function, const analysis::LaunchSha
             if (i->is(ir::Opcode::Call))
                 return {Tier::Fibers, "a call of a recursive function", i};
             if (i->is(ir::Opcode::RuntimeCall))
-                return {Tier::Fibers, "an instruction for clusters or bulk copies", i};
+                return {Tier::Fibers, "an instruction for clusters, bulk copies or warp groups", i};
             if (!ir::is_block_barrier(*i))
                 continue;
             ++barriers;

@@ -1,0 +1,19 @@
+// load_factor.h -- a lane's part of a matrix in shared memory, in the registers in which mma wants
+// it.
+#pragma once
+
+#include "rt/lane_caller.h"
+#include "support/matrix_factor.h"
+
+#include <array>
+#include <cstdint>
+
+namespace softcuda::rt {
+
+using FactorRegisters = std::array<std::uint32_t, kMostFactorRegisters>;
+
+/// Ends the launch where the descriptor leads out of the block's shared memory.
+void load_factor(const LaneCaller &caller, const FactorForm &form, std::uint64_t descriptor,
+                 FactorRegisters &registers);
+
+} // namespace softcuda::rt

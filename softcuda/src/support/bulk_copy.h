@@ -1,0 +1,58 @@
+// bulk_copy.h -- the variants of copies and reductions that the runtime carries out.
+#pragma once
+
+#include <cstdint>
+
+namespace softcuda {
+
+enum class ElementOperation : std::uint8_t { Copy, Add, Min, Max, Inc, Dec, And, Or, Xor };
+/// F32Flushed: denormal operands and sums are zero.
+enum class ElementType : std::uint8_t { U32, S32, U64, S64, F16, BF16, F32, F64, F32Flushed };
+
+/// What is done with each element: it takes the place of the old one, or is combined with it.
+struct ElementForm {
+    ElementOperation operation = ElementOperation::Copy;
+    ElementType type = ElementType::U32;
+};
+
+[[nodiscard]] constexpr unsigned bytes_of(ElementType type) {
+    switch (type) {
+    case ElementType::F16:
+    case ElementType::BF16:
+        return 2;
+    case ElementType::U32:
+    case ElementType::S32:
+    case ElementType::F32:
+    case ElementType::F32Flushed:
+        return 4;
+    default:
+        return 8;
+    }
+}
+
+/// A bulk copy, or an asynchronous store to another block.
+struct BulkForm {
+    ElementForm element;
+    bool arrives = false;   ///< an mbarrier counts the bytes
+    bool multicast = false; ///< to each block of a mask
+    bool masked = false;    ///< a mask says which bytes of each 16 are copied
+    std::uint8_t count = 1; ///< elements of an asynchronous store, dimensions of a tensor
+
+    /// As the variant of a RuntimeOperation.
+    [[nodiscard]] constexpr std::uint32_t pack() const {
+        return static_cast<std::uint32_t>(element.operation) |
+               static_cast<std::uint32_t>(element.type) << 4 | std::uint32_t{arrives} << 8 |
+               std::uint32_t{multicast} << 9 | std::uint32_t{masked} << 10 |
+               std::uint32_t{count} << 11;
+    }
+    [[nodiscard]] static constexpr BulkForm unpack(std::uint32_t variant) {
+        return {.element = {static_cast<ElementOperation>(variant & 15),
+                            static_cast<ElementType>(variant >> 4 & 15)},
+                .arrives = (variant >> 8 & 1) != 0,
+                .multicast = (variant >> 9 & 1) != 0,
+                .masked = (variant >> 10 & 1) != 0,
+                .count = static_cast<std::uint8_t>(variant >> 11 & 15)};
+    }
+};
+
+} // namespace softcuda

@@ -1,6 +1,7 @@
 // device_runtime.cpp -- writes down what threads ask for, and does it when their grid has ended.
 #include "device/device_runtime.h"
 
+#include "device/checked_memory.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/error.h"
@@ -410,6 +411,7 @@ std::uint64_t DeviceRuntime::text(const char *content) {
     if (address == 0) {
         address = make_buffer(std::strlen(content) + 1);
         std::memcpy(reinterpret_cast<char *>(address), content, std::strlen(content) + 1);
+        checked_memory::written(address, std::strlen(content) + 1);
     }
     return address;
 }

@@ -9,6 +9,8 @@
 #include "rt/kernel_services.h"
 #include "rt/printf_format.h"
 #include "rt/seat.h"
+#include "rt/watch.h"
+#include "rt/watch_abi.h"
 
 #include <algorithm>
 #include <array>
@@ -53,6 +55,20 @@ bool is_reachable(const WorkerState *worker, const LaunchFrame *frame, std::uint
         return true;
     const Guard::Uninterrupted section;
     return services(frame).is_registered(address, size);
+}
+
+/// What the device runtime writes for a lane counts as written by it.
+void tell_of_reply(WorkerState *worker, unsigned lane, const DeviceReply &reply) {
+    static WatchSite site = [] {
+        WatchSite place{};
+        place.file = "the device runtime";
+        place.kind = WatchKind::Store;
+        place.space = WatchSpace::Generic;
+        place.bytes = place.count = 1;
+        return place;
+    }();
+    if (worker->watch)
+        watch_copy(worker, site, lane, reply.address, reply.bytes);
 }
 
 std::string text_at(std::uint64_t address) {
@@ -227,6 +243,7 @@ void scu_device_call(WorkerState *worker, const LaunchFrame *frame, std::uint32_
             return;
         scu_check_address(worker, frame, reply.address, static_cast<std::uint32_t>(reply.bytes),
                           static_cast<std::uint32_t>(Access::Store), lane);
+        tell_of_reply(worker, lane, reply);
         // Memory that was freed is found by the copy.
         if (!guarded_copy(reinterpret_cast<void *>(reply.address),
                           reinterpret_cast<std::uint64_t>(reply.content.data()), reply.bytes))

@@ -20,8 +20,8 @@ bool is_in_cluster(softcuda::rt::WorkerState *worker) {
            softcuda::rt::ResidentBlock::of(worker).cluster().blocks().size() > 1;
 }
 
-/// The other block of the cluster whose shared memory the bytes are; null: none. It has a watch as
-/// long as it has not ended, and knows what was written there.
+/// The other block of the worker's cluster whose shared memory the bytes are; null: none. It has a
+/// watch as long as it has not ended, and knows what was written there.
 softcuda::rt::ResidentBlock *other_owner(softcuda::rt::WorkerState *worker, std::uint64_t address,
                                          std::uint64_t size) {
     softcuda::rt::ResidentBlock &own = softcuda::rt::ResidentBlock::of(worker);
@@ -43,7 +43,8 @@ void BlockWatch::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t f
 
 void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::uint64_t address,
                 std::uint64_t bytes) {
-    ResidentBlock *const owner = other_owner(worker, address, bytes);
+    ResidentBlock *const owner =
+        is_in_cluster(worker) ? other_owner(worker, address, bytes) : nullptr;
     WorkerState *const told = owner ? &owner->state() : worker;
     const std::uint32_t warp = std::exchange(told->warp_index, worker->warp_index);
     ::tell_watch(told, [&](BlockWatch &watch) { watch.copy(site, lane, address, bytes); });

@@ -43,6 +43,7 @@ class Scalar {
                : kind_ == Kind::Real  ? TypeClass::Float
                                       : TypeClass::Signed;
     }
+    bool is_negative() const noexcept { return as_double() < 0; }
     /// Whether an integer fits `type`; others always do.
     bool fits(ScalarType type) const noexcept;
     /// The value as `type`, at most 16 bytes. Throws ScalarOverflow where a weak integer does not

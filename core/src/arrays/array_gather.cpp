@@ -103,10 +103,12 @@ void move(Direction direction, const Array &dense, const Array &base, const Arra
 } // namespace
 
 void gather(const Array &out, const Array &base, const Array &offsets, StreamRef stream) {
+    out.require_writable("out");
     move(Direction::Gather, out, base, offsets, stream);
 }
 
 void scatter(const Array &base, const Array &offsets, const Array &in, StreamRef stream) {
+    base.require_writable("the array to assign to");
     move(Direction::Scatter, in, base, offsets, stream);
 }
 

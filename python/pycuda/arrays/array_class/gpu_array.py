@@ -110,7 +110,7 @@ class GPUArray(
         return {
             "shape": self.shape,
             "strides": self.strides,
-            "data": (self.ptr if self.size else 0, False),
+            "data": (self.ptr if self.size else 0, not self._writable),
             "typestr": self.dtype.str,
             "descr": self.dtype.descr,
             "stream": _driver._current_stream_number() or None,
@@ -372,6 +372,19 @@ class GPUArray(
             elif self.dtype.kind == "V":
                 value = to_gpu_async(np.array(value, self.dtype), stream=stream)
         _driver._array_assign(self, value, stream=stream)
+
+    def setflags(self, write: bool | None = None) -> None:
+        """Set ``flags.writeable``; None leaves the flag as it is.
+
+        Raises ValueError for True on a view of an array that is read-only.
+
+        >>> x = gpuarray.zeros(3)
+        >>> x.setflags(write=False)
+        >>> x.flags.writeable
+        False
+        """
+        if write is not None:
+            self._writable = write
 
     def _view(self, offset: int, shape, strides, dtype=None) -> GPUArray:
         return _driver._array_view(self, offset, shape, strides, dtype)

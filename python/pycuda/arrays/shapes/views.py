@@ -158,6 +158,8 @@ def expand_dims(a, axis=0):
 def broadcast_to(array, shape, subok: bool = False):
     """View an array repeated along new axes in front and along axes of extent 1, without a copy.
 
+    The view is read-only, because several of its elements are one in memory.
+
     shape: the shape of the view. Raises ValueError if the array does not broadcast to it.
     subok: accepted for NumPy's signature; a view has the class of its array.
 
@@ -175,12 +177,16 @@ def broadcast_to(array, shape, subok: bool = False):
         if own not in (1, wanted):
             raise ValueError(f"cannot broadcast shape {ary.shape} to {shape}")
         strides.append(stride if own == wanted else 0)
-    return ary._view(0, shape, strides)
+    view = ary._view(0, shape, strides)
+    view.flags.writeable = False
+    return view
 
 
 @public()
 def broadcast_arrays(*args, subok: bool = False) -> tuple:
     """View all arrays with their common shape. Returns a tuple. ValueError if there is no common shape.
+
+    Arrays that have the common shape are returned as they are. Views of all others are read-only.
 
     >>> x, y = gpuarray.broadcast_arrays(gpuarray.array([1, 2]), gpuarray.array([[3], [4]]))
     >>> y
@@ -189,7 +195,10 @@ def broadcast_arrays(*args, subok: bool = False) -> tuple:
     """
     arrays = [as_array(array) for array in args]
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
-    return tuple(broadcast_to(array, shape) for array in arrays)
+    return tuple(
+        array if array.shape == shape else broadcast_to(array, shape)
+        for array in arrays
+    )
 
 
 @public()

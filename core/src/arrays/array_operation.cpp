@@ -268,11 +268,20 @@ void launch_plan(Plan &plan, const Array &out, std::span<const Operand> operands
     arguments.launch(kernel, config);
 }
 
+/// Throws where a number does not fit its type, as the launch would.
+void check_numbers(const LoopTypes &loop, std::span<const Operand> operands) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        alignas(16) std::byte bytes[16];
+        if (!operands[i].is_array())
+            operands[i].scalar().write(loop.in[i], bytes);
+    }
+}
+
 /// Computes into `out`, whose shape is that of the result.
 void run(Operation operation, const LoopTypes &loop, const Array &out,
          std::span<const Operand> operands, const ApplyOptions &options) {
     if (out.size() == 0)
-        return;
+        return check_numbers(loop, operands);
     Plan plan;
     plan.variant.operation = operation;
     plan.variant.loop = loop;
@@ -490,6 +499,13 @@ void assign_opaque(const Array &to, const Array &from, StreamRef stream) {
     copy_bytes(to, from, stream);
 }
 
+void check_number(const Scalar &number, ScalarType type) {
+    if (number.is_weak() && number.weak_class() == TypeClass::Complex && !is_complex(type))
+        throw UnsupportedTypes("an element of " + std::string(numpy_name(type)) +
+                               " cannot be set to a Python complex number");
+    number.check_assignable(type);
+}
+
 } // namespace
 
 Array aligned(const Array &array, StreamRef stream) {
@@ -498,9 +514,14 @@ Array aligned(const Array &array, StreamRef stream) {
 
 void assign(const Array &to, const Operand &from, Casting casting, StreamRef stream) {
     to.require_writable("the array to assign to");
+    const bool is_array = from.is_array();
+    if (!is_array)
+        check_number(from.scalar(), to.scalar_type());
+    else if (!from.array().layout().same_shape(to.layout()))
+        return assign(to, from.array().view(from.array().layout().assigned_to(to.shape())), casting,
+                      stream);
     if (to.size() == 0)
         return;
-    const bool is_array = from.is_array();
     if (is_array && is_plain_copy(to, from.array())) {
         StreamUse use(stream);
         return copy_on_device_async(use.address(to), use.address(from.array()), to.bytes(),

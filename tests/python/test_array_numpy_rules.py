@@ -1,0 +1,87 @@
+"""Statements that NumPy's arrays and those of the device must agree about: values, types, shapes, views, errors.
+
+Each is a difference that tools/random_arrays found. ``X`` is an array of the type that stands before the statement,
+``b0`` the memory that it is a view of.
+"""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from random_arrays.case import difference  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("device")
+
+SETUP = """
+b0 = const(range(12), '{}', (12,))
+X = view(b0, 0, (12,), (1,))
+M = view(b0, 0, (3, 4), (4, 1))
+Z = view(b0, 2, (), ())
+E = view(b0, 0, (0, 4), (4, 1))
+mask = const([1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1], '?', (3, 4))
+"""
+
+
+def statements(text: str) -> list[tuple[str, str]]:
+    """Pairs of a type and a statement; a type holds for the lines below it, too."""
+    dtype, found = "", []
+    for line in text.strip().splitlines():
+        before, bar, behind = line.partition("|")
+        dtype = before.strip() or dtype if bar else dtype
+        found.append((dtype, (behind if bar else line).strip()))
+    return found
+
+
+def check(dtype: str, statement: str) -> None:
+    lines = [*SETUP.format(dtype).strip().splitlines(), *statement.split("; ")]
+    found, _ = difference(lines)
+    assert not found, found
+
+
+ELEMENTS = """
+i4 | X[0] = 1e10
+   | X[0] = np.nan
+   | X[...] = float('inf')
+   | X[0] = 1j
+   | X[1:] = 2.75
+   | X[...] = view(b0, 0, (1, 1, 12), (12, 12, 1))
+   | M[[0, 2]] = const(range(8), 'i4', (1, 2, 4))
+   | X[[]] = const([1, 2], 'i4', (2,))
+   | X[const(range(12), 'i8', (12,))] = X[::-1]
+   | np.put(X, [0, 1], [1.5, 2.5])
+   | np.put(X, [0], 2**40)
+   | np.place(X, X > 3, const([1.5], 'f8', (1,)))
+   | np.place(X, X > 3, [1.5])
+   | np.putmask(M, X > 3, M)
+   | np.putmask(X, mask[0], 1)
+   | np.put_along_axis(M, const([[1, 2]], 'i8', (1, 2)), 1, None)
+   | np.copyto(X, 1.5)
+   | np.copyto(X, 2**40)
+   | np.copyto(X, view(b0, 4, (1, 1), (1, 1)), where=X > 3)
+   | r = np.full_like(X, 1.5)
+   | r = np.insert(X, 0, 1j)
+   | r = X.flat[1:3]
+   | r = E + 2**40
+u1 | X[...] = -1
+   | r = E - 1000
+f4 | r = np.full_like(X, 1j)
+c8 | X[0] = 1j
+"""
+
+
+@pytest.mark.parametrize("dtype, statement", statements(ELEMENTS))
+def test_elements_are_set_as_in_numpy(dtype, statement):
+    check(dtype, statement)
+
+
+def test_indices_in_any_order_read_before_they_write(device):
+    """More elements than a thread has: they are written in no order."""
+    lines = [
+        "b0 = base(1, 100_000, 'i4')",
+        "order = const(list(range(99_999, -1, -1)), 'i8', (100_000,))",
+        "b0[order] = b0",
+    ]
+    assert not difference(lines)[0]

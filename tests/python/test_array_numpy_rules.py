@@ -85,3 +85,46 @@ def test_indices_in_any_order_read_before_they_write(device):
         "b0[order] = b0",
     ]
     assert not difference(lines)[0]
+
+
+OUT = """
+f8 | O = const([0], 'i4', ()); np.sum(X, out=O); r = O
+   | O = const([0] * 8, 'f8', (2, 4)); r = np.sum(M, axis=0, out=O)
+   | O = const([0], 'i4', ()); r = np.mean(X, out=O)
+   | O = const([0], 'i4', ()); r = np.std(X, out=O)
+   | O = const([0], 'i4', ()); r = np.var(X, out=O)
+   | O = const([0], 'i4', ()); r = np.nanstd(X, out=O)
+   | O = const([0], 'u8', ()); r = np.argmax(X, out=O)
+   | O = const([0], 'i2', ()); r = np.argmax(X, out=O)
+   | O = const([0], 'i4', ()); r = np.ptp(X, out=O)
+   | O = const([0, 0], 'i4', (2,)); r = np.quantile(X, 0.25, out=O)
+   | O = const([0], 'i4', ()); r = np.median(X, out=O)
+   | O = const([0], 'i4', ()); r = np.nanmedian(X, out=O)
+   | O = const([0], 'i4', (1,)); r = np.take(X, const([3], 'i8', (1,)), out=O)
+   | r = np.take(X, const(range(12), 'i8', (12,)), out=X[::-1])
+   | O = const([0] * 12, 'i4', (12,)); r = np.fft.ihfft(X, out=O)
+   | r = np.max(X, initial=20)
+   | r = np.max(E, axis=0, initial=1, out=X[:4])
+   | r = np.max(X, where=X > 2)
+   | r = np.nanmin(X, where=X > 2)
+i1 | O = const([0], 'i1', ()); r = np.sum(X * 30, out=O)
+   | O = const([0], 'i4', ()); r = np.mean(X, out=O)
+   | O = const([0] * 12, 'i2', (12,)); r = np.cumsum(X * 30, out=O)
+   | O = const([0] * 12, 'f4', (12,)); r = np.cumsum(X, out=O)
+   | O = const([0] * 12, 'i2', (12,)); r = np.cumulative_sum(X, include_initial=True, out=O)
+   | r = np.sum(X, initial=1.5)
+   | r = np.max(X, initial=300)
+   | r = np.max(X, initial=1.5)
+   | r = np.max(X, initial=1j)
+   | r = np.choose(X % 2, [X, X[::-1]], out=X)
+   | r = np.mean(X, dtype='i4')
+   | r = np.std(X, dtype='i4')
+c16 | r = np.fft.fft(X, out=X[::-1])
+   | r = np.fft.fft(X[:4], out=X[1:5])
+   | r = np.fft.fft(X, out=M)
+"""
+
+
+@pytest.mark.parametrize("dtype, statement", statements(OUT))
+def test_results_are_put_into_out_as_in_numpy(dtype, statement):
+    check(dtype, statement)

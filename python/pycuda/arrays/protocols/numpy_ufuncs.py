@@ -154,7 +154,7 @@ def _accumulate(ufunc, array, axis=0, dtype=None, out=None):
     """numpy's ``ufunc.accumulate``; in log2(n) passes where the order does not matter, else n."""
     out = out[0] if isinstance(out, tuple) else out
     if ufunc.__name__ in _SCANS:
-        return _scans._scan(_SCANS[ufunc.__name__], array, axis, dtype, out)
+        return _scans.scan(_SCANS[ufunc.__name__], array, axis, dtype, out)
     axis %= array.ndim
     before = (slice(None),) * axis
     result = array.astype(array.dtype if dtype is None else dtype)

@@ -178,3 +178,68 @@ f8 | r = np.hypot.reduce(-X[:1])
 @pytest.mark.parametrize("dtype, statement", statements(METHODS))
 def test_methods_of_ufuncs(dtype, statement):
     check(dtype, statement)
+
+
+AXES = """
+f4 | r = np.squeeze(Z, 0)
+   | r = np.squeeze(Z, 1)
+   | r = np.argsort(Z)
+   | r = np.lexsort(X[:3])
+   | r = np.take(Z, 0)
+   | r = np.take(Z, [0, 0], axis=0)
+   | r = np.sum(Z, axis=0)
+   | r = np.sum(Z, axis=-1)
+   | r = np.sum(Z, axis=(0,))
+   | r = np.max(Z, axis=1)
+   | r = np.mean(Z, axis=0)
+   | r = np.apply_over_axes(np.sum, Z, 0)
+   | r = np.cumulative_sum(Z)
+   | r = np.swapaxes(M, 0, 5)
+   | r = M.swapaxes(0, 5)
+   | r = M.swapaxes((0, 1), 1)
+   | r = np.partition(E, 3, axis=0)
+   | r = np.argpartition(E, 3, axis=0)
+   | r = np.partition(E, 5)
+   | r = X.mT
+   | r = np.correlate(M, M)
+"""
+
+
+@pytest.mark.parametrize("dtype, statement", statements(AXES))
+def test_axes(dtype, statement):
+    check(dtype, statement)
+
+
+VALUES = """
+c8 | r = np.isposinf(X)
+   | r = np.isneginf(X)
+   | r = (X * 0) ** (1 + 1j)
+f2 | r = np.angle(X)
+   | r = np.fft.irfft(X)
+   | r = np.quantile(X, np.float64(0.3))
+   | r = np.quantile(X, 0.3)
+   | r = np.quantile(X, [0.3])
+f8 | X[5] = np.inf; r = np.gradient(X)
+   | X[5] = np.inf; r = np.quantile(X, 0)
+   | r = np.percentile(X, 101)
+   | r = np.percentile(X, 29)
+   | r = np.var(X, ddof=13)
+   | r = np.std(M, axis=1, ddof=6)
+   | r = np.ravel(view(b0, 0, (6,), (2,)))
+   | r = np.ravel(view(b0, 0, (6, 1), (2, 1)))
+   | r = bool(E)
+   | r = int(X)
+   | r = float(E)
+   | r = complex(X)
+   | r = np.select([mask, ~mask], [M, 1])
+i4 | r = np.select([mask], [M], 1.5)
+   | r = np.select([mask[0]], [X[:4]], M)
+u1 | r = X % const([255] * 12, 'u1', (12,))
+?  | r = np.quantile(X, 0.5, method='nearest')
+   | r = np.quantile(X, 0.5)
+"""
+
+
+@pytest.mark.parametrize("dtype, statement", statements(VALUES))
+def test_values(dtype, statement):
+    check(dtype, statement)

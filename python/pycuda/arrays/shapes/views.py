@@ -29,14 +29,15 @@ def reshape(a, shape, order: str = "C", *, copy=None):
 
 @public()
 def ravel(a, order: str = "C"):
-    """Return all elements along one axis: a view if the memory allows one, else a copy.
+    """Return all elements along one axis, without gaps: a view if the memory allows one, else a copy.
 
     order: "C" or "F", the order of the elements; "A" and "K" are that of the array.
 
     >>> gpuarray.ravel(gpuarray.array([[1, 2], [3, 4]]), "F")
     array([1, 3, 2, 4])
     """
-    return a._ravel(order)
+    flat = a._ravel(order)
+    return flat if flat._c_contiguous else flat.copy("C")
 
 
 @public()
@@ -84,7 +85,7 @@ def swapaxes(a, axis1: int, axis2: int):
     (4, 3, 2)
     """
     axes = list(range(a.ndim))
-    axis1, axis2 = normalize_axes(axis1, a.ndim)[0], normalize_axes(axis2, a.ndim)[0]
+    axis1, axis2 = (_axes.normalize_axis(axis, a.ndim) for axis in (axis1, axis2))
     axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
     return a.transpose(axes)
 

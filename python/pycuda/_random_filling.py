@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pycuda._driver import _Using
+from pycuda._driver import _array_require_writable, _Using
 from pycuda.gpuarray import GPUArray
 
 
@@ -18,6 +18,7 @@ def checked_code(kind: str, codes: str, data: GPUArray) -> str:
             f"{kind} numbers fill arrays without gaps of "
             f"{', '.join(str(np.dtype(c)) for c in codes)}, not one of {data.dtype}"
         )
+    _array_require_writable(data, "data")
     return code
 
 

@@ -240,6 +240,7 @@ class Generator:
             )
         if not out.flags.forc:
             raise ValueError("the elements of out must lie one after the other")
+        _driver._array_require_writable(out, "out")
         n = math.prod(out.shape)
         if n == 0:
             return out

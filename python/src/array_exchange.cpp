@@ -20,6 +20,7 @@ namespace {
 
 constexpr const char *plain_name = "dltensor";
 constexpr const char *versioned_name = "dltensor_versioned";
+constexpr std::uint64_t flag_read_only = 1;
 constexpr std::uint64_t flag_copied = 2;
 
 [[noreturn]] void throw_buffer_error(const std::string &message) {
@@ -134,6 +135,9 @@ nb::object array_to_dlpack(nb::handle self, nb::handle stream, bool versioned, b
     const Array &array = require_array(self, "self");
     if (!array.memory())
         throw_buffer_error("the array has no memory");
+    if (!versioned && !array.is_writable())
+        throw_buffer_error("the array is read-only, which DLPack says from version 1 on; the "
+                           "borrower must pass max_version=(1, 0) or take a copy");
     order_for_borrower(array, stream);
     if (!versioned)
         return make_capsule(
@@ -141,7 +145,7 @@ nb::object array_to_dlpack(nb::handle self, nb::handle stream, bool versioned, b
             [](PyObject *capsule) { destroy_capsule<dlpack::ManagedTensor>(capsule, plain_name); });
     auto lent = std::make_unique<Lent<dlpack::ManagedTensorVersioned>>(array);
     lent->managed.version = {1, 1};
-    lent->managed.flags = copied ? flag_copied : 0;
+    lent->managed.flags = (copied ? flag_copied : 0) | (array.is_writable() ? 0 : flag_read_only);
     return make_capsule(std::move(lent), versioned_name, [](PyObject *capsule) {
         destroy_capsule<dlpack::ManagedTensorVersioned>(capsule, versioned_name);
     });
@@ -211,6 +215,12 @@ template <class Managed> nb::object borrow(nb::handle capsule, const char *name,
     return wrap_array(Array(std::move(memory), address, dtype, layout));
 }
 
+/// A view of a read-only array, so that flags.writeable stays False.
+nb::object as_read_only(nb::object borrowed) {
+    array_of(borrowed).set_writable(false);
+    return view_of(borrowed, array_of(borrowed).layout(), 0);
+}
+
 nb::object array_from_dlpack(nb::handle capsule) {
     if (PyCapsule_IsValid(capsule.ptr(), versioned_name)) {
         const auto *managed = static_cast<const dlpack::ManagedTensorVersioned *>(
@@ -218,8 +228,10 @@ nb::object array_from_dlpack(nb::handle capsule) {
         if (managed->version.major != 1)
             throw_buffer_error("DLPack's version " + std::to_string(managed->version.major) +
                                " is not known here, only 1");
-        return borrow<dlpack::ManagedTensorVersioned>(capsule, versioned_name,
-                                                      "used_dltensor_versioned");
+        const bool read_only = (managed->flags & flag_read_only) != 0;
+        nb::object borrowed = borrow<dlpack::ManagedTensorVersioned>(capsule, versioned_name,
+                                                                     "used_dltensor_versioned");
+        return read_only ? as_read_only(std::move(borrowed)) : borrowed;
     }
     return borrow<dlpack::ManagedTensor>(capsule, plain_name, "used_dltensor");
 }

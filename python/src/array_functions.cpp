@@ -180,6 +180,7 @@ nb::object array_to_gpu(nb::handle ary, nb::handle allocator, nb::handle stream,
 /// Copies bytes of a host array that lies as the device's one does.
 void array_set_bytes(nb::handle self, nb::handle host, nb::handle stream) {
     const Array &array = require_array(self, "self");
+    array.require_writable("the array to set");
     HostArray source(host, "ary", 0);
     if (source.bytes() != array.bytes())
         throw_value_error("ary has " + std::to_string(source.bytes()) + " bytes, the array " +
@@ -272,6 +273,9 @@ void bind_array_functions(nb::module_ &module) {
     module.def("_array_is_dense", [](nb::handle self) {
         const Array &array = require_array(self, "self");
         return array.layout().is_dense(array.item_size());
+    });
+    module.def("_array_require_writable", [](nb::handle self, const std::string &role) {
+        require_array(self, role.c_str()).require_writable(role);
     });
     module.def("_array_share_memory", [](nb::handle a, nb::handle b) {
         return require_array(a, "a").may_share_bytes(require_array(b, "b"));

@@ -56,14 +56,6 @@ std::optional<Operation> power_by_number(const Operand &base, PyObject *exponent
     return {};
 }
 
-void refuse_negative_power(const Operand &base, PyObject *exponent) {
-    if (!base.is_array() || !is_integer(base.array().scalar_type()) || !PyLong_Check(exponent))
-        return;
-    int overflow = 0;
-    if (PyLong_AsLongLongAndOverflow(exponent, &overflow) < 0 || overflow < 0)
-        throw std::invalid_argument("integers to negative integer powers are not allowed");
-}
-
 PyObject *power(PyObject *left, PyObject *right, PyObject *modulus) noexcept {
     if (modulus != Py_None)
         return Py_NewRef(Py_NotImplemented);
@@ -71,7 +63,6 @@ PyObject *power(PyObject *left, PyObject *right, PyObject *modulus) noexcept {
         const std::optional<Operand> base = find_operand(left);
         if (!base)
             return Py_NewRef(Py_NotImplemented);
-        refuse_negative_power(*base, right);
         const std::optional<Operation> operation = power_by_number(*base, right);
         if (!operation)
             return Py_NewRef(Py_None);
@@ -105,7 +96,7 @@ PyObject *compare(PyObject *left, PyObject *right, int how) noexcept {
     }
 }
 
-/// numpy and PyCUDA return the array itself for +x.
+/// PyCUDA returns the array itself for +x; NumPy returns a copy.
 PyObject *positive(PyObject *self) noexcept { return Py_NewRef(self); }
 
 template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void *>(function); }

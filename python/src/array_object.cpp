@@ -298,6 +298,25 @@ PyObject *is_f_contiguous(PyObject *self, void *) noexcept {
     return PyBool_FromLong(array_of(self).is_f_contiguous());
 }
 
+PyObject *is_writable(PyObject *self, void *) noexcept {
+    return PyBool_FromLong(array_of(self).is_writable());
+}
+
+/// A view becomes writable only if what it is a view of is.
+int set_writable(PyObject *self, PyObject *value, void *) noexcept {
+    return changed([&] {
+        refuse_deletion(value, "flag writeable");
+        const int writable = PyObject_IsTrue(value);
+        if (writable < 0)
+            throw nb::python_error();
+        const nb::handle base(array_object(self).base);
+        if (writable && base.is_valid() && is_array(base) && !array_of(base).is_writable())
+            throw_value_error("flags.writeable cannot be set to True: the array is a view of an "
+                              "array that is read-only");
+        array_of(self).set_writable(writable != 0);
+    });
+}
+
 PyGetSetDef getters[] = {
     {"shape", shape_of, set_shape, "Extents of the axes, a tuple; may be set.", nullptr},
     {"strides", strides_of, set_strides,
@@ -324,6 +343,7 @@ PyGetSetDef getters[] = {
      nullptr},
     {"_c_contiguous", is_c_contiguous, nullptr, nullptr, nullptr},
     {"_f_contiguous", is_f_contiguous, nullptr, nullptr, nullptr},
+    {"_writable", is_writable, set_writable, nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {},
 };

@@ -246,3 +246,68 @@ def test_remainders_are_exact(device, name, dtype):
     np.testing.assert_array_equal(
         np.signbit(result[finite]), np.signbit(expected[finite])
     )
+
+
+# What dtype and casting say about the operands
+
+
+def refused(call, *arrays):
+    """NumPy raises TypeError, and so do we."""
+    for given in (arrays, map(gpuarray.to_gpu, arrays)):
+        with pytest.raises(TypeError):
+            call(*given)
+
+
+F4, I4, C16, B = (np.array([1, 0, 3]).astype(kind) for kind in ("f4", "i4", "c16", "?"))
+
+
+def test_dtype_is_the_type_of_the_result():
+    both(lambda x: np.greater(x, -1.5, dtype=bool), B)  # which compared True > True
+    both(lambda x: np.isnan(x, dtype=bool), F4)
+    both(lambda x: np.absolute(x, dtype="f8"), C16)
+    both(lambda x: np.ldexp(x, 2, dtype="f8"), F4)
+    for name in ("rint", "sqrt", "isnan", "signbit", "logical_not"):
+        refused(lambda x, name=name: getattr(np, name)(x, dtype="i4"), F4)
+    for name in ("less", "logical_and", "equal", "divide", "arctan2"):
+        refused(lambda x, name=name: getattr(np, name)(x, x, dtype="i4"), I4)
+    refused(lambda x: np.square(x, dtype="?"), B)
+    refused(lambda x: np.absolute(x, dtype="c16"), C16)
+
+
+def test_operands_are_cast_by_the_rule():
+    refused(lambda x: np.add(x, 1, dtype="i4"), F4)
+    refused(lambda x: np.add(x, 1.5, dtype="i4"), I4)
+    refused(lambda x: np.floor(x, dtype="i2", casting="no"), F4)
+    refused(lambda x: np.sqrt(x, casting="no"), I4)
+    refused(lambda x, y: np.maximum(x, y, casting="no"), I4, F4)
+    refused(lambda x: np.add(x, True, casting="no"), I4)
+    both(lambda x: np.add(x, 1, casting="no"), I4)
+    both(lambda x: np.greater(x, -5, casting="no"), I4.astype("u1"))
+    both(lambda x, y: np.logical_and(x, y, casting="no"), I4, F4)
+    both(lambda x: np.add(x, 1.5, dtype="i4", casting="unsafe"), I4)
+
+
+def test_mask_in_the_memory_of_the_result():
+    for shape in ((5,), (4, 3)):
+        mask = np.arange(np.prod(shape)).reshape(shape) % 3 > 0
+        on_device = gpuarray.to_gpu(mask)
+        np.logical_not(mask, out=mask[::-1], where=mask)
+        np.logical_not(on_device, out=on_device[::-1], where=on_device)
+        assert on_device.get().tolist() == mask.tolist()
+    # More elements than a thread has: the elements are written in no order.
+    mask = np.random.default_rng(1).integers(0, 2, 100_000).astype(bool)
+    on_device = gpuarray.to_gpu(mask)
+    np.logical_not(mask, out=mask[::-1], where=mask)
+    np.logical_not(on_device, out=on_device[::-1], where=on_device)
+    assert np.array_equal(on_device.get(), mask)
+
+
+def test_negative_powers_of_integers():
+    for call in (
+        lambda x: np.power(x, -1),
+        lambda x: x.__ipow__(-1),
+        lambda x: np.power(x, np.int64(-2)),
+    ):
+        for array in (I4, gpuarray.to_gpu(I4)):
+            with pytest.raises(ValueError, match="(?i)negative integer powers"):
+                call(array)

@@ -14,8 +14,15 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
+#include <string_view>
 
 namespace pycuda {
+
+/// An operation would write into an array that is read-only.
+class ReadOnlyArray : public std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
 
 /// A view: shared memory, the address of the first element, the elements' type and layout. A copy
 /// is a view of the same memory. Use one object in one thread at a time.
@@ -49,7 +56,19 @@ class Array {
         return view(layout, dtype_, offset);
     }
     Array view(const Layout &layout, DType dtype, std::int64_t offset = 0) const {
-        return {memory_, unrecorded_address() + static_cast<CUdeviceptr>(offset), dtype, layout};
+        Array seen(memory_, unrecorded_address() + static_cast<CUdeviceptr>(offset), dtype, layout);
+        seen.writable_ = writable_;
+        return seen;
+    }
+
+    /// Whether operations may write the elements. Views of an array start with its answer. Only
+    /// operations on arrays ask; a kernel of the user gets an address.
+    bool is_writable() const noexcept { return writable_; }
+    void set_writable(bool writable) noexcept { writable_ = writable; }
+    /// Throws ReadOnlyArray, which says what the array was to be ("out"), if it is read-only.
+    void require_writable(std::string_view role) const {
+        if (!writable_) [[unlikely]]
+            throw_read_only(role);
     }
 
     /// The address of the first element, for callers that keep the memory alive themselves. Work on
@@ -89,6 +108,7 @@ class Array {
 
   private:
     void describe() noexcept;
+    [[noreturn]] void throw_read_only(std::string_view role) const;
 
     std::shared_ptr<ArrayMemory> memory_;
     CUdeviceptr address_;
@@ -96,6 +116,7 @@ class Array {
     DType dtype_;
     bool c_contiguous_ = false;
     bool f_contiguous_ = false;
+    bool writable_ = true;
     Layout layout_;
 };
 

@@ -103,7 +103,8 @@ class UnsupportedTypes : public std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
-/// Copies with conversion and broadcasting; the types need no rule but `casting`.
+/// Copies with conversion and broadcasting; the types need no rule but `casting`. A weak number
+/// must be one that Python can set an element to (Scalar::check_assignable()).
 void assign(const Array &to, const Operand &from, Casting casting = Casting::Unsafe,
             StreamRef stream = current_stream());
 

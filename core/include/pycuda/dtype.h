@@ -61,6 +61,8 @@ ScalarType float_type(ScalarType type) noexcept;
 /// NumPy's casting rules.
 enum class Casting { No, Safe, SameKind, Unsafe };
 bool can_cast(ScalarType from, ScalarType to, Casting casting) noexcept;
+/// NumPy's name: "same_kind".
+std::string_view casting_name(Casting casting) noexcept;
 
 /// The type of an array's elements: a number, or opaque bytes of some size (structs).
 class DType {

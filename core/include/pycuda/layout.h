@@ -73,6 +73,9 @@ class Layout {
     /// shapes do not fit.
     Layout broadcast_to(std::span<const std::int64_t> shape) const;
 
+    /// As above, for an assignment: axes of extent 1 that are too many in front are dropped.
+    Layout assigned_to(std::span<const std::int64_t> shape) const;
+
     /// The axes from the one with the largest stride to the smallest, as they lie in memory.
     std::array<int, max_dimensions> axes_in_memory_order() const noexcept;
 

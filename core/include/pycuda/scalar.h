@@ -43,8 +43,12 @@ class Scalar {
                : kind_ == Kind::Real  ? TypeClass::Float
                                       : TypeClass::Signed;
     }
+    bool is_negative() const noexcept { return as_double() < 0; }
     /// Whether an integer fits `type`; others always do.
     bool fits(ScalarType type) const noexcept;
+    /// Throws where Python could not set an element of `type` to a Python number: ScalarOverflow
+    /// for a float that an integer type does not hold, std::invalid_argument for NaN.
+    void check_assignable(ScalarType type) const;
     /// The value as `type`, at most 16 bytes. Throws ScalarOverflow where a weak integer does not
     /// fit an integer type.
     void write(ScalarType type, void *bytes) const;

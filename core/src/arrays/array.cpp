@@ -1,6 +1,8 @@
 // array.cpp -- making arrays, and what is known of one from its layout.
 #include <pycuda/array.h>
 
+#include <string>
+
 namespace pycuda {
 
 Array Array::with_layout(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
@@ -28,6 +30,12 @@ Array Array::empty(const std::shared_ptr<ArrayContext> &context,
                    std::span<const std::int64_t> shape, DType dtype, Order order,
                    StreamRef stream) {
     return with_layout(context, Layout::contiguous(shape, dtype.item_size(), order), dtype, stream);
+}
+
+void Array::throw_read_only(std::string_view role) const {
+    throw ReadOnlyArray(std::string(role) + " is read-only: an array of shape " +
+                        shape_text(shape()) + " and strides " + shape_text(layout_.strides()) +
+                        " whose flags.writeable is False");
 }
 
 void Array::describe() noexcept {

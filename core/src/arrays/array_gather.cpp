@@ -5,6 +5,7 @@
 #include "arrays/kernel_table.h"
 #include "arrays/word.h"
 
+#include <pycuda/array_operation.h>
 #include <pycuda/launch.h>
 
 #include <array>
@@ -103,10 +104,18 @@ void move(Direction direction, const Array &dense, const Array &base, const Arra
 } // namespace
 
 void gather(const Array &out, const Array &base, const Array &offsets, StreamRef stream) {
+    out.require_writable("out");
     move(Direction::Gather, out, base, offsets, stream);
 }
 
 void scatter(const Array &base, const Array &offsets, const Array &in, StreamRef stream) {
+    base.require_writable("the array to assign to");
+    if (in.may_share_bytes(base)) { // an element could be written before it is read
+        const Array copy =
+            Array::with_layout(in.context(), in.layout().dense(in.item_size()), in.dtype(), stream);
+        assign(copy, in, Casting::No, stream);
+        return move(Direction::Scatter, copy, base, offsets, stream);
+    }
     move(Direction::Scatter, in, base, offsets, stream);
 }
 

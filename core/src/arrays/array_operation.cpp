@@ -268,11 +268,20 @@ void launch_plan(Plan &plan, const Array &out, std::span<const Operand> operands
     arguments.launch(kernel, config);
 }
 
+/// Throws where a number does not fit its type, as the launch would.
+void check_numbers(const LoopTypes &loop, std::span<const Operand> operands) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        alignas(16) std::byte bytes[16];
+        if (!operands[i].is_array())
+            operands[i].scalar().write(loop.in[i], bytes);
+    }
+}
+
 /// Computes into `out`, whose shape is that of the result.
 void run(Operation operation, const LoopTypes &loop, const Array &out,
          std::span<const Operand> operands, const ApplyOptions &options) {
     if (out.size() == 0)
-        return;
+        return check_numbers(loop, operands);
     Plan plan;
     plan.variant.operation = operation;
     plan.variant.loop = loop;
@@ -341,11 +350,12 @@ const std::shared_ptr<ArrayContext> &context_of(std::span<const Operand> operand
 void check_out(Operation operation, const Layout &shape, ScalarType type,
                const ApplyOptions &options) {
     const Array &out = *options.out;
+    out.require_writable("out");
     if (out.dtype().is_opaque() || !can_cast(type, out.scalar_type(), options.casting))
-        throw UnsupportedTypes("the result of " + std::string(operation_name(operation)) +
-                               "() is " + std::string(numpy_name(type)) +
-                               ", which cannot be cast to " + out.dtype().name() +
-                               " of out by the rule in force");
+        throw UnsupportedTypes(
+            "the result of " + std::string(operation_name(operation)) + "() is " +
+            std::string(numpy_name(type)) + ", which cannot be cast to " + out.dtype().name() +
+            " of out by the rule \"" + std::string(casting_name(options.casting)) + "\"");
     const Layout fitted = shape.broadcast_to(out.shape()); // throws where it does not fit
     static_cast<void>(fitted);
 }
@@ -359,6 +369,21 @@ bool is_misaligned(std::span<const Operand> operands, const Array *out) {
 }
 
 void copy_bytes(const Array &to, const Array &from, StreamRef stream);
+
+Array copy_of(const Array &array, StreamRef stream) {
+    Array copy = Array::with_layout(array.context(), array.layout().dense(array.item_size()),
+                                    array.dtype(), stream);
+    copy_bytes(copy, array, stream);
+    return copy;
+}
+
+/// As NumPy does for a number. Exponents in an array are on the device, and are not looked at.
+void refuse_negative_power(Operation operation, const LoopTypes &loop,
+                           std::span<const Operand> operands) {
+    if (operation == Operation::Power && is_integer(loop.out) && !operands[1].is_array() &&
+        operands[1].scalar().is_negative())
+        throw std::invalid_argument("integers to negative integer powers are not allowed");
+}
 
 /// The same operation on copies; an `out` is copied back.
 Array apply_misaligned(Operation operation, std::span<const Operand> operands,
@@ -397,6 +422,9 @@ Array apply(Operation operation, std::span<const Operand> operands, const ApplyO
     if (is_misaligned(operands, options.out)) [[unlikely]]
         return apply_misaligned(operation, operands, options);
     const LoopTypes loop = loop_types(operation, operands, options.dtype);
+    if (options.dtype || options.casting != Casting::SameKind)
+        check_casts(operation, operands, loop, options.casting);
+    refuse_negative_power(operation, loop, operands);
     const Layout shape = broadcast_shape(operands, options.where);
     if (options.out == nullptr) {
         Array result = Array::with_layout(context_of(operands),
@@ -406,6 +434,12 @@ Array apply(Operation operation, std::span<const Operand> operands, const ApplyO
         return result;
     }
     check_out(operation, shape, loop.out, options);
+    if (options.where != nullptr && is_overwritten(*options.where, *options.out)) {
+        ApplyOptions copied = options;
+        const Array mask = copy_of(*options.where, options.stream);
+        copied.where = &mask;
+        return apply(operation, operands, copied);
+    }
     for (const Operand &operand : operands)
         if (operand.is_array() && is_overwritten(operand.array(), *options.out)) {
             ApplyOptions aside = options;
@@ -465,21 +499,29 @@ void assign_opaque(const Array &to, const Array &from, StreamRef stream) {
     copy_bytes(to, from, stream);
 }
 
+void check_number(const Scalar &number, ScalarType type) {
+    if (number.is_weak() && number.weak_class() == TypeClass::Complex && !is_complex(type))
+        throw UnsupportedTypes("an element of " + std::string(numpy_name(type)) +
+                               " cannot be set to a Python complex number");
+    number.check_assignable(type);
+}
+
 } // namespace
 
 Array aligned(const Array &array, StreamRef stream) {
-    if (array.is_aligned())
-        return array;
-    Array copy = Array::with_layout(array.context(), array.layout().dense(array.item_size()),
-                                    array.dtype(), stream);
-    copy_bytes(copy, array, stream);
-    return copy;
+    return array.is_aligned() ? array : copy_of(array, stream);
 }
 
 void assign(const Array &to, const Operand &from, Casting casting, StreamRef stream) {
+    to.require_writable("the array to assign to");
+    const bool is_array = from.is_array();
+    if (!is_array)
+        check_number(from.scalar(), to.scalar_type());
+    else if (!from.array().layout().same_shape(to.layout()))
+        return assign(to, from.array().view(from.array().layout().assigned_to(to.shape())), casting,
+                      stream);
     if (to.size() == 0)
         return;
-    const bool is_array = from.is_array();
     if (is_array && is_plain_copy(to, from.array())) {
         StreamUse use(stream);
         return copy_on_device_async(use.address(to), use.address(from.array()), to.bytes(),

@@ -187,7 +187,7 @@ __device__ __forceinline__ float array_reciprocal(float x) { return 1.0f / x; }
 __device__ __forceinline__ double array_reciprocal(double x) { return 1.0 / x; }
 //: array_remainder
 FUNCTION T array_remainder(T a, T b) {
-    if (b == T(0) || b == T(-1))
+    if (b == T(0) || (T(-1) < T(0) && b == T(-1)))
         return T(0);
     T r = a % b;
     return r != T(0) && (r < T(0)) != (b < T(0)) ? T(r + b) : r;

@@ -96,7 +96,7 @@ COMPLEX(array_power)(array_complex<T> a, array_complex<T> b) {
     if (b.re == 0 && b.im == 0)
         return {T(1), T(0)};
     if (a.re == 0 && a.im == 0) {
-        const T zero = b.re > 0 && b.im == 0 ? T(0) : T(0) / T(0);
+        const T zero = b.re > 0 ? T(0) : T(0) / T(0);
         return {zero, zero};
     }
     if (b.im == 0 && b.re == rint(b.re) && fabs(b.re) < 100) {

@@ -159,6 +159,20 @@ bool can_cast(ScalarType from, ScalarType to, Casting casting) noexcept {
     return kind_rank(from) <= kind_rank(to);
 }
 
+std::string_view casting_name(Casting casting) noexcept {
+    switch (casting) {
+    case Casting::No:
+        return "no";
+    case Casting::Safe:
+        return "safe";
+    case Casting::SameKind:
+        return "same_kind";
+    case Casting::Unsafe:
+        break;
+    }
+    return "unsafe";
+}
+
 std::string DType::name() const {
     return is_opaque() ? "void" + std::to_string(8 * size_) : std::string(numpy_name(type_));
 }

@@ -171,6 +171,14 @@ Layout Layout::broadcast_to(std::span<const std::int64_t> shape) const {
     return result;
 }
 
+Layout Layout::assigned_to(std::span<const std::int64_t> shape) const {
+    const int wanted = static_cast<int>(shape.size());
+    int first = 0;
+    while (dimensions_ - first > wanted && shape_[first] == 1)
+        ++first;
+    return Layout(this->shape().subspan(first), strides().subspan(first)).broadcast_to(shape);
+}
+
 std::array<int, Layout::max_dimensions> Layout::axes_in_memory_order() const noexcept {
     std::array<int, max_dimensions> axes{};
     for (int axis = 0; axis < dimensions_; ++axis)

@@ -106,13 +106,30 @@ LoopTypes select_types(std::span<const Operand> operands) {
     return {{ScalarType::Bool, type, type, type}, type};
 }
 
-LoopTypes scale_types(Operation operation, std::span<const Operand> operands) {
+[[noreturn]] void refuse_result(Operation operation, ScalarType wanted) {
+    throw UnsupportedTypes(std::string(operation_name(operation)) +
+                           "() has no loop whose result is " + std::string(numpy_name(wanted)) +
+                           ", which dtype wants");
+}
+
+LoopTypes scale_types(Operation operation, std::span<const Operand> operands,
+                      std::optional<ScalarType> dtype) {
     const ScalarType exponent = type_of(operands[1]);
     if (!is_integer(exponent) && !is_bool(exponent))
         refuse(operation, exponent, "the exponent must be an integer");
     const ScalarType type =
-        float_of(operation, common_type(operands.first(1), operation_name(operation)), true);
+        dtype
+            ? *dtype
+            : float_of(operation, common_type(operands.first(1), operation_name(operation)), true);
+    if (!is_float(type))
+        refuse_result(operation, type);
     return {{type, ScalarType::Int32, type, type}, type};
+}
+
+/// Whether the type of the result is the same for all types of operands.
+bool has_one_result(TypeRule rule) noexcept {
+    return rule == TypeRule::Compare || rule == TypeRule::FloatTest ||
+           rule == TypeRule::FloatExponent || rule == TypeRule::IntegerBits;
 }
 
 /// Weak integers that fit no array's type still compare right in one that holds them.
@@ -121,6 +138,25 @@ ScalarType widened_for_comparison(std::span<const Operand> operands, ScalarType 
         if (!operand.is_array() && operand.scalar().is_weak() && !operand.scalar().fits(type))
             return promote(type, operand.scalar().type());
     return type;
+}
+
+/// The loop whose result is `dtype`.
+LoopTypes loop_with_result(Operation operation, std::span<const Operand> operands,
+                           ScalarType dtype) {
+    const TypeRule rule = operation_row(operation).rule;
+    ScalarType type = dtype;
+    if (has_one_result(rule)) {
+        type = common_type(operands, operation_name(operation));
+        if (rule == TypeRule::Compare)
+            type = widened_for_comparison(operands, type);
+    } else if (rule == TypeRule::RealPart && is_float(dtype) &&
+               is_complex(common_type(operands, operation_name(operation)))) {
+        type = complex_type(dtype);
+    }
+    const LoopTypes types = loop_of_type(operation, type);
+    if (types.out != dtype)
+        refuse_result(operation, dtype);
+    return types;
 }
 
 } // namespace
@@ -166,14 +202,38 @@ LoopTypes loop_types(Operation operation, std::span<const Operand> operands,
     if (rule == TypeRule::Select)
         return select_types(operands);
     if (rule == TypeRule::ScaleExponent)
-        return scale_types(operation, operands);
-    ScalarType type = dtype ? *dtype : common_type(operands, operation_name(operation));
-    if (rule == TypeRule::Compare && !dtype)
+        return scale_types(operation, operands, dtype);
+    if (dtype)
+        return loop_with_result(operation, operands, *dtype);
+    ScalarType type = common_type(operands, operation_name(operation));
+    if (rule == TypeRule::Compare)
         type = widened_for_comparison(operands, type);
-    LoopTypes types = loop_of_type(operation, type);
-    if (dtype && rule == TypeRule::Divide && types.out != *dtype)
-        refuse(operation, *dtype, "its result is a float");
-    return types;
+    return loop_of_type(operation, type);
+}
+
+void check_casts(Operation operation, std::span<const Operand> operands, const LoopTypes &loop,
+                 Casting casting) {
+    const TypeRule rule = operation_row(operation).rule;
+    const bool is_logical =
+        operation == Operation::LogicalAnd || operation == Operation::LogicalOr ||
+        operation == Operation::LogicalXor || operation == Operation::LogicalNot;
+    if (casting == Casting::Unsafe || is_logical) // which take each operand in its own type
+        return;
+    // A comparison with a number that its type does not hold is decided without a cast.
+    const bool widens = rule == TypeRule::Compare;
+    const ScalarType common = widens ? common_type(operands, operation_name(operation)) : loop.out;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const ScalarType to = widens ? common : loop.in[i];
+        ScalarType from = type_of(operands[i]);
+        if (!is_strong(operands[i]) && promote_weak(to, operands[i].scalar().weak_class()) == to)
+            continue; // it has the loop's type from the start
+        if (!can_cast(from, to, casting))
+            throw UnsupportedTypes(std::string(operation_name(operation)) + "() computes in " +
+                                   std::string(numpy_name(to)) + ", to which operand " +
+                                   std::to_string(i) + " of " + std::string(numpy_name(from)) +
+                                   " cannot be cast by the rule \"" +
+                                   std::string(casting_name(casting)) + "\"");
+    }
 }
 
 } // namespace pycuda

@@ -33,4 +33,8 @@ ScalarType common_type(std::span<const Operand> operands, std::string_view opera
 LoopTypes loop_types(Operation operation, std::span<const Operand> operands,
                      std::optional<ScalarType> dtype = {});
 
+/// Throws UnsupportedTypes where an operand may not be cast to the loop's type by the rule.
+void check_casts(Operation operation, std::span<const Operand> operands, const LoopTypes &loop,
+                 Casting casting);
+
 } // namespace pycuda

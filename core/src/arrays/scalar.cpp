@@ -155,6 +155,21 @@ bool Scalar::fits(ScalarType type) const noexcept {
     }
 }
 
+void Scalar::check_assignable(ScalarType type) const {
+    if (!weak_ || kind_ != Kind::Real || !is_integer(type))
+        return;
+    if (std::isnan(re_))
+        throw std::invalid_argument("cannot convert float NaN to " + std::string(numpy_name(type)));
+    // Both bounds are powers of two, or zero: exact as doubles.
+    const bool is_signed = type_class(type) == TypeClass::Signed;
+    const int bits = static_cast<int>(8 * item_size(type));
+    const double high = std::ldexp(1.0, is_signed ? bits - 1 : bits);
+    const double whole = std::trunc(re_);
+    if (whole < (is_signed ? -high : 0.0) || whole >= high)
+        throw ScalarOverflow("Python float " + std::to_string(re_) + " out of bounds for " +
+                             std::string(numpy_name(type)));
+}
+
 void Scalar::write(ScalarType type, void *bytes) const {
     if (weak_ && !fits(type))
         throw ScalarOverflow("Python integer " +

@@ -213,6 +213,7 @@ ScalarType compute_type(Scan kind, const Array &in, const ScanOptions &options) 
 }
 
 void check_out(const Array &in, ScalarType type, const Array &out) {
+    out.require_writable("out");
     if (!std::ranges::equal(in.shape(), out.shape()))
         throw std::invalid_argument("out must have the shape " + shape_text(in.shape()) + ", not " +
                                     shape_text(out.shape()));

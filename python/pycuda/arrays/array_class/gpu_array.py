@@ -13,6 +13,7 @@ from pycuda._driver import _array_apply as apply
 from pycuda.arrays.array_class.algorithms import AlgorithmMethods
 from pycuda.arrays.array_class.copying import CopyMethods
 from pycuda.arrays.array_class.flags import ArrayFlags, Derived
+from pycuda.arrays.array_class.numbers import NumberMethods
 from pycuda.arrays.array_class.parts import PartMethods
 from pycuda.arrays.array_class.private import PrivateMethods
 from pycuda.arrays.creation.conversion import to_gpu_async
@@ -23,6 +24,7 @@ from pycuda.arrays.interop.exchange import ExchangeMethods
 from pycuda.arrays.protocols.numpy_functions import array_function
 from pycuda.arrays.protocols.numpy_ufuncs import array_ufunc
 from pycuda.arrays.shapes import axes as _axes
+from pycuda.arrays.shapes import views as _views
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -31,6 +33,7 @@ class GPUArray(
     AlgorithmMethods,
     CopyMethods,
     ExchangeMethods,
+    NumberMethods,
     PartMethods,
     PrivateMethods,
 ):
@@ -103,6 +106,10 @@ class GPUArray(
         >>> gpuarray.zeros((5, 2, 3)).mT.shape
         (5, 3, 2)
         """
+        if self.ndim < 2:
+            raise ValueError(
+                f"a matrix has at least two axes, this array has {self.ndim}"
+            )
         return self.swapaxes(-1, -2)
 
     @property
@@ -110,7 +117,7 @@ class GPUArray(
         return {
             "shape": self.shape,
             "strides": self.strides,
-            "data": (self.ptr if self.size else 0, False),
+            "data": (self.ptr if self.size else 0, not self._writable),
             "typestr": self.dtype.str,
             "descr": self.dtype.descr,
             "stream": _driver._current_stream_number() or None,
@@ -129,28 +136,6 @@ class GPUArray(
         if not self.shape:
             raise TypeError("len() of unsized object")
         return self.shape[0]
-
-    def __bool__(self) -> bool:
-        if self.size != 1:
-            raise ValueError(
-                "The truth value of an array with more than one element is ambiguous. "
-                "Use a.any() or a.all()"
-            )
-        return bool(self.get().item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __complex__(self) -> complex:
-        return complex(self.item())
-
-    def __index__(self) -> int:
-        if self.ndim != 0 or self.dtype.kind not in "iu":
-            raise TypeError("only integer arrays of one element can be an index")
-        return self.item()
 
     def __repr__(self) -> str:
         return repr(self.get())
@@ -373,6 +358,19 @@ class GPUArray(
                 value = to_gpu_async(np.array(value, self.dtype), stream=stream)
         _driver._array_assign(self, value, stream=stream)
 
+    def setflags(self, write: bool | None = None) -> None:
+        """Set ``flags.writeable``; None leaves the flag as it is.
+
+        Raises ValueError for True on a view of an array that is read-only.
+
+        >>> x = gpuarray.zeros(3)
+        >>> x.setflags(write=False)
+        >>> x.flags.writeable
+        False
+        """
+        if write is not None:
+            self._writable = write
+
     def _view(self, offset: int, shape, strides, dtype=None) -> GPUArray:
         return _driver._array_view(self, offset, shape, strides, dtype)
 
@@ -498,9 +496,7 @@ class GPUArray(
         >>> gpuarray.zeros((2, 3)).swapaxes(0, 1).shape
         (3, 2)
         """
-        axes = list(range(self.ndim))
-        axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
-        return self.transpose(axes)
+        return _views.swapaxes(self, axis1, axis2)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> GPUArray:
         """View the diagonal of two axes, which becomes the last axis.

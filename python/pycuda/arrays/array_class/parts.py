@@ -26,8 +26,11 @@ class FlatElements:
         return iter(self.base._ravel())
 
     def __getitem__(self, index):
-        """Like ``x._ravel()[index]``, and a copy where ``x`` has gaps."""
-        return self.base._ravel()[index]
+        """A copy of the chosen elements, as in NumPy; an array without axes for an int."""
+        chosen = self.base._ravel()[index]
+        return (
+            chosen.copy() if _driver._array_share_memory(chosen, self.base) else chosen
+        )
 
     def __setitem__(self, index, value) -> None:
         flat = self.base._ravel()

@@ -57,6 +57,31 @@ def _stacked(parts: list):
     return result
 
 
+def put_into(out, result, casting: str = "unsafe"):
+    """``out`` with the elements of a result of exactly its shape; the result itself without ``out``."""
+    if out is None:
+        return result
+    if not isinstance(out, ArrayBase):
+        raise TypeError(
+            f"out must be a GPUArray, not {type(out).__name__}; get() copies to the host"
+        )
+    if out.shape != result.shape:
+        raise ValueError(f"out must have the shape {result.shape}, not {out.shape}")
+    return _driver._array_apply("copy", result, out=out, casting=casting)
+
+
+def put_back(out, result):
+    """:func:`put_into` for functions whose ``out`` NumPy converts to the result's type first, and back at the end.
+
+    Raises TypeError if the type of ``out`` cannot be cast to that of the result safely.
+    """
+    if isinstance(out, ArrayBase) and not np.can_cast(out.dtype, result.dtype):
+        raise TypeError(
+            f"out has {out.dtype}, which cannot be cast safely to {result.dtype} of the result"
+        )
+    return put_into(out, result)
+
+
 @public(numpy=False)
 def to_gpu(ary, allocator=None) -> GPUArray:
     """Copy an array of NumPy, or of the device, to the device. The call returns when the copy is done.

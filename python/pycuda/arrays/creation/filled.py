@@ -80,9 +80,16 @@ def full(shape, fill_value, dtype=None, order: str = "C", *, device=None, alloca
     if dtype is None:
         dtype = getattr(fill_value, "dtype", None) or np.asarray(fill_value).dtype
     with _Using(stream):
-        return empty(shape, dtype, order, device=device, allocator=allocator).fill(
-            fill_value
-        )
+        result = empty(shape, dtype, order, device=device, allocator=allocator)
+        return result.fill(_cast_value(fill_value, result.dtype))
+
+
+def _cast_value(value, dtype):
+    """A number to fill with, cast as NumPy's full() does, by no rule: 1.5 is 1 for integers."""
+    loses = isinstance(value, (float, complex)) and dtype.kind in "biu"
+    if loses or isinstance(value, complex) and dtype.kind == "f":
+        return np.asarray(value).astype(dtype)[()]
+    return value
 
 
 @public(array_api=True, pycuda="shape dtype allocator order stream")
@@ -208,7 +215,8 @@ def full_like(a, fill_value, dtype=None, order: str = "K", subok: bool = True, s
     >>> gpuarray.full_like(gpuarray.array([1, 2]), 7)
     array([7, 7])
     """
-    return empty_like(a, dtype, order, subok, shape, device=device).fill(fill_value)
+    result = empty_like(a, dtype, order, subok, shape, device=device)
+    return result.fill(_cast_value(fill_value, result.dtype))
 
 
 @public(array_api=True)

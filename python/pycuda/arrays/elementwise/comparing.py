@@ -88,10 +88,12 @@ def isneginf(x, out=None):
 
     out: an array of bool for the result.
 
+    Raises TypeError for complex numbers.
+
     >>> gpuarray.isneginf(gpuarray.array([-np.inf, 0.0, np.inf]))
     array([ True, False, False])
     """
-    return UFUNCS["equal"](x, -np.inf, out=out)
+    return _is_infinity(x, -np.inf, out)
 
 
 @public()
@@ -103,7 +105,13 @@ def isposinf(x, out=None):
     >>> gpuarray.isposinf(gpuarray.array([-np.inf, 0.0, np.inf]))
     array([False, False,  True])
     """
-    return UFUNCS["equal"](x, np.inf, out=out)
+    return _is_infinity(x, np.inf, out)
+
+
+def _is_infinity(x, value: float, out):
+    if getattr(x, "dtype", np.dtype(float)).kind == "c":
+        raise TypeError(f"elements of {x.dtype} have no sign: their parts have")
+    return UFUNCS["equal"](x, value, out=out)
 
 
 @public()

@@ -157,7 +157,7 @@ def angle(z, deg: bool = False):
     array([ 90., 180.])
     """
     z = as_array(z)
-    imaginary = z.imag if z.dtype.kind == "c" else z.dtype.type(0)
+    imaginary = z.imag if z.dtype.kind == "c" else 0
     result = UFUNCS["arctan2"](imaginary, z.real)
     return UFUNCS["degrees"](result) if deg else result
 

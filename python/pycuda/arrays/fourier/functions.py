@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda import _driver
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.fourier.transforms import (
     complex_transform,
     length_of,
@@ -117,7 +116,7 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
     array([1., 1., 1.])
     """
     result = rfft(a, n, axis, _swapped(norm)).conj()
-    return result if out is None else _driver._array_apply("copy", result, out=out)
+    return put_into(out, result, "same_kind")
 
 
 # Several axes

@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from pycuda import _device_code, _driver
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.interop import host as _host
 from pycuda.tools import context_dependent_memoize
@@ -167,7 +167,7 @@ def _fitted(a, lengths, axes, kind):
 
 def _stored(result, out):
     if out is not None:
-        return _driver._array_apply("copy", result, out=out)
+        return put_into(out, result, "same_kind")
     return result if result._c_contiguous else result.copy("C")
 
 
@@ -181,6 +181,16 @@ def _scaled(a, scale: float):
 # By NumPy on the host
 
 
+def _can_take(out, a, shape, dtype) -> bool:
+    """Whether NumPy may write to ``out`` while it reads ``a``."""
+    return (
+        isinstance(out, _driver.ArrayBase)
+        and out.shape == tuple(shape)
+        and out.dtype == dtype
+        and not _driver._array_share_memory(out, a)
+    )
+
+
 def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
     """By numpy.fft's function of that name, over several axes by the one with an n at its end. None where the
     host may not use the arrays."""
@@ -189,7 +199,7 @@ def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
     if a.dtype == np.float16:  # which some versions of NumPy scale in float16
         a = a.astype(np.float32)
     result = out
-    if out is None or out.shape != tuple(shape) or out.dtype != dtype:
+    if not _can_take(out, a, shape, dtype):
         result = _empty(shape, dtype, a)
     lent = _host.views(a, result)
     if lent is None:
@@ -334,8 +344,8 @@ def complex_transform(a, lengths, axes, norm, inverse: bool, out=None):
     kind = _complex_type(a.dtype)
     scale = scale_of(norm, math.prod(lengths), inverse)
     shape = _shape_with(a, lengths, axes)
-    if not axes:
-        return _stored(a.astype(kind), out)
+    if not axes:  # as numpy, which does nothing then
+        return _stored(a.copy(), out)
     name = "ifft" if inverse else "fft"
     result = _by_host(name, a, lengths, axes, norm, shape, kind, out)
     if result is not None:
@@ -378,6 +388,9 @@ def transform_of_real(a, lengths, axes, norm, out=None):
 
 
 def transform_to_real(a, lengths, axes, norm, out=None):
+    if a.dtype == np.float16:  # whose result has its type
+        single = transform_to_real(a.astype(np.float32), lengths, axes, norm)
+        return _stored(single.astype(np.float16), out)
     kind = _complex_type(a.dtype)
     n, last = lengths[-1], axes[-1]
     scale = scale_of(norm, n, inverse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, holds_arrays, to_gpu
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.indexing.grids import unravel_index
@@ -17,6 +17,18 @@ from pycuda.arrays.indexing.indices import (
 from pycuda.arrays.indexing.selecting import flatnonzero
 from pycuda.arrays.registry import public
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+
+
+def _values_for(a, values, casting: str = "unsafe"):
+    """Values that elements of ``a`` are set to. Numbers and lists become its type as they would one by one."""
+    if not hasattr(values, "dtype") and not holds_arrays(values):
+        return to_gpu(np.asarray(values, a.dtype))
+    values = as_array(values)
+    if not np.can_cast(values.dtype, a.dtype, casting):
+        raise TypeError(
+            f"{values.dtype} cannot be cast to {a.dtype} by the rule {casting!r}"
+        )
+    return values
 
 
 @public(module=False)
@@ -33,7 +45,7 @@ def put(a, ind, v, mode: str = "raise") -> None:
     array([5, 0, 0, 6], dtype=int32)
     """
     indices = wrapped_indices(as_indices(ind), a.size, mode)._ravel()
-    values = as_array(v)._ravel()
+    values = _values_for(a, v)._ravel()
     if indices.size == 0 or values.size == 0:
         return
     if values.size not in (1, indices.size):
@@ -57,10 +69,15 @@ def put_along_axis(arr, indices, values, axis: int) -> None:
     array([[1, 0],
            [0, 4]])
     """
-    if axis is None:
-        put(arr, indices, values)
-    else:
-        arr[places_along_axis(arr, as_indices(indices), axis)] = values
+    indices = as_indices(indices)
+    if axis is not None:
+        arr[places_along_axis(arr, indices, axis)] = values
+        return
+    if indices.ndim != 1:
+        raise ValueError(
+            f"with axis=None, indices must be a vector, not of {indices.ndim} axes"
+        )
+    put(arr, indices, values)
 
 
 @public()
@@ -76,7 +93,7 @@ def place(arr, mask, vals) -> None:
     array([1, 7, 8, 7])
     """
     places = flatnonzero(mask)
-    values = as_array(vals)._ravel()
+    values = _values_for(arr, vals, "safe")._ravel()
     if places.size and not values.size:
         raise ValueError("there are no values to place")
     put(arr, places, values)
@@ -94,8 +111,13 @@ def putmask(a, mask, values) -> None:
     >>> x
     array([1, 8, 7, 8])
     """
-    values = as_array(values)
+    values = _values_for(a, values, "safe")
     mask = as_array(mask)
+    if mask.size != a.size:
+        raise ValueError(
+            f"the mask has {mask.size} elements, the array {a.size}: they must be as many"
+        )
+    mask = mask._reshape(a.shape)
     if values.size == 0:
         return
     if values.size != 1 and values.shape != a.shape:
@@ -117,20 +139,23 @@ def copyto(dst, src, casting: str = "same_kind", where=True) -> None:
     """
     if not isinstance(dst, _driver.ArrayBase):
         raise TypeError("copyto() does not copy to the host; call get()")
-    if not isinstance(src, (bool, int, float, complex)):
+    is_number = isinstance(src, (bool, int, float, complex))
+    if not is_number:
         src = as_array(src)
-        if not np.can_cast(src.dtype, dst.dtype, casting):
-            raise TypeError(
-                f"{src.dtype} cannot be cast to {dst.dtype} by the rule {casting!r}"
-            )
-    else:
-        src = np.asarray(src).astype(dst.dtype)[()]
+    kind = np.asarray(src).dtype if is_number else src.dtype
+    # A Python int has the array's type where it is an integer.
+    is_weak = type(src) is int and dst.dtype.kind in "iu"
+    if not is_weak and not np.can_cast(kind, dst.dtype, casting):
+        raise TypeError(f"{kind} cannot be cast to {dst.dtype} by the rule {casting!r}")
+    if is_number:
+        src = dst.dtype.type(src) if is_weak else np.asarray(src).astype(dst.dtype)[()]
     if where is True:
         _driver._array_assign(dst, src)
-    else:
-        _driver._array_apply(
-            "copy", src, out=dst, where=_as_mask(where), casting="unsafe"
-        )
+        return
+    if not is_number:  # as in an assignment, axes of 1 may be too many
+        while src.ndim > dst.ndim and src.shape[0] == 1:
+            src = src[0]
+    _driver._array_apply("copy", src, out=dst, where=_as_mask(where), casting="unsafe")
 
 
 def _as_mask(mask):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.creation.conversion import as_array, as_operand
+from pycuda.arrays.creation.conversion import as_array, put_back, put_into
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.indexing.assigning import copyto
 from pycuda.arrays.indexing.indices import (
     as_indices,
     wrapped_indices,
 )
-from pycuda.arrays.indexing.selecting import where
 from pycuda.arrays.registry import public
 
 
@@ -39,10 +38,10 @@ def choose(a, choices, out=None, mode: str = "raise"):
         low, high = int(chosen.min()), int(chosen.max())
         if low < 0 or high >= len(arrays):
             raise ValueError(f"there are {len(arrays)} choices, not {low} to {high}")
-    result = empty(shape, dtype) if out is None else out
+    result = empty(shape, dtype)  # not `out`, whose memory may be that of an operand
     for number, array in enumerate(arrays):
         copyto(result, array, "unsafe", chosen == number)
-    return result
+    return (put_back if mode == "raise" else put_into)(out, result)
 
 
 @public()
@@ -62,9 +61,21 @@ def select(condlist, choicelist, default=0):
             f"as many conditions as choices, and at least one: {len(condlist)} "
             f"and {len(choicelist)}"
         )
-    result = as_operand(default)
-    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
+    conditions = [as_array(condition) for condition in condlist]
+    for condition in conditions:
         if condition.dtype.kind != "b":
             raise TypeError(f"conditions must be of bool, not of {condition.dtype}")
-        result = where(condition, choice, result)
+    choices = [_choice(choice) for choice in (*choicelist, default)]
+    arrays = [one for one in choices if isinstance(one, _driver.ArrayBase)]
+    types = [getattr(one, "dtype", one) for one in choices]
+    shape = np.broadcast_shapes(*(one.shape for one in (*conditions, *arrays)))
+    result = empty(shape, np.result_type(*types))
+    copyto(result, choices.pop(), "unsafe")
+    for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
+        copyto(result, choice, "unsafe", condition)
     return result
+
+
+def _choice(value):
+    """Arrays on the device, and Python's numbers, which have no say about the type."""
+    return value if type(value) in (int, float, complex) else as_array(value)

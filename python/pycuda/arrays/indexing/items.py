@@ -304,11 +304,13 @@ class _AdvancedIndex:
 
     def put(self, value) -> None:
         shape = self._result_shape()
-        if 0 in shape:
-            return
         source = value
         if not isinstance(value, ArrayBase) or value.dtype != self.view.dtype:
             source = empty(np.shape(value), self.view.dtype)
             source._assign(value)
+        while source.ndim > len(shape) and source.shape[0] == 1:
+            source = source[0]
         source = broadcast_to(source, shape)
+        if 0 in shape:
+            return
         _driver._array_scatter(self._base(), self._addressed(source), source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.creation.conversion import as_array, as_operand
+from pycuda.arrays.creation.conversion import as_array, as_operand, put_back, put_into
 from pycuda.arrays.creation.filled import empty, zeros
 from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.indexing.indices import (
@@ -108,13 +108,11 @@ def take(a, indices, axis=None, out=None, mode: str = "raise", *, stream=None):
     """
     array = as_array(a)
     with _driver._Using(stream):
-        array = array._ravel() if axis is None else array
+        array = array._ravel() if axis is None or array.ndim == 0 else array
         axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)
         indices = wrapped_indices(as_indices(indices), array.shape[axis], mode)
         result = array[(slice(None),) * axis + (indices,)]
-        if out is None:
-            return result
-        return _driver._array_apply("copy", result, out=out)
+        return (put_back if mode == "raise" else put_into)(out, result)
 
 
 @public(array_api=True)

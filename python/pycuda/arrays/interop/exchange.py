@@ -21,8 +21,8 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
 
     ``stream``: the borrower's, in which the array is then ready (a handle; 1 the default stream, 2
     the thread's own, -1 for no waiting). ``dl_device`` (1, 0) copies to the host. Raises BufferError
-    for another device, for elements that DLPack does not know, and where ``copy=False`` forbids a copy
-    that is needed.
+    for another device, for elements that DLPack does not know, where ``copy=False`` forbids a copy
+    that is needed, and for a read-only array if ``max_version`` is below (1, 0).
     """
     own = dlpack_device(self)
     if dl_device is not None and tuple(dl_device) != own:

@@ -28,7 +28,7 @@ class _Lent:
     def __init__(self, array: ArrayBase) -> None:
         self.array = array
         self.__array_interface__ = {
-            "data": (int(array.gpudata), False),
+            "data": (int(array.gpudata), not array._writable),
             "shape": array.shape,
             "strides": array.strides,
             "typestr": array.dtype.str,

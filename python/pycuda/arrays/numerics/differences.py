@@ -134,11 +134,15 @@ def _gradient(f, axis: int, spacing, edge_order: int):
     a, b = steps[:-1], steps[1:]
     result = empty_like(f)
     before = (slice(None),) * axis
-    result[(*before, slice(1, -1))] = (
-        part(None, -2) * weight(-b / (a * (a + b)))
-        + part(1, -1) * weight((b - a) / (a * b))
-        + part(2, None) * weight(a / (b * (a + b)))
-    )
+    if (steps == steps[0]).all():  # without the middle one, which may be infinite
+        inner = (part(2, None) - part(None, -2)) / weight((2 * steps[0],))
+    else:
+        inner = (
+            part(None, -2) * weight(-b / (a * (a + b)))
+            + part(1, -1) * weight((b - a) / (a * b))
+            + part(2, None) * weight(a / (b * (a + b)))
+        )
+    result[(*before, slice(1, -1))] = inner
     if edge_order == 1:
         first = (part(1, 2) - part(0, 1)) / weight(steps[:1])
         last = (part(-1, None) - part(-2, -1)) / weight(steps[-1:])

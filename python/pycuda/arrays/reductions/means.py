@@ -8,7 +8,7 @@ import numpy as np
 
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase, _Using
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import full
 from pycuda.arrays.reductions.reducing import axis_bits, given, mask_of, reduce
 from pycuda.arrays.registry import public
@@ -23,7 +23,7 @@ def _count(ary, axis, keepdims: bool, where):
     if where is not None and where is not True:
         counted = broadcast_to(where, ary.shape)
         return reduce(counted, "count_nonzero", axis, keepdims=keepdims)
-    bits = axis_bits(axis, ary.ndim)
+    bits = axis_bits(axis, ary.ndim)  # unlike a sum, no mean over axis 0 of no axes
     return math.prod(n for i, n in enumerate(ary.shape) if bits >> i & 1)
 
 
@@ -37,11 +37,15 @@ def _types_of_mean(ary, dtype):
 
 
 def _divide_by_count(total, count, dtype, out):
-    """A mean without elements is NaN, with numpy's type."""
+    """A mean without elements is NaN, with numpy's type. The quotient of integers is cast to theirs."""
+    is_integer = total.dtype.kind in "iub"
     if not isinstance(count, ArrayBase):
-        count = total.dtype.type(count) if total.dtype.kind in "fc" else count
-    mean = UFUNCS["divide"](total, count, out=out, dtype=total.dtype)
-    return mean if out is not None else mean.astype(dtype, copy=False)
+        count = count if is_integer else total.dtype.type(count)
+    computed = None if is_integer else total.dtype
+    if out is not None and out.dtype == dtype == computed and out.shape == total.shape:
+        return UFUNCS["divide"](total, count, out=out, dtype=computed)
+    mean = UFUNCS["divide"](total, count, dtype=computed)
+    return put_into(out, mean.astype(dtype, copy=False))
 
 
 def _mean(ary, axis, dtype, out, keepdims, where):
@@ -124,7 +128,14 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     with _Using(stream, allocator):
         dtype, computed = _types_of_mean(a, dtype)
         squares, count = _squares(a, axis, computed, keepdims, mask, given(mean))
-        return _divide_by_count(squares, count - ddof, real_type(dtype), out)
+        return _divide_by_count(squares, _less(count, ddof), real_type(dtype), out)
+
+
+def _less(count, ddof):
+    """The count less the degrees of freedom, but no less than 0: then the result is NaN or infinite."""
+    if isinstance(count, ArrayBase):
+        return UFUNCS["maximum"](count - ddof, 0)
+    return max(count - ddof, 0)
 
 
 @public(array_api=True)
@@ -142,11 +153,14 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     with _Using(stream, allocator):
         dtype, computed = _types_of_mean(a, dtype)
         squares, count = _squares(a, axis, computed, keepdims, mask, given(mean))
-        result = _divide_by_count(squares, count - ddof, real_type(computed), None)
-        result = UFUNCS["sqrt"](result, out=result if out is None else out)
-        if out is not None:
-            return result
-        return result.astype(real_type(dtype), copy=False)
+        result = _divide_by_count(
+            squares, _less(count, ddof), real_type(computed), None
+        )
+        if result.dtype.kind == "f":
+            UFUNCS["sqrt"](result, out=result)
+        else:
+            result = UFUNCS["sqrt"](result)
+        return put_into(out, result.astype(real_type(dtype), copy=False), "same_kind")
 
 
 @public()

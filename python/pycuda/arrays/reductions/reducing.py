@@ -6,10 +6,9 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase, _Using
-from pycuda._driver import _array_apply as apply
-from pycuda.arrays.creation.conversion import as_array, to_gpu
+from pycuda.arrays.creation.conversion import as_array, put_into, to_gpu
 from pycuda.arrays.creation.filled import full
-from pycuda.arrays.shapes.axes import normalize_axes, normalize_axis
+from pycuda.arrays.shapes.axes import normalize_axis
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
@@ -26,11 +25,37 @@ def axis_bits(axis, ndim: int) -> int:
     return bits
 
 
+def bits_of_reduction(axis, ndim: int) -> int:
+    """:func:`axis_bits` of a ufunc's reduction. As in NumPy, an array without axes has 0 and -1 all the same."""
+    if ndim == 0 and not isinstance(axis, (tuple, list)) and axis in (0, -1):
+        return 0
+    return axis_bits(axis, ndim)
+
+
+def axes_of_reduction(axis, ndim: int) -> list[int]:
+    """The axes that a ufunc is reduced over, in order."""
+    bits = bits_of_reduction(axis, ndim)
+    return [one for one in range(ndim) if bits >> one & 1]
+
+
+def packed(value, dtype):
+    """A number as NumPy sets an element to it.
+
+    Raises OverflowError for an int that does not fit, TypeError for a complex number that is to be real.
+    """
+    if isinstance(value, ArrayBase):
+        return value.astype(dtype, copy=False)._reshape(())
+    element = np.empty((), dtype)
+    element[()] = value
+    return element[()]
+
+
 def reduce(
     ary, name, axis=None, dtype=None, out=None, keepdims=False, where=None, stream=None, others=(),
 ):  # fmt: skip
     """Reduce an array over axes by the engine's operation ``name``.
 
+    out: an array for the result, which is cast to whatever type it has.
     where: None or True for all elements, else an array of bool.
     others: further operands of the operation.
     """
@@ -40,10 +65,10 @@ def reduce(
     if where is not None and not isinstance(where, ArrayBase):
         where = None if where is True else to_gpu(np.asarray(where, np.bool_))
     result = _driver._array_reduce(
-        name, ary, *others, axes=axis_bits(axis, ary.ndim), keepdims=keepdims,
+        name, ary, *others, axes=bits_of_reduction(axis, ary.ndim), keepdims=keepdims,
         dtype=None if dtype is None else np.dtype(dtype), where=where,
     )  # fmt: skip
-    return result if out is None else apply("copy", result, out=out)
+    return put_into(out, result)
 
 
 def given(value, otherwise=None):
@@ -60,25 +85,41 @@ def mask_of(where):
     return mask if mask.dtype.kind == "b" else mask != 0
 
 
-def with_initial(ufunc: str, reduce, a, axis, out, keepdims, initial):
-    """The result of ``reduce(out)``, joined with a first value by a universal function."""
+def check_first_value(ufunc: str, initial, where) -> None:
+    """ValueError for a mask without a first value, where a ufunc has none of its own."""
+    if mask_of(where) is not None and given(initial) is None:
+        raise ValueError(
+            f"reduction operation '{ufunc}' does not have an identity, so to use a where mask one "
+            "has to specify 'initial'"
+        )
+
+
+def joined(
+    name, ufunc, a, axis, dtype, out, keepdims, initial, where, stream, allocator
+):
+    """The engine's reduction ``name``, whose result is joined with the first value ``initial`` by ``ufunc``.
+
+    The first value takes the result's type.
+    """
+    a, keepdims, mask = as_array(a), bool(given(keepdims, False)), mask_of(where)
     initial = given(initial)
-    if initial is None:
-        return reduce(out)
-    if isinstance(initial, ArrayBase):
-        initial = initial._reshape(())
-    if ufunc in ("maximum", "minimum") and a.size == 0:
-        axes = normalize_axes(axis, a.ndim)
-        if any(a.shape[one] == 0 for one in axes):
-            shape = _reduced_shape(a.shape, axes, keepdims)
-            result = full(shape, 0, a.dtype) if out is None else out
-            result.fill(initial)
-            return result
-    result = UFUNCS[ufunc](reduce(None), initial)
-    return result if out is None else UFUNCS["positive"](result, out=out)
+    if dtype is None and ufunc in ("add", "multiply") and isinstance(out, ArrayBase):
+        dtype = np.promote_types(out.dtype, a.dtype)  # as numpy does, not 64 bits
+    with _Using(stream, allocator):
+        if initial is not None and ufunc not in ("add", "multiply"):
+            axes = axes_of_reduction(axis, a.ndim)
+            if any(a.shape[one] == 0 for one in axes):
+                shape = reduced_shape(a.shape, axes, keepdims)
+                result = full(shape, packed(initial, a.dtype), a.dtype)
+                return put_into(out, result)
+        result = reduce(a, name, axis, dtype, None, keepdims, mask)
+        if initial is not None:
+            result = UFUNCS[ufunc](result, packed(initial, result.dtype))
+        return put_into(out, result)
 
 
-def _reduced_shape(shape, axes, keepdims: bool) -> tuple[int, ...]:
+def reduced_shape(shape, axes, keepdims: bool) -> tuple[int, ...]:
+    """The shape that is left without ``axes``, or with extents of 1 in their place."""
     if keepdims:
         return tuple(1 if i in axes else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in axes)

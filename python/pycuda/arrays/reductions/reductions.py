@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase, _Using
-from pycuda.arrays.creation.conversion import as_array
-from pycuda.arrays.reductions.reducing import given, mask_of, reduce, with_initial
+from pycuda.arrays.creation.conversion import as_array, put_back, put_into
+from pycuda.arrays.reductions.reducing import (
+    check_first_value,
+    given,
+    joined,
+    mask_of,
+    reduce,
+)
 from pycuda.arrays.registry import public
 from pycuda.arrays.ufuncs.tracing import last_step
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
-
-
-def _joined(
-    name, ufunc, a, axis, dtype, out, keepdims, initial, where, stream, allocator
-):
-    """A reduction whose first value ``initial`` is joined by ``ufunc``."""
-    a, keepdims, mask = as_array(a), bool(given(keepdims, False)), mask_of(where)
-    with _Using(stream, allocator):
-        return with_initial(
-            ufunc,
-            lambda out: reduce(a, name, axis, dtype, out, keepdims, mask),
-            a, axis, out, keepdims, initial,
-        )  # fmt: skip
 
 
 @public(array_api=True, module=False)
@@ -49,7 +42,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
     >>> np.sum(x, where=x > 1)
     array(9)
     """
-    return _joined(
+    return joined(
         "sum", "add", a, axis, dtype, out, keepdims, initial, where, stream, allocator
     )
 
@@ -64,17 +57,14 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     >>> gpuarray.prod(gpuarray.array([[1, 2], [3, 4]]), axis=1)
     array([ 2, 12])
     """
-    return _joined(
+    return joined(
         "prod", "multiply", a, axis, dtype, out, keepdims, initial, where, stream, allocator,
     )  # fmt: skip
 
 
 def _extremum(name, ufunc, a, axis, out, keepdims, initial, where, stream, allocator):
-    if mask_of(where) is not None and given(initial) is None:
-        raise ValueError(
-            f"{name}() of no elements has no value: with where, initial must be given"
-        )
-    return _joined(
+    check_first_value(ufunc, initial, where)
+    return joined(
         name, ufunc, a, axis, None, out, keepdims, initial, where, stream, allocator
     )
 
@@ -182,9 +172,7 @@ def argmin(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=Non
     array([1, 0])
     """
     with _Using(stream, allocator):
-        return reduce(
-            as_array(a), "argmin", axis, None, out, bool(given(keepdims, False))
-        )
+        return _index("argmin", as_array(a), axis, out, keepdims)
 
 
 @public(array_api=True)
@@ -196,9 +184,13 @@ def argmax(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=Non
     array([0, 1])
     """
     with _Using(stream, allocator):
-        return reduce(
-            as_array(a), "argmax", axis, None, out, bool(given(keepdims, False))
-        )
+        return _index("argmax", as_array(a), axis, out, keepdims)
+
+
+def _index(name: str, a, axis, out, keepdims):
+    return put_back(
+        out, reduce(a, name, axis, None, None, bool(given(keepdims, False)))
+    )
 
 
 @public()
@@ -212,9 +204,8 @@ def ptp(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=None):
     """
     a, keepdims = as_array(a), bool(given(keepdims, False))
     with _Using(stream, allocator):
-        return UFUNCS["subtract"](
-            max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims), out=out
-        )
+        low, high = min(a, axis, keepdims=keepdims), max(a, axis, keepdims=keepdims)
+        return put_into(out, UFUNCS["subtract"](high, low), "same_kind")
 
 
 @public(array_api=True)

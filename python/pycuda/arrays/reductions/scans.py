@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
+from pycuda.arrays.creation.conversion import put_into
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 
 
-def _scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
+def scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
     """``name``'s running results over ``axis``; None scans the elements in C order."""
     if axis is None:
         source, axis = a._ravel(), 0
@@ -17,6 +18,11 @@ def _scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
         source, axis = (a, axis) if a.ndim else (a._reshape(1), axis)
         axis = _axes.normalize_axis(axis, source.ndim)
     dtype = None if dtype is None else np.dtype(dtype)
+    if isinstance(out, _driver.ArrayBase):
+        dtype = np.promote_types(out.dtype, a.dtype) if dtype is None else dtype
+        if out.dtype != dtype:
+            with _driver._Using(stream):
+                return put_into(out, _driver._array_scan(name, source, axis, dtype))
     return _driver._array_scan(name, source, axis, dtype, stream, out=out)
 
 
@@ -35,7 +41,7 @@ def cumsum(a, axis=None, dtype=None, out=None, *, stream=None):
     >>> gpuarray.cumsum(gpuarray.array([1, 2, 3]))
     array([1, 3, 6])
     """
-    return _scan("sum", a, axis, dtype, out, stream)
+    return scan("sum", a, axis, dtype, out, stream)
 
 
 @public()
@@ -45,7 +51,7 @@ def cumprod(a, axis=None, dtype=None, out=None, *, stream=None):
     >>> gpuarray.cumprod(gpuarray.array([1, 2, 3]))
     array([1, 2, 6])
     """
-    return _scan("prod", a, axis, dtype, out, stream)
+    return scan("prod", a, axis, dtype, out, stream)
 
 
 @public(array_api=True)
@@ -72,6 +78,7 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=Fa
 
 
 def _cumulative(name, x, axis, dtype, out, include_initial):
+    x = x._reshape(1) if x.ndim == 0 else x
     if axis is None:
         if x.ndim != 1:
             raise ValueError(
@@ -80,13 +87,11 @@ def _cumulative(name, x, axis, dtype, out, include_initial):
         axis = 0
     axis = _axes.normalize_axis(axis, x.ndim)
     if not include_initial:
-        return _scan(name, x, axis, dtype, out)
-    running = _scan(name, x, axis, dtype)
+        return scan(name, x, axis, dtype, out)
+    running = scan(name, x, axis, dtype)
     shape = [n + (i == axis) for i, n in enumerate(x.shape)]
     before = (slice(None),) * axis
     result = _driver._array_empty(shape, running.dtype, x._own_allocator, "C", type(x))
     result[(*before, slice(0, 1))] = 0 if name == "sum" else 1
     result[(*before, slice(1, None))] = running
-    if out is None:
-        return result
-    return _driver._array_apply("copy", result, out=out)
+    return put_into(out, result)

@@ -111,12 +111,8 @@ def at(ufunc, a, indices, b=None) -> None:
 
 
 def _at_flat(ufunc, flat, places, b) -> None:
+    # What is computed is cast to the array's type, whatever both are, as numpy does here alone.
     kind = (ufunc(flat[:0]) if b is None else ufunc(flat[:0], b[:0])).dtype
-    if not np.can_cast(kind, flat.dtype, "same_kind"):
-        raise TypeError(
-            f"{ufunc.__name__}.at() computes {kind}, which cannot be cast to {flat.dtype} with "
-            "casting rule 'same_kind'"
-        )
     if places.size == 0:
         return
     order = _driver._array_argsort(places, 0)
@@ -127,7 +123,8 @@ def _at_flat(ufunc, flat, places, b) -> None:
     name = _AT.get(ufunc.__name__, ufunc.__name__)
     if b is not None:
         b = b[order]
-        if most == 1 or can_join(name, kind):
+        # What is cast to the array's type after each step is not joined before.
+        if most == 1 or can_join(name, kind) and np.can_cast(kind, flat.dtype, "same_kind"):  # fmt: skip
             if most > 1:
                 b = join_segments(name, b.astype(kind, copy=False), starts, lengths)
             flat[once] = ufunc(flat[once], b).astype(flat.dtype, copy=False)
@@ -142,13 +139,13 @@ def _at_flat(ufunc, flat, places, b) -> None:
 # ufunc.reduceat
 
 
-def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
-    """``ufunc.reduce(array[indices[i]:indices[i + 1]])`` for each ``i``; where that is empty, the element
-    ``array[indices[i]]``."""
-    out = out[0] if isinstance(out, tuple) else out
-    array = as_array(array)
+def reduceat(ufunc, array, indices, axis: int, kind: np.dtype):
+    """``ufunc.reduce(array[indices[i]:indices[i + 1]])`` for each ``i``, in the type ``kind``; where that is empty,
+    the element ``array[indices[i]]``."""
     axis = _axes.normalize_axis(axis, array.ndim)
     places = np.asarray(indices.get() if isinstance(indices, ArrayBase) else indices)
+    if places.ndim != 1:
+        raise ValueError(f"the indices must be a vector, not of {places.ndim} axes")
     places = places.astype(np.int64)
     extent = array.shape[axis]
     for place in places[(places < 0) | (places >= extent)][:1]:
@@ -159,11 +156,8 @@ def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
     lengths = np.maximum(ends - places, 1)
     name = ufunc.__name__
     before = (slice(None),) * axis
-    if dtype is None and name in ("add", "multiply") and array.dtype.kind in "biu":
-        dtype = np.uint64 if array.dtype.kind == "u" else np.int64
-    kind = np.dtype(array.dtype if dtype is None else dtype)
-    if name.startswith("logical"):
-        array, kind = array != 0, np.dtype(bool)
+    if name.startswith("logical") and array.dtype != np.bool_:
+        array = array != 0
     array = array.astype(kind, copy=False)
     if can_join(name, kind) and places.size:
         moved = array.transpose(
@@ -186,6 +180,4 @@ def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
         ]
         shape = [0 if i == axis else n for i, n in enumerate(array.shape)]
         result = _stack(parts, axis) if parts else empty(shape, kind)
-    if out is None:
-        return result.copy("C")
-    return _driver._array_apply("copy", result, out=out)
+    return result.copy("C")

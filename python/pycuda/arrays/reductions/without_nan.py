@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda._driver import _Using
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.indexing.selecting import where as where_
 from pycuda.arrays.reductions.means import delta_of, mean, var
-from pycuda.arrays.reductions.reducing import given, mask_of, reduce, with_initial
+from pycuda.arrays.reductions.reducing import (
+    check_first_value,
+    given,
+    joined,
+    mask_of,
+    reduce,
+)
 from pycuda.arrays.reductions.scans import cumprod, cumsum
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to
@@ -85,14 +90,13 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, 
 
 
 def _nan_reduction(name, ufunc, a, axis, dtype, out, keepdims, initial, where, stream):
-    with _Using(stream):
-        a, keepdims = as_array(a), bool(given(keepdims, False))
-        kind, mask = (name if _is_float(a) else name[3:]), mask_of(where)
-        return with_initial(
-            ufunc,
-            lambda out: reduce(a, kind, axis, dtype, out, keepdims, mask),
-            a, axis, out, keepdims, initial,
-        )  # fmt: skip
+    a = as_array(a)
+    if ufunc in ("fmin", "fmax"):
+        check_first_value(ufunc, initial, where)
+    kind = name if _is_float(a) else name[3:]
+    return joined(
+        kind, ufunc, a, axis, dtype, out, keepdims, initial, where, stream, None
+    )
 
 
 @public()
@@ -123,7 +127,7 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     count = _counted(a, axis, keepdims, where)
     if count is not None and ddof:
         result = where_(count <= ddof, result.dtype.type(np.nan), result)
-    return result if out is None else UFUNCS["positive"](result, out=out)
+    return put_into(out, result)
 
 
 @public()
@@ -144,7 +148,7 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
         mean=mean,
         correction=correction,
     )
-    return UFUNCS["sqrt"](variance, out=variance if out is None else out)
+    return put_into(out, UFUNCS["sqrt"](variance), "same_kind")
 
 
 @public()

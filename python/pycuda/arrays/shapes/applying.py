@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
@@ -47,7 +49,9 @@ def apply_over_axes(func, a, axes):
     array([[10]])
     """
     array = as_array(a)
-    for axis in normalize_axes(axes, array.ndim):
+    # As in numpy, a reduction may be over axis 0 of an array without axes.
+    axes = normalize_axes(axes, array.ndim) if array.ndim else np.atleast_1d(axes)
+    for axis in axes:
         result = func(array, axis)
         if result.ndim != array.ndim:
             shape = [1 if i == axis else n for i, n in enumerate(array.shape)]

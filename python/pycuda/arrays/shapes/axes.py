@@ -82,6 +82,8 @@ def squeeze(ary, axis=None):
         gone = {i for i, extent in enumerate(ary.shape) if extent == 1}
     else:
         axes = axis if isinstance(axis, tuple) else (axis,)
+        if ary.ndim == 0 and axis in (0, -1):  # which numpy allows
+            axes = ()
         gone = {normalize_axis(one, ary.ndim) for one in axes}
         if any(ary.shape[i] != 1 for i in gone):
             raise ValueError(

@@ -29,14 +29,15 @@ def reshape(a, shape, order: str = "C", *, copy=None):
 
 @public()
 def ravel(a, order: str = "C"):
-    """Return all elements along one axis: a view if the memory allows one, else a copy.
+    """Return all elements along one axis, without gaps: a view if the memory allows one, else a copy.
 
     order: "C" or "F", the order of the elements; "A" and "K" are that of the array.
 
     >>> gpuarray.ravel(gpuarray.array([[1, 2], [3, 4]]), "F")
     array([1, 3, 2, 4])
     """
-    return a._ravel(order)
+    flat = a._ravel(order)
+    return flat if flat._c_contiguous else flat.copy("C")
 
 
 @public()
@@ -84,7 +85,7 @@ def swapaxes(a, axis1: int, axis2: int):
     (4, 3, 2)
     """
     axes = list(range(a.ndim))
-    axis1, axis2 = normalize_axes(axis1, a.ndim)[0], normalize_axes(axis2, a.ndim)[0]
+    axis1, axis2 = (_axes.normalize_axis(axis, a.ndim) for axis in (axis1, axis2))
     axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
     return a.transpose(axes)
 
@@ -158,6 +159,8 @@ def expand_dims(a, axis=0):
 def broadcast_to(array, shape, subok: bool = False):
     """View an array repeated along new axes in front and along axes of extent 1, without a copy.
 
+    The view is read-only, because several of its elements are one in memory.
+
     shape: the shape of the view. Raises ValueError if the array does not broadcast to it.
     subok: accepted for NumPy's signature; a view has the class of its array.
 
@@ -175,12 +178,16 @@ def broadcast_to(array, shape, subok: bool = False):
         if own not in (1, wanted):
             raise ValueError(f"cannot broadcast shape {ary.shape} to {shape}")
         strides.append(stride if own == wanted else 0)
-    return ary._view(0, shape, strides)
+    view = ary._view(0, shape, strides)
+    view.flags.writeable = False
+    return view
 
 
 @public()
 def broadcast_arrays(*args, subok: bool = False) -> tuple:
     """View all arrays with their common shape. Returns a tuple. ValueError if there is no common shape.
+
+    Arrays that have the common shape are returned as they are. Views of all others are read-only.
 
     >>> x, y = gpuarray.broadcast_arrays(gpuarray.array([1, 2]), gpuarray.array([[3], [4]]))
     >>> y
@@ -189,7 +196,10 @@ def broadcast_arrays(*args, subok: bool = False) -> tuple:
     """
     arrays = [as_array(array) for array in args]
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
-    return tuple(broadcast_to(array, shape) for array in arrays)
+    return tuple(
+        array if array.shape == shape else broadcast_to(array, shape)
+        for array in arrays
+    )
 
 
 @public()

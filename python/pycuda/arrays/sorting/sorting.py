@@ -12,7 +12,7 @@ from pycuda import _driver
 from pycuda._driver import ArrayBase
 from pycuda._driver import _array_apply as _apply
 from pycuda.arrays.creation.conversion import as_array
-from pycuda.arrays.creation.filled import empty
+from pycuda.arrays.creation.filled import empty, zeros
 from pycuda.arrays.indexing.selecting import take_along_axis
 from pycuda.arrays.reductions import scans as _scans
 from pycuda.arrays.registry import public
@@ -84,6 +84,8 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False,
     array([1, 2, 0])
     """
     with _driver._Using(stream):
+        a = as_array(a)
+        a = a._reshape(1) if a.ndim == 0 else a  # as numpy: the result has one axis
         a, axis = _sorted_axis(a, axis, kind, order)
         return _argsort(a, axis, descending)
 
@@ -121,6 +123,8 @@ def lexsort(keys, axis=-1):
         raise ValueError(
             f"all keys need to be the same shape, not {[k.shape for k in keys]}"
         )
+    if keys[0].ndim == 0 and axis in (0, -1):  # one element is sorted
+        return zeros((), np.int64)
     axis = _axes.normalize_axis(axis, keys[0].ndim)
     order = None
     for key in keys:
@@ -137,10 +141,12 @@ def lexsort(keys, axis=-1):
 # Parts of what is sorted
 
 
-def _ranks(kth, extent: int, kind) -> list[int]:
+def _ranks(kth, a, axis: int, kind) -> list[int]:
     if kind != "introselect":
         raise ValueError(f"kind must be 'introselect', not {kind!r}")
-    ranks = np.atleast_1d(np.asarray(kth)).ravel().tolist()
+    if a.size == 0:  # as numpy, which does not look at ranks then
+        return []
+    ranks, extent = np.atleast_1d(np.asarray(kth)).ravel().tolist(), a.shape[axis]
     for k in ranks:
         if not -extent <= k < extent:
             raise ValueError(f"kth(={k}) out of bounds ({extent})")
@@ -164,7 +170,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     array(1)
     """
     a, axis = _sorted_axis(a, axis, None, order)
-    ranks = _ranks(kth, a.shape[axis], kind)
+    ranks = _ranks(kth, a, axis, kind)
     if len(ranks) != 1 or a.dtype.kind == "c":
         return _sort(a, axis)
     return _driver._array_partition(a, axis, ranks[0])
@@ -178,7 +184,7 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     array(3)
     """
     a, axis = _sorted_axis(a, axis, None, order)
-    ranks = _ranks(kth, a.shape[axis], kind)
+    ranks = _ranks(kth, a, axis, kind)
     if len(ranks) != 1 or a.dtype.kind == "c":
         return _argsort(a, axis)
     return _driver._array_partition(a, axis, ranks[0], places=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.reductions.means import average
@@ -76,6 +75,8 @@ def correlate(a, v, mode: str = "valid"):
     array([3, 5])
     """
     a, v = as_array(a), as_array(v).conj()
+    if a.ndim != 1 or v.ndim != 1:
+        raise ValueError(f"correlate() wants two vectors, not arrays of {a.ndim} and {v.ndim} axes")  # fmt: skip
     if v.size > a.size:
         return _correlation(v, a, mode, "correlate")[::-1].copy()
     return _correlation(a, v, mode, "correlate")
@@ -190,7 +191,7 @@ def multi_dot(arrays, *, out=None):
     result = _chain(arrays, _best_cuts(arrays), 0, len(arrays) - 1)
     shape = result.shape[row : 1 if column else 2]
     result = result._reshape(shape)
-    return result if out is None else _driver._array_apply("copy", result, out=out)
+    return put_into(out, result, "same_kind")
 
 
 def _best_cuts(arrays: list[ArrayBase]) -> dict:

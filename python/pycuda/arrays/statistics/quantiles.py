@@ -6,7 +6,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import full
 from pycuda.arrays.indexing.selecting import take_along_axis, where
 from pycuda.arrays.registry import public
@@ -57,13 +57,16 @@ def _between(low, high, share):
     """As numpy's: from the nearer end, so that the ends are met exactly."""
     step = high - low
     near_low, near_high = low + step * share, high - step * (1 - share)
-    result = where(share >= 0.5, near_high, near_low) if isinstance(share, ArrayBase) else (
-        near_high if share >= 0.5 else near_low
-    )  # fmt: skip
-    return where(low == high, low, result)
+    # Exactly at an element, whatever the next one is: it may be infinite.
+    if not isinstance(share, ArrayBase):
+        if share == 0:
+            return low
+        return where(low == high, low, near_high if share >= 0.5 else near_low)
+    result = where(share >= 0.5, near_high, near_low)
+    return where((low == high) | (share == 0), low, result)
 
 
-def _checked(a, q, method, weights):
+def _checked(a, q, method, weights, scale: int = 1):
     a = as_array(a)
     if weights is not None:
         raise TypeError("quantiles with weights are not written for the device")
@@ -73,24 +76,40 @@ def _checked(a, q, method, weights):
         )
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    if a.dtype.kind == "b":
-        raise TypeError("quantiles of bool are not defined: convert the array first")
+    if a.dtype.kind == "b" and method not in _DISCRETE:
+        raise TypeError(
+            f"bool has no quantiles of method {method!r}, which lie between elements: convert the array first"
+        )
+    share = _type_of_share(q)
     q = np.asarray(q.get() if isinstance(q, ArrayBase) else q, np.float64)
-    if not ((q >= 0) & (q <= 1)).all():
-        raise ValueError("Quantiles must be in the range [0, 1]")
-    return a, q
+    if not ((q >= 0) & (q <= scale)).all():
+        what = "Quantiles" if scale == 1 else "Percentiles"
+        raise ValueError(f"{what} must be in the range [0, {scale}]")
+    return a, (q / scale, share)
 
 
-def _kind(a, method):
-    if method in _DISCRETE or a.dtype.kind in "fV":
+def _kind(a, method, share):
+    """The type of the result. ``share``: the type of the shares, or None of a Python number, which has no say."""
+    if method in _DISCRETE:
         return a.dtype
-    return np.dtype(np.float64)
+    if a.dtype.kind not in "fV":
+        return np.dtype(np.float64)
+    return a.dtype if share is None else np.promote_types(a.dtype, share)
+
+
+def _type_of_share(q):
+    """The type of shares as they were given; None of a Python number."""
+    if isinstance(q, (int, float)) and not isinstance(q, np.generic):
+        return None
+    kind = q.dtype if hasattr(q, "dtype") else np.asarray(q).dtype
+    return kind if kind.kind == "f" else np.dtype(np.float64)
 
 
 def _quantile(a, q, axis, method, keepdims, out, by_row):
-    """``by_row``: NaN is left out, so that each row has its own number of elements."""
+    """``by_row``: NaN is left out, so that each row has its own number of elements. ``q``: the shares, and their type."""
+    q, share = q
     rows, wide = _flattened(a, axis)
-    kind = _kind(a, method)
+    kind = _kind(a, method, share)
     n = rows.shape[-1]
     if n == 0:
         raise ValueError("a quantile of no elements has no value")
@@ -114,7 +133,7 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
     if no_value is not None and kind.kind == "f":
         result = where(no_value, kind.type(np.nan), result)
     result = result._reshape(*q.shape, *(wide if keepdims else rows.shape[:-1]))
-    return result if out is None else _driver._array_apply("copy", result, out=out)
+    return put_into(out, result)
 
 
 class _Elements:
@@ -184,15 +203,8 @@ def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear"
     >>> gpuarray.percentile(gpuarray.array([1.0, 2.0, 3.0]), 25)
     array(1.5)
     """
-    a, q = _checked(a, _share(q), method, weights)
+    a, q = _checked(a, q, method, weights, 100)
     return _quantile(a, q, axis, method, keepdims, out, by_row=False)
-
-
-def _share(q):
-    q = np.asarray(q.get() if isinstance(q, ArrayBase) else q, np.float64)
-    if not ((q >= 0) & (q <= 100)).all():
-        raise ValueError("Percentiles must be in the range [0, 100]")
-    return q / 100
 
 
 @public()
@@ -220,7 +232,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
             result = where(broken, result.dtype.type(np.nan), result)
     if keepdims:
         result = result._reshape(wide)
-    return result if out is None else _driver._array_apply("copy", result, out=out)
+    return put_into(out, result)
 
 
 # Without NaN
@@ -244,7 +256,7 @@ def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="line
     >>> gpuarray.nanpercentile(gpuarray.array([1.0, np.nan, 3.0]), 50)
     array(2.)
     """
-    a, q = _checked(a, _share(q), method, weights)
+    a, q = _checked(a, q, method, weights, 100)
     return _quantile(a, q, axis, method, keepdims, out, by_row=True)
 
 
@@ -258,4 +270,5 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     a = as_array(a)
     if a.dtype.kind != "f":
         return median(a, axis, out, keepdims=keepdims)
-    return _quantile(a, np.asarray(0.5), axis, "midpoint", keepdims, out, by_row=True)
+    half = (np.asarray(0.5), None)
+    return _quantile(a, half, axis, "midpoint", keepdims, out, by_row=True)

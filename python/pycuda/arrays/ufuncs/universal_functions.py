@@ -61,6 +61,7 @@ class UniversalFunction:
             out is None
             and where is True
             and dtype is None
+            and casting == "same_kind"
             and stream is None
             and allocator is None
             and len(inputs) == self.nin

@@ -1,0 +1,245 @@
+"""Statements that NumPy's arrays and those of the device must agree about: values, types, shapes, views, errors.
+
+Each is a difference that tools/random_arrays found. ``X`` is an array of the type that stands before the statement,
+``b0`` the memory that it is a view of.
+"""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from random_arrays.case import difference  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("device")
+
+SETUP = """
+b0 = const(range(12), '{}', (12,))
+X = view(b0, 0, (12,), (1,))
+M = view(b0, 0, (3, 4), (4, 1))
+Z = view(b0, 2, (), ())
+E = view(b0, 0, (0, 4), (4, 1))
+mask = const([1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1], '?', (3, 4))
+"""
+
+
+def statements(text: str) -> list[tuple[str, str]]:
+    """Pairs of a type and a statement; a type holds for the lines below it, too."""
+    dtype, found = "", []
+    for line in text.strip().splitlines():
+        before, bar, behind = line.partition("|")
+        dtype = before.strip() or dtype if bar else dtype
+        found.append((dtype, (behind if bar else line).strip()))
+    return found
+
+
+def check(dtype: str, statement: str) -> None:
+    lines = [*SETUP.format(dtype).strip().splitlines(), *statement.split("; ")]
+    found, _ = difference(lines)
+    assert not found, found
+
+
+ELEMENTS = """
+i4 | X[0] = 1e10
+   | X[0] = np.nan
+   | X[...] = float('inf')
+   | X[0] = 1j
+   | X[1:] = 2.75
+   | X[...] = view(b0, 0, (1, 1, 12), (12, 12, 1))
+   | M[[0, 2]] = const(range(8), 'i4', (1, 2, 4))
+   | X[[]] = const([1, 2], 'i4', (2,))
+   | X[const(range(12), 'i8', (12,))] = X[::-1]
+   | np.put(X, [0, 1], [1.5, 2.5])
+   | np.put(X, [0], 2**40)
+   | np.place(X, X > 3, const([1.5], 'f8', (1,)))
+   | np.place(X, X > 3, [1.5])
+   | np.putmask(M, X > 3, M)
+   | np.putmask(X, mask[0], 1)
+   | np.put_along_axis(M, const([[1, 2]], 'i8', (1, 2)), 1, None)
+   | np.copyto(X, 1.5)
+   | np.copyto(X, 2**40)
+   | np.copyto(X, view(b0, 4, (1, 1), (1, 1)), where=X > 3)
+   | r = np.full_like(X, 1.5)
+   | r = np.insert(X, 0, 1j)
+   | r = X.flat[1:3]
+   | r = E + 2**40
+u1 | X[...] = -1
+   | r = E - 1000
+f4 | r = np.full_like(X, 1j)
+c8 | X[0] = 1j
+"""
+
+
+@pytest.mark.parametrize("dtype, statement", statements(ELEMENTS))
+def test_elements_are_set_as_in_numpy(dtype, statement):
+    check(dtype, statement)
+
+
+def test_indices_in_any_order_read_before_they_write(device):
+    """More elements than a thread has: they are written in no order."""
+    lines = [
+        "b0 = base(1, 100_000, 'i4')",
+        "order = const(list(range(99_999, -1, -1)), 'i8', (100_000,))",
+        "b0[order] = b0",
+    ]
+    assert not difference(lines)[0]
+
+
+OUT = """
+f8 | O = const([0], 'i4', ()); np.sum(X, out=O); r = O
+   | O = const([0] * 8, 'f8', (2, 4)); r = np.sum(M, axis=0, out=O)
+   | O = const([0], 'i4', ()); r = np.mean(X, out=O)
+   | O = const([0], 'i4', ()); r = np.std(X, out=O)
+   | O = const([0], 'i4', ()); r = np.var(X, out=O)
+   | O = const([0], 'i4', ()); r = np.nanstd(X, out=O)
+   | O = const([0], 'u8', ()); r = np.argmax(X, out=O)
+   | O = const([0], 'i2', ()); r = np.argmax(X, out=O)
+   | O = const([0], 'i4', ()); r = np.ptp(X, out=O)
+   | O = const([0, 0], 'i4', (2,)); r = np.quantile(X, 0.25, out=O)
+   | O = const([0], 'i4', ()); r = np.median(X, out=O)
+   | O = const([0], 'i4', ()); r = np.nanmedian(X, out=O)
+   | O = const([0], 'i4', (1,)); r = np.take(X, const([3], 'i8', (1,)), out=O)
+   | r = np.take(X, const(range(12), 'i8', (12,)), out=X[::-1])
+   | O = const([0] * 12, 'i4', (12,)); r = np.fft.ihfft(X, out=O)
+   | r = np.max(X, initial=20)
+   | r = np.max(E, axis=0, initial=1, out=X[:4])
+   | r = np.max(X, where=X > 2)
+   | r = np.nanmin(X, where=X > 2)
+i1 | O = const([0], 'i1', ()); r = np.sum(X * 30, out=O)
+   | O = const([0], 'i4', ()); r = np.mean(X, out=O)
+   | O = const([0] * 12, 'i2', (12,)); r = np.cumsum(X * 30, out=O)
+   | O = const([0] * 12, 'f4', (12,)); r = np.cumsum(X, out=O)
+   | O = const([0] * 12, 'i2', (12,)); r = np.cumulative_sum(X, include_initial=True, out=O)
+   | r = np.sum(X, initial=1.5)
+   | r = np.max(X, initial=300)
+   | r = np.max(X, initial=1.5)
+   | r = np.max(X, initial=1j)
+   | r = np.choose(X % 2, [X, X[::-1]], out=X)
+   | r = np.mean(X, dtype='i4')
+   | r = np.std(X, dtype='i4')
+c16 | r = np.fft.fft(X, out=X[::-1])
+   | r = np.fft.fft(X[:4], out=X[1:5])
+   | r = np.fft.fft(X, out=M)
+"""
+
+
+@pytest.mark.parametrize("dtype, statement", statements(OUT))
+def test_results_are_put_into_out_as_in_numpy(dtype, statement):
+    check(dtype, statement)
+
+
+METHODS = """
+i1 | r = np.add.reduce(X * 30, dtype='f4')
+   | r = np.add.reduce(X * 30, dtype='i1')
+   | O = const([0], 'i1', ()); r = np.add.reduce(X * 30, out=O)
+   | r = np.add.reduce(M, where=mask)
+   | r = np.maximum.reduce(M, where=mask)
+   | r = np.maximum.reduce(M, where=mask, initial=3)
+   | r = np.maximum.reduce(M, axis=None, initial=None)
+   | r = np.maximum.reduce(E, initial=None)
+   | r = np.add.reduce(E, initial=None)
+   | r = np.gcd.reduce(M[:1] - 20)
+   | r = np.gcd.reduce(M, axis=(0, 1), initial=6)
+   | r = np.bitwise_and.reduce(M, axis=())
+   | r = np.bitwise_or.reduce(M, axis=1, where=mask)
+   | r = np.subtract.reduce(M, axis=1, where=mask, initial=0)
+   | r = np.subtract.reduce(M, axis=1, where=mask)
+   | r = np.subtract.reduce(M, axis=(0, 1))
+   | r = np.subtract.reduce(E, axis=1)
+   | r = np.equal.reduce(X)
+   | r = np.divide.reduce(X)
+   | r = np.logical_and.reduce(M, axis=1, dtype='i4')
+   | r = np.logical_or.reduce(M, axis=1, initial=True)
+   | r = np.logical_xor.reduce(M, axis=0)
+   | r = np.add.reduce(Z)
+   | r = np.add.accumulate(X * 30, dtype='f4')
+   | r = np.add.accumulate(M, axis=None)
+   | r = np.add.accumulate(M, axis=(1,))
+   | r = np.add.accumulate(Z)
+   | r = np.logical_and.accumulate(X)
+   | r = np.divide.accumulate(X)
+   | r = np.minimum.accumulate(X, dtype='f4')
+   | O = const([0] * 12, 'i4', (12,)); r = np.subtract.accumulate(X, out=O)
+   | r = np.add.reduceat(Z, [0])
+   | r = np.add.reduceat(X, [[0, 1]])
+   | r = np.logical_or.reduceat(X, [0, 4])
+   | O = const([0] * 2, 'i2', (2,)); r = np.add.reduceat(X * 30, [0, 4], out=O)
+   | np.add.at(X, [0, 0, 1], 0.75)
+   | r = np.negative.reduce(X)
+f8 | r = np.hypot.reduce(-X[:1])
+   | r = np.hypot.reduce(M, axis=1, initial=2)
+   | r = np.fmax.reduce(M, axis=1, where=mask, initial=-1)
+   | r = np.bitwise_or.reduce(X)
+"""
+
+
+@pytest.mark.parametrize("dtype, statement", statements(METHODS))
+def test_methods_of_ufuncs(dtype, statement):
+    check(dtype, statement)
+
+
+AXES = """
+f4 | r = np.squeeze(Z, 0)
+   | r = np.squeeze(Z, 1)
+   | r = np.argsort(Z)
+   | r = np.lexsort(X[:3])
+   | r = np.take(Z, 0)
+   | r = np.take(Z, [0, 0], axis=0)
+   | r = np.sum(Z, axis=0)
+   | r = np.sum(Z, axis=-1)
+   | r = np.sum(Z, axis=(0,))
+   | r = np.max(Z, axis=1)
+   | r = np.mean(Z, axis=0)
+   | r = np.apply_over_axes(np.sum, Z, 0)
+   | r = np.cumulative_sum(Z)
+   | r = np.swapaxes(M, 0, 5)
+   | r = M.swapaxes(0, 5)
+   | r = M.swapaxes((0, 1), 1)
+   | r = np.partition(E, 3, axis=0)
+   | r = np.argpartition(E, 3, axis=0)
+   | r = np.partition(E, 5)
+   | r = X.mT
+   | r = np.correlate(M, M)
+"""
+
+
+@pytest.mark.parametrize("dtype, statement", statements(AXES))
+def test_axes(dtype, statement):
+    check(dtype, statement)
+
+
+VALUES = """
+c8 | r = np.isposinf(X)
+   | r = np.isneginf(X)
+   | r = (X * 0) ** (1 + 1j)
+f2 | r = np.angle(X)
+   | r = np.fft.irfft(X)
+   | r = np.quantile(X, np.float64(0.3))
+   | r = np.quantile(X, 0.3)
+   | r = np.quantile(X, [0.3])
+f8 | X[5] = np.inf; r = np.gradient(X)
+   | X[5] = np.inf; r = np.quantile(X, 0)
+   | r = np.percentile(X, 101)
+   | r = np.percentile(X, 29)
+   | r = np.var(X, ddof=13)
+   | r = np.std(M, axis=1, ddof=6)
+   | r = np.ravel(view(b0, 0, (6,), (2,)))
+   | r = np.ravel(view(b0, 0, (6, 1), (2, 1)))
+   | r = bool(E)
+   | r = int(X)
+   | r = float(E)
+   | r = complex(X)
+   | r = np.select([mask, ~mask], [M, 1])
+i4 | r = np.select([mask], [M], 1.5)
+   | r = np.select([mask[0]], [X[:4]], M)
+u1 | r = X % const([255] * 12, 'u1', (12,))
+?  | r = np.quantile(X, 0.5, method='nearest')
+   | r = np.quantile(X, 0.5)
+"""
+
+
+@pytest.mark.parametrize("dtype, statement", statements(VALUES))
+def test_values(dtype, statement):
+    check(dtype, statement)

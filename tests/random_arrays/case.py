@@ -1,0 +1,360 @@
+"""A case: a few statements, run by NumPy and on the device, and compared."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from pycuda import _driver, gpuarray
+from random_arrays.calls import Arguments, is_change, parse_calls, parse_expressions
+from random_arrays.operands import base_values
+
+FUNCTIONS = parse_calls()
+EXPRESSIONS = parse_expressions()
+ITEM = re.compile(r"(!?)([\w.]+?)(\??)(?:=([\w']+))?(?::([a-z]+))?$")
+
+
+def host_names() -> dict:
+    """The names that statements use, on NumPy's side."""
+
+    def view(base, offset, shape, steps):
+        item = base.itemsize
+        whole = np.ndarray(
+            shape, base.dtype, base, offset * item, [s * item for s in steps]
+        )
+        if any(s == 0 and n > 1 for s, n in zip(steps, shape, strict=True)):
+            whole.flags.writeable = False
+        return whole
+
+    def const(values, dtype, shape):
+        return np.array(values, dtype).reshape(shape)
+
+    return {"np": np, "base": base_values, "view": view, "const": const}
+
+
+def device_names() -> dict:
+    """The same names on the device's side."""
+    host = host_names()
+
+    def base(seed, count, dtype):
+        return gpuarray.to_gpu(base_values(seed, count, dtype))
+
+    def view(base, offset, shape, steps):
+        item = base.itemsize
+        seen = base._view(offset * item, shape, [s * item for s in steps])
+        if any(s == 0 and n > 1 for s, n in zip(steps, shape, strict=True)):
+            seen.flags.writeable = False
+        return seen
+
+    def const(values, dtype, shape):
+        return gpuarray.to_gpu(host["const"](values, dtype, shape))
+
+    return {"np": np, "base": base, "view": view, "const": const}
+
+
+def make(seed: int, only: str = "") -> list[str]:
+    """The statements of a case; the last one is what is compared, as ``r = ...`` or as a change."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return _make(seed, only)
+
+
+def _make(seed, only):
+    draw = Arguments(seed, host_names())
+    calls = [name for name in FUNCTIONS if re.fullmatch(only or ".*", name)]
+    patterns = [one for one in EXPRESSIONS if not only or re.search(only, one)]
+    if draw.chance(0.3) and patterns or not calls:
+        pattern = draw.rng.choice(patterns)
+        statement = draw.statement(pattern)
+        if not is_change(pattern):
+            statement = f"r = {statement}"
+    else:
+        name = draw.rng.choice(calls)
+        statement = f"r = {_call(draw, name, FUNCTIONS[name])}"
+    return [*draw.lines, statement]
+
+
+def _call(draw: Arguments, name: str, items: list[str]) -> str:
+    # The first array decides about the other arguments, wherever it stands.
+    by_place, by_name, texts = [], [], {}
+    for item in items:
+        if item[0] == "!" or re.match(r"x\d?(:|$)", item):
+            texts[item] = _first_array(draw, item)
+    out = "out?" in items and draw.chance(0.3)
+    # A universal function leaves what its mask leaves out unset, so it needs an array for the result.
+    is_ufunc = out_before_where(items)
+    for item in items:
+        if item == "out?" or item == "where?=mask" and is_ufunc and not out:
+            continue
+        text = texts.get(item)
+        if text is not None:
+            by_place.append(text)
+            continue
+        if item == "np.sum":
+            by_place.append(item)
+            continue
+        _, word, maybe, what, kinds = ITEM.match(item).groups()
+        if maybe and draw.chance(0.6):
+            continue
+        what = what or word
+        text = what if what.startswith("'") else getattr(draw, what)(*([kinds] if kinds else []))  # fmt: skip
+        if "=" in item:
+            by_name.append(f"{word}={text}")
+        else:
+            by_place.append(text)
+    if name[0] == ".":
+        function = f"{by_place.pop(0)}{name}"
+    else:
+        function = f"np.{name}"
+    plain = ", ".join([*by_place, *by_name])
+    if out:
+        target = _out(draw, f"{function}({plain})")
+        plain = (plain + target).removeprefix(", ")
+        if not target and "where=" in plain and is_ufunc:
+            plain = re.sub(r", where=\w+", "", plain)
+    return f"{function}({plain})"
+
+
+def out_before_where(items: list[str]) -> bool:
+    return [one for one in items if one in ("out?", "where?=mask")] == [
+        "out?",
+        "where?=mask",
+    ]
+
+
+def _first_array(draw: Arguments, item: str) -> str:
+    kinds = item.partition(":")[2] or "biufc"
+    least = int(re.search(r"x(\d?)", item)[1] or 0)
+    if item[0] == "!":
+        draw.x = draw.array(draw.shape(least), None, kinds, may_repeat=False)
+    else:
+        draw.x = draw.any_array(kinds, least)
+    return draw.x
+
+
+def _out(draw: Arguments, call: str) -> str:
+    """``out=`` for a call: mostly an array that fits, perhaps in the memory of an operand."""
+    try:
+        wanted = eval(call, dict(draw.host))
+    except Exception:
+        return ""
+    if not isinstance(wanted, (np.ndarray, np.generic)) or wanted.dtype.kind not in "biufc":  # fmt: skip
+        return ""
+    shape = wanted.shape if draw.chance(0.95) else draw.broadcasting(wanted.shape)
+    dtype = wanted.dtype.str[1:].replace("b1", "?") if draw.chance(0.75) else None
+    return f", out={draw.array(shape, dtype, may_repeat=draw.chance(0.05))}"
+
+
+@dataclass
+class Difference:
+    """What NumPy and the device disagree about."""
+
+    what: str
+    lines: list[str]
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [*("    " + line for line in self.lines), f"    # {self.what}"]
+        )
+
+
+def run(lines: list[str], names: dict):
+    """The names after the statements, and the exception of the last one or None."""
+    for line in lines[:-1]:
+        exec(line, names)
+    try:
+        exec(lines[-1], names)
+    except Exception as error:
+        return names, error
+    return names, None
+
+
+def compare(lines: list[str]) -> Difference | None:
+    """Run a case on both sides. Differences that are meant, or of results that no rule gives, are left out."""
+    what, host = difference(lines)
+    if not what or _is_meant(lines, what) or _is_undefined(lines, host):
+        return None
+    return Difference(what, lines)
+
+
+def difference(lines: list[str]) -> tuple[str, dict]:
+    """What NumPy and the device disagree about, or "", and the names on NumPy's side afterwards."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        host, host_error = run(lines, host_names())
+        ours, our_error = run(lines, device_names())
+        return _judge(lines, host, host_error, ours, our_error), host
+
+
+REFUSALS = re.compile(r"has no version for GPUArray|has no keyword|not reorderable")
+#: The kinds of errors for arguments that do not fit. Which of several faults is found first is open.
+FAULTS = (TypeError, ValueError, IndexError, OverflowError)
+
+#: Differences that are meant, as (what the statement is, what differs, the reason).
+MEANT = [
+    (r"\.fill\(", "not None$", "PyCUDA's fill() returns the array"),
+    (r"^r = \+", "a view|does not raise|no view", "PyCUDA's +x is x"),
+    (r"\.(real|imag)$|np\.(real|imag)\(", "r is (a|no) view", "PyCUDA's parts are copies"),
+    (r"np\.\w+\(.*copy=|np\.linalg|np\.fft", "r is (a|no) view", "views are not promised"),
+    (r"(int|float|bool)\(", "does not raise", "one element is a number, whatever its axes"),
+    (r"\*\*|power", "negative integer powers", "exponents in an array are not read back"),
+    (r"\.view\(", "does not raise", "the axis that is last in memory changes"),
+    (r"equiv", "cannot cast Python", "NumPy's equiv is stricter than no for Python's numbers"),
+    (r"\.(real|imag) = ", "raises (Overflow|Type|Value)Error|does not raise", "as other assignments"),
+    (r"^a\d+\[.*\] \W+= ", "which cannot be cast|Cannot cast", "x[0] is an array, and no scalar, so x[0] += 1 is in place"),
+    (r"partition", r"(r|b\d) is$", "the order of the others is open"),
+    (r"select", "Cannot cast array data", "NumPy takes a number for an array of int64 there"),
+    (r"nanmean|nanvar|nanstd", "out must be inexact", "out is cast as elsewhere"),
+    (r"unique_values", "r is$", "the order is open"),
+    (r"@=", "raises ValueError", "a product of one axis has another shape"),
+    (r"np\.apply_over_axes", "does not raise", "None is all axes"),
+    (r"fftshift", "does not raise", "of no axes"),
+    (r"\.flat\[", "Error setting single item", "as other assignments"),
+]  # fmt: skip
+
+
+def _is_meant(lines, what) -> bool:
+    return any(
+        re.search(statement, lines[-1]) and re.search(difference, what, re.M)
+        for statement, difference, _ in MEANT
+    )
+
+
+def _judge(lines, host, host_error, ours, our_error) -> str:
+    if host_error is None and our_error is not None:
+        if REFUSALS.search(str(our_error)):
+            return ""
+        return f"raises {type(our_error).__name__}: {our_error}"
+    if host_error is not None and our_error is None:
+        return f"does not raise {type(host_error).__name__}: {host_error}"
+    if host_error is not None:
+        expected = (*FAULTS, type(host_error))
+        what = (
+            "" if isinstance(our_error, expected) else _describe(host_error, our_error)
+        )
+    else:
+        what = _judge_values("r", ours.get("r"), host.get("r"), lines)
+    for name in host:
+        if not what and re.fullmatch(r"b\d+", name):
+            what = _judge_values(name, ours[name], host[name], lines)
+    return what or _judge_views(lines, host, ours)
+
+
+def _describe(host_error, our_error) -> str:
+    return (
+        f"raises {type(our_error).__name__}: {our_error}\n    # NumPy raises "
+        f"{type(host_error).__name__}: {host_error}"
+    )
+
+
+def _is_undefined(lines, host) -> bool:
+    """Whether the result of the last statement depends on the CPU or on NumPy's loops.
+
+    A division of integers by zero, a cast of a float that does not fit, sums of infinities, and magnitudes that
+    an integer type does not hold.
+    """
+    statement = lines[-1]
+    bases = [host[name] for name in host if re.fullmatch(r"b\d+", name)]
+    kinds = {one.dtype.kind for one in bases}
+    wild = any(_has_extremes(one) for one in bases)
+    if wild and re.search(r"lcm|gcd|isclose|allclose", statement):
+        return True
+    if (
+        wild
+        and kinds & set("fc")
+        and re.search(r"dtype=|out=|=|astype|reduceat|\.at\(|put|full|clip", statement)
+    ):
+        return bool(kinds & set("iu")) or bool(
+            re.search(r"'[iu]\d'|np\.u?int", statement)
+        )
+    if kinds & set("fc") and re.search(r"dtype=(np\.uint|'u)", statement):
+        return any((one < 0).any() for one in bases if one.dtype.kind in "fc")
+    if re.search(r"power\.(reduce|accumulate)", statement):  # NumPy 2.4's are wrong
+        return True
+    return "spacing" in statement and "'f2'" in "".join(lines)
+
+
+def _has_extremes(values) -> bool:
+    if values.dtype.kind in "fc":
+        return not np.isfinite(values).all()
+    if values.dtype.kind == "b" or not values.size:
+        return False
+    info = np.iinfo(values.dtype)
+    return bool(
+        (values == info.max).any() or (info.min < 0 and (values == info.min).any())
+    )
+
+
+def _judge_values(name, ours, host, lines) -> str:
+    if isinstance(host, (tuple, list)):
+        if not isinstance(ours, (tuple, list)):
+            return f"{name} is a {type(ours).__name__}, not a {type(host).__name__}"
+        if len(ours) != len(host):
+            return f"{name} has {len(ours)} parts, not {len(host)}"
+        for i, (one, other) in enumerate(zip(ours, host, strict=True)):
+            if what := _judge_values(f"{name}[{i}]", one, other, lines):
+                return what
+        return ""
+    if host is None or isinstance(host, (bool, str)) or type(host) in (int, float, complex):  # fmt: skip
+        ours = ours.item() if isinstance(ours, (_driver.ArrayBase, np.generic)) and ours.size == 1 else ours  # fmt: skip
+        same = host == ours or (host != host and ours != ours) or _close(ours, host, lines)  # fmt: skip
+        return "" if same else f"{name} is {ours!r}, not {host!r}"
+    if not isinstance(ours, _driver.ArrayBase):
+        if isinstance(host, np.generic) and isinstance(ours, (int, float, complex, np.generic)):  # fmt: skip
+            pass
+        else:
+            return f"{name} is a {type(ours).__name__}, not a GPUArray"
+    got = np.asarray(ours.get() if isinstance(ours, _driver.ArrayBase) else ours)
+    host = np.asarray(host)
+    if got.dtype != host.dtype:
+        return f"{name} has dtype {got.dtype}, not {host.dtype}"
+    if got.shape != host.shape:
+        return f"{name} has shape {got.shape}, not {host.shape}"
+    if _close(got, host, lines):
+        return ""
+    return f"{name} is\n    # {got.tolist()!r:.500}, not\n    # {host.tolist()!r:.500}"
+
+
+def _close(ours, host, lines) -> bool:
+    try:
+        ours, host = np.asarray(ours), np.asarray(host)
+        if host.dtype.kind not in "fc":
+            return bool(np.array_equal(ours, host))
+        eps = max(np.finfo(host.dtype).eps, _least_eps(lines))
+        finite = np.abs(host[np.isfinite(host)]).astype("f8")
+        scale = float(finite.max()) if finite.size else 0.0
+        return bool(
+            np.allclose(
+                ours, host, rtol=32 * eps, atol=8 * eps * min(scale, 1e300),
+                equal_nan=True,
+            )
+        )  # fmt: skip
+    except TypeError:
+        return False
+
+
+def _least_eps(lines) -> float:
+    """Results that went through a coarse type are no better than it."""
+    text = "\n".join(lines)
+    if "'f2'" in text or "float16" in text:
+        return float(np.finfo("f2").eps)
+    if "'f4'" in text or "'c8'" in text or "float32" in text or "complex64" in text:
+        return float(np.finfo("f4").eps)
+    return 0.0
+
+
+def _judge_views(lines, host, ours) -> str:
+    """A result that is a view for NumPy is one here, and the other way round."""
+    result, own = host.get("r"), ours.get("r")
+    if not isinstance(result, np.ndarray) or not isinstance(own, _driver.ArrayBase):
+        return ""
+    for name in host:
+        if not re.fullmatch(r"b\d+", name):
+            continue
+        theirs = np.may_share_memory(result, host[name])
+        if theirs != _driver._array_share_memory(own, ours[name]):
+            return f"r is {'a' if theirs else 'no'} view of {name} for NumPy"
+    return ""

@@ -94,6 +94,7 @@ def test_clusters_that_cannot_be(hopper):
             exchange(out, block=(64, 1, 1), grid=(grid, 1), cluster=(cluster, 1, 1))
 
 
+@pytest.mark.cuda_check_allow("mem", "init")
 def test_check_modes_know_the_memory_of_a_cluster(hopper):
     if not is_softcuda():
         pytest.skip("check modes are softcuda's")

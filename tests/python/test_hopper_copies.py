@@ -302,6 +302,7 @@ def test_asynchronous_stores_to_another_block(hopper):
     assert (out == (1 - rank) * 1000 + thread * 10 + n).all()
 
 
+@pytest.mark.cuda_check_allow("mem", "init")
 def test_check_modes_see_bulk_copies(hopper):
     if not is_softcuda():
         pytest.skip("check modes are softcuda's")

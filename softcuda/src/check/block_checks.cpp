@@ -140,19 +140,6 @@ BlockChecks::WarpAccess BlockChecks::warp_access(WatchSite &site, std::uint32_t 
     return access;
 }
 
-Mark BlockChecks::mark_of(const WatchSite &site, std::uint32_t number, std::uint32_t warp,
-                          std::uint32_t clock) const {
-    Mark mark;
-    mark.block = block_;
-    mark.clock = clock;
-    mark.warp = warp;
-    mark.site = number;
-    mark.strong = site.strong;
-    mark.device = site.scope == WatchScope::Device;
-    mark.atomic = site.kind == WatchKind::Atomic;
-    return mark;
-}
-
 void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
                          const std::byte *values, rt::WatchPiece *piece) {
     if (mask == 0)

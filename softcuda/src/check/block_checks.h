@@ -63,7 +63,17 @@ class BlockChecks final : public rt::BlockWatch {
                                          const LaneAddresses &addresses, const std::byte *values,
                                          std::uint32_t warp, std::uint32_t clock) const;
     [[nodiscard]] Mark mark_of(const rt::WatchSite &site, std::uint32_t number, std::uint32_t warp,
-                               std::uint32_t clock) const;
+                               std::uint32_t clock) const {
+        Mark mark;
+        mark.block = block_;
+        mark.clock = clock;
+        mark.warp = warp;
+        mark.site = number;
+        mark.strong = site.strong;
+        mark.device = site.scope == rt::WatchScope::Device;
+        mark.atomic = site.kind == rt::WatchKind::Atomic;
+        return mark;
+    }
     [[nodiscard]] std::optional<Space> space_of(const WarpAccess &access) const;
     [[nodiscard]] Place place_of(const WarpAccess &access, std::uint64_t address) const;
     [[nodiscard]] std::uint32_t lanes_of_warp() const;
@@ -115,8 +125,9 @@ class BlockChecks final : public rt::BlockWatch {
     [[nodiscard]] bool marks_at_once(rt::WatchSite &site, std::uint32_t mask,
                                      const LaneAddresses &addresses, const std::byte *values);
     template <class Each>
-    void for_each_line(LineAccess now, const LaneAddresses &addresses, std::uint32_t mask,
-                       const AddressSpan &span, Space space, PlacesInLine &list, Each each);
+    void for_each_line(const Mark &mark, std::uint32_t bytes, bool writes,
+                       const LaneAddresses &addresses, std::uint32_t mask, const AddressSpan &span,
+                       Space space, PlacesInLine &list, Each each);
     [[nodiscard]] bool marks_line(const LineAccess &now, const PlacesInLine &list, LineMarks &marks,
                                   Space space);
     [[nodiscard]] bool comes_before(const LineMarks &marks, unsigned number, const LineAccess &now,

@@ -1,8 +1,8 @@
 // launch_checks.h -- the checks of one launch, and what outlives it.
 #pragma once
 
-#include "check/access_marks.h"
 #include "check/finding.h"
+#include "check/marked_memory.h"
 #include "check/stream_races.h"
 #include "check/thread_order.h"
 #include "check/written_bytes.h"

@@ -13,63 +13,69 @@ using rt::WatchKind;
 
 namespace {
 
-/// Byte by byte, where lanes have parts of words or share them.
-void find_bytes(LineAccess &line, const PlacesInLine &places) {
+/// Of a line, those that lanes access: all, those of which several lanes access one byte, and those
+/// all of whose bytes are accessed.
+struct AccessedWords {
+    std::uint32_t all = 0, several = 0, whole = 0;
+};
+
+/// Byte by byte, where `lanes` have parts of words or share them.
+AccessedWords words_by_bytes(std::uint32_t lanes, std::uint32_t bytes, const PlacesInLine &places) {
+    AccessedWords found;
     std::array<std::uint8_t, kLineWords> seen{};
-    for (std::uint32_t left = line.lanes; left != 0; left &= left - 1)
-        for_each_word(places[std::countr_zero(left)], line.bytes,
-                      [&](std::uint64_t at, std::uint32_t bytes) {
-                          const std::uint64_t word = at / kWordBytes;
-                          line.several |= std::uint32_t{(seen[word] & bytes) != 0} << word;
-                          seen[word] |= static_cast<std::uint8_t>(bytes);
-                          line.whole |= std::uint32_t{seen[word] == (1u << kWordBytes) - 1} << word;
-                      });
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+        for_each_word(
+            places[std::countr_zero(left)], bytes, [&](std::uint64_t at, std::uint32_t of_word) {
+                const std::uint64_t word = at / kWordBytes;
+                found.all |= 1u << word;
+                found.several |= std::uint32_t{(seen[word] & of_word) != 0} << word;
+                seen[word] |= static_cast<std::uint8_t>(of_word);
+                found.whole |= std::uint32_t{seen[word] == (1u << kWordBytes) - 1} << word;
+            });
+    return found;
 }
 
-/// The words of lanes that access one place.
-void find_words_of_place(LineAccess &line, std::uint64_t place) {
-    const unsigned words = line.bytes / kWordBytes;
-    line.words = line.whole = static_cast<std::uint32_t>(((std::uint64_t{1} << words) - 1)
-                                                         << place % kLineBytes / kWordBytes);
-    line.several = (line.lanes & (line.lanes - 1)) != 0 ? line.words : 0;
+/// Of lanes that access one place.
+AccessedWords words_of_place(std::uint32_t lanes, std::uint32_t bytes, std::uint64_t place) {
+    const auto all = static_cast<std::uint32_t>(((std::uint64_t{1} << bytes / kWordBytes) - 1)
+                                                << place % kLineBytes / kWordBytes);
+    return {all, (lanes & (lanes - 1)) != 0 ? all : 0, all};
 }
 
-void find_words(LineAccess &line, const PlacesInLine &places) {
-    if (std::has_single_bit(line.lanes) && line.bytes >= kWordBytes)
-        return find_words_of_place(line, places[std::countr_zero(line.lanes)]);
-    const LaneWords found = check::words_of(places, line.lanes, line.bytes / kWordBytes);
-    line.words = found.words;
-    line.several = line.whole = 0;
-    if (line.bytes < kWordBytes || found.shared)
-        find_bytes(line, places);
-    else
-        line.whole = line.words;
+AccessedWords words_of_lanes(std::uint32_t lanes, std::uint32_t bytes, const PlacesInLine &places) {
+    if (std::has_single_bit(lanes) && bytes >= kWordBytes)
+        return words_of_place(lanes, bytes, places[std::countr_zero(lanes)]);
+    if (bytes < kWordBytes)
+        return words_by_bytes(lanes, bytes, places);
+    const LaneWords found = check::words_of(places, lanes, bytes / kWordBytes);
+    return found.shared ? words_by_bytes(lanes, bytes, places)
+                        : AccessedWords{found.words, 0, found.words};
 }
 
-/// The words of lanes that lie side by side; the first of `line.lanes` is at `address`.
-void find_words_of_row(LineAccess &line, std::uint64_t address) {
+/// Of lanes that lie side by side; the first is at `address`.
+AccessedWords words_of_row(std::uint32_t lanes, std::uint32_t bytes, std::uint64_t address) {
     const unsigned first = address % kLineBytes / kWordBytes;
-    std::uint64_t left = line.lanes >> std::countr_zero(line.lanes);
-    line.several = 0;
-    if (line.bytes == kWordBytes) {
-        line.words = line.whole = static_cast<std::uint32_t>(left) << first;
-        return;
+    std::uint64_t left = lanes >> std::countr_zero(lanes);
+    if (bytes == kWordBytes) {
+        const auto all = static_cast<std::uint32_t>(left << first);
+        return {all, 0, all};
     }
-    line.words = line.whole = 0;
-    if (line.bytes < kWordBytes) {
-        const unsigned of_word = kWordBytes / line.bytes, all = (1u << of_word) - 1;
-        left <<= address % kWordBytes / line.bytes;
+    AccessedWords found;
+    if (bytes < kWordBytes) {
+        const unsigned of_word = kWordBytes / bytes, all = (1u << of_word) - 1;
+        left <<= address % kWordBytes / bytes;
         for (unsigned word = first; left != 0; left >>= of_word, ++word) {
-            line.words |= std::uint32_t{(left & all) != 0} << word;
-            line.whole |= std::uint32_t{(left & all) == all} << word;
+            found.all |= std::uint32_t{(left & all) != 0} << word;
+            found.whole |= std::uint32_t{(left & all) == all} << word;
         }
-        return;
+        return found;
     }
-    const unsigned words = line.bytes / kWordBytes;
+    const unsigned words = bytes / kWordBytes;
     for (std::uint64_t word = first; left != 0; left >>= 1, word += words)
         if (left & 1)
-            line.words |= static_cast<std::uint32_t>(((std::uint64_t{1} << words) - 1) << word);
-    line.whole = line.words;
+            found.all |= static_cast<std::uint32_t>(((std::uint64_t{1} << words) - 1) << word);
+    found.whole = found.all;
+    return found;
 }
 
 } // namespace
@@ -112,8 +118,8 @@ std::uint32_t lanes_of_words(const LineAccess &line, const PlacesInLine &places,
 }
 
 /// Whether each lane of `now` that accesses one of `words` comes back to the bytes that it had.
-bool come_back(const LineAccess &before, const PlacesInLine &list_before, const LineAccess &now,
-               const PlacesInLine &list_now, std::uint32_t words) {
+[[gnu::noinline]] bool come_back(LineAccess before, const PlacesInLine &list_before, LineAccess now,
+                                 const PlacesInLine &list_now, std::uint32_t words) {
     const bool all = words == now.words;
     if (all && before.in_step && now.in_step && before.start == now.start &&
         before.step == now.step)
@@ -126,8 +132,9 @@ bool come_back(const LineAccess &before, const PlacesInLine &list_before, const 
 } // namespace
 
 /// Whether what was done before comes before `now` in all of its words.
-bool BlockChecks::comes_before(const LineMarks &marks, unsigned number, const LineAccess &now,
-                               const PlacesInLine &list) const {
+[[gnu::always_inline]] inline bool BlockChecks::comes_before(const LineMarks &marks,
+                                                             unsigned number, const LineAccess &now,
+                                                             const PlacesInLine &list) const {
     const LineAccess &before = marks.accesses[number];
     const std::uint32_t words = before.words & now.words;
     if (words == 0 || !(before.writes || now.writes))
@@ -146,8 +153,9 @@ bool BlockChecks::comes_before(const LineMarks &marks, unsigned number, const Li
 }
 
 /// False where the words have to be looked at one by one.
-bool BlockChecks::marks_line(const LineAccess &now, const PlacesInLine &list, LineMarks &marks,
-                             Space space) {
+[[gnu::always_inline]] inline bool BlockChecks::marks_line(const LineAccess &now,
+                                                           const PlacesInLine &list,
+                                                           LineMarks &marks, Space space) {
     const std::uint32_t run = run_of(space);
     if (marks.run != run) {
         if (!is_ours(marks.run, space))
@@ -163,36 +171,48 @@ bool BlockChecks::marks_line(const LineAccess &now, const PlacesInLine &list, Li
     return marks.add(now, list);
 }
 
-/// Calls each(now, line, address) for the lines that the lanes in `mask` access, of which `now` has
-/// what is the same in all of them. `address` is that of one of the line's lanes.
+/// Calls each(now, line) for the lines that the lanes in `mask` access, of which `common` has what
+/// is the same in all of them. Values that are written in parts and read together would cost as
+/// much as all else, so that all of this is to become one function without a LineAccess in memory.
 template <class Each>
-void BlockChecks::for_each_line(LineAccess now, const LaneAddresses &addresses, std::uint32_t mask,
-                                const AddressSpan &span, Space space, PlacesInLine &list,
-                                Each each) {
-    const bool row = addresses.are_adjacent(now.bytes);
+[[gnu::always_inline]] inline void
+BlockChecks::for_each_line(const Mark &mark, std::uint32_t bytes, bool writes,
+                           const LaneAddresses &addresses, std::uint32_t mask,
+                           const AddressSpan &span, Space space, PlacesInLine &list, Each each) {
+    const bool row = addresses.are_adjacent(bytes);
     const bool in_one_line = span.first / kLineBytes == span.last / kLineBytes;
-    now.in_step = !addresses.list();
-    if (now.in_step) {
-        now.start = static_cast<std::uint8_t>(addresses.first());
-        now.step = static_cast<std::uint8_t>(addresses.step());
-    } else {
+    const bool in_step = !addresses.list();
+    if (!in_step)
         find_places(addresses.list(), list);
-    }
     // Where all lanes access one place, two stand for all.
     if (span.uniform)
         mask = (mask & (~mask + 1)) | std::bit_floor(mask);
     while (mask != 0) {
         const std::uint64_t address = addresses[static_cast<unsigned>(std::countr_zero(mask))];
-        now.lanes = in_one_line ? mask : addresses.in_line(mask);
-        if (row)
-            find_words_of_row(now, address);
-        else if (span.uniform && now.bytes >= kWordBytes)
-            find_words_of_place(now, address);
-        else
-            find_words(now, places_of(now, list));
+        const std::uint32_t lanes = in_one_line ? mask : addresses.in_line(mask);
+        AccessedWords words;
+        if (row) {
+            words = words_of_row(lanes, bytes, address);
+        } else if (span.uniform && bytes >= kWordBytes) {
+            words = words_of_place(lanes, bytes, address);
+        } else {
+            if (in_step)
+                find_places(addresses.first(), addresses.step(), list);
+            words = words_of_lanes(lanes, bytes, list);
+        }
+        const LineAccess now{.mark = mark,
+                             .words = words.all,
+                             .several = words.several,
+                             .whole = words.whole,
+                             .lanes = lanes,
+                             .bytes = static_cast<std::uint8_t>(bytes),
+                             .writes = writes,
+                             .in_step = in_step,
+                             .start = static_cast<std::uint8_t>(in_step ? addresses.first() : 0),
+                             .step = static_cast<std::uint8_t>(in_step ? addresses.step() : 0)};
         each(now, space == Space::Shared ? shared_marks_.line(address - window_of(space))
                                          : cursor_.line(address));
-        mask &= ~now.lanes;
+        mask &= ~lanes;
     }
 }
 
@@ -219,15 +239,12 @@ void BlockChecks::mark_words(const WarpAccess &access, const Line &line, Space s
 
 void BlockChecks::mark_lines(const WarpAccess &access) {
     const Space space = *access.space;
-    LineAccess now;
-    now.mark = access.mark;
-    now.bytes = static_cast<std::uint8_t>(access.bytes);
-    now.writes = access.site.kind != WatchKind::Load;
     PlacesInLine list;
-    for_each_line(now, access.addresses, access.mask, access.span, space, list,
-                  [&](const LineAccess &at, const Line &line) {
-                      if (!marks_line(at, list, *line.marks, space))
-                          mark_words(access, line, space, at.lanes);
+    for_each_line(access.mark, access.bytes, access.site.kind != WatchKind::Load, access.addresses,
+                  access.mask, access.span, space, list,
+                  [&](const LineAccess &now, const Line &line) {
+                      if (!marks_line(now, list, *line.marks, space))
+                          mark_words(access, line, space, now.lanes);
                   });
 }
 
@@ -247,17 +264,15 @@ bool BlockChecks::marks_at_once(rt::WatchSite &site, std::uint32_t mask,
     if (shared ? window % kLineBytes != 0 || !shared_marks_.holds(span.last - window)
                : conflicts_with_transfer(site, span, bytes))
         return false;
-    LineAccess now;
-    now.mark = mark_of(site, number_of(site), warp, order_.clock(warp));
-    now.bytes = static_cast<std::uint8_t>(bytes);
-    now.writes = site.kind == WatchKind::Store;
     PlacesInLine list;
-    for_each_line(
-        now, addresses, mask, span, space, list, [&](const LineAccess &at, const Line &line) {
-            if (!marks_line(at, list, *line.marks, space))
-                mark_words(warp_access(site, mask, addresses, values, warp, order_.clock(warp)),
-                           line, space, at.lanes);
-        });
+    for_each_line(mark_of(site, number_of(site), warp, order_.clock(warp)), bytes,
+                  site.kind == WatchKind::Store, addresses, mask, span, space, list,
+                  [&](const LineAccess &now, const Line &line) {
+                      if (!marks_line(now, list, *line.marks, space))
+                          mark_words(
+                              warp_access(site, mask, addresses, values, warp, order_.clock(warp)),
+                              line, space, now.lanes);
+                  });
     cursor_.release();
     return true;
 }

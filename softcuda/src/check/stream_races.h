@@ -1,6 +1,6 @@
 // stream_races.h -- launches, copies and fills that nothing orders, and that touch one place.
 //
-// Words of global memory keep who accessed them last (access_marks.h), by a number of the launch.
+// Words of global memory keep who accessed them last (marked_memory.h), by a number of the launch.
 // This file says what that launch was. Copies and fills are known by their ranges instead.
 #pragma once
 

@@ -55,6 +55,7 @@ i4 | X[0] = 1e10
    | np.put(X, [0], 2**40)
    | np.place(X, X > 3, const([1.5], 'f8', (1,)))
    | np.place(X, X > 3, [1.5])
+   | np.place(X, X > 3, np.float64(1.5))
    | np.putmask(M, X > 3, M)
    | np.putmask(X, mask[0], 1)
    | np.put_along_axis(M, const([[1, 2]], 'i8', (1, 2)), 1, None)
@@ -64,6 +65,7 @@ i4 | X[0] = 1e10
    | r = np.full_like(X, 1.5)
    | r = np.insert(X, 0, 1j)
    | r = X.flat[1:3]
+   | np.put(E, const([], 'u1', (0,)), 1, mode='clip')
    | r = E + 2**40
 u1 | X[...] = -1
    | r = E - 1000
@@ -187,6 +189,10 @@ f4 | r = np.squeeze(Z, 0)
    | r = np.lexsort(X[:3])
    | r = np.take(Z, 0)
    | r = np.take(Z, [0, 0], axis=0)
+   | r = np.repeat(Z, 2, axis=0)
+   | r = np.gradient(M, axis=(0,))
+   | r = np.take_along_axis(M, const([[1]], 'i8', (1, 1)), axis=None)
+   | r = np.apply_along_axis(np.sum, 0, E)
    | r = np.sum(Z, axis=0)
    | r = np.sum(Z, axis=-1)
    | r = np.sum(Z, axis=(0,))
@@ -202,6 +208,7 @@ f4 | r = np.squeeze(Z, 0)
    | r = np.partition(E, 5)
    | r = X.mT
    | r = np.correlate(M, M)
+   | r = np.convolve(X, M)
 """
 
 
@@ -213,6 +220,7 @@ def test_axes(dtype, statement):
 VALUES = """
 c8 | r = np.isposinf(X)
    | r = np.isneginf(X)
+   | X[3] = -np.inf; X[4] = complex(1, np.inf); X[5] = complex(np.inf, np.inf); r = np.sign(X)
    | r = (X * 0) ** (1 + 1j)
 f2 | r = np.angle(X)
    | r = np.fft.irfft(X)
@@ -225,6 +233,8 @@ f8 | X[5] = np.inf; r = np.gradient(X)
    | r = np.percentile(X, 29)
    | r = np.var(X, ddof=13)
    | r = np.std(M, axis=1, ddof=6)
+   | r = np.nanquantile(E, 0.25, axis=0)
+   | r = np.linalg.norm(Z, ord=1)
    | r = np.ravel(view(b0, 0, (6,), (2,)))
    | r = np.ravel(view(b0, 0, (6, 1), (2, 1)))
    | r = bool(E)
@@ -234,8 +244,12 @@ f8 | X[5] = np.inf; r = np.gradient(X)
    | r = np.select([mask, ~mask], [M, 1])
 i4 | r = np.select([mask], [M], 1.5)
    | r = np.select([mask[0]], [X[:4]], M)
-u1 | r = X % const([255] * 12, 'u1', (12,))
-?  | r = np.quantile(X, 0.5, method='nearest')
+u1 | r = np.isclose(X, -1)
+   | r = X % const([255] * 12, 'u1', (12,))
+?  | X[0] = 1j
+   | r = np.quantile(X, 0.5, method='nearest')
+   | r = np.round(X)
+   | r = np.round(X, 1)
    | r = np.quantile(X, 0.5)
 """
 

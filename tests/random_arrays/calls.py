@@ -8,6 +8,8 @@ in quotes. ``out?`` is an array for the result, ``!`` a function that changes ``
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from random_arrays.operands import Operands, reach
@@ -106,7 +108,7 @@ copyto | !x operand casting?=casting where?=mask
 fill_diagonal | !x number wrap?=flag
 extract | mask x
 compress | conditions x axis?=axis out?
-choose | x:iu choices mode?=index_mode out?
+choose | picks choices mode?=index_mode out?
 select | condition_list choice_list default?=number
 where | mask x operand
 searchsorted | sorted x:iuf side?=side
@@ -186,7 +188,7 @@ apply_over_axes | np.sum x axes
 .dot | x partner
 .searchsorted | sorted operand
 .compress | x conditions
-.choose | x:iu choices mode?=index_mode
+.choose | picks choices mode?=index_mode
 .partition | !x kth
 """
 
@@ -328,6 +330,14 @@ class Arguments(Operands):
 
     def conditions(self) -> str:
         return self.array((self.rng.choice((1, 2, 3, 5)),), "?")
+
+    def picks(self) -> str:
+        """Indices of choices. NumPy's mode "wrap" counts down from large ones, which takes minutes."""
+        self.x = f"i{len(self.lines)}"
+        shape = self.shape(0, 3)
+        values = [self.rng.randint(-1, 2) for _ in range(math.prod(shape))]
+        self.run(f"{self.x} = const({values}, 'i8', {shape})")
+        return self.x
 
     def choices(self) -> str:
         names = [self.like() for _ in range(self.rng.randint(1, 3))]

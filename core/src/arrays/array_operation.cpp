@@ -500,7 +500,8 @@ void assign_opaque(const Array &to, const Array &from, StreamRef stream) {
 }
 
 void check_number(const Scalar &number, ScalarType type) {
-    if (number.is_weak() && number.weak_class() == TypeClass::Complex && !is_complex(type))
+    if (number.is_weak() && number.weak_class() == TypeClass::Complex && !is_complex(type) &&
+        !is_bool(type))
         throw UnsupportedTypes("an element of " + std::string(numpy_name(type)) +
                                " cannot be set to a Python complex number");
     number.check_assignable(type);

@@ -35,6 +35,12 @@ COMPLEX(array_conjugate)(array_complex<T> x) { return {x.re, -x.im}; }
 //: array_sign
 COMPLEX(array_sign)(array_complex<T> x) {
     T size = array_abs(x);
+    if (isinf(size)) { // one infinite part is the direction, two have none
+        if (isinf(x.re) && isinf(x.im))
+            return {T(0) / T(0), T(0) / T(0)};
+        return {isinf(x.re) ? copysign(T(1), x.re) : T(0),
+                isinf(x.im) ? copysign(T(1), x.im) : T(0)};
+    }
     return size == 0 ? x : array_complex<T>(x.re / size, x.im / size);
 }
 //: array_reciprocal

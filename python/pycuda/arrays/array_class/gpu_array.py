@@ -566,9 +566,11 @@ class GPUArray(
         >>> gpuarray.array([0.5, 1.5, 2.5]).round()
         array([0., 2., 2.])
         """
-        if self.dtype.kind in "iub" and decimals >= 0:
+        if self.dtype.kind == "b" and decimals != 0:
+            raise TypeError(f"elements of bool have no places to round to {decimals}")
+        if self.dtype.kind in "iu" and decimals >= 0:
             return UFUNCS["positive"](self, out=out) if out is not None else self.copy()
-        if self.dtype.kind in "iub":
+        if self.dtype.kind in "iu":
             scale = 10.0**-decimals
             result = (UFUNCS["rint"](self / scale) * scale).astype(self.dtype)
             return result if out is None else UFUNCS["positive"](result, out=out)

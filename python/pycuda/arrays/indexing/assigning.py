@@ -21,7 +21,8 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 def _values_for(a, values, casting: str = "unsafe"):
     """Values that elements of ``a`` are set to. Numbers and lists become its type as they would one by one."""
-    if not hasattr(values, "dtype") and not holds_arrays(values):
+    is_number = isinstance(values, np.generic)
+    if is_number or not hasattr(values, "dtype") and not holds_arrays(values):
         return to_gpu(np.asarray(values, a.dtype))
     values = as_array(values)
     if not np.can_cast(values.dtype, a.dtype, casting):

@@ -14,8 +14,10 @@ def wrapped_indices(indices, extent: int, mode: str):
     """Indices that are surely inside, by numpy's ``mode``."""
     if mode == "raise":
         return indices
-    if extent == 0 and indices.size:
-        raise IndexError("there is nothing to take from an axis of length 0")
+    if extent == 0:
+        if indices.size:
+            raise IndexError("there is nothing to take from an axis of length 0")
+        return indices
     if mode == "wrap":
         return UFUNCS["remainder"](indices.astype(np.int64, copy=False), extent)
     if mode == "clip":

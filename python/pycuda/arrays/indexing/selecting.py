@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.creation.conversion import as_array, as_operand, put_back, put_into
+from pycuda.arrays.creation.conversion import as_array, as_operand, put_back
 from pycuda.arrays.creation.filled import empty, zeros
 from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.indexing.indices import (
@@ -112,7 +112,7 @@ def take(a, indices, axis=None, out=None, mode: str = "raise", *, stream=None):
         axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)
         indices = wrapped_indices(as_indices(indices), array.shape[axis], mode)
         result = array[(slice(None),) * axis + (indices,)]
-        return (put_back if mode == "raise" else put_into)(out, result)
+        return put_back(out, result)
 
 
 @public(array_api=True)
@@ -128,7 +128,12 @@ def take_along_axis(arr, indices, axis: int = -1):
            [2, 4]])
     """
     if axis is None:
-        return arr._ravel()[as_indices(indices)]
+        indices = as_indices(indices)
+        if indices.ndim != 1:
+            raise ValueError(
+                f"with axis=None, indices must be a vector, not of {indices.ndim} axes"
+            )
+        return arr._ravel()[indices]
     return arr[places_along_axis(arr, as_indices(indices), axis)]
 
 

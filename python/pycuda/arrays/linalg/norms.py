@@ -97,7 +97,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     array(5.)
     """
     x = _numbers(x)
-    if axis is None and (ord is None or x.ndim <= 1):
+    if axis is None and (ord is None or x.ndim == 1):
         result = vector_norm(x._ravel(), ord=2 if ord is None else ord)
         return result._reshape((1,) * x.ndim) if keepdims else result
     axes = normalize_axes(axis, x.ndim)

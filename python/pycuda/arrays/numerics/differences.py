@@ -117,7 +117,7 @@ def gradient(f, *varargs, axis=None, edge_order: int = 1):
                 f"{edge_order + 1} elements"
             )
         results.append(_gradient(f, one, spacing, edge_order))
-    return results[0] if len(results) == 1 and np.ndim(axis) == 0 else tuple(results)
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def _gradient(f, axis: int, spacing, edge_order: int):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pycuda.arrays.creation.conversion import as_array
@@ -29,7 +31,7 @@ def apply_along_axis(func1d, axis: int, arr, *args, **kwargs):
     axis = _axes.normalize_axis(axis, arr.ndim)
     moved = moveaxis(arr, axis, -1)
     outer_shape = moved.shape[:-1]
-    vectors = moved._reshape(-1, moved.shape[-1])
+    vectors = moved._reshape(math.prod(outer_shape), moved.shape[-1])
     results = [as_array(func1d(vector, *args, **kwargs)) for vector in vectors]
     if not results:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")

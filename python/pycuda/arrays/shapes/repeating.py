@@ -51,8 +51,8 @@ def repeat(a, repeats, axis=None):
     array([5, 5, 6])
     """
     array = as_array(a)
-    if axis is None:
-        array, axis = array._ravel(), 0
+    if axis is None or array.ndim == 0:
+        array, axis = array._ravel(), 0 if axis is None else axis
     axis = _axes.normalize_axis(axis, array.ndim)
     counts = np.asarray(repeats.get() if hasattr(repeats, "get") else repeats)
     if counts.dtype.kind not in "iub":

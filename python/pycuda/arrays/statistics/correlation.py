@@ -54,6 +54,10 @@ def convolve(a, v, mode: str = "full"):
     array([1, 3, 5, 3])
     """
     a, v = as_array(a), as_array(v)
+    if a.ndim > 1 or v.ndim > 1:
+        raise ValueError(
+            f"convolve() wants two vectors, not arrays of {a.ndim} and {v.ndim} axes"
+        )
     if v.size > a.size:
         a, v = v, a
     if (

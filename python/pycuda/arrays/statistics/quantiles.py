@@ -111,6 +111,11 @@ def _quantile(a, q, axis, method, keepdims, out, by_row):
     rows, wide = _flattened(a, axis)
     kind = _kind(a, method, share)
     n = rows.shape[-1]
+    if a.size == 0 and by_row:  # as numpy, whatever the method is
+        shape = (*q.shape, *(wide if keepdims else rows.shape[:-1]))
+        return put_into(
+            out, full(shape, np.nan, a.dtype if a.dtype.kind == "f" else float)
+        )
     if n == 0:
         raise ValueError("a quantile of no elements has no value")
     has_nan = a.dtype.kind in "fV"

@@ -1,0 +1,56 @@
+"""Random calls of arrays, on the device and in NumPy.
+
+`tools/random_arrays` runs as many as you like; here is a fixed slice.
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+import pycuda.driver as cuda
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from random_arrays import case  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("device")
+
+
+def differences(seeds) -> list[str]:
+    found = ((seed, case.compare(case.make(seed))) for seed in seeds)
+    return [f"seed {seed}\n{one}" for seed, one in found if one is not None]
+
+
+def test_random_calls():
+    assert differences(range(1500)) == []
+
+
+def test_random_calls_in_a_stream():
+    with cuda.Stream():
+        assert differences(range(1500, 2000)) == []
+
+
+@pytest.mark.parametrize(
+    "ours, what",
+    [
+        ("r = b0 + 1", "r has dtype|r is"),
+        ("r = b0[:2]", "r has shape"),
+        ("r = b0.astype('f8')", "r has dtype"),
+        ("r = b0[0:99].view()", "no view of b0"),
+        ("b0[0] = 9; r = b0.copy()", "r is"),
+        ("r = b0.no_such_method()", "raises AttributeError"),
+    ],
+)
+def test_differences_are_found(monkeypatch, ours, what):
+    """The comparison itself: NumPy runs a copy, the device another statement."""
+    run = case.run
+
+    def run_other(lines, names):
+        on_host = isinstance(names["base"](1, 1, "i4"), np.ndarray)
+        return run(lines if on_host else [lines[0], ours], names)
+
+    monkeypatch.setattr(case, "run", run_other)
+    found, _ = case.difference(["b0 = base(3, 5, 'i4')", "r = b0.copy()"])
+    assert any(word in found for word in what.split("|")), found

@@ -13,7 +13,7 @@ void LineMarks::expand(Cell *cells) {
         cells[word] = {run, {}, {}, {}};
     for (std::uint32_t each = used; each != 0; each &= each - 1) {
         const auto number = static_cast<unsigned>(std::countr_zero(each));
-        const LineAccess &access = accesses[number];
+        const LinePart &access = accesses[number].part;
         const PlacesInLine places = places_of(access, lists[number]);
         std::uint32_t fresh = access.words;
         for (std::uint32_t left = access.lanes; left != 0; left &= left - 1) {
@@ -27,7 +27,7 @@ void LineMarks::expand(Cell *cells) {
                 if (fresh >> word & 1) {
                     if (!access.writes && mark.site != 0)
                         cell.other_read = mark;
-                    mark = access.mark;
+                    mark = accesses[number].mark;
                 }
                 fresh &= ~(1u << word);
                 mark.add(lane, bytes);

@@ -85,9 +85,8 @@ struct Cell {
 /// The words of a line, and what is known of all of them at once.
 inline constexpr unsigned kLineWords = 32, kLineBytes = kLineWords * kWordBytes;
 
-/// What one warp did to words of a line at once.
-struct LineAccess {
-    Mark mark;                 ///< without bytes and lanes
+/// The part of a line that a warp accesses at once.
+struct LinePart {
     std::uint32_t words = 0;   ///< a bit each, of those for which it still counts
     std::uint32_t several = 0; ///< those of which several lanes accessed one byte
     std::uint32_t whole = 0;   ///< those all of whose bytes it accesses
@@ -97,6 +96,12 @@ struct LineAccess {
     /// Lane i begins (start + i * step) % 128 bytes into the line; else its places are in a list.
     bool in_step = false;
     std::uint8_t start = 0, step = 0;
+};
+
+/// Who accessed it.
+struct LineAccess {
+    Mark mark; ///< without bytes and lanes
+    LinePart part;
 
     [[nodiscard]] bool is_of(const Mark &warp) const {
         return mark.block == warp.block && mark.warp == warp.warp;
@@ -104,7 +109,7 @@ struct LineAccess {
 };
 
 /// Of each lane; `list` where it is not in step.
-[[nodiscard]] inline PlacesInLine places_of(const LineAccess &access, const PlacesInLine &list) {
+[[nodiscard]] inline PlacesInLine places_of(const LinePart &access, const PlacesInLine &list) {
     if (!access.in_step)
         return list;
     PlacesInLine places;
@@ -130,32 +135,44 @@ struct alignas(64) LineMarks { // the first access is in one cache line with wha
     }
     /// Adds an access, in the place of those that need not be known any more. False where there is
     /// no room.
-    [[nodiscard]] bool add(const LineAccess &access, const PlacesInLine &list);
+    [[nodiscard]] bool add(const Mark &mark, const LinePart &part, const PlacesInLine &list);
     /// Writes all of it into the words' cells.
     void expand(Cell *cells);
 };
 
-inline bool LineMarks::add(const LineAccess &access, const PlacesInLine &list) {
+[[gnu::always_inline]] inline bool LineMarks::add(const Mark &mark, const LinePart &part,
+                                                  const PlacesInLine &list) {
     for (std::uint32_t left = used; left != 0; left &= left - 1) {
         const int number = std::countr_zero(left);
         LineAccess &other = accesses[number];
         // A write makes all before it forgotten, a read the same warp's earlier ones.
-        if (access.writes || (!other.writes && other.is_of(access.mark)))
-            other.words &= ~access.whole;
-        if (other.words == 0)
+        if (part.writes || (!other.part.writes && other.is_of(mark)))
+            other.part.words &= ~part.whole;
+        if (other.part.words == 0)
             used &= static_cast<std::uint8_t>(~(1u << number));
     }
     constexpr unsigned kCount = std::tuple_size_v<decltype(accesses)>;
     auto free = static_cast<unsigned>(std::countr_one(used));
-    for (unsigned tried = 0; free >= kCount && !access.writes && tried < kCount; ++tried) {
-        if (!accesses[oldest].writes)
+    for (unsigned tried = 0; free >= kCount && !part.writes && tried < kCount; ++tried) {
+        if (!accesses[oldest].part.writes)
             free = oldest;
         oldest = (oldest + 1) % kCount;
     }
     if (free >= kCount)
         return false;
-    accesses[free] = access;
-    if (!access.in_step)
+    accesses[free].mark = mark;
+    // Each member by itself: what was just written in parts is slow to read as a whole.
+    LinePart &to = accesses[free].part;
+    to.words = part.words;
+    to.several = part.several;
+    to.whole = part.whole;
+    to.lanes = part.lanes;
+    to.bytes = part.bytes;
+    to.writes = part.writes;
+    to.in_step = part.in_step;
+    to.start = part.start;
+    to.step = part.step;
+    if (!part.in_step)
         lists[free] = list;
     used |= static_cast<std::uint8_t>(1u << free);
     return true;

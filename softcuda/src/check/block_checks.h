@@ -64,15 +64,16 @@ class BlockChecks final : public rt::BlockWatch {
                                          std::uint32_t warp, std::uint32_t clock) const;
     [[nodiscard]] Mark mark_of(const rt::WatchSite &site, std::uint32_t number, std::uint32_t warp,
                                std::uint32_t clock) const {
-        Mark mark;
-        mark.block = block_;
-        mark.clock = clock;
-        mark.warp = warp;
-        mark.site = number;
-        mark.strong = site.strong;
-        mark.device = site.scope == rt::WatchScope::Device;
-        mark.atomic = site.kind == rt::WatchKind::Atomic;
-        return mark;
+        return {.block = block_,
+                .clock = clock,
+                .warp = warp,
+                .several = 0,
+                .site = number,
+                .bytes = 0,
+                .strong = site.strong,
+                .atomic = site.kind == rt::WatchKind::Atomic,
+                .device = site.scope == rt::WatchScope::Device,
+                .lanes = {}};
     }
     [[nodiscard]] std::optional<Space> space_of(const WarpAccess &access) const;
     [[nodiscard]] Place place_of(const WarpAccess &access, std::uint64_t address) const;
@@ -125,13 +126,13 @@ class BlockChecks final : public rt::BlockWatch {
     [[nodiscard]] bool marks_at_once(rt::WatchSite &site, std::uint32_t mask,
                                      const LaneAddresses &addresses, const std::byte *values);
     template <class Each>
-    void for_each_line(const Mark &mark, std::uint32_t bytes, bool writes,
-                       const LaneAddresses &addresses, std::uint32_t mask, const AddressSpan &span,
-                       Space space, PlacesInLine &list, Each each);
-    [[nodiscard]] bool marks_line(const LineAccess &now, const PlacesInLine &list, LineMarks &marks,
-                                  Space space);
-    [[nodiscard]] bool comes_before(const LineMarks &marks, unsigned number, const LineAccess &now,
-                                    const PlacesInLine &list) const;
+    void for_each_line(std::uint32_t bytes, bool writes, const LaneAddresses &addresses,
+                       std::uint32_t mask, const AddressSpan &span, Space space, PlacesInLine &list,
+                       Each each);
+    [[nodiscard]] bool marks_line(const Mark &mark, const LinePart &now, const PlacesInLine &list,
+                                  LineMarks &marks, Space space);
+    [[nodiscard]] bool comes_before(const LineMarks &marks, unsigned number, const Mark &mark,
+                                    const LinePart &now, const PlacesInLine &list) const;
     void mark_words(const WarpAccess &access, const Line &line, Space space, std::uint32_t lanes);
     [[nodiscard]] std::uint64_t window_of(Space space) const;
     /// Whether what is marked here is of this run, or of one that comes before it.

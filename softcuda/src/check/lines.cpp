@@ -19,6 +19,9 @@ struct AccessedWords {
     std::uint32_t all = 0, several = 0, whole = 0;
 };
 
+/// As std::has_single_bit(), which is a call where the processor may have no instruction for it.
+constexpr bool has_one_bit(std::uint32_t bits) { return bits != 0 && (bits & (bits - 1)) == 0; }
+
 /// Byte by byte, where `lanes` have parts of words or share them.
 AccessedWords words_by_bytes(std::uint32_t lanes, std::uint32_t bytes, const PlacesInLine &places) {
     AccessedWords found;
@@ -43,7 +46,7 @@ AccessedWords words_of_place(std::uint32_t lanes, std::uint32_t bytes, std::uint
 }
 
 AccessedWords words_of_lanes(std::uint32_t lanes, std::uint32_t bytes, const PlacesInLine &places) {
-    if (std::has_single_bit(lanes) && bytes >= kWordBytes)
+    if (has_one_bit(lanes) && bytes >= kWordBytes)
         return words_of_place(lanes, bytes, places[std::countr_zero(lanes)]);
     if (bytes < kWordBytes)
         return words_by_bytes(lanes, bytes, places);
@@ -56,10 +59,6 @@ AccessedWords words_of_lanes(std::uint32_t lanes, std::uint32_t bytes, const Pla
 AccessedWords words_of_row(std::uint32_t lanes, std::uint32_t bytes, std::uint64_t address) {
     const unsigned first = address % kLineBytes / kWordBytes;
     std::uint64_t left = lanes >> std::countr_zero(lanes);
-    if (bytes == kWordBytes) {
-        const auto all = static_cast<std::uint32_t>(left << first);
-        return {all, 0, all};
-    }
     AccessedWords found;
     if (bytes < kWordBytes) {
         const unsigned of_word = kWordBytes / bytes, all = (1u << of_word) - 1;
@@ -108,52 +107,57 @@ Cell *BlockChecks::words_of(const Line &line, Space space) {
 
 namespace {
 
-/// The lanes that access one of `words`.
-std::uint32_t lanes_of_words(const LineAccess &line, const PlacesInLine &places,
+/// Of those in `lanes`, at `places` and of so many bytes, the ones that access one of `words`.
+std::uint32_t lanes_of_words(std::uint32_t lanes, std::uint32_t bytes, const PlacesInLine &places,
                              std::uint32_t words) {
     std::uint32_t begins = words; // of accesses that hold one of them
-    for (unsigned word = 1; word < line.bytes / kWordBytes; ++word)
+    for (unsigned word = 1; word < bytes / kWordBytes; ++word)
         begins |= words >> word;
-    return lanes_of(places, begins);
+    return lanes & lanes_of(places, begins);
 }
 
-/// Whether each lane of `now` that accesses one of `words` comes back to the bytes that it had.
-[[gnu::noinline]] bool come_back(LineAccess before, const PlacesInLine &list_before, LineAccess now,
-                                 const PlacesInLine &list_now, std::uint32_t words) {
-    const bool all = words == now.words;
-    if (all && before.in_step && now.in_step && before.start == now.start &&
-        before.step == now.step)
-        return (now.lanes & ~before.lanes) == 0;
-    const PlacesInLine places = places_of(now, list_now);
-    const std::uint32_t lanes = all ? now.lanes : now.lanes & lanes_of_words(now, places, words);
-    return (lanes & ~(before.lanes & equal_lanes(places_of(before, list_before), places))) == 0;
+/// Whether each of `lanes`, now at `places`, comes back to the bytes that it had.
+[[gnu::noinline]] bool come_back(const LinePart &before, const PlacesInLine &list,
+                                 std::uint32_t lanes, const PlacesInLine &places) {
+    return (lanes & ~(before.lanes & equal_lanes(places_of(before, list), places))) == 0;
 }
 
 } // namespace
 
-/// Whether what was done before comes before `now` in all of its words.
+/// Whether what was done before comes before what `mark` does `now`, in all of its words.
 [[gnu::always_inline]] inline bool BlockChecks::comes_before(const LineMarks &marks,
-                                                             unsigned number, const LineAccess &now,
+                                                             unsigned number, const Mark &mark,
+                                                             const LinePart &now,
                                                              const PlacesInLine &list) const {
-    const LineAccess &before = marks.accesses[number];
+    const Mark &earlier = marks.accesses[number].mark;
+    const LinePart &before = marks.accesses[number].part;
     const std::uint32_t words = before.words & now.words;
     if (words == 0 || !(before.writes || now.writes))
         return true;
-    const Mark &mark = before.mark;
-    if (mark.atomic && now.mark.atomic &&
-        (mark.block == now.mark.block || (mark.device && now.mark.device)))
+    if (earlier.atomic && mark.atomic &&
+        (earlier.block == mark.block || (earlier.device && mark.device)))
         return true;
-    if (mark.block != now.mark.block)
+    if (earlier.block != mark.block)
         return false;
-    if (order_.known_to_all_lanes(now.mark.warp, mark.warp, mark.clock))
+    if (order_.known_to_all_lanes(mark.warp, earlier.warp, earlier.clock))
         return true;
     // Within a warp, where each lane comes back to its own bytes.
-    return mark.warp == now.mark.warp && ((before.several | now.several) & words) == 0 &&
-           before.bytes == now.bytes && come_back(before, marks.lists[number], now, list, words);
+    if (earlier.warp != mark.warp || ((before.several | now.several) & words) != 0 ||
+        before.bytes != now.bytes)
+        return false;
+    const bool all = words == now.words;
+    if (all && before.in_step && now.in_step && before.start == now.start &&
+        before.step == now.step)
+        return (now.lanes & ~before.lanes) == 0;
+    PlacesInLine places = list;
+    if (now.in_step)
+        find_places(now.start, now.step, places);
+    return come_back(before, marks.lists[number],
+                     all ? now.lanes : lanes_of_words(now.lanes, now.bytes, places, words), places);
 }
 
 /// False where the words have to be looked at one by one.
-[[gnu::always_inline]] inline bool BlockChecks::marks_line(const LineAccess &now,
+[[gnu::always_inline]] inline bool BlockChecks::marks_line(const Mark &mark, const LinePart &now,
                                                            const PlacesInLine &list,
                                                            LineMarks &marks, Space space) {
     const std::uint32_t run = run_of(space);
@@ -163,22 +167,21 @@ std::uint32_t lanes_of_words(const LineAccess &line, const PlacesInLine &places,
         marks.begin(run);
     }
     // Stores of several lanes to one word may store the same.
-    if (marks.by_words || (now.writes && !now.mark.atomic && now.several != 0))
+    if (marks.by_words || (now.writes && !mark.atomic && now.several != 0))
         return false;
     for (std::uint32_t left = marks.used; left != 0; left &= left - 1)
-        if (!comes_before(marks, static_cast<unsigned>(std::countr_zero(left)), now, list))
+        if (!comes_before(marks, static_cast<unsigned>(std::countr_zero(left)), mark, now, list))
             return false;
-    return marks.add(now, list);
+    return marks.add(mark, now, list);
 }
 
-/// Calls each(now, line) for the lines that the lanes in `mask` access, of which `common` has what
-/// is the same in all of them. Values that are written in parts and read together would cost as
-/// much as all else, so that all of this is to become one function without a LineAccess in memory.
+/// Calls each(part, line) for the lines that the lanes in `mask` access. A part is not to lie in
+/// memory: its members are written one by one, and what reads them as a whole would wait for that.
 template <class Each>
 [[gnu::always_inline]] inline void
-BlockChecks::for_each_line(const Mark &mark, std::uint32_t bytes, bool writes,
-                           const LaneAddresses &addresses, std::uint32_t mask,
-                           const AddressSpan &span, Space space, PlacesInLine &list, Each each) {
+BlockChecks::for_each_line(std::uint32_t bytes, bool writes, const LaneAddresses &addresses,
+                           std::uint32_t mask, const AddressSpan &span, Space space,
+                           PlacesInLine &list, Each each) {
     const bool row = addresses.are_adjacent(bytes);
     const bool in_one_line = span.first / kLineBytes == span.last / kLineBytes;
     const bool in_step = !addresses.list();
@@ -191,7 +194,10 @@ BlockChecks::for_each_line(const Mark &mark, std::uint32_t bytes, bool writes,
         const std::uint64_t address = addresses[static_cast<unsigned>(std::countr_zero(mask))];
         const std::uint32_t lanes = in_one_line ? mask : addresses.in_line(mask);
         AccessedWords words;
-        if (row) {
+        if (row && bytes == kWordBytes) {
+            words.all = words.whole = lanes >> std::countr_zero(lanes)
+                                                   << address % kLineBytes / kWordBytes;
+        } else if (row) {
             words = words_of_row(lanes, bytes, address);
         } else if (span.uniform && bytes >= kWordBytes) {
             words = words_of_place(lanes, bytes, address);
@@ -200,16 +206,15 @@ BlockChecks::for_each_line(const Mark &mark, std::uint32_t bytes, bool writes,
                 find_places(addresses.first(), addresses.step(), list);
             words = words_of_lanes(lanes, bytes, list);
         }
-        const LineAccess now{.mark = mark,
-                             .words = words.all,
-                             .several = words.several,
-                             .whole = words.whole,
-                             .lanes = lanes,
-                             .bytes = static_cast<std::uint8_t>(bytes),
-                             .writes = writes,
-                             .in_step = in_step,
-                             .start = static_cast<std::uint8_t>(in_step ? addresses.first() : 0),
-                             .step = static_cast<std::uint8_t>(in_step ? addresses.step() : 0)};
+        const LinePart now{.words = words.all,
+                           .several = words.several,
+                           .whole = words.whole,
+                           .lanes = lanes,
+                           .bytes = static_cast<std::uint8_t>(bytes),
+                           .writes = writes,
+                           .in_step = in_step,
+                           .start = static_cast<std::uint8_t>(in_step ? addresses.first() : 0),
+                           .step = static_cast<std::uint8_t>(in_step ? addresses.step() : 0)};
         each(now, space == Space::Shared ? shared_marks_.line(address - window_of(space))
                                          : cursor_.line(address));
         mask &= ~lanes;
@@ -220,7 +225,7 @@ BlockChecks::for_each_line(const Mark &mark, std::uint32_t bytes, bool writes,
 bool BlockChecks::is_of_lines(const WarpAccess &access) const {
     return access.space && (!access.site.strong || access.site.kind == WatchKind::Atomic) &&
            !access.site.async && window_of(*access.space) % kLineBytes == 0 &&
-           access.bytes <= kLineBytes && std::has_single_bit(access.bytes) &&
+           access.bytes <= kLineBytes && has_one_bit(access.bytes) &&
            access.addresses.are_aligned(access.mask, access.bytes) &&
            (access.space != Space::Shared ||
             shared_marks_.holds(access.span.last - window_of(Space::Shared)));
@@ -240,10 +245,9 @@ void BlockChecks::mark_words(const WarpAccess &access, const Line &line, Space s
 void BlockChecks::mark_lines(const WarpAccess &access) {
     const Space space = *access.space;
     PlacesInLine list;
-    for_each_line(access.mark, access.bytes, access.site.kind != WatchKind::Load, access.addresses,
-                  access.mask, access.span, space, list,
-                  [&](const LineAccess &now, const Line &line) {
-                      if (!marks_line(now, list, *line.marks, space))
+    for_each_line(access.bytes, access.site.kind != WatchKind::Load, access.addresses, access.mask,
+                  access.span, space, list, [&](const LinePart &now, const Line &line) {
+                      if (!marks_line(access.mark, now, list, *line.marks, space))
                           mark_words(access, line, space, now.lanes);
                   });
 }
@@ -256,7 +260,7 @@ bool BlockChecks::marks_at_once(rt::WatchSite &site, std::uint32_t mask,
     if (!only_orders_ || (!shared && site.space != rt::WatchSpace::Global) ||
         (site.kind != WatchKind::Load && site.kind != WatchKind::Store) || site.strong ||
         site.async || strong_reads_[warp].mask != 0 || (shared && phase_reads_.only_reads()) ||
-        bytes > kLineBytes || !std::has_single_bit(bytes) || !addresses.are_aligned(mask, bytes))
+        bytes > kLineBytes || !has_one_bit(bytes) || !addresses.are_aligned(mask, bytes))
         return false;
     const Space space = shared ? Space::Shared : Space::Global;
     const std::uint64_t window = window_of(space);
@@ -265,10 +269,11 @@ bool BlockChecks::marks_at_once(rt::WatchSite &site, std::uint32_t mask,
                : conflicts_with_transfer(site, span, bytes))
         return false;
     PlacesInLine list;
-    for_each_line(mark_of(site, number_of(site), warp, order_.clock(warp)), bytes,
-                  site.kind == WatchKind::Store, addresses, mask, span, space, list,
-                  [&](const LineAccess &now, const Line &line) {
-                      if (!marks_line(now, list, *line.marks, space))
+    Mark mark = mark_of(site, number_of(site), warp, order_.clock(warp));
+    asm("" : "+m"(mark)); // is in memory from here on: it is long written when it is copied
+    for_each_line(bytes, site.kind == WatchKind::Store, addresses, mask, span, space, list,
+                  [&](const LinePart &now, const Line &line) {
+                      if (!marks_line(mark, now, list, *line.marks, space))
                           mark_words(
                               warp_access(site, mask, addresses, values, warp, order_.clock(warp)),
                               line, space, now.lanes);

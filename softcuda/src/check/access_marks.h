@@ -108,6 +108,9 @@ struct LineAccess {
     }
 };
 
+/// Equal for equal warps, and rarely for others.
+[[nodiscard]] inline std::uint32_t tag_of(const Mark &mark) { return mark.block * 32 + mark.warp; }
+
 /// Of each lane; `list` where it is not in step.
 [[nodiscard]] inline PlacesInLine places_of(const LinePart &access, const PlacesInLine &list) {
     if (!access.in_step)
@@ -125,13 +128,15 @@ struct alignas(64) LineMarks { // the first access is in one cache line with wha
     bool by_words = false;     ///< the words' cells say it
     std::uint8_t oldest = 0;   ///< the next of the accesses to go
     std::uint8_t used = 0;     ///< of the accesses, a bit each: the others mean nothing
+    std::uint8_t writes = 0;   ///< those of them that write
+    std::array<std::uint32_t, 4> warps{}; ///< tag_of() each
     std::array<LineAccess, 4> accesses;
     std::array<PlacesInLine, 4> lists; ///< of the accesses that are not in step
 
     void begin(std::uint32_t present) {
         run = present;
         by_words = false;
-        used = 0;
+        used = writes = 0;
     }
     /// Adds an access, in the place of those that need not be known any more. False where there is
     /// no room.
@@ -142,24 +147,30 @@ struct alignas(64) LineMarks { // the first access is in one cache line with wha
 
 [[gnu::always_inline]] inline bool LineMarks::add(const Mark &mark, const LinePart &part,
                                                   const PlacesInLine &list) {
-    for (std::uint32_t left = used; left != 0; left &= left - 1) {
-        const int number = std::countr_zero(left);
+    // A write makes all before it forgotten, a read the same warp's earlier ones.
+    const std::uint32_t tag = tag_of(mark);
+    for (std::uint32_t left = part.writes ? used : used & ~writes; left != 0; left &= left - 1) {
+        const auto number = static_cast<unsigned>(std::countr_zero(left));
+        if (!part.writes && warps[number] != tag)
+            continue;
         LineAccess &other = accesses[number];
-        // A write makes all before it forgotten, a read the same warp's earlier ones.
-        if (part.writes || (!other.part.writes && other.is_of(mark)))
+        if (part.writes || other.is_of(mark))
             other.part.words &= ~part.whole;
-        if (other.part.words == 0)
+        if (other.part.words == 0) {
             used &= static_cast<std::uint8_t>(~(1u << number));
+            writes &= used;
+        }
     }
     constexpr unsigned kCount = std::tuple_size_v<decltype(accesses)>;
     auto free = static_cast<unsigned>(std::countr_one(used));
     for (unsigned tried = 0; free >= kCount && !part.writes && tried < kCount; ++tried) {
-        if (!accesses[oldest].part.writes)
+        if ((writes >> oldest & 1) == 0)
             free = oldest;
         oldest = (oldest + 1) % kCount;
     }
     if (free >= kCount)
         return false;
+    warps[free] = tag;
     accesses[free].mark = mark;
     // Each member by itself: what was just written in parts is slow to read as a whole.
     LinePart &to = accesses[free].part;
@@ -175,6 +186,7 @@ struct alignas(64) LineMarks { // the first access is in one cache line with wha
     if (!part.in_step)
         lists[free] = list;
     used |= static_cast<std::uint8_t>(1u << free);
+    writes |= static_cast<std::uint8_t>(std::uint32_t{part.writes} << free);
     return true;
 }
 

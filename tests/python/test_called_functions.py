@@ -130,7 +130,16 @@ def module(primary_context):
         yield SourceModule(SOURCE)
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # A thread waits by a plain load: the memory model calls this a race.
+        pytest.param(name, marks=pytest.mark.cuda_check_allow("race"))
+        if name == "takes_turns"
+        else name
+        for name in EXPECTED
+    ],
+)
 def test_recursive_functions(device, module, name):
     out = np.zeros(64, np.int32)
     module.get_function(name)(cuda.Out(out), block=(64, 1, 1), shared=256)

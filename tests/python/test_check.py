@@ -25,6 +25,9 @@ needs_softcuda = pytest.mark.skipif(
     not is_softcuda(), reason="only softcuda has check modes"
 )
 
+#: For tests whose kernel has a race on purpose. Its threads may also read what is not yet written.
+plants_a_race = pytest.mark.cuda_check_allow("race", "init")
+
 #: Line 5 writes, line 6 reads what another thread writes; line 10 writes behind the array.
 KERNELS = """
 __global__ void reverse(int *data) {
@@ -82,7 +85,7 @@ ORDERS = {"read-after-write", "write-after-read"}
 
 
 @needs_softcuda
-@pytest.mark.cuda_check_allow("init")  # a race leaves nothing to read
+@plants_a_race
 def test_findings_of_a_block(kernels):
     with pycuda.check("race") as checks:
         launch_race(kernels)
@@ -121,7 +124,7 @@ def test_a_scan_in_place_has_no_findings(device, n):
 
 
 @needs_softcuda
-@pytest.mark.cuda_check_allow("init")  # a race leaves nothing to read
+@plants_a_race
 def test_raise_findings(kernels):
     with pytest.raises(pycuda.check.CheckError, match="kernel.cu:6") as raised:
         with pycuda.check("race", raise_findings=True):
@@ -130,7 +133,7 @@ def test_raise_findings(kernels):
 
 
 @needs_softcuda
-@pytest.mark.cuda_check_allow("init")  # a race leaves nothing to read
+@plants_a_race
 def test_an_error_of_the_block_is_the_one_that_is_raised(kernels):
     with pytest.raises(ZeroDivisionError):
         with pycuda.check("race", raise_findings=True):
@@ -139,7 +142,7 @@ def test_an_error_of_the_block_is_the_one_that_is_raised(kernels):
 
 
 @needs_softcuda
-@pytest.mark.cuda_check_allow("init")  # a race leaves nothing to read
+@plants_a_race
 def test_findings_belong_to_their_block(kernels):
     with pycuda.check("race") as outer:
         launch_race(kernels)
@@ -154,7 +157,7 @@ def test_findings_belong_to_their_block(kernels):
 
 
 @needs_softcuda
-@pytest.mark.cuda_check_allow("init")  # a race leaves nothing to read
+@plants_a_race
 def test_modes_are_as_before_after_the_block(kernels):
     before = pycuda.check.modes_on()
     with pycuda.check("init"):
@@ -438,7 +441,7 @@ def test_call_site():
 
 
 @needs_softcuda
-@pytest.mark.cuda_check_allow("init")  # a race leaves nothing to read
+@plants_a_race
 def test_the_page(device, command, tmp_path):
     """The first program of docs/finding_defects.md, and what the page says is found."""
     page = (ROOT / "docs" / "finding_defects.md").read_text()

@@ -17,7 +17,15 @@ pytestmark = [
     pytest.mark.cuda_check_allow("mem", "race", "init", "sync"),
 ]
 
-THREADS, PLACES = 64, 512
+PLACES = 704
+#: Threads of a block: a part of a warp, a warp, several warps, and a part of a last one.
+SIZES = (7, 32, 64, 100)
+#: What comes between the stores and the loads, and whether it orders those of two threads.
+ORDERS = {
+    "": lambda one, other: one == other,
+    "__syncwarp();": lambda one, other: one // 32 == other // 32,
+    "__syncthreads();": lambda one, other: True,
+}
 TYPES = {
     "unsigned char": 1,
     "unsigned short": 2,
@@ -42,6 +50,7 @@ __device__ void access(char *memory, const int *stores, const int *loads, unsign
     int t = threadIdx.x;
     if (stores[t] >= 0)
         put(*(TYPE *)(memory + stores[t]), t + 1);
+    BETWEEN
     if (loads[t] >= 0)
         out[t] = take(*(const TYPE *)(memory + loads[t]));
 }
@@ -53,8 +62,8 @@ extern "C" __global__ void in_global(char *memory, const int *stores, const int 
 
 extern "C" __global__ void in_shared(char *, const int *stores, const int *loads, unsigned *out)
 {
-    __shared__ __align__(16) char memory[8192];
-    for (int i = threadIdx.x; i < 8192; i += blockDim.x)
+    __shared__ __align__(16) char memory[11264];
+    for (int i = threadIdx.x; i < 11264; i += blockDim.x)
         memory[i] = 0;
     __syncthreads();
     access(memory, stores, loads, out);
@@ -62,40 +71,40 @@ extern "C" __global__ void in_shared(char *, const int *stores, const int *loads
 """
 
 
-def places(random: np.random.Generator, size: int) -> np.ndarray:
+def places(random: np.random.Generator, size: int, threads: int) -> np.ndarray:
     """Where each thread accesses: offsets in bytes; -1 for those that do not."""
-    thread = np.arange(THREADS)
+    thread = np.arange(threads)
     start = int(random.integers(100, 140))
     chosen = {
         "row": start + thread,
-        "backward": start + THREADS - thread,
+        "backward": start + threads - thread,
         "stride": start + thread * int(random.integers(2, 6)),
-        "one": np.full(THREADS, start),
+        "one": np.full(threads, start),
         "pairs": start + thread // 2,
         "exchanged": start + (thread ^ int(random.integers(1, 32))),
         "far": start + (thread * 37) % 301,
         "warps": start + thread % 32,
-        "any": random.integers(0, PLACES, THREADS),
+        "any": random.integers(0, PLACES, threads),
     }
     index = chosen[str(random.choice(list(chosen)))].astype(np.int32) * size
     active = random.choice(["all", "even", "first", "some"])
     if active == "even":
         index[1::2] = -1
     elif active == "first":
-        index[int(random.integers(1, THREADS)) :] = -1
+        index[int(random.integers(1, threads)) :] = -1
     elif active == "some":
-        index[random.random(THREADS) < 0.5] = -1
+        index[random.random(threads) < 0.5] = -1
     return index
 
 
-def races(stores: np.ndarray, loads: np.ndarray) -> bool:
-    """Whether two threads access one place, of which one stores. Each stores another number."""
+def races(stores: np.ndarray, loads: np.ndarray, is_ordered) -> bool:
+    """Whether two threads access one place, of which one stores, and nothing orders the two."""
     written = stores[stores >= 0]
     if len(set(written)) < len(written):
         return True
     owner = {int(at): thread for thread, at in enumerate(stores) if at >= 0}
     return any(
-        owner.get(int(at), thread) != thread
+        not is_ordered(owner.get(int(at), thread), thread)
         for thread, at in enumerate(loads)
         if at >= 0
     )
@@ -103,26 +112,29 @@ def races(stores: np.ndarray, loads: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("type_name", TYPES)
 @pytest.mark.parametrize("space", ["global", "shared"])
-def test_races_are_where_threads_touch_the_same_bytes(space: str, type_name: str):
+@pytest.mark.parametrize("between", ORDERS, ids=["nothing", "syncwarp", "syncthreads"])
+def test_races_are_where_threads_touch_the_same_bytes(between, space, type_name):
     size = TYPES[type_name]
-    random = np.random.default_rng(size * 2 + (space == "shared"))
+    random = np.random.default_rng([size, space == "shared", len(between)])
     memory = gpuarray.zeros(PLACES * 16, np.uint8)
-    out = gpuarray.zeros(THREADS, np.uint32)
+    out = gpuarray.zeros(max(SIZES), np.uint32)
     wrong = []
     kernel = SourceModule(
-        f"#define TYPE {type_name}\n" + SOURCE, no_extern_c=True
+        f"#define TYPE {type_name}\n#define BETWEEN {between}\n" + SOURCE,
+        no_extern_c=True,
     ).get_function(f"in_{space}")
-    cases = [(places(random, size), places(random, size)) for _ in range(60)]
-    for stores, loads in cases:
+    for case in range(60):
+        threads = SIZES[case % len(SIZES)]
+        stores, loads = (places(random, size, threads) for _ in range(2))
         with check("race") as found:
             kernel(
                 memory,
                 gpuarray.to_gpu(stores),
                 gpuarray.to_gpu(loads),
                 out,
-                block=(THREADS, 1, 1),
+                block=(threads, 1, 1),
             )
             cuda.Context.synchronize()
-        if bool(found.findings) != races(stores, loads):
+        if bool(found.findings) != races(stores, loads, ORDERS[between]):
             wrong.append((stores.tolist(), loads.tolist(), found.findings))
-    assert not wrong, f"{len(wrong)} of {len(cases)}, the first: {wrong[0]}"
+    assert not wrong, f"{len(wrong)} of {case + 1}, the first: {wrong[0]}"

@@ -15,6 +15,9 @@ pytestmark = pytest.mark.skipif(
     not is_softcuda(), reason="only softcuda has check modes"
 )
 
+#: For tests with two streams that nothing orders, on purpose.
+plants_a_race = pytest.mark.cuda_check_allow("race")
+
 N = 1 << 12
 SOURCE = """
 __global__ void fill(int *data) {
@@ -76,6 +79,7 @@ def kinds_of(checks):
     return {finding.kind for finding in checks.findings}
 
 
+@plants_a_race
 def test_copy_beside_a_kernel(case):
     with pycuda.check("race") as checks:
         case.launch(case.fill, case.data, stream=case.one)
@@ -92,6 +96,7 @@ def test_copy_beside_a_kernel(case):
     assert f"copy of {4 * N} bytes in another stream" in str(finding)
 
 
+@plants_a_race
 def test_fill_beside_a_kernel(case):
     with pycuda.check("race") as checks:
         case.launch(case.sum, case.data, case.result, stream=case.one)
@@ -101,6 +106,7 @@ def test_fill_beside_a_kernel(case):
     assert checks.findings[0].kernel == "sum"
 
 
+@plants_a_race
 def test_two_copies(case):
     with pycuda.check("race") as checks:
         cuda.memcpy_htod_async(case.data, case.host, case.one)
@@ -110,6 +116,7 @@ def test_two_copies(case):
     assert all(access.by_command for access in checks.findings[0].accesses)
 
 
+@plants_a_race
 def test_a_stream_that_does_not_wait_for_the_default_one(case):
     apart = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
     with pycuda.check("race") as checks:
@@ -119,6 +126,7 @@ def test_a_stream_that_does_not_wait_for_the_default_one(case):
     assert checks.findings
 
 
+@plants_a_race
 def test_two_kernels_name_each_other(case):
     with pycuda.check("race") as checks:
         case.launch(case.fill, case.data, stream=case.one)
@@ -227,6 +235,7 @@ def test_ordered_launches_are_no_race(case, order):
     assert not kinds_of(checks)
 
 
+@plants_a_race
 def test_an_event_of_another_stream_orders_nothing(case):
     third = cuda.Stream()
     with pycuda.check("race") as checks:
@@ -308,6 +317,7 @@ def test_a_pool_waits_without_the_gil(case):
         assert finished.wait(30)
 
 
+@plants_a_race
 def test_what_a_pool_waits_for_orders_nothing(case):
     """Given back, a block waits for the kernels before; the program has not asked for that."""
     pool = cuda.DeviceMemoryPool()

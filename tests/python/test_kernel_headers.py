@@ -136,15 +136,16 @@ def test_headers_cost_little_to_compile(device, header):
 def test_volatile_complex_numbers(device, real):
     """As old reductions in shared memory have them; and what the class names."""
     body = """
-        __shared__ volatile Z shared[4];
+        __shared__ volatile Z shared[4], same[4];
         shared[i] = a;
+        same[i] = a;
         __syncthreads();
         volatile Z &next = shared[(i + 1) % 4];
         out[i] = shared[i] + next;
         out[4 + i] = shared[i] * next;
         Z copy; copy = next;
         __syncthreads();
-        next = shared[i];
+        next = same[i];
         __syncthreads();
         out[20 + i] = copy + shared[i];
         __syncthreads();

@@ -22,8 +22,13 @@ SIZE = 600
 DELAY = 0.05
 
 
-def indices(count=20, dtype=np.int32):
-    return gpuarray.to_gpu(np.arange(1, 1 + count).astype(dtype))
+def indices(count=20, dtype=np.int32, first=1):
+    return gpuarray.to_gpu(np.arange(first, first + count).astype(dtype))
+
+
+def zeros(count):
+    """Without work in the current stream."""
+    return gpuarray.to_gpu(np.zeros(count, np.float32))
 
 
 def filled(call, like=None):
@@ -101,14 +106,14 @@ CALLS = {
     "gpuarray.take": lambda x, **g: gpuarray.take(x, indices(), **g),
     "gpuarray.put": filled(
         lambda x, out, **g: gpuarray.put(out, indices(), x[:20], **g),
-        lambda: gpuarray.zeros(SIZE, np.float32),
+        lambda: zeros(SIZE),
     ),
     "gpuarray.multi_take": lambda x, **g: gpuarray.multi_take([x], indices(), **g)[0],
     "gpuarray.multi_put": lambda x, **g: gpuarray.multi_put(
-        [x[:20]], indices() - 1, out=[gpuarray.zeros(20, np.float32)], **g
+        [x[:20]], indices(first=0), out=[zeros(20)], **g
     )[0],
     "gpuarray.multi_take_put": lambda x, **g: gpuarray.multi_take_put(
-        [x], indices() - 1, indices(), out=[gpuarray.zeros(20, np.float32)], **g
+        [x], indices(first=0), indices(), out=[zeros(20)], **g
     )[0],
     "gpuarray.where": lambda x, **g: gpuarray.where(x, x, 7, **g),
     "gpuarray.if_positive": lambda x, **g: gpuarray.if_positive(x, x, 7, **g),
@@ -349,3 +354,26 @@ def test_stream_and_allocator_by_position(device):
     assert gpuarray.minimum(x, 3, out, stream) is out
     stream.synchronize()
     assert (out.get() == np.minimum(np.arange(8), 3)).all()
+
+
+def test_where_of_a_condition_alone(device):
+    x = zeros(SIZE)
+    with pytest.raises(ValueError, match="takes no out"):
+        gpuarray.where(x, out=zeros(SIZE))
+    later = gpuarray.to_gpu(np.ones(SIZE, np.float32))
+    stream = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
+    cuda.Context.synchronize()
+    delay(stream)
+    cuda.memcpy_dtod_async(x.gpudata, later.gpudata, x.nbytes, stream)
+    (found,) = gpuarray.where(x, stream=stream)
+    stream.synchronize()
+    assert found.size == SIZE
+
+
+@pytest.mark.parametrize("given", ["out", "stream"])
+def test_where_in_a_fused_function(device, given):
+    x = zeros(SIZE)
+    value = zeros(SIZE) if given == "out" else cuda.Stream()
+    fused = pycuda.fuse(lambda x: gpuarray.where(x > 0, x, -x, **{given: value}))
+    with pytest.raises(TypeError, match="neither out nor stream"):
+        fused(x)

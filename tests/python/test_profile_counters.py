@@ -124,13 +124,13 @@ def test_wavefronts_of_shared_memory(memory, type_name, index, wavefronts, ideal
 
 
 BRANCHES = """
-__global__ void part(float *out, int lanes, int rounds) {
+__global__ void part(float *out, const float *in, int lanes, int rounds) {
     int t = threadIdx.x;
     float x = 0;
     if (t % 32 < lanes)
         #pragma unroll 1
         for (int k = 0; k < rounds; ++k)
-            x = __sinf(x) + out[k];
+            x = __sinf(x) + in[k];
     out[t] = x;
 }
 """
@@ -146,7 +146,7 @@ def line_with(kernel, text):
 @needs_softcuda
 @pytest.mark.parametrize("lanes", [32, 16, 1])
 def test_active_lanes_of_a_branch(memory, lanes):
-    arguments = (memory, np.int32(lanes), np.int32(10))
+    arguments = (memory, np.uintp(int(memory) + 4096), np.int32(lanes), np.int32(10))
     kernel = profile_of(BRANCHES, "part", *arguments, block=(64, 1, 1))
     body, end = line_with(kernel, "__sinf"), line_with(kernel, "out[t] = x")
     assert body.active_lanes == lanes
@@ -283,7 +283,7 @@ def test_nested_functions_and_loops_have_their_lines(memory):
     #pragma unroll 1
         for (int k = 0; k < 7; ++k)
             x += twice(out[k]);
-        out[threadIdx.x] = x;
+        out[32 + threadIdx.x] = x;
     }"""
     kernel = profile_of(source, "outer", memory)
     assert line_with(kernel, "__sinf").executions == 7

@@ -38,10 +38,13 @@ def differences(seeds) -> list[str]:
     return [f"seed {seed}\n{one}" for seed, one in found if one is not None]
 
 
+# Indices may repeat: threads write one element then, in no order.
+@pytest.mark.cuda_check_allow("race")
 def test_random_calls():
     assert differences(range(1500)) == []
 
 
+@pytest.mark.cuda_check_allow("race")
 def test_random_calls_in_a_stream():
     with cuda.Stream():
         assert differences(range(1500, 2000)) == []

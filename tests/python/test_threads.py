@@ -126,10 +126,10 @@ def test_threads_allocate_launch_and_free(device, primary_context):
 
 def test_a_wait_ends_though_others_go_on_launching(device, primary_context):
     spin = SourceModule("""
-    __global__ void spin(int *p) { for (int i = 0; i < 2000; ++i) p[threadIdx.x] += i; }
+    __global__ void spin(int *p) { for (int i = 0; i < 2000; ++i) p[blockIdx.x * 32 + threadIdx.x] += i; }
     """).get_function("spin")
-    memory, stream, done = cuda.mem_alloc(128), cuda.Stream(), threading.Event()
-    cuda.memset_d8(memory, 0, 128)
+    memory, stream, done = cuda.mem_alloc(20 * 128), cuda.Stream(), threading.Event()
+    cuda.memset_d8(memory, 0, 20 * 128)
     marks = [cuda.Event() for _ in range(16)]
 
     def launch_without_end():

@@ -10,7 +10,7 @@ void LineMarks::expand(Cell *cells) {
         return;
     by_words = true;
     for (unsigned word = 0; word < kLineWords; ++word)
-        cells[word] = {run, {}, {}, {}};
+        cells[word] = {run, {}, {}, {}, {}};
     for (std::uint32_t each = used; each != 0; each &= each - 1) {
         const auto number = static_cast<unsigned>(std::countr_zero(each));
         const LinePart &access = accesses[number].part;
@@ -24,8 +24,8 @@ void LineMarks::expand(Cell *cells) {
                     return;
                 Cell &cell = cells[word];
                 Mark &mark = access.writes ? cell.write : cell.read;
-                if (fresh >> word & 1) {
-                    if (!access.writes && mark.site != 0)
+                if ((fresh >> word & 1) && !(access.writes && mark.site != 0)) {
+                    if (mark.site != 0)
                         cell.other_read = mark;
                     mark = accesses[number].mark;
                 }

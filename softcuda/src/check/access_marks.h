@@ -70,17 +70,39 @@ struct Mark {
     }
 };
 
-/// A word's last write, and two of the reads after it: the latest, and one of another warp.
+/// A word's last write, what is left of the one before it where that wrote other bytes, and two of
+/// the reads after them: the latest, and one of another warp.
 struct Cell {
     std::uint32_t run = 0; ///< of what launch, or block for shared memory
-    Mark write, read, other_read;
+    Mark write, other_write, read, other_read;
+
+    void add_write(Mark now);
 
     /// Forgets what is of another run.
     void begin(std::uint32_t present) {
         if (run != present)
-            *this = {present, {}, {}, {}};
+            *this = {present, {}, {}, {}, {}};
     }
 };
+
+inline void Cell::add_write(Mark now) {
+    const std::uint32_t bytes = now.bytes;
+    Mark &before = write;
+    if (before.site != 0 && (before.bytes & ~bytes) != 0) {
+        if (before.is_of_step(now)) { // other lanes of the warp write the word's other bytes
+            for (std::uint32_t left = before.bytes & ~bytes; left != 0; left &= left - 1)
+                now.add(before.lane(left), left & (~left + 1));
+        } else {
+            other_write = before;
+        }
+    }
+    write = now;
+    for (Mark *older : {&other_write, &read, &other_read}) {
+        older->bytes &= ~now.bytes;
+        if (older->bytes == 0)
+            *older = {};
+    }
+}
 
 /// The words of a line, and what is known of all of them at once.
 inline constexpr unsigned kLineWords = 32, kLineBytes = kLineWords * kWordBytes;
@@ -121,8 +143,8 @@ struct LineAccess {
 }
 
 /// A few accesses stand for the cells of a line's words: until writes are too many; of reads, three
-/// at least of the latest. Each word has at most one write among them, and that is older than the
-/// reads.
+/// at least of the latest. A word's writes among them are of one warp and one clock, and older than
+/// the reads.
 struct alignas(64) LineMarks { // the first access is in one cache line with what is before it
     std::uint32_t run = 0;     ///< as in Cell
     bool by_words = false;     ///< the words' cells say it
@@ -139,7 +161,7 @@ struct alignas(64) LineMarks { // the first access is in one cache line with wha
         used = writes = 0;
     }
     /// Adds an access, in the place of those that need not be known any more. False where there is
-    /// no room.
+    /// no room, or where only words can tell.
     [[nodiscard]] bool add(const Mark &mark, const LinePart &part, const PlacesInLine &list);
     /// Writes all of it into the words' cells.
     void expand(Cell *cells);
@@ -156,6 +178,9 @@ struct alignas(64) LineMarks { // the first access is in one cache line with wha
         LineAccess &other = accesses[number];
         if (part.writes || other.is_of(mark))
             other.part.words &= ~part.whole;
+        if (part.writes && other.part.writes && (other.part.words & part.words) != 0 &&
+            !other.mark.is_of_step(mark))
+            return false; // each wrote some of a word's bytes
         if (other.part.words == 0) {
             used &= static_cast<std::uint8_t>(~(1u << number));
             writes &= used;

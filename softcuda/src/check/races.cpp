@@ -166,8 +166,8 @@ void BlockChecks::check_against_launch(const WarpAccess &access, const Cell &cel
                                        const Accessor &other, const Mark &now,
                                        std::uint64_t address) {
     const bool loads = access.site.kind == WatchKind::Load;
-    for (const Mark *before : {&cell.write, &cell.read, &cell.other_read}) {
-        const bool wrote = before == &cell.write;
+    for (const Mark *before : {&cell.write, &cell.other_write, &cell.read, &cell.other_read}) {
+        const bool wrote = before == &cell.write || before == &cell.other_write;
         if (before->site == 0 || (before->bytes & now.bytes) == 0 || (loads && !wrote))
             continue;
         if (before->strong && now.strong && before->device && now.device)
@@ -253,6 +253,7 @@ void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, M
     };
     if (site.kind == WatchKind::Load) {
         check(cell.write, Kind::ReadAfterWrite);
+        check(cell.other_write, Kind::ReadAfterWrite);
         Mark &read = cell.read;
         if (read.site != 0 && read.is_of_step(now)) {
             read.site = now.site;
@@ -266,6 +267,7 @@ void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, M
         return;
     }
     check(cell.write, Kind::WriteAfterWrite);
+    check(cell.other_write, Kind::WriteAfterWrite);
     check(cell.read, Kind::WriteAfterRead);
     check(cell.other_read, Kind::WriteAfterRead);
     if (site.async && space == Space::Shared) {
@@ -275,16 +277,7 @@ void BlockChecks::mark_word(const WarpAccess &access, Cell &cell, Space space, M
             {copies.group, access.number, lane,
              (address - reinterpret_cast<std::uint64_t>(state_.shared)) / kWordBytes});
     }
-    // Other lanes of the warp write the word's other bytes.
-    if (cell.write.site != 0 && cell.write.is_of_step(now))
-        for (std::uint32_t left = cell.write.bytes & ~bytes; left != 0; left &= left - 1)
-            now.add(cell.write.lane(left), left & (~left + 1));
-    cell.write = now;
-    for (Mark *read : {&cell.read, &cell.other_read}) {
-        read->bytes &= ~bytes;
-        if (read->bytes == 0)
-            *read = {};
-    }
+    cell.add_write(now);
 }
 
 void BlockChecks::wait_for_copies(std::uint32_t groups_left) {

@@ -92,6 +92,8 @@ void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i) {
     watch_barrier(w, i);
     if (w.kernel.has_fibers())
         return emit_fiber_barrier(w, i);
+    if (!w.kernel.has_regions()) // all that come are here, and the warp goes on at once
+        w.kernel.watch_pass(/*all=*/true);
     if (!i.is(ir::Opcode::BarrierReduce))
         return;
     llvm::Value *part = reduce_warp(w, i);

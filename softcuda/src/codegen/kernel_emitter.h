@@ -143,6 +143,8 @@ class KernelEmitter {
                              const llvm::Twine &name);
     /// Tells the runtime which warp runs: before what it may report.
     void announce_warp(llvm::Value *warp);
+    /// For checked kernels: all warps, or those that have arrived, pass a barrier.
+    void watch_pass(bool all);
 
   private:
     void begin_function(llvm::Function *function);
@@ -160,9 +162,8 @@ class KernelEmitter {
     void publish_block_values();
     /// Runs `region` for all warps, or for those whose next region it is; then goes on to `after`.
     void emit_warps(unsigned region, llvm::BasicBlock *after);
-    // For checked kernels: a warp arrives at a barrier; all, or those that have arrived, pass it.
+    /// For checked kernels: a warp arrives at a barrier.
     void watch_arrival();
-    void watch_pass(bool all);
     [[nodiscard]] llvm::Constant *all_lanes_active();
     [[nodiscard]] llvm::Constant *last_warps_lanes();
     void emit_full_warps(unsigned region, llvm::BasicBlock *after);

@@ -27,23 +27,29 @@ def where(condition, x=None, y=None, *, out=None, stream=None):
     out: an array for the result.
     stream: the stream of the work, by default the current one.
 
-    Without ``x`` and ``y`` the result is that of :func:`nonzero`. Raises ValueError for only one of them.
+    Without ``x`` and ``y`` the result is that of :func:`nonzero`, and ``out`` must not be given. Raises ValueError
+    for only one of ``x`` and ``y``, TypeError for ``out`` or ``stream`` in a fused function.
 
     >>> x = gpuarray.array([1, 5, 9])
     >>> gpuarray.where(x > 3, x, 0)
     array([0, 5, 9])
     """
     if is_traced((condition, x, y)):
+        if out is not None or stream is not None:
+            raise TypeError("where() in a fused function takes neither out nor stream")
         return record("where", condition, x, y)
     if (x is None) != (y is None):
         raise ValueError("where() wants either both x and y, or neither")
-    if x is None:
-        return nonzero(condition)
-    condition = as_array(condition)
-    if condition.dtype.kind != "b":
-        condition = condition != 0
-    x, y = (as_operand(one) for one in (x, y))
-    return _driver._array_apply("where", condition, x, y, out=out, stream=stream)
+    with _driver._Using(stream):
+        if x is None:
+            if out is not None:
+                raise ValueError("where() with a condition alone takes no out")
+            return nonzero(condition)
+        condition = as_array(condition)
+        if condition.dtype.kind != "b":
+            condition = condition != 0
+        x, y = (as_operand(one) for one in (x, y))
+        return _driver._array_apply("where", condition, x, y, out=out)
 
 
 @public(array_api=True)

@@ -90,7 +90,7 @@ class Checks:
         if error is not None:
             return
         if self.raise_findings and self._found:
-            raise CheckError(self._found) from failure
+            raise CheckError(self.findings) from failure
         if failure is not None:
             raise failure
 
@@ -100,8 +100,13 @@ class Checks:
 
     @property
     def findings(self) -> list[Finding]:
-        """What was found since the block began. Inside the block: by kernels that have ended."""
-        return self._new_findings() if self._is_active else list(self._found)
+        """What was found since the block began. Inside the block: by kernels that have ended.
+
+        Findings that the program has read here are not printed when it ends.
+        """
+        found = self._new_findings() if self._is_active else list(self._found)
+        _driver._mark_findings_told([finding.number for finding in found])
+        return found
 
     def report(self, colour: bool = False) -> str:
         """The findings as text for a person. ``colour`` adds a terminal's colours."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 MODES = ("mem", "race", "init", "sync")
 
@@ -69,6 +69,7 @@ class Finding:
     array: the array in words, with its size.
     text: the message for a person, of several lines.
     accesses: one access, or the two of a pair.
+    number: its number in the list of its process; -1 in a list of several processes.
     """
 
     mode: str
@@ -79,6 +80,7 @@ class Finding:
     array: str
     text: str
     accesses: tuple[Access, ...]
+    number: int = field(default=-1, compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.text or "\n".join(map(str, self.accesses))
@@ -145,7 +147,7 @@ def merge(lists: Iterable[list[Finding]]) -> list[Finding]:
     for finding in (finding for findings in lists for finding in findings):
         known = merged.get(finding.key)
         count = finding.count + (known.count if known else 0)
-        merged[finding.key] = replace(known or finding, count=count)
+        merged[finding.key] = replace(known or finding, count=count, number=-1)
     return list(merged.values())
 
 

@@ -5,6 +5,7 @@
 #include <pycuda/init.h>
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace pycuda::python {
 namespace {
@@ -28,6 +29,10 @@ void bind_check_modes(nb::module_ &module) {
     module.def("_set_check_modes", set_check_modes, nb::arg("modes"),
                "Turn these check modes on, and the others off.");
     module.def("_check_report", check_report, "The findings so far, as JSON text.");
+    module.def(
+        "_mark_findings_told",
+        [](const std::vector<std::uint64_t> &numbers) { mark_findings_told(numbers); },
+        nb::arg("numbers"), "Findings that the program has read: they are not printed again.");
     module.def("_forget_findings", forget_findings, "Forget all findings.");
     module.def("_mark_written", mark_written, nb::arg("address"), nb::arg("bytes"),
                "Device memory that the host may have written as its own.");

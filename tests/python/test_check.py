@@ -212,6 +212,56 @@ def test_environment_is_validated(run_program):
     assert "PYCUDA_DRIVER is nvidia; unset one of the two" in done.stderr
 
 
+BLOCKS = PROGRAM.replace(
+    "cuda.Context.synchronize()",
+    """
+import pycuda
+def launch():
+    module.get_function("reverse")(data, block=(64, 1, 1))
+    cuda.Context.synchronize()
+with pycuda.check("race") as checks:
+    launch()
+if "read" in sys.argv:
+    print(checks.report())
+if "raise" in sys.argv:
+    try:
+        with pycuda.check("race", raise_findings=True):
+            launch()
+    except pycuda.check.CheckError as error:
+        print(error)
+if "outside" in sys.argv:
+    pycuda.check("mem").__enter__()
+    module.get_function("fill")(data, np.int32(65), block=(128, 1, 1))
+    cuda.Context.synchronize()
+""",
+)
+
+
+@needs_softcuda
+@pytest.mark.parametrize(
+    "arguments, printed",
+    [
+        ([], ["race"]),
+        (["read"], []),
+        (["raise"], []),
+        (["read", "outside"], ["mem"]),
+    ],
+)
+def test_what_the_program_has_read_is_not_printed_at_its_end(
+    run_program, arguments, printed
+):
+    done = run_program(
+        BLOCKS.replace("import sys", f"import sys; sys.argv += {arguments}", 1)
+    )
+    assert done.returncode == int(
+        "outside" in arguments
+    )  # an access outside is an error
+    assert re.findall(r"^(race|mem): ", done.stderr, re.MULTILINE) == printed, (
+        done.stderr
+    )
+    assert ("reverse" in done.stdout) == (bool(arguments))
+
+
 @pytest.fixture
 def command(tmp_path):
     """Run a command of the package on PROGRAM; returns the finished process."""

@@ -69,6 +69,10 @@ using PFN_scuSetCheckModes = CUresult (*)(unsigned modes);
 /// `size` bytes with the final zero; returns the text's length.
 using PFN_scuCheckReport = std::size_t (*)(char *json, std::size_t size);
 
+/// void scuMarkFindingsTold(const uint64_t *numbers, size_t count): the program has read these
+/// findings, which the JSON text numbers. They are not printed again when the process ends.
+using PFN_scuMarkFindingsTold = void (*)(const std::uint64_t *numbers, std::size_t count);
+
 /// void scuForgetFindings(void): empties the list of findings.
 using PFN_scuForgetFindings = void (*)();
 

@@ -4,6 +4,8 @@
 #include <abi/driver_types.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,6 +33,10 @@ void set_check_modes(unsigned modes);
 
 /// All findings so far, as JSON text. Throws as set_check_modes().
 [[nodiscard]] std::string check_report();
+
+/// The program has read these findings: softcuda does not print them when the process ends.
+/// `numbers` are those that check_report() gives them. Throws as set_check_modes().
+void mark_findings_told(std::span<const std::uint64_t> numbers);
 
 /// Empties the list of findings. Throws as set_check_modes().
 void forget_findings();

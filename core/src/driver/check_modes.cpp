@@ -70,6 +70,10 @@ std::string check_report() {
     return detail::text_of(function<PFN_scuCheckReport>("scuCheckReport"));
 }
 
+void mark_findings_told(std::span<const std::uint64_t> numbers) {
+    function<PFN_scuMarkFindingsTold>("scuMarkFindingsTold")(numbers.data(), numbers.size());
+}
+
 void forget_findings() { function<PFN_scuForgetFindings>("scuForgetFindings")(); }
 
 void mark_written(CUdeviceptr address, std::size_t bytes) {

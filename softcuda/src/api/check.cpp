@@ -33,6 +33,13 @@ SCU_EXPORT std::size_t scuCheckReport(char *json, std::size_t size) {
     return needed;
 }
 
+SCU_EXPORT void scuMarkFindingsTold(const std::uint64_t *numbers, std::size_t count) {
+    static_cast<void>(api::guarded([&] {
+        if (numbers)
+            check::mark_told({numbers, count});
+    }));
+}
+
 SCU_EXPORT void scuForgetFindings() { check::forget_findings(); }
 
 SCU_EXPORT void scuMarkBlock(CUdeviceptr address, std::size_t bytes, int taken) {

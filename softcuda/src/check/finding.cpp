@@ -125,15 +125,16 @@ std::string json_of(const FoundAccess &access) {
            R"(, "by_command": )" + (access.by_command ? "true}" : "false}");
 }
 
-std::string json_of(const Finding &finding) {
+std::string json_of(const Finding &finding, std::size_t number) {
     std::string accesses;
     for (const FoundAccess &access : finding.accesses)
         accesses += (accesses.empty() ? "" : ", ") + json_of(access);
-    return R"({"mode": )" + quoted(std::string(name(finding.mode))) + R"(, "kind": )" +
-           quoted(name(finding.kind)) + R"(, "kernel": )" + quoted(finding.kernel) +
-           R"(, "count": )" + std::to_string(finding.count) + R"(, "space": )" +
-           quoted(finding.space) + R"(, "array": )" + quoted(finding.array) + R"(, "text": )" +
-           quoted(text_of(finding)) + R"(, "accesses": [)" + accesses + "]}";
+    return R"({"number": )" + std::to_string(number) + R"(, "mode": )" +
+           quoted(std::string(name(finding.mode))) + R"(, "kind": )" + quoted(name(finding.kind)) +
+           R"(, "kernel": )" + quoted(finding.kernel) + R"(, "count": )" +
+           std::to_string(finding.count) + R"(, "space": )" + quoted(finding.space) +
+           R"(, "array": )" + quoted(finding.array) + R"(, "text": )" + quoted(text_of(finding)) +
+           R"(, "accesses": [)" + accesses + "]}";
 }
 
 /// Of the process that ends: each has a file of its own where the name has `%p`.
@@ -186,6 +187,14 @@ void forget_findings() {
     all.places.clear();
 }
 
+void mark_told(std::span<const std::uint64_t> numbers) {
+    List &all = list();
+    std::lock_guard lock(all.mutex);
+    for (const std::uint64_t number : numbers)
+        if (number < all.findings.size())
+            all.findings[number].told = true;
+}
+
 std::string to_json() {
     List &all = list();
     std::string modes_text, findings;
@@ -193,8 +202,8 @@ std::string to_json() {
         if (modes() & mode)
             modes_text += (modes_text.empty() ? "" : ", ") + quoted(std::string(name(mode)));
     std::lock_guard lock(all.mutex);
-    for (const Finding &finding : all.findings)
-        findings += (findings.empty() ? "\n  " : ",\n  ") + json_of(finding);
+    for (std::size_t number = 0; number < all.findings.size(); ++number)
+        findings += (number == 0 ? "\n  " : ",\n  ") + json_of(all.findings[number], number);
     return R"({"modes": [)" + modes_text + R"(], "findings": [)" + findings + "]}";
 }
 
@@ -203,7 +212,8 @@ std::string to_text() {
     std::lock_guard lock(all.mutex);
     std::string text;
     for (const Finding &finding : all.findings)
-        text += text_of(finding);
+        if (!finding.told)
+            text += text_of(finding);
     return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,14 +51,18 @@ struct Finding {
     std::string detail; ///< a sentence that explains it
     std::vector<FoundAccess> accesses;
     std::uint64_t count = 1;
+    bool told = false; ///< the program knows of it
 };
 
 /// Adds it, or counts the same one up: of the same kind in the same lines of a kernel. Those that
 /// SOFTCUDA_CHECK_SUPPRESS names are dropped. Any thread.
 void add(const Finding &finding);
 void forget_findings();
+/// The program has read these findings, which to_json() numbers: to_text() leaves them out. Other
+/// numbers mean nothing.
+void mark_told(std::span<const std::uint64_t> numbers);
 [[nodiscard]] std::string to_json();
-/// For a person; empty where nothing was found.
+/// For a person: those that the program does not know of. Empty where there are none.
 [[nodiscard]] std::string to_text();
 /// Prints them when the process ends; or, where SOFTCUDA_CHECK_JSON names a file, writes it. Before
 /// that `last_look` is called, once.

@@ -11,6 +11,7 @@
 Parts: layers format types ctest pytest freethreaded asan tsan install wheel docs
        These run only if they are named:
        coverage, the Python tests again, with the lines that they reach;
+       checked, the Python tests under softcuda's check modes: race, then mem and init;
        sdist, what pip builds from the source distribution: all of it once more
 
 Each part's full output goes to build/test-logs/PART.log as well.
@@ -378,6 +379,20 @@ def coverage(part: Part) -> Outcome:
     return outcome + part.check(ROOT / "run", *report, **data)
 
 
+def checked(part: Part) -> Outcome:
+    """The Python tests under softcuda's check modes: kernels of ours and of tests have no findings."""
+    outcome = Outcome()
+    for modes in ("race", "mem,init"):
+        report = LOGS / "checked.xml"
+        report.unlink(missing_ok=True)
+        options = part.options or [*in_processes(), "-m", "not slow"]
+        command = ["-m", "pytest", "-q", f"--cuda-check={modes}"]
+        command += [f"--junitxml={report}", *options]
+        status = part.run(ROOT / "run", *command, PYCUDA_DRIVER="softcuda")
+        outcome += read_junit(report, 0 if status == 5 else status)
+    return outcome
+
+
 PARTS: dict[str, Callable[[Part], Outcome]] = {
     "layers": layers,
     "format": format_sources,
@@ -392,8 +407,9 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "sdist": sdist,
     "docs": docs,
     "coverage": coverage,
+    "checked": checked,
 }
-ON_REQUEST = ("coverage", "sdist")
+ON_REQUEST = ("coverage", "checked", "sdist")
 FAST = ("layers", "format", "types", "ctest", "pytest")
 
 

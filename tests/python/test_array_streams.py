@@ -254,6 +254,12 @@ def test_a_stream_argument_wins_over_the_current_stream(stream):
     assert (y.get() == 3).all()
 
 
+def may_wait_for_all():
+    """The check mode mem waits for all work where memory goes back to a pool."""
+    return "mem" in pycuda.check.modes_on()
+
+
+@pytest.mark.skipif(may_wait_for_all(), reason="streams wait for each other")
 def test_the_default_stream_goes_on(stream):
     x = gpuarray.zeros(SIZE, np.float32)
     cuda.Context.synchronize()
@@ -337,6 +343,7 @@ def test_memory_of_a_stream_that_was_closed(device):
         gc.collect()
 
 
+@pytest.mark.skipif(may_wait_for_all(), reason="streams wait for each other")
 def test_streams_do_not_wait_for_each_other(stream):
     """Arrays come and go in one stream while another one is busy."""
     second = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)

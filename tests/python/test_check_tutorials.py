@@ -42,7 +42,7 @@ def test_a_race_in_a_tutorial_is_named_by_its_line(name: str, tmp_path: pathlib.
     assert f"kernel.cu:{line}: read" in report, report
 
 
-@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("name", [*PLANTED, "manual_context.py", "multiply_them.py"])
 def test_the_tutorial_itself_has_no_finding(name: str):
     done = subprocess.run(
         [sys.executable, "-m", "pycuda", "check", str(TUTORIALS / name)],

@@ -17,7 +17,7 @@ from run_tests import Outcome
         (
             [],
             (
-                [p for p in run_tests.PARTS if p not in ("coverage", "sdist")],
+                [p for p in run_tests.PARTS if p not in run_tests.ON_REQUEST],
                 [],
                 False,
             ),

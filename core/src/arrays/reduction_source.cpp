@@ -131,6 +131,24 @@ template <class S> struct array_states {
 };
 )__";
 
+// Of states with padding, which is not to be read: values apart from places.
+constexpr const char *apart_code = R"__(
+template <> struct array_states<State> {
+    typedef decltype(State::place) Unit;
+    Unit *memory;
+    __device__ __forceinline__ T *values() const { return reinterpret_cast<T *>(memory + 256); }
+    __device__ __forceinline__ void put(int i, const State &state) const {
+        memory[i] = state.place;
+        values()[i] = state.value;
+    }
+    __device__ __forceinline__ State get(int i, State state) const {
+        state.place = memory[i];
+        state.value = values()[i];
+        return state;
+    }
+};
+)__";
+
 // Numbers as their mean, the sum of the squares of their deviations from it, and how many they are.
 // Two sets are joined as Chan, Golub and LeVeque have it (Updating Formulae and a Pairwise
 // Algorithm for Computing Sample Variances, 1979). Numbers are taken less the output's first one:
@@ -186,6 +204,11 @@ bool is_of_moments(const ReductionVariant &variant) {
 }
 
 /// The type of a state, as it is computed.
+/// Of compute_name(type): small floats are computed as float.
+std::size_t computed_size(ScalarType type) {
+    return is_float(type) && item_size(type) == 2 ? 4 : item_size(type);
+}
+
 std::string state_type(const ReductionVariant &variant) {
     switch (reduction_row(variant.reduction).rule) {
     case ReductionRule::Test:
@@ -214,12 +237,15 @@ std::string types_code(const ReductionVariant &variant) {
         code += "typedef " + compute_name(real_type(variant.type)) + " R;\n" + moments_code;
     // Places of a launch's own elements are as wide as its indices; those that pass from one launch
     // to the next are wide.
-    if (is_index(variant))
-        code += "struct State {\n    T value;\n    " +
-                std::string(variant.partials ? "long long" : "Index") +
+    if (is_index(variant)) {
+        const bool wide = variant.partials || variant.wide_index;
+        code += "struct State {\n    T value;\n    " + std::string(wide ? "long long" : "int") +
                 " place;\n};\nstruct Passed {\n    T value;\n    long long place;\n};\n";
-    else
+        if (computed_size(variant.type) < (wide ? 8 : 4))
+            code += apart_code;
+    } else {
         code += "typedef " + state_type(variant) + " Passed;\n";
+    }
     code += "typedef " + state_type(variant) + " S;\ntypedef " +
             (variant.split ? "Passed" : std::string(cuda_name(variant.out))) + " O;\n";
     if (variant.partials)
@@ -482,7 +508,7 @@ bool takes_own_states(const ReductionVariant &variant) {
 
 std::size_t state_size(const ReductionVariant &variant) noexcept {
     const bool small_float = is_float(variant.type) && item_size(variant.type) == 2;
-    const std::size_t computed = small_float ? 4 : item_size(variant.type);
+    const std::size_t computed = computed_size(variant.type);
     switch (reduction_row(variant.reduction).rule) {
     case ReductionRule::Test:
         return 1;

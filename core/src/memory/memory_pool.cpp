@@ -43,7 +43,6 @@ struct BlockSource {
     CUresult (*free)(CUdeviceptr address);
     const char *allocate_name;
     const char *free_name;
-    bool is_marked; ///< whether a driver with check modes is told which blocks are in use
 };
 
 constexpr BlockSource device_source = {
@@ -53,7 +52,6 @@ constexpr BlockSource device_source = {
     [](CUdeviceptr address) { return driver().cuMemFree.status(address); },
     "cuMemAlloc",
     "cuMemFree",
-    true,
 };
 
 constexpr BlockSource pinned_source = {
@@ -68,7 +66,6 @@ constexpr BlockSource pinned_source = {
     },
     "cuMemHostAlloc",
     "cuMemFreeHost",
-    false,
 };
 
 } // namespace
@@ -112,10 +109,8 @@ class BlockPool {
         return {held_blocks_, active_blocks_, managed_bytes_, active_bytes_};
     }
     const Context &context() const noexcept { return context_; }
-    /// Whether a driver with check modes is told of these blocks.
-    bool is_marking() const noexcept {
-        return marks_blocks.load(std::memory_order_relaxed) && source_.is_marked;
-    }
+    /// Whether a driver with check modes is told which blocks are in use.
+    bool is_marking() const noexcept { return marks_blocks.load(std::memory_order_relaxed); }
 
     std::function<void()> reclaim;
 

@@ -253,6 +253,21 @@ bool BlockChecks::is_written_at_once(const WarpAccess &access) {
     return true;
 }
 
+namespace {
+
+/// Whether each element is written: all of a word, and of a longer one the first byte. Its others
+/// may be padding: a struct is copied by longer elements than it has.
+template <class Written>
+bool are_written(const Written &memory, std::uint64_t offset, const rt::WatchSite &site) {
+    const std::uint32_t bytes = site.bytes > kWordBytes ? 1 : site.bytes;
+    for (std::uint32_t element = 0; element < site.count; ++element)
+        if (!memory.is_written(offset + std::uint64_t{element} * site.bytes, bytes))
+            return false;
+    return true;
+}
+
+} // namespace
+
 void BlockChecks::check_written(const WarpAccess &access) {
     if (is_written_at_once(access))
         return;
@@ -270,12 +285,12 @@ void BlockChecks::check_written(const WarpAccess &access) {
             if (!piece || !piece->knows_writes)
                 continue;
             written = access.site.kind == WatchKind::Store ||
-                      memory.is_written(place.offset, access.bytes);
+                      are_written(memory, place.offset, access.site);
             if (writes)
                 memory.write(place.offset, access.bytes);
         } else {
             written = access.site.kind == WatchKind::Store ||
-                      window->is_written(place.offset, access.bytes);
+                      are_written(*window, place.offset, access.site);
             if (writes)
                 window->write(place.offset, access.bytes);
         }

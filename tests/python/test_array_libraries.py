@@ -263,6 +263,24 @@ def test_transform_into_out():
     close(narrow.get(), np.fft.ifft(x), "c8")
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(
+    "shape, axis", [((9,), 0), ((3, 9), 1), ((3, 5), 0), ((3, 6, 5), 1)]
+)
+def test_real_numbers_where_no_complex_one_could_lie(fourier, dtype, shape, axis):
+    """An odd element of an array, and pieces of an odd number of elements."""
+    x = numbers(shape, dtype)
+    bed = gpuarray.zeros(x.size + 1, dtype)
+    odd = bed[1:].reshape(shape)
+    odd.set(x)
+    spectrum = np.fft.rfft(x, axis=axis)
+    close(fft.rfft(odd, axis=axis).get(), spectrum, dtype)
+    on_device = gpuarray.to_gpu(spectrum.astype(np.result_type(dtype, "c8")))
+    assert fft.irfft(on_device, shape[axis], axis=axis, out=odd) is odd
+    close(odd.get(), x, dtype)
+    assert bed.get()[0] == 0
+
+
 def test_more_plans_than_are_kept(fourier):
     for n in (*range(2, 100), 2, 50):
         x = numbers((n,), "c16")

@@ -23,8 +23,6 @@ pytestmark = pytest.mark.usefixtures("device")
 ON_A_GPU = {
     # Elements that are named several times get any of their values.
     *(103, 337, 1657),
-    # A defect: cuFFT refuses real arrays whose address is no multiple of a complex element.
-    1050,
     # Determinants of matrices with infinities and NaN.
     *(1859, 1936),
 }

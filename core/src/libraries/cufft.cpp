@@ -7,6 +7,7 @@
 // A plan has no memory of its own for intermediate results: each call brings a workspace from the
 // arrays' pool, so that one plan can be at work in several streams.
 #include <pycuda/array_libraries.h>
+#include <pycuda/copy.h>
 
 #include "libraries/library_handles.h"
 #include "libraries/nvidia_library.h"
@@ -15,6 +16,7 @@
 #include <array>
 #include <list>
 #include <numeric>
+#include <optional>
 
 namespace pycuda {
 namespace {
@@ -107,6 +109,44 @@ class Plan {
     std::size_t work_bytes_ = 0;
 };
 
+/// One of the arrays of a transform, a piece of it for each call. cuFFT refuses an address that is
+/// no multiple of a complex element's size, which that of real numbers may be: such an array goes
+/// through memory of its own, piece by piece.
+class Side {
+  public:
+    Side(const Array &array, CUdeviceptr address, std::int64_t calls, std::size_t alignment,
+         StreamRef stream)
+        : address_(address), step_(array.bytes() / static_cast<std::size_t>(calls)),
+          stream_(stream) {
+        if (address % alignment != 0 || (calls > 1 && step_ % alignment != 0))
+            copy_.emplace(array.context(), step_, stream);
+    }
+
+    /// Where cuFFT reads a piece.
+    CUdeviceptr input(std::int64_t call) const {
+        if (copy_)
+            copy_on_device_async(copied(), piece(call), step_, stream_);
+        return output(call);
+    }
+    /// Where cuFFT writes one, before put_back().
+    CUdeviceptr output(std::int64_t call) const { return copy_ ? copied() : piece(call); }
+    void put_back(std::int64_t call) const {
+        if (copy_)
+            copy_on_device_async(piece(call), copied(), step_, stream_);
+    }
+
+  private:
+    CUdeviceptr piece(std::int64_t call) const {
+        return address_ + static_cast<CUdeviceptr>(call) * step_;
+    }
+    CUdeviceptr copied() const { return reinterpret_cast<CUdeviceptr>(copy_->get()); }
+
+    CUdeviceptr address_;
+    std::size_t step_; ///< bytes of a piece
+    StreamRef stream_;
+    std::optional<Workspace> copy_;
+};
+
 std::int64_t product(std::span<const std::int64_t> extents) {
     return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
 }
@@ -150,8 +190,6 @@ void fourier_transform(const Array &in, const Array &out, int first, int rank,
     key.inner = product(in.shape().subspan(after));
     key.batch = key.inner > 1 ? key.inner : outer;
     const std::int64_t calls = key.inner > 1 ? outer : 1;
-    const auto in_step = static_cast<CUdeviceptr>(in.bytes() / static_cast<std::size_t>(calls)),
-               out_step = static_cast<CUdeviceptr>(out.bytes() / static_cast<std::size_t>(calls));
 
     LibraryHandles &handles = in.context()->libraries();
     std::lock_guard lock(handles.fourier_mutex);
@@ -161,14 +199,15 @@ void fourier_transform(const Array &in, const Array &out, int first, int rank,
     // At least some bytes, because a plan without automatic allocation wants an address.
     const Workspace work(in.context(), std::max<std::size_t>(plan.work_bytes(), 16), stream);
     StreamUse use(stream);
-    const CUdeviceptr from = use.address(in), to = use.address(out);
+    const std::size_t complex_bytes = std::max(in.item_size(), out.item_size());
+    const Side from(in, use.address(in), calls, complex_bytes, use.stream());
+    const Side to(out, use.address(out), calls, complex_bytes, use.stream());
     cufft()->set_stream(plan.handle(), use.stream().get());
     cufft()->set_work_area(plan.handle(), work.get());
     for (std::int64_t call = 0; call < calls; ++call) {
-        const auto number = static_cast<CUdeviceptr>(call);
-        cufft()->execute(plan.handle(), reinterpret_cast<void *>(from + number * in_step),
-                         reinterpret_cast<void *>(to + number * out_step),
-                         static_cast<int>(direction));
+        cufft()->execute(plan.handle(), reinterpret_cast<void *>(from.input(call)),
+                         reinterpret_cast<void *>(to.output(call)), static_cast<int>(direction));
+        to.put_back(call);
     }
 }
 

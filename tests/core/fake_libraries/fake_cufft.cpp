@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -221,6 +222,11 @@ FAKE cufftXtExec(int handle, void *in, void *out, int direction) {
         return 1;
     if (plan->work == nullptr)
         return 13;
+    // As NVIDIA's: real data lie where complex ones might.
+    const std::size_t alignment = 2 * (plan->in.type % 4 == 0 ? sizeof(float) : sizeof(double));
+    for (const void *data : {in, out})
+        if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
+            return 4;
     if (cuStreamSynchronize(plan->stream) != CUDA_SUCCESS)
         return 6;
     std::memset(plan->work, 1, 64);

@@ -356,6 +356,24 @@ def test_stream_and_allocator_by_position(device):
     assert (out.get() == np.minimum(np.arange(8), 3)).all()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+@pytest.mark.parametrize("name", ["sum", "dot", "subset_sum", "subset_dot"])
+def test_an_allocator_makes_the_result_alone(device, name, dtype):
+    """PyCUDA's own test counts the calls."""
+    pool, sizes = DeviceMemoryPool(), []
+
+    def allocate(nbytes):
+        sizes.append(nbytes)
+        return pool.allocate(nbytes)
+
+    x = gpuarray.to_gpu(np.ones(2000, dtype))
+    arrays = [x] * (2 if "dot" in name else 1)
+    chosen = [indices(1601, first=0)] if "subset" in name else []
+    result = getattr(gpuarray, name)(*chosen, *arrays, allocator=allocate)
+    assert result.get() == (1601 if chosen else 2000)
+    assert sizes == [result.nbytes]
+
+
 def test_where_of_a_condition_alone(device):
     x = zeros(SIZE)
     with pytest.raises(ValueError, match="takes no out"):

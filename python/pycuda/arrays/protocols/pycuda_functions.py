@@ -150,23 +150,29 @@ def vdot(a, b, stream=None) -> GPUArray:
 def subset_sum(subset, a, dtype=None, stream=None, allocator=None) -> GPUArray:
     """:func:`sum` of the elements of ``a`` at the flat indices ``subset``.
 
+    ``allocator`` makes the result's memory alone, as in PyCUDA.
+
     >>> gpuarray.subset_sum(gpuarray.array([0, 2]), gpuarray.array([1, 2, 3]))
     array(4)
     """
-    with _Using(stream, allocator):
-        return sum(_take(a, subset), dtype)
+    with _Using(stream):
+        chosen = _take(a, subset)
+        return sum(chosen, dtype, allocator=allocator)
 
 
 @public(numpy=False)
 def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None) -> GPUArray:
     """:func:`dot` of the elements of ``a`` and ``b`` at the flat indices ``subset``.
 
+    ``allocator`` makes the result's memory alone, as in PyCUDA.
+
     >>> x = gpuarray.array([1, 2, 3])
     >>> gpuarray.subset_dot(gpuarray.array([0, 2]), x, x)
     array(10)
     """
-    with _Using(stream, allocator):
-        return dot(_take(a, subset), _take(b, subset), dtype)
+    with _Using(stream):
+        chosen = _take(a, subset), _take(b, subset)
+        return dot(*chosen, dtype, allocator=allocator)
 
 
 @public(numpy=False)

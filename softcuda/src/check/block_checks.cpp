@@ -255,11 +255,14 @@ bool BlockChecks::is_written_at_once(const WarpAccess &access) {
 
 namespace {
 
-/// Whether each element is written: all of a word, and of a longer one the first byte. Its others
+/// Whether each element is written: all of a word, and of a double word the first byte. Its others
 /// may be padding: a struct is copied by longer elements than it has.
 template <class Written>
-bool are_written(const Written &memory, std::uint64_t offset, const rt::WatchSite &site) {
-    const std::uint32_t bytes = site.bytes > kWordBytes ? 1 : site.bytes;
+bool are_written(const Written &memory, std::uint64_t offset, std::uint64_t all,
+                 const rt::WatchSite &site) {
+    if (all != std::uint64_t{site.bytes} * site.count) // a copy, as long as the program says
+        return memory.is_written(offset, all);
+    const std::uint32_t bytes = site.bytes == 2 * kWordBytes ? 1 : site.bytes;
     for (std::uint32_t element = 0; element < site.count; ++element)
         if (!memory.is_written(offset + std::uint64_t{element} * site.bytes, bytes))
             return false;
@@ -285,12 +288,12 @@ void BlockChecks::check_written(const WarpAccess &access) {
             if (!piece || !piece->knows_writes)
                 continue;
             written = access.site.kind == WatchKind::Store ||
-                      are_written(memory, place.offset, access.site);
+                      are_written(memory, place.offset, access.bytes, access.site);
             if (writes)
                 memory.write(place.offset, access.bytes);
         } else {
             written = access.site.kind == WatchKind::Store ||
-                      are_written(*window, place.offset, access.site);
+                      are_written(*window, place.offset, access.bytes, access.site);
             if (writes)
                 window->write(place.offset, access.bytes);
         }

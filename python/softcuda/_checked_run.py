@@ -45,6 +45,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="patterns of findings to leave out: mode:kind:kernel:file:line, with *",
     )
     parser.add_argument(
+        "--destroy-on-device-error",
+        choices=("context", "kernel"),
+        default="context",
+        help="what ends with a kernel that fails: its context (default), as without checks, or it alone",
+    )
+    parser.add_argument(
         "--error-exitcode",
         type=int,
         default=1,
@@ -67,6 +73,7 @@ def run_checked(
             print(f"there is no file of suppressions {path}", file=sys.stderr)
             return 2
         environment["SOFTCUDA_CHECK_SUPPRESS"] = str(path)
+    environment["SOFTCUDA_CHECK_DESTROY"] = options.destroy_on_device_error
     with tempfile.TemporaryDirectory(prefix="softcuda-check-") as folder:
         # Each process of the program has a report of its own: softcuda puts its number for %p.
         environment["SOFTCUDA_CHECK_JSON"] = os.path.join(folder, "%p.json")

@@ -45,6 +45,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         parser.error("which program?")
     if not options.check and (options.json or options.suppress):
         parser.error("--json and --suppress go with --check")
+    if "mem" not in options.check and options.destroy_on_device_error == "kernel":
+        parser.error("--destroy-on-device-error=kernel goes with --check=mem")
     if options.check and options.profile:
         parser.error("--check and --profile each need a run of their own")
     return options

@@ -15,8 +15,23 @@ namespace {
 constexpr std::pair<std::string_view, unsigned> kNames[] = {
     {"mem", Mem}, {"race", Race}, {"init", Init}, {"sync", Sync}, {"all", kAllModes}};
 
+bool parse_destroy() {
+    const char *text = std::getenv("SOFTCUDA_CHECK_DESTROY");
+    const std::string_view word = text ? text : "context";
+    if (word != "kernel" && word != "context")
+        throw std::invalid_argument("SOFTCUDA_CHECK_DESTROY is '" + std::string(word) +
+                                    "'; expected kernel or context");
+    return word == "kernel";
+}
+
+bool destroys_kernels() {
+    static const bool kernels = parse_destroy();
+    return kernels;
+}
+
 std::atomic<unsigned> &state() {
     static std::atomic<unsigned> modes = [] {
+        static_cast<void>(destroys_kernels()); // so that a wrong word is told at once
         const char *text = std::getenv("SOFTCUDA_CHECK");
         return text ? parse_modes(text) : 0;
     }();
@@ -28,6 +43,10 @@ std::atomic<unsigned> &state() {
 unsigned modes() { return state().load(std::memory_order_relaxed); }
 
 void set_modes(unsigned modes) noexcept { state() = modes; }
+
+bool spares_context() {
+    return destroys_kernels() && (state().load(std::memory_order_relaxed) & Mem) != 0;
+}
 
 std::uint32_t needs(unsigned modes) noexcept {
     std::uint32_t needed = 0;

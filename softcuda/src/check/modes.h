@@ -20,6 +20,10 @@ inline constexpr unsigned kAllModes = Mem | Race | Init | Sync;
 [[nodiscard]] unsigned modes();
 void set_modes(unsigned modes) noexcept;
 
+/// Whether a kernel that fails ends alone, and its context goes on: SOFTCUDA_CHECK_DESTROY says
+/// "kernel" instead of "context", and mem is on. Throws std::invalid_argument for another word.
+[[nodiscard]] bool spares_context();
+
 /// What kernels have to tell of for them: rt::WatchNeeds.
 [[nodiscard]] std::uint32_t needs(unsigned modes) noexcept;
 

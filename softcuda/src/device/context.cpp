@@ -1,6 +1,7 @@
 // context.cpp -- contexts and the threads' stacks of them.
 #include "device/context.h"
 
+#include "check/modes.h"
 #include "device/checked_memory.h"
 
 #include "device/capture.h"
@@ -137,7 +138,10 @@ void Context::fail(CUresult result, const ScuFault *fault) noexcept {
         log_fault(fault ? fault->message : "a kernel failed");
     } catch (const std::bad_alloc &) { // then there is less to say
     }
-    sticky_ = result;
+    if (check::spares_context())
+        set_passing_error(result);
+    else
+        sticky_ = result;
 }
 
 void Context::throw_error() {

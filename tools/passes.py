@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "build/release/tests/softcuda/softcuda_passes"
-ROUNDS = 3  # of compilations and of runs
+ROUNDS = 5  # of compilations and of runs
 SECONDS = 0.02  # the least time that one measurement of a run takes
 
 Times = dict[str, dict[str, float]]  # by setting, by kernel
@@ -78,7 +78,11 @@ def measure(settings: list[str]) -> Figures:
     import pycuda.driver as cuda
     from pycuda.compiler import compile as compile_source
 
-    def runner(case: cases.Case, ptx: bytes):  # noqa: ANN202
+    def on_device(case: cases.Case) -> tuple[cases.Case, dict]:
+        """A case and the device memory of its arrays."""
+        return case, {key: cuda.to_device(array) for key, array in case.arrays.items()}
+
+    def runner(case: cases.Case, memory: dict, ptx: bytes):  # noqa: ANN202
         """Compiles a case; a function that runs all of its launches."""
         module = cuda.module_from_buffer(ptx)
         bound = [
@@ -99,23 +103,32 @@ def measure(settings: list[str]) -> Figures:
 
     figures = Figures()
     for name in cases.NAMES:
-        case = cases.make(name, small=True)
-        ptx = compile_source(case.text("cu"), arch="sm_86", target="ptx")
-        memory = {key: cuda.to_device(array) for key, array in case.arrays.items()}
-        runs = {}
+        # Compiled for few elements, so that the time to run them counts little; run with many, since
+        # short runs differ by whether they wait for another thread.
+        few, many = (
+            on_device(cases.make(name, small=small)) for small in (True, False)
+        )
+        ptx = compile_source(few[0].text("cu"), arch="sm_86", target="ptx")
         for _ in range(ROUNDS):
             for setting in settings:
                 os.environ["SOFTCUDA_SKIP"] = setting
                 start = time.perf_counter()
-                runs[setting] = runner(case, ptx)
-                runs[setting]()
+                run = runner(*few, ptx)
+                run()
                 first = time.perf_counter() - start
                 start = time.perf_counter()
-                runs[setting]()
+                run()
                 second = time.perf_counter() - start
                 keep_least(figures.compile, setting, name, first - second)
+        runs = {}
+        for setting in settings:
+            os.environ["SOFTCUDA_SKIP"] = setting
+            runs[setting] = runner(*many, ptx)
+            runs[setting]()
         os.environ["SOFTCUDA_SKIP"] = ""
-        repeats = max(1, math.ceil(SECONDS / second))
+        start = time.perf_counter()
+        runs[""]()
+        repeats = max(1, math.ceil(SECONDS / (time.perf_counter() - start)))
         for _ in range(ROUNDS):
             for setting in settings:
                 start = time.perf_counter()
@@ -149,6 +162,7 @@ def table(passes: list[Pass], figures: Figures | None) -> str:
         "The column lines counts the lines of the pass's own source files. The other columns are times without the pass",
         "divided by times with all passes, over the kernels of `benchmarks/softcuda`: the geometric means of compile times",
         "and of run times, and the kernel with the largest change of its run time. Passes without figures are required.",
+        "Run times of one kernel differ by up to a tenth between runs.",
     ]
     if figures is None:
         text += ["", "Times have not been recorded for this version."]

@@ -374,7 +374,9 @@ class Arguments(Operands):
         return str(self.rng.randint(-n, max(n - 1, -n))) if n else "0"
 
     def bins(self) -> str:
-        return self.rng.choice(("1", "4", "[0, 1, 2, 5]", "[0.5, 1.5]", "0", "'auto'"))
+        return self.rng.choice(
+            ("1", "4", "[0, 1, 2, 5]", "[0.5, 1.5]", "0", "'auto'", "'doane'")
+        )
 
     def range(self) -> str:
         return self.rng.choice(("(0, 3)", "(-1.5, 2)", "(1, 1)", "(2, 0)"))

@@ -174,24 +174,22 @@ def run(lines: list[str], names: dict):
 
 def compare(lines: list[str]) -> Difference | None:
     """Run a case on both sides. Differences that are meant, or of results that no rule gives, are left out."""
-    what, host = difference(lines)
-    if not what or _is_meant(lines, what) or _is_undefined(lines, host):
+    what = difference(lines)
+    if not what or _is_meant(lines, what) or _is_undefined(lines):
         return None
     return Difference(what, lines)
 
 
-def difference(lines: list[str]) -> tuple[str, dict]:
-    """What NumPy and the device disagree about, or "", and the names on NumPy's side afterwards."""
+def difference(lines: list[str]) -> str:
+    """What NumPy and the device disagree about, or ""."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         host, host_error = run(lines, host_names())
         ours, our_error = run(lines, device_names())
-        return _judge(lines, host, host_error, ours, our_error), host
+        return _judge(lines, host, host_error, ours, our_error)
 
 
-REFUSALS = re.compile(
-    r"has no version for GPUArray|has no keyword|has no wrap|not reorderable"
-)
+REFUSALS = re.compile(r"has no version for GPUArray|has no keyword|not reorderable")
 #: The kinds of errors for arguments that do not fit. Which of several faults is found first is open.
 FAULTS = (TypeError, ValueError, IndexError, OverflowError)
 
@@ -227,7 +225,6 @@ MEANT = [
     (r"^a\d+\[", r"cannot broadcast shape .*\b0\b", "NumPy assigns no elements from any shape"),
     (r"(less|greater|equal|logical|is|signbit)\w*\(.*where=", r"(r|b\d) is$", "NumPy casts the elements that where leaves out"),
     (r"initial=np\.int.*out=", "r is$", "the first value has the type of the array"),
-    (r"histogram.*'(auto|fd|doane)'", "has shape", "the widths are estimated otherwise"),
     (r"where=False", r"(r|b\d) is$", "NumPy writes a cast mask into out"),
     (r"fftshift", "does not raise", "of no axes"),
     (r"\.flat\[", "Error setting single item", "as other assignments"),
@@ -268,13 +265,15 @@ def _describe(host_error, our_error) -> str:
     )
 
 
-def _is_undefined(lines, host) -> bool:
+def _is_undefined(lines) -> bool:
     """Whether the result of the last statement depends on the CPU or on NumPy's loops.
 
     A division of integers by zero, a cast of a float that does not fit, sums of infinities, and magnitudes that
     an integer type does not hold.
     """
-    statement = lines[-1]
+    statement, host = lines[-1], host_names()
+    for line in lines[:-1]:  # the values before the statement, which may change them
+        exec(line, host)
     bases = [host[name] for name in host if re.fullmatch(r"b\d+", name)]
     kinds = {one.dtype.kind for one in bases}
     if "reciprocal" in statement and any(one.dtype.kind in "biu" and not one.all() for one in bases):  # fmt: skip
@@ -299,7 +298,11 @@ def _is_undefined(lines, host) -> bool:
         return bool(kinds & set("iu")) or bool(
             re.search(r"'[iu]\d'|np\.u?int", statement)
         )
-    if kinds & set("fc") and re.search(r"(dtype=|astype\()(np\.uint|'u)", statement):
+    writes = not statement.startswith("r = ") or re.search(
+        r"out=|put|place|copyto|fill|\.at\(", statement
+    )
+    to_unsigned = re.search(r"(dtype=|astype\()(np\.uint|'u)", statement)
+    if kinds & set("fc") and (to_unsigned or writes and "u" in kinds):
         return any((one < 0).any() for one in bases if one.dtype.kind in "fc")
     if re.search(r"power\.(reduce|accumulate)", statement):  # NumPy 2.4's are wrong
         return True

@@ -149,9 +149,13 @@ LoopTypes loop_with_result(Operation operation, std::span<const Operand> operand
         type = common_type(operands, operation_name(operation));
         if (rule == TypeRule::Compare)
             type = widened_for_comparison(operands, type);
-    } else if (rule == TypeRule::RealPart && is_float(dtype) &&
-               is_complex(common_type(operands, operation_name(operation)))) {
-        type = complex_type(dtype);
+    } else if (rule == TypeRule::RealPart && is_float(dtype)) {
+        // The loop of complex numbers is NumPy's choice only if it holds the operand; else the real
+        // loop.
+        const ScalarType given = common_type(operands, operation_name(operation));
+        const ScalarType wide = complex_type(dtype);
+        if (is_complex(given) && real_type(wide) == dtype && can_cast(given, wide, Casting::Safe))
+            type = wide;
     }
     const LoopTypes types = loop_of_type(operation, type);
     if (types.out != dtype)

@@ -389,8 +389,10 @@ class GPUArray(
         old, new = self.itemsize, dtype.itemsize
         shape, strides = list(self.shape), list(self.strides)
         if old != new:
-            axis = _axes.last_axis_in_memory(self)
-            if axis is None or strides[axis] != old or shape[axis] * old % new:
+            axis = _axes.last_axis_in_memory(self) if self.size else self.ndim - 1
+            if axis is None or axis < 0 or shape[axis] * old % new:
+                raise ValueError("new type not compatible with array")
+            if strides[axis] != old and shape[axis] != 1 and self.size:
                 raise ValueError("new type not compatible with array")
             shape[axis] = shape[axis] * old // new
             strides[axis] = new
@@ -486,9 +488,9 @@ class GPUArray(
         (4, 2, 3)
         """
         axes = order or (axes,)
-        if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], int)):
-            axes = () if axes[0] is None else tuple(axes[0])
-        return _axes.transpose(self, axes or None)
+        if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)):
+            axes = axes[0]
+        return _axes.transpose(self, axes)
 
     def swapaxes(self, axis1: int, axis2: int) -> GPUArray:
         """View the array with two axes exchanged.

@@ -19,7 +19,7 @@ from pycuda.arrays.registry import public
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
-def _values_for(a, values, casting: str = "unsafe"):
+def values_for(a, values, casting: str = "unsafe"):
     """Values that elements of ``a`` are set to. Numbers and lists become its type as they would one by one."""
     is_number = isinstance(values, np.generic)
     if is_number or not hasattr(values, "dtype") and not holds_arrays(values):
@@ -46,13 +46,17 @@ def put(a, ind, v, mode: str = "raise") -> None:
     array([5, 0, 0, 6], dtype=int32)
     """
     indices = wrapped_indices(as_indices(ind), a.size, mode)._ravel()
-    values = _values_for(a, v)._ravel()
+    values = values_for(a, v)._ravel()
     if indices.size == 0 or values.size == 0:
         return
     if values.size not in (1, indices.size):
         values = values[arange_of(indices.size) % values.size]
     _items.check_bounds(indices, 0, a.size)
     wrapped = UFUNCS["remainder"](indices.astype(np.int64, copy=False), a.size)
+    if (
+        a.ndim == 0
+    ):  # an index of no axes is the whole array, which has no room for several values
+        a = a._view(0, (1,), (a.itemsize,))
     a[unravel_index(wrapped, a.shape)] = values
 
 
@@ -94,7 +98,7 @@ def place(arr, mask, vals) -> None:
     array([1, 7, 8, 7])
     """
     places = flatnonzero(mask)
-    values = _values_for(arr, vals, "safe")._ravel()
+    values = values_for(arr, vals, "safe")._ravel()
     if places.size and not values.size:
         raise ValueError("there are no values to place")
     put(arr, places, values)
@@ -112,7 +116,7 @@ def putmask(a, mask, values) -> None:
     >>> x
     array([1, 8, 7, 8])
     """
-    values = _values_for(a, values, "safe")
+    values = values_for(a, values, "safe")
     mask = as_array(mask)
     if mask.size != a.size:
         raise ValueError(

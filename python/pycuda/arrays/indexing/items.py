@@ -257,8 +257,11 @@ class _AdvancedIndex:
         rest = [n for axis, n in enumerate(self.view.shape) if axis not in used]
         return (*rest[: self.front], *self.shape, *rest[self.front :])
 
-    def _addressed(self, result):
-        """The offsets of all elements, in bytes, as an array that broadcasts to the result."""
+    def _addressed(self):
+        """The offsets of all elements, in bytes, as an array that broadcasts to the result.
+
+        Raises IndexError for an index that is not on its axis, also where another axis has no elements.
+        """
         before = self.front
         after = len(self._result_shape()) - before - len(self.shape)
         offsets, outside = _driver._array_offsets(*self._indexed_axes())
@@ -298,8 +301,8 @@ class _AdvancedIndex:
             self._refuse(
                 _driver._array_gather_indexed(result, self.view, *self._indexed_axes())
             )
-        elif result.size:
-            _driver._array_gather(result, self._base(), self._addressed(result))
+        elif 0 not in self.shape:
+            _driver._array_gather(result, self._base(), self._addressed())
         return result
 
     def put(self, value) -> None:
@@ -311,6 +314,5 @@ class _AdvancedIndex:
         while source.ndim > len(shape) and source.shape[0] == 1:
             source = source[0]
         source = broadcast_to(source, shape)
-        if 0 in shape:
-            return
-        _driver._array_scatter(self._base(), self._addressed(source), source)
+        if 0 not in self.shape:
+            _driver._array_scatter(self._base(), self._addressed(), source)

@@ -7,6 +7,7 @@ import operator
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.creation.ranges import arange_of
+from pycuda.arrays.indexing.assigning import values_for
 from pycuda.arrays.indexing.selecting import nonzero, where
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to
@@ -192,17 +193,22 @@ def fill_diagonal(a, val, wrap: bool = False) -> None:
     """
     if a.ndim < 2:
         raise ValueError("fill_diagonal() wants an array of at least two axes")
-    if wrap:
-        raise TypeError("fill_diagonal() of a GPUArray has no wrap=True")
     if a.ndim > 2 and len(set(a.shape)) != 1:
         raise ValueError(f"all axes must be equally long, not {a.shape}")
-    length = min(a.shape)
-    diagonal = a._view(0, (length,), (sum(a.strides),))
-    values = as_array(val)._ravel()
-    if values.size != 1 and values.size != length:
-        values = values[arange_of(length) % values.size]
-    if length:
-        diagonal._assign(values._reshape(()) if values.size == 1 else values)
+    values = values_for(a, val)._ravel()
+    if not values.size:
+        return
+    first = 0
+    for start in range(0, a.shape[0], a.shape[1] + 1):
+        length = min(a.shape[0] - start, *a.shape[1:])
+        diagonal = a._view(start * a.strides[0], (length,), (sum(a.strides),))
+        if values.size > 1:
+            diagonal._assign(values[(arange_of(length) + first) % values.size])
+        elif length:
+            diagonal._assign(values._reshape(()))
+        first += length
+        if not wrap or a.ndim > 2:
+            break
 
 
 @public()

@@ -238,6 +238,8 @@ def matrix_power(a, n: int):
         result = _driver._array_empty(a.shape, a.dtype, None, "C", type(a)).fill(0)
         result.diagonal(0, -2, -1).fill(1)
         return result
+    if n == 3:  # NumPy's order, which decides where infinities become NaN
+        return matmul(matmul(a, a), a)
     result = None
     while True:
         if n & 1:

@@ -71,7 +71,7 @@ def reduce(ufunc, array, axis=0, dtype=None, out=None, keepdims=False, initial=n
             f"reduction operation '{name}' is not reorderable, so at most one axis may be specified"
         )
     first = _first_value(name, array, axes, kind, initial)
-    mask = mask_of(where)
+    mask = mask_of(where, array.shape)
     if mask is not None and first is None:
         raise ValueError(
             f"reduction operation '{name}' does not have an identity, so to use a where mask one "

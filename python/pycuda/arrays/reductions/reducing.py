@@ -76,12 +76,19 @@ def given(value, otherwise=None):
     return otherwise if value is None or value is np._NoValue else value
 
 
-def mask_of(where):
-    """What limits a reduction: None, or an array of bool."""
+def mask_of(where, shape=None):
+    """What limits a reduction: None, or an array of bool.
+
+    Raises ValueError if the mask does not broadcast to ``shape``, the shape of the array that is reduced.
+    """
     where = given(where, True)
     if where is True:
         return None
     mask = as_array(where)
+    if shape is not None and np.broadcast_shapes(mask.shape, shape) != shape:
+        raise ValueError(
+            f"a mask of shape {mask.shape} cannot be broadcast to shape {shape}"
+        )
     return mask if mask.dtype.kind == "b" else mask != 0
 
 
@@ -101,8 +108,8 @@ def joined(
 
     The first value takes the result's type.
     """
-    a, keepdims, mask = as_array(a), bool(given(keepdims, False)), mask_of(where)
-    initial = given(initial)
+    a, keepdims, initial = as_array(a), bool(given(keepdims, False)), given(initial)
+    mask = mask_of(where, a.shape)
     if dtype is None and ufunc in ("add", "multiply") and isinstance(out, ArrayBase):
         dtype = np.promote_types(out.dtype, a.dtype)  # as numpy does, not 64 bits
     with _Using(stream, allocator):

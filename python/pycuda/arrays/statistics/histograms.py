@@ -6,6 +6,7 @@ one. Weights are added up in an order that depends on the values alone.
 
 from __future__ import annotations
 
+import builtins
 import math
 
 import numpy as np
@@ -151,20 +152,20 @@ def _outer_edges(a, range):
     return first, last
 
 
-def _scott(x):
+def _scott(x, range):
     return (24.0 * math.pi**0.5 / x.size) ** (1 / 3) * float(x.std().get())
 
 
-def _quartiles(x):
+def _quartiles(x, range):
     low, high = percentile(x, [25, 75]).get().tolist()
     return 2 * (high - low) * x.size ** (-1 / 3)
 
 
-def _sturges(x):
+def _sturges(x, range):
     return float(x.ptp().get()) / (math.log2(x.size) + 1)
 
 
-def _doane(x):
+def _doane(x, range):
     sigma = float(x.std().get())
     if x.size <= 2 or sigma <= 0:
         return 0.0
@@ -175,17 +176,35 @@ def _doane(x):
     )
 
 
-def _auto(x):
-    width = _quartiles(x)
-    root = float(x.ptp().get()) / (math.sqrt(x.size))
-    width = max(width, root / 2)
-    return min(width, _sturges(x)) if width else _sturges(x)
+def _square_root(x, range):
+    return float(x.ptp().get()) / math.sqrt(x.size)
+
+
+def _rice(x, range):
+    return float(x.ptp().get()) / (2 * x.size ** (1 / 3))
+
+
+def _stone(x, range):
+    """The width with the least estimated loss by leave-one-out cross-validation (Stone, 1984)."""
+    count, extent = x.size, float(x.ptp().get())
+    if count <= 1 or extent == 0:
+        return 0.0
+
+    def loss(bins: int) -> float:
+        shares = histogram(x, bins, range)[0].get() / count
+        return (2 - (count + 1) * float(shares @ shares)) * bins / extent
+
+    return extent / min(builtins.range(1, max(100, int(count**0.5)) + 1), key=loss)
+
+
+def _auto(x, range):
+    width = max(_quartiles(x, range), _square_root(x, range) / 2)
+    return min(width, _sturges(x, range))
 
 
 _WIDTHS = {
     "auto": _auto, "fd": _quartiles, "scott": _scott, "sturges": _sturges, "doane": _doane,
-    "sqrt": lambda x: float(x.ptp().get()) / math.sqrt(x.size),
-    "rice": lambda x: float(x.ptp().get()) / (2 * x.size ** (1 / 3)),
+    "sqrt": _square_root, "rice": _rice, "stone": _stone,
 }  # fmt: skip
 
 
@@ -200,10 +219,13 @@ def _estimated_count(a, name, first, last, range, weights) -> int:
         a = a[(a >= first) & (a <= last)]
     if a.size == 0:
         return 1
-    width = _WIDTHS[name](a.astype(np.float64) if a.dtype.kind in "biu" else a)
-    if a.dtype.kind in "iu" and width < 1:
-        width = 1
-    return math.ceil((float(last) - float(first)) / width) if width else 1
+    values = a.astype(np.float64) if a.dtype.kind in "biu" else a
+    width = _WIDTHS[name](values, (float(first), float(last)))
+    if not width:  # for example because the quartiles are equal
+        return 1
+    if a.dtype.kind in "iu":
+        width = max(width, 1)
+    return math.ceil((float(last) - float(first)) / width)
 
 
 def _edges(a, bins, range, weights):
@@ -226,7 +248,12 @@ def _edges(a, bins, range, weights):
     kind = np.result_type(first, last, a.dtype)
     if kind.kind in "iu":
         kind = np.result_type(kind, float)
-    return np.linspace(first, last, count + 1, dtype=kind), True
+    edges = np.linspace(first, last, count + 1, dtype=kind)
+    if (edges[:-1] >= edges[1:]).any():
+        raise ValueError(
+            f"Too many bins for data range. Cannot create {count} finite-sized bins."
+        )
+    return edges, True
 
 
 def _values_and_weights(a, weights):
@@ -258,7 +285,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     """Count how many elements are in each bin.
 
     bins: the number of bins, their edges, or the name of a rule: "auto", "fd", "scott", "sturges", "doane",
-        "sqrt", "rice".
+        "sqrt", "rice", "stone".
     range: the lowest and the highest edge, by default the smallest and the largest element.
     density: True scales the counts so that the integral is 1.
     weights: a number for each element, which is added up in the place of 1.

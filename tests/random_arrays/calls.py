@@ -108,7 +108,7 @@ copyto | !x operand casting?=casting where?=mask
 fill_diagonal | !x number wrap?=flag
 extract | mask x
 compress | conditions x axis?=axis out?
-choose | picks choices mode?=index_mode out?
+choose | picks choices mode?=index_mode
 select | condition_list choice_list default?=number
 where | mask x operand
 searchsorted | sorted x:iuf side?=side

@@ -47,6 +47,8 @@ def put(a, ind, v, mode: str = "raise") -> None:
     """
     indices = wrapped_indices(as_indices(ind), a.size, mode)._ravel()
     values = values_for(a, v)._ravel()
+    if indices.size and not a.size:
+        raise IndexError("there is nothing to put values into: the array is empty")
     if indices.size == 0 or values.size == 0:
         return
     if values.size not in (1, indices.size):

@@ -55,12 +55,12 @@ def _flattened(a, axis):
 
 def _between(low, high, share):
     """As numpy's: from the nearer end, so that the ends are met exactly."""
+    # Exactly at an element, whatever the next one is: it may be infinite.
+    if not isinstance(share, ArrayBase) and share == 0:
+        return low
     step = high - low
     near_low, near_high = low + step * share, high - step * (1 - share)
-    # Exactly at an element, whatever the next one is: it may be infinite.
     if not isinstance(share, ArrayBase):
-        if share == 0:
-            return low
         return where(low == high, low, near_high if share >= 0.5 else near_low)
     result = where(share >= 0.5, near_high, near_low)
     return where((low == high) | (share == 0), low, result)
@@ -76,40 +76,40 @@ def _checked(a, q, method, weights, scale: int = 1):
         )
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    if a.dtype.kind == "b" and method not in _DISCRETE:
+    kind = _kind(a, q, method, scale)
+    if a.dtype.kind == "b" and kind.kind != "b":
         raise TypeError(
             f"bool has no quantiles of method {method!r}, which lie between elements: convert the array first"
         )
-    share = _type_of_share(q)
     q = np.asarray(q.get() if isinstance(q, ArrayBase) else q, np.float64)
     if not ((q >= 0) & (q <= scale)).all():
         what = "Quantiles" if scale == 1 else "Percentiles"
         raise ValueError(f"{what} must be in the range [0, {scale}]")
-    return a, (q / scale, share)
+    return a, (q / scale, kind)
 
 
-def _kind(a, method, share):
-    """The type of the result. ``share``: the type of the shares, or None of a Python number, which has no say."""
+def _kind(a, q, method, scale):
+    """The type of the result: NumPy's, which depends on the type of the shares ``q``."""
     if method in _DISCRETE:
         return a.dtype
-    if a.dtype.kind not in "fV":
-        return np.dtype(np.float64)
-    return a.dtype if share is None else np.promote_types(a.dtype, share)
-
-
-def _type_of_share(q):
-    """The type of shares as they were given; None of a Python number."""
-    if isinstance(q, (int, float)) and not isinstance(q, np.generic):
-        return None
-    kind = q.dtype if hasattr(q, "dtype") else np.asarray(q).dtype
-    return kind if kind.kind == "f" else np.dtype(np.float64)
+    is_python = isinstance(q, (int, float)) and not isinstance(q, np.generic)
+    if is_python and a.dtype.kind in "fV":
+        return a.dtype
+    share = q.dtype if hasattr(q, "dtype") else np.asarray(q).dtype
+    if share.kind == "f":
+        return np.promote_types(a.dtype, share)
+    if method == "linear" and scale == 1:  # the shares 0 and 1 are elements
+        return a.dtype
+    return np.promote_types(a.dtype, np.float64)
 
 
 def _quantile(a, q, axis, method, keepdims, out, by_row):
-    """``by_row``: NaN is left out, so that each row has its own number of elements. ``q``: the shares, and their type."""
-    q, share = q
+    """``by_row``: NaN is left out, so that each row has its own number of elements.
+
+    ``q``: the shares, and the type of the result.
+    """
+    q, kind = q
     rows, wide = _flattened(a, axis)
-    kind = _kind(a, method, share)
     n = rows.shape[-1]
     if a.size == 0 and by_row:  # as numpy, whatever the method is
         shape = (*q.shape, *(wide if keepdims else rows.shape[:-1]))
@@ -192,7 +192,9 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
     keepdims: whether reduced axes stay, with extent 1.
     weights: None. Weights raise TypeError.
 
-    The axes of ``q`` come first in the result. NaN if an element is NaN.
+    The axes of ``q`` come first in the result. NaN if an element is NaN. The type of the result is NumPy's: that of
+    the elements if ``q`` is a Python number and they are floats, if ``q`` is of integers and the method "linear", and
+    for methods that choose an element; else the common type of the elements and ``q``, at least a float.
 
     >>> gpuarray.quantile(gpuarray.array([1.0, 2.0, 3.0]), 0.25)
     array(1.5)
@@ -275,5 +277,5 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     a = as_array(a)
     if a.dtype.kind != "f":
         return median(a, axis, out, keepdims=keepdims)
-    half = (np.asarray(0.5), None)
+    half = (np.asarray(0.5), a.dtype)
     return _quantile(a, half, axis, "midpoint", keepdims, out, by_row=True)

@@ -13,7 +13,10 @@ import re
 import numpy as np
 
 from pycuda._c_types import dtype_to_ctype
-from pycuda.compiler import SourceModule
+
+TYPE_CHECKING = False  # type checkers take it as True
+if TYPE_CHECKING:
+    from pycuda.compiler import SourceModule
 
 # Not pathlib: it takes a tenth of the time that importing arrays takes.
 _FOLDER = os.path.join(os.path.dirname(__file__), "_device")
@@ -55,6 +58,10 @@ def load(name: str, **definitions) -> SourceModule:
     A kernel that a macro declares takes numbers of NumPy's types, whose sizes are checked. The parameters
     of others are read from the text.
     """
+    from pycuda.compiler import (
+        SourceModule,  # only now: arrays load this module, and few call it
+    )
+
     types = [value for value in definitions.values() if isinstance(value, np.dtype)]
     lines = []
     if any(dtype.kind == "c" for dtype in types):

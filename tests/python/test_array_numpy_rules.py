@@ -88,6 +88,9 @@ i4 | X[0] = 1e10
    | r = M[const([], 'i8', (0, 1)), [[9]]]
 u1 | X[...] = -1
    | r = E - 1000
+   | r = np.insert(X, 0, np.float32(-2))
+   | r = np.select([X > 3], [X], -1)
+   | r = np.select([X > 3], [np.uint8(7)], 300)
 f4 | r = np.full_like(X, 1j)
 c8 | X[0] = 1j
 """
@@ -233,6 +236,10 @@ f4 | r = np.squeeze(Z, 0)
    | r = np.correlate(M, M)
    | r = np.convolve(X, M)
    | r = np.transpose(M, ())
+   | r = np.unravel_index(const([3], 'i8', (1,)), 7)
+   | r = np.unravel_index(const([0], 'i8', (1,)), ())
+   | r = np.unravel_index(const([[], []], 'u1', (2, 0)), ())
+   | r = np.ravel_multi_index((const([3], 'i8', (1,)),), 7)
    | r = M.transpose(())
    | r = M.transpose(None)
    | r = np.permute_dims(M, axes=[])
@@ -301,6 +308,8 @@ i4 | r = np.histogram(X % 2, bins='fd', range=(0, 3))
 u1 | r = np.quantile(X, np.float32(0.5))
    | r = np.percentile(X, np.float16(50))
    | r = np.quantile(X, np.float16(0.5), method='lower')
+   | r = np.average(X + 200, weights=X + 200)
+   | r = np.average(M + 200, axis=1, weights=M[0] + 200, returned=True)
    | r = np.isclose(X, -1)
    | r = X % const([255] * 12, 'u1', (12,))
 ?  | X[0] = 1j

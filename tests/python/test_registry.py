@@ -19,11 +19,28 @@ NEWER = {"matvec", "vecmat", "unstack", "cumulative_sum", "cumulative_prod"}
 GONE = {"row_stack"}  # from NumPy 2.5
 
 
-def test_importing_gpuarray_completes_the_registry():
+def test_importing_the_public_modules_completes_the_registry():
     before = len(registry.ENTRIES)
     for module in pkgutil.walk_packages(arrays.__path__, "pycuda.arrays."):
         importlib.import_module(module.name)
     assert len(registry.ENTRIES) == before > 300
+
+
+def test_importing_gpuarray_alone_completes_its_own_functions(run_program):
+    """Linear algebra and transforms take milliseconds to load, so gpuarray does not import them."""
+    done = run_program(
+        """
+        import sys
+        from pycuda import gpuarray
+        from pycuda.arrays import registry
+        slow = {"pycuda.arrays.linalg.factoring", "pycuda.arrays.fourier.functions", "pycuda.compiler"}
+        assert not slow & set(sys.modules), slow & set(sys.modules)
+        before = set(registry.module_functions(""))
+        from pycuda.arrays.protocols import all_functions
+        assert set(registry.module_functions("")) == before
+        """
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("where", ["module", "numpy", "array_api"])

@@ -70,6 +70,12 @@ def select(condlist, choicelist, default=0):
     types = [getattr(one, "dtype", one) for one in choices]
     shape = np.broadcast_shapes(*(one.shape for one in (*conditions, *arrays)))
     result = empty(shape, np.result_type(*types))
+    choices = [  # numbers are cast as arrays are: -1 becomes 255 among elements of uint8
+        one
+        if isinstance(one, _driver.ArrayBase)
+        else np.asarray(one).astype(result.dtype)[()]
+        for one in choices
+    ]
     copyto(result, choices.pop(), "unsafe")
     for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
         copyto(result, choice, "unsafe", condition)

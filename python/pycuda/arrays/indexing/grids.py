@@ -45,16 +45,19 @@ def ix_(*args) -> tuple:
 def unravel_index(indices, shape, order: str = "C") -> tuple:
     """Convert flat indices to a tuple of indices, one array for each axis.
 
-    shape: the extents of the array that the indices are of.
+    shape: the extents of the array that the indices are of; an int for a vector.
     order: "C" or "F", the order of the flat array.
 
-    Raises ValueError for an index outside.
+    Raises ValueError for an index outside, and for an array of indices of an array without axes.
 
     >>> gpuarray.unravel_index(gpuarray.array([1, 5]), (2, 3))
     (array([0, 1]), array([1, 2]))
     """
     rest = as_indices(indices).astype(np.int64, copy=False)
+    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     size = math.prod(shape)
+    if not shape and rest.ndim:
+        raise ValueError("an array without axes has one element, and no indices")
     if rest.size:
         low, high = int(rest.min()), int(rest.max())
         if low < 0 or high >= size:
@@ -78,6 +81,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C"):
     >>> gpuarray.ravel_multi_index((gpuarray.array([0, 1]), gpuarray.array([1, 2])), (2, 3))
     array([1, 5])
     """
+    dims = (dims,) if isinstance(dims, (int, np.integer)) else tuple(dims)
     modes = (mode,) * len(dims) if isinstance(mode, str) else mode
     total, step = None, 1
     rows = list(zip(multi_index, dims, modes, strict=True))

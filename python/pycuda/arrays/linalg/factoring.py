@@ -8,13 +8,12 @@ rest is products of matrices.
 from __future__ import annotations
 
 import math
-import operator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pycuda import _device_code, _driver
+from pycuda import _device_code
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
@@ -26,7 +25,7 @@ from pycuda.arrays.interop import host as _host
 from pycuda.arrays.linalg import lapack as _lapack
 from pycuda.arrays.linalg import small as _small
 from pycuda.arrays.linalg.lapack import stacked
-from pycuda.arrays.linalg.products import matmul
+from pycuda.arrays.linalg.products import check_matrices, check_square, matmul
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
@@ -54,19 +53,6 @@ def inexact(*arrays) -> np.dtype:
     return np.result_type(
         *(np.float64 if one.dtype.kind in "biu" else one.dtype for one in arrays)
     )
-
-
-def check_matrices(a) -> None:
-    if a.ndim < 2:
-        raise LinAlgError(
-            f"{a.ndim}-dimensional array given. Array must be at least two-dimensional"
-        )
-
-
-def check_square(a) -> None:
-    check_matrices(a)
-    if a.shape[-1] != a.shape[-2]:
-        raise LinAlgError("Last 2 dimensions of the array must be square")
 
 
 def largest(a):
@@ -215,39 +201,6 @@ def inv(a):
         return result
     factors = _factors(a, kind)
     return factors.checked(factors.inverse())._reshape(a.shape)
-
-
-@public(numpy=False)
-@public("linalg")
-def matrix_power(a, n: int):
-    """Raise square matrices (..., n, n) to an integer power, by repeated squaring.
-
-    n: the power; the inverse is taken for a negative one.
-
-    Raises LinAlgError for matrices that are not square, and for a singular one with a negative power.
-
-    >>> gpuarray.matrix_power(gpuarray.array([[1, 1], [0, 1]]), 3)
-    array([[1, 3],
-           [0, 1]])
-    """
-    n, a = operator.index(n), as_array(a)
-    check_square(a)
-    if n < 0:
-        n, a = -n, inv(a)
-    if n == 0:
-        result = _driver._array_empty(a.shape, a.dtype, None, "C", type(a)).fill(0)
-        result.diagonal(0, -2, -1).fill(1)
-        return result
-    if n == 3:  # NumPy's order, which decides where infinities become NaN
-        return matmul(matmul(a, a), a)
-    result = None
-    while True:
-        if n & 1:
-            result = a if result is None else matmul(result, a)
-        n >>= 1
-        if n == 0:
-            return result.copy() if result is a else result
-        a = matmul(a, a)
 
 
 @public("linalg")

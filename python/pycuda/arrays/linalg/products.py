@@ -12,6 +12,7 @@ import operator
 from collections import Counter
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
@@ -179,6 +180,56 @@ def vecmat(x1, x2, /, out=None):
             f"vecmat() wants a vector and a matrix, not shapes {a.shape} and {b.shape}"
         )
     return _finish(_product(a.conj()[..., None, :], b)[..., 0, :], out)
+
+
+def check_matrices(a) -> None:
+    if a.ndim < 2:
+        raise LinAlgError(
+            f"{a.ndim}-dimensional array given. Array must be at least two-dimensional"
+        )
+
+
+def check_square(a) -> None:
+    check_matrices(a)
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+
+
+@public(numpy=False)
+@public("linalg")
+def matrix_power(a, n: int):
+    """Raise square matrices (..., n, n) to an integer power, by repeated squaring.
+
+    n: the power; the inverse is taken for a negative one.
+
+    Raises LinAlgError for matrices that are not square, and for a singular one with a negative power.
+
+    >>> gpuarray.matrix_power(gpuarray.array([[1, 1], [0, 1]]), 3)
+    array([[1, 3],
+           [0, 1]])
+    """
+    n, a = operator.index(n), as_array(a)
+    check_square(a)
+    if n < 0:
+        from pycuda.arrays.linalg.factoring import (
+            inv,  # only now: it takes a millisecond to load
+        )
+
+        n, a = -n, inv(a)
+    if n == 0:
+        result = _driver._array_empty(a.shape, a.dtype, None, "C", type(a)).fill(0)
+        result.diagonal(0, -2, -1).fill(1)
+        return result
+    if n == 3:  # NumPy's order, which decides where infinities become NaN
+        return matmul(matmul(a, a), a)
+    result = None
+    while True:
+        if n & 1:
+            result = a if result is None else matmul(result, a)
+        n >>= 1
+        if n == 0:
+            return result.copy() if result is a else result
+        a = matmul(a, a)
 
 
 def _moved_last(a, axis):

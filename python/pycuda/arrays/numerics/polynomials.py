@@ -10,10 +10,7 @@ from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import nonzero
-from pycuda.arrays.linalg.eigen import eigvals
-from pycuda.arrays.linalg.factoring import inv
 from pycuda.arrays.linalg.products import matmul
-from pycuda.arrays.linalg.spectral import lstsq
 from pycuda.arrays.linalg.vectors import outer
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes.joining import concatenate
@@ -33,6 +30,8 @@ def roots(p):
     >>> gpuarray.sort(gpuarray.roots(gpuarray.array([1.0, -3.0, 2.0]))).get().round(6)
     array([1., 2.])
     """
+    from pycuda.arrays.linalg.eigen import eigvals  # only now: slow to load
+
     p = as_array(p)
     p = p._reshape(1) if p.ndim == 0 else p
     if p.ndim != 1:
@@ -73,6 +72,9 @@ def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False):
     >>> gpuarray.polyfit(x, 3 * x + 1, 1).get().round(6)
     array([3., 1.])
     """
+    from pycuda.arrays.linalg.factoring import inv  # only now: slow to load
+    from pycuda.arrays.linalg.spectral import lstsq
+
     order = int(deg) + 1
     x, y = as_array(x) + 0.0, as_array(y) + 0.0
     _check_points(x, y, order)

@@ -6,12 +6,14 @@ import functools
 
 from pycuda.arrays import registry
 from pycuda.arrays.own_device import on_own_device
-from pycuda.arrays.protocols import all_functions as _all_functions  # noqa: F401
+from pycuda.arrays.protocols import main_functions as _main_functions  # noqa: F401
 
 
 @functools.cache
 def functions() -> dict:
-    """Our function for each of NumPy's. Made at the first call, because numpy.fft is slow to import."""
+    """Our function for each of NumPy's. Made at the first call: linear algebra and transforms are slow to load."""
+    from pycuda.arrays.protocols import all_functions  # noqa: F401
+
     return registry.numpy_functions()
 
 

@@ -193,7 +193,8 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     total = weights.sum(axis, kind, None, keepdims)
     if bool((total == 0).any()):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    result = (a * weights).sum(axis, kind, None, keepdims) / total
+    products = UFUNCS["multiply"](a, weights, dtype=kind)
+    result = products.sum(axis, kind, None, keepdims) / total
     return (result, total) if returned else result
 
 

@@ -151,7 +151,7 @@ def insert(arr, obj, values, axis=None):
         array, axis = array._ravel(), 0
     axis = _axes.normalize_axis(axis, array.ndim)
     extent = array.shape[axis]
-    if isinstance(values, (int, float, complex)):
+    if isinstance(values, (int, float, complex, np.generic)):
         values = np.asarray(values, array.dtype)  # complex numbers become no real ones
     values = as_array(values).astype(array.dtype, copy=False)
     places = _on_host(obj)

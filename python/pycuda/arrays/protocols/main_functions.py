@@ -1,0 +1,29 @@
+"""The modules that declare the functions of pycuda.gpuarray, imported so that the registry has these.
+
+What pycuda.linalg and pycuda.fft have beyond them is in all_functions.py, which is loaded when it is needed.
+"""
+
+# ruff: noqa: F401
+
+from __future__ import annotations
+
+from pycuda.arrays.creation import conversion, filled, ranges
+from pycuda.arrays.elementwise import comparing, elementwise
+from pycuda.arrays.indexing import assigning, choosing, grids, selecting, triangles
+from pycuda.arrays.interop import files
+from pycuda.arrays.linalg import products, vectors
+from pycuda.arrays.numerics import differences, polynomials
+from pycuda.arrays.protocols import array_api_functions, pycuda_functions
+from pycuda.arrays.reductions import means, reductions, scans, without_nan
+from pycuda.arrays.shapes import (
+    applying,
+    joining,
+    padding,
+    queries,
+    repeating,
+    splitting,
+    views,
+)
+from pycuda.arrays.sorting import sets, sorting, unique
+from pycuda.arrays.statistics import correlation, histograms, quantiles
+from pycuda.arrays.ufuncs import universal_functions

@@ -255,7 +255,7 @@ logical_or: _UniversalFunction
 logical_xor: _UniversalFunction
 from pycuda.arrays.creation.ranges import logspace as logspace
 from pycuda.arrays.linalg.products import matmul as matmul
-from pycuda.arrays.linalg.factoring import matrix_power as matrix_power
+from pycuda.arrays.linalg.products import matrix_power as matrix_power
 from pycuda.arrays.shapes.views import matrix_transpose as matrix_transpose
 from pycuda.arrays.linalg.products import matvec as matvec
 

@@ -41,7 +41,7 @@ from pycuda.arrays.linalg.factoring import inv as inv
 from pycuda.arrays.linalg.spectral import lstsq as lstsq
 from pycuda.arrays.linalg.products import matmul as matmul
 from pycuda.arrays.linalg.norms import matrix_norm as matrix_norm
-from pycuda.arrays.linalg.factoring import matrix_power as matrix_power
+from pycuda.arrays.linalg.products import matrix_power as matrix_power
 from pycuda.arrays.linalg.spectral import matrix_rank as matrix_rank
 from pycuda.arrays.shapes.views import matrix_transpose as matrix_transpose
 from pycuda.arrays.statistics.correlation import multi_dot as multi_dot
@@ -71,10 +71,10 @@ __all__ = [
     "matrix_transpose",
     "matmul",
     "vecdot",
+    "matrix_power",
     "tensordot",
     "solve",
     "inv",
-    "matrix_power",
     "det",
     "slogdet",
     "cholesky",

@@ -61,6 +61,11 @@ i4 | X[0] = 1e10
    | np.put_along_axis(M, const([[1, 2]], 'i8', (1, 2)), 1, None)
    | np.copyto(X, 1.5)
    | np.copyto(X, 2**40)
+   | np.copyto(X, 1, casting='no')
+   | np.copyto(X, True, casting='no')
+   | E[...] = 2**40
+   | X[4:2] = 1j
+   | E[...] = np.nan
    | np.copyto(X, view(b0, 4, (1, 1), (1, 1)), where=X > 3)
    | r = np.full_like(X, 1.5)
    | r = np.insert(X, 0, 1j)
@@ -92,7 +97,12 @@ u1 | X[...] = -1
    | r = np.select([X > 3], [X], -1)
    | r = np.select([X > 3], [np.uint8(7)], 300)
 f4 | r = np.full_like(X, 1j)
+   | np.copyto(X, 1.5, casting='no')
+   | np.copyto(X, 1, casting='safe')
+   | np.copyto(X, 1j, casting='same_kind')
+u2 | X[4:2] = -1
 c8 | X[0] = 1j
+   | np.copyto(X, 1.5, casting='no')
 """
 
 
@@ -225,6 +235,8 @@ f4 | r = np.squeeze(Z, 0)
    | r = np.max(Z, axis=1)
    | r = np.mean(Z, axis=0)
    | r = np.apply_over_axes(np.sum, Z, 0)
+   | r = np.apply_over_axes(np.sum, M, (0, -1, 1, 0))
+   | r = np.apply_over_axes(np.sum, M, 2)
    | r = np.cumulative_sum(Z)
    | r = np.swapaxes(M, 0, 5)
    | r = M.swapaxes(0, 5)

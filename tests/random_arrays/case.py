@@ -231,6 +231,9 @@ MEANT = [
     (r"initial=np\.int.*out=", "r is$", "the first value has the type of the array"),
     (r"where=False", r"(r|b\d) is$", "NumPy writes a cast mask into out"),
     (r"fftshift", "does not raise", "of no axes"),
+    (r"^a\d+\[a\d+\] = ", "requires a 0 or 1-dimensional input", "one element is a number, whatever its axes"),
+    (r"repeat", "repeats must not be negative", "also for no elements"),
+    (r"(mean|var|std)\(.*out=", "r is$", "NumPy casts the sum to the type of out before it divides"),
     (r"power.*np\.float\d+\(0\.5\)", r"(r|b\d) is$", "power() by 0.5 is C's pow(), NumPy 2.4's is sqrt()"),
     (r"\.flat\[", "Error setting single item", "as other assignments"),
 ]  # fmt: skip
@@ -287,7 +290,7 @@ def _is_undefined(lines) -> bool:
         return True
     if re.search(r"reciprocal|divide\.", statement) and any(one.dtype.kind in "biu" and not one.all() for one in bases):  # fmt: skip
         return True
-    if re.search(r"\d\.\d|\de\d|\dj|float|complex", statement):
+    if re.search(r"\d\.\d|\de\d|\dj|float|complex|'[fc]\d", statement):
         kinds.add("f")
     if "i" in kinds and re.search("'u8'|uint64", "".join(lines)):
         kinds.add("f")  # their common type is float64
@@ -297,7 +300,9 @@ def _is_undefined(lines) -> bool:
         return True
     if re.search(r"\.at\(", statement) and kinds & set("fc") and kinds & set("u"):
         return True
-    if wild and re.search(r"lcm|gcd|isclose|allclose|round\(.*-\d", statement):
+    if wild and re.search(
+        r"lcm|gcd|isclose|allclose|round\(.*-\d|percentile|quantile|median", statement
+    ):
         return True
     if wild and "c" in kinds and re.search(r"dot|inner|outer|mul|kron|@|einsum|\*", statement):  # fmt: skip
         return True

@@ -521,8 +521,13 @@ void assign(const Array &to, const Operand &from, Casting casting, StreamRef str
     else if (!from.array().layout().same_shape(to.layout()))
         return assign(to, from.array().view(from.array().layout().assigned_to(to.shape())), casting,
                       stream);
-    if (to.size() == 0)
+    if (to.size() == 0) {
+        std::array<std::byte, 16>
+            element; // a number that does not fit is an error for no elements, too
+        if (!is_array && !to.dtype().is_opaque())
+            from.scalar().write(to.scalar_type(), element.data());
         return;
+    }
     if (is_array && is_plain_copy(to, from.array())) {
         StreamUse use(stream);
         return copy_on_device_async(use.address(to), use.address(from.array()), to.bytes(),

@@ -150,12 +150,11 @@ def copyto(dst, src, casting: str = "same_kind", where=True) -> None:
     if not is_number:
         src = as_array(src)
     kind = np.asarray(src).dtype if is_number else src.dtype
-    # A Python int has the array's type where it is an integer.
-    is_weak = type(src) is int and dst.dtype.kind in "iu"
+    is_weak = type(src) in (int, float, complex) and _takes_weak(dst.dtype, src)
     if not is_weak and not np.can_cast(kind, dst.dtype, casting):
         raise TypeError(f"{kind} cannot be cast to {dst.dtype} by the rule {casting!r}")
     if is_number:
-        src = dst.dtype.type(src) if is_weak else np.asarray(src).astype(dst.dtype)[()]
+        src = np.asarray(src, dst.dtype if is_weak else None).astype(dst.dtype)[()]
     if where is True:
         _driver._array_assign(dst, src)
         return
@@ -163,6 +162,11 @@ def copyto(dst, src, casting: str = "same_kind", where=True) -> None:
         while src.ndim > dst.ndim and src.shape[0] == 1:
             src = src[0]
     _driver._array_apply("copy", src, out=dst, where=_as_mask(where), casting="unsafe")
+
+
+def _takes_weak(dtype, number) -> bool:
+    """Whether a Python number has the type ``dtype`` beside an array of it, by NEP 50."""
+    return dtype.kind in "iufc" and np.result_type(dtype, number) == dtype
 
 
 def _as_mask(mask):

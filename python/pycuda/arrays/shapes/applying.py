@@ -9,7 +9,6 @@ import numpy as np
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
-from pycuda.arrays.shapes.axes import normalize_axes
 from pycuda.arrays.shapes.joining import stack
 from pycuda.arrays.shapes.views import moveaxis
 
@@ -45,15 +44,17 @@ def apply_over_axes(func, a, axes):
     """Apply a reduction over one axis after the other; reduced axes stay, with extent 1.
 
     func: called as ``func(array, axis)``.
-    axes: an int or several.
+    axes: an int or several, which may repeat; None for all axes.
 
     >>> gpuarray.apply_over_axes(np.sum, gpuarray.array([[1, 2], [3, 4]]), (0, 1))
     array([[10]])
     """
     array = as_array(a)
     # As in numpy, a reduction may be over axis 0 of an array without axes.
-    axes = normalize_axes(axes, array.ndim) if array.ndim else np.atleast_1d(axes)
-    for axis in axes:
+    if axes is None:
+        axes = range(array.ndim)
+    for axis in np.atleast_1d(axes).tolist():
+        axis = _axes.normalize_axis(axis, array.ndim) if array.ndim else axis
         result = func(array, axis)
         if result.ndim != array.ndim:
             shape = [1 if i == axis else n for i, n in enumerate(array.shape)]

@@ -196,8 +196,9 @@ class ScalarArg(Argument):
         return f"{dtype_to_ctype(self.dtype)} {self.name}"
 
 
-_QUALIFIERS = re.compile(r"\b(const|volatile|restrict|__restrict__|__restrict)\b")
-_DECLARATION = re.compile(
+# Texts, which `re` compiles at the first use and keeps: few programs declare arguments.
+_QUALIFIERS = r"\b(const|volatile|restrict|__restrict__|__restrict)\b"
+_DECLARATION = (
     r"^(?P<type>.*?)(?P<pointer>[*\s]*)(?P<name>\w+)\s*(?P<array>(\[\w*\]\s*)*)$"
 )
 
@@ -222,8 +223,8 @@ def split_declaration(c_arg: str) -> tuple[str, str, bool]:
     >>> split_declaration("const float *x")
     ('float', 'x', True)
     """
-    text = " ".join(_QUALIFIERS.sub(" ", c_arg).split())
-    match = _DECLARATION.match(text)
+    text = " ".join(re.sub(_QUALIFIERS, " ", c_arg).split())
+    match = re.match(_DECLARATION, text)
     if match is None or not match["type"].strip():
         raise ValueError(
             f"cannot read the argument {c_arg!r}: expected a type and a name"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Not pathlib: it takes a tenth of the time that importing arrays takes.
 _FOLDER = os.path.join(os.path.dirname(__file__), "_device")
-_INCLUDE = re.compile(r'^#include "(\w+\.cuh)"\n', re.M)
+_INCLUDE = r'(?m)^#include "(\w+\.cuh)"\n'
 
 
 @functools.cache
@@ -34,7 +34,7 @@ def _text(name: str) -> str:
         seen.add(file)
         with open(os.path.join(_FOLDER, file), encoding="utf-8") as source:
             text = source.read().replace("#pragma once\n", "")
-        return _INCLUDE.sub(lambda found: expand(found[1]), text)
+        return re.sub(_INCLUDE, lambda found: expand(found[1]), text)
 
     return expand(name)
 

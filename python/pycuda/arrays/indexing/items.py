@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -154,10 +153,11 @@ def check_bounds(array, axis: int, extent: int) -> None:
         )
 
 
-class _NewAxis(NamedTuple):
+class _NewAxis:
     """A mask without axes: it chooses all of the array along a new axis, or nothing."""
 
-    places: ArrayBase  # one zero, or none
+    def __init__(self, places: ArrayBase) -> None:
+        self.places = places  # one zero, or none
 
 
 def _fits(mask, extents) -> bool:

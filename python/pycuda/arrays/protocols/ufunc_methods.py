@@ -131,10 +131,17 @@ def _fold_axes(ufunc, array, axes, first, mask):
         neutral = _IDENTITY.get(ufunc.__name__, first)
         neutral = np.asarray(neutral).astype(array.dtype)[()]
         array = _driver._array_apply("where", mask, array, neutral)
+    axes = tuple(axes)
     for axis in sorted(axes, reverse=True):
         array = _fold(ufunc, array, axis)
     # One element alone is no result yet: gcd() of it is its magnitude. And it is a view.
-    return array.copy() if first is None else ufunc(first, array)
+    if first is None:
+        return array.copy()
+    result = ufunc(first, array)
+    if mask is None or ufunc.__name__ not in ("hypot", "gcd", "lcm"):
+        return result
+    # These give a magnitude. Without an element, the result is the first value with its sign.
+    return _driver._array_apply("where", _reductions.any(mask, axes), result, first)
 
 
 def _fold_in_order(ufunc, array, axis: int, first, mask):

@@ -935,28 +935,63 @@ class Device:
     @staticmethod
     def count() -> int:
         """
-        The number of devices. CUDA_VISIBLE_DEVICES hides devices; SOFTCUDA_DEVICES sets the number of softcuda's.
+        Return the number of devices.
+
+        CUDA_VISIBLE_DEVICES hides devices. SOFTCUDA_DEVICES sets the number of softcuda's devices, 1 by default. Raises
+        LogicError before init().
+
+        >>> [cuda.Device(i).handle for i in range(cuda.Device.count())][0]
+        0
         """
 
     def name(self) -> str:
-        """The device's name, such as "NVIDIA H200"."""
+        """
+        Return the device's name, such as "NVIDIA H200".
+
+        A device of softcuda has the name of the CPU: "softcuda (AMD EPYC)".
+        """
 
     def pci_bus_id(self) -> str:
         """
-        The device's place on the PCI bus: "domain:bus:device.function", such as "0000:01:00.0".
+        Return the device's place on the PCI bus: "domain:bus:device.function", such as "0000:01:00.0".
+
+        Device() takes this text in the place of the ordinal. The place names the device in all processes of a machine; an
+        ordinal depends on CUDA_VISIBLE_DEVICES.
+
+        >>> device = cuda.Device(0)
+        >>> cuda.Device(device.pci_bus_id()) == device
+        True
         """
 
     def uuid(self) -> bytes:
-        """The 16 bytes that identify this device on all machines."""
+        """
+        Return the 16 bytes that identify the device, as bytes.
+
+        No two GPUs have the same bytes. CUDA_VISIBLE_DEVICES and nvidia-smi write them as "GPU-" and hexadecimal digits.
+
+        >>> len(cuda.Device(0).uuid())
+        16
+        """
 
     def compute_capability(self) -> tuple[int, int]:
         """
-        The compute capability, (major, minor). Kernels are compiled for ``sm_<major><minor>``.
+        Return the compute capability: (major, minor).
+
+        The compiler makes code for ``sm_<major><minor>`` unless a program asks for another architecture. Tuples compare in
+        the order of the versions.
+
+        >>> cuda.Device(0).compute_capability() >= (7, 5)
+        True
         """
 
     def total_memory(self) -> int:
         """
-        The size of the device's memory in bytes. mem_get_info() has the free bytes.
+        Return the size of the device's memory in bytes.
+
+        mem_get_info() returns the free bytes of the current context's device.
+
+        >>> cuda.Device(0).total_memory() == cuda.mem_get_info()[1]
+        True
         """
 
     def get_attribute(self, attr: int) -> int:
@@ -972,7 +1007,16 @@ class Device:
         """
 
     def get_attributes(self) -> dict[device_attribute, int]:
-        """All attributes that the driver knows, by member of device_attribute."""
+        """
+        Return all attributes that the driver knows: a dict with members of device_attribute as keys.
+
+        The values are ints, and the value of COMPUTE_MODE is a member of compute_mode. An attribute that is newer than the
+        driver is missing. Each attribute is also an attribute of the Device, in lower case: ``device.warp_size``.
+
+        >>> attributes = cuda.Device(0).get_attributes()
+        >>> attributes[cuda.device_attribute.WARP_SIZE] == cuda.Device(0).warp_size == 32
+        True
+        """
 
     def __getattr__(self, name: str) -> int: ...
     def make_context(self, flags: int = 0) -> Context:
@@ -1011,9 +1055,20 @@ class Device:
 
 class Context:
     """
-    What a program does on one device lives in a context.
+    The owner of memory, modules, streams and events on one device. A process has one primary context for each device.
 
-    Called of the class, methods act on the current context: ``Context.synchronize()``.
+    Each thread has a stack of contexts, and the top of the stack is the current context: calls without a context as
+    argument act on it. push() and pop() change the stack; ``with context:`` does both. A thread with an empty stack uses
+    the context of set_default().
+
+    The methods get_device(), synchronize(), get_limit() and set_limit(), the configurations and the functions of peer
+    access are called on a context or on the class. On the class they act on the current context:
+    ``Context.synchronize()``. The stack, memory and objects of a context are usable until detach().
+
+    >>> context = cuda.Device(0).retain_primary_context()
+    >>> with context:
+    ...     print(cuda.Context.get_current() == context, cuda.Context.get_device().handle)
+    True 0
     """
 
     @staticmethod
@@ -1096,7 +1151,9 @@ class Context:
     @staticmethod
     def get_default() -> Context | None:
         """
-        The context that threads without a current context use, or None. set_default() sets it.
+        Return the context that threads without a current context use, or None if there is none.
+
+        set_default() sets this context. pycuda.autoinit and pycuda.autoprimaryctx call set_default() with their context.
         """
 
     @staticmethod
@@ -1123,11 +1180,18 @@ class Context:
 
     def push(self) -> None:
         """
-        Push the context on this thread's context stack: the context becomes current. pop() undoes it.
+        Push the context on this thread's stack: the context becomes current in this thread.
+
+        Context.pop() undoes the push. ``with context:`` calls both. The stack keeps the context alive. Raises LogicError if
+        the context was detached.
         """
 
     def set_current(self) -> None:
-        """Replace the top of this thread's context stack by this context."""
+        """
+        Replace the top of this thread's stack by this context. The context is pushed if the stack is empty.
+
+        Unlike push(), the call does not keep the old current context for a later pop().
+        """
 
     def __enter__(self) -> Context: ...
     def __exit__(self, *args) -> None: ...
@@ -1139,7 +1203,12 @@ class Context:
         """
 
     def get_api_version(self) -> int:
-        """The version of the driver API that the context was made for: 3020."""
+        """
+        Return the version of the driver API that the context was made for, as an int.
+
+        The number describes the context's interface, not the driver: current drivers return 3020 (CUDA 3.2).
+        get_driver_version() returns the version of CUDA that the driver supports.
+        """
 
     @property
     def handle(self) -> int:
@@ -1197,7 +1266,15 @@ class Stream:
         """
 
     def is_done(self) -> bool:
-        """True if all work in the stream is done. Does not wait."""
+        """
+        Return True if all work in the stream is done, else False. Does not wait.
+
+        Raises the error of a kernel that failed, and LogicError if the stream was closed.
+
+        >>> stream = cuda.Stream()
+        >>> stream.is_done()
+        True
+        """
 
     def wait_for_event(self, evt: Event) -> None:
         """
@@ -1217,7 +1294,12 @@ class Stream:
 
     @property
     def priority(self) -> int:
-        """Lower numbers are more urgent; 0 is the default."""
+        """
+        The priority: lower numbers are more urgent, and 0 is the default.
+
+        The device starts blocks of waiting kernels in streams of higher urgency first; it does not interrupt running blocks.
+        The number may differ from the constructor's argument, because the driver clips that to its range.
+        """
 
     @property
     def flags(self) -> int:
@@ -1251,33 +1333,56 @@ class Event:
     def __init__(self, flags: int = 0) -> None: ...
     def record(self, stream: object | None = None) -> Event:
         """
-        Record the event: it is complete when all earlier work of the stream is done. Returns the event.
+        Record the event in a stream: the event is complete when all earlier work of the stream is done. Returns the event.
 
         stream: a Stream; by default the thread's current stream.
+
+        The call does not wait. A second record() replaces the first one. Raises LogicError if stream and event belong to
+        different contexts.
+
+        >>> event = cuda.Event().record()
+        >>> event.synchronize().query()
+        True
         """
 
     def synchronize(self) -> Event:
         """
-        Wait until the work before the last record() is done. Returns the event. Ctrl-C ends the wait.
+        Wait until the work before the last record() is done. Returns the event.
+
+        Returns at once if the event was never recorded. Ctrl-C ends the wait. The thread sleeps if the event was made with
+        event_flags.BLOCKING_SYNC, else it polls. Raises the error of a kernel that failed.
         """
 
     def query(self) -> bool:
         """
-        True if all work before the last record() is done, or if the event was never recorded. Does not wait.
+        Return True if all work before the last record() is done, or if the event was never recorded; else False.
+
+        Does not wait. Raises the error of a kernel that failed.
         """
 
     def time_since(self, start: Event) -> float:
         """
-        The time from another event to this event in milliseconds.
+        Return the time from another event to this event in milliseconds, as a float.
 
         start: the earlier event.
 
-        Raises LogicError if one of the two was not recorded, is not complete, or was made with DISABLE_TIMING.
+        The device takes the times, with a resolution of about half a microsecond on a GPU. Raises LogicError if one of the
+        two events was not recorded, is not complete, or was made with DISABLE_TIMING.
+
+        >>> start = cuda.Event().record()
+        >>> x = gpuarray.zeros(1000) + 1
+        >>> end = cuda.Event().record().synchronize()
+        >>> end.time_since(start) == start.time_till(end)
+        True
         """
 
     def time_till(self, end: Event) -> float:
         """
-        The time from this event to another event in milliseconds; see time_since().
+        Return the time from this event to another event in milliseconds, as a float.
+
+        end: the later event.
+
+        ``start.time_till(end)`` is ``end.time_since(start)``, with its errors.
         """
 
     def ipc_handle(self) -> bytearray:
@@ -1298,7 +1403,12 @@ class Event:
         """
 
     def close(self) -> None:
-        """Destroy the event now. A second call does nothing."""
+        """
+        Destroy the event now. A second call does nothing.
+
+        Other functions raise LogicError for a closed event. Streams that wait for the event still wait. ``with event:``
+        closes the event at the end of the block.
+        """
 
     def __enter__(self) -> Event: ...
     def __exit__(self, *args) -> None: ...
@@ -1311,7 +1421,14 @@ class DeviceAllocation:
     """
     Memory on the device. mem_alloc() makes it, and the last reference frees it.
 
-    int(memory) is the address. memory + n is the address n bytes further.
+    ``int(memory)`` is the address, so ``int(memory) + n`` is the address n bytes further. A kernel takes both as a
+    pointer; an address alone does not keep the memory alive. ``with memory:`` frees the memory at the end of the block.
+
+    >>> memory = cuda.mem_alloc(16)
+    >>> cuda.memset_d32(memory, 7, 4)
+    >>> cuda.memset_d32(int(memory) + 8, 9, 2)
+    >>> cuda.from_device(memory, 4, np.int32)
+    array([7, 7, 9, 9], dtype=int32)
     """
 
     def free(self) -> None:
@@ -1348,11 +1465,24 @@ class ManagedAllocation(DeviceAllocation):
 
     bytes: the size.
     mem_flags: mem_attach_flags.GLOBAL, the default, or HOST.
+
+    The object is a buffer of the host: ``np.frombuffer(memory, dtype)`` is an array in the memory. The host may use the
+    memory while no kernel runs; synchronize first. managed_empty() makes such an array directly. Raises MemoryError if
+    the device has too little memory.
+
+    >>> memory = cuda.ManagedAllocation(16)
+    >>> host = np.frombuffer(memory, np.int32)
+    >>> cuda.memset_d32(memory, 5, 4)
+    >>> cuda.Context.synchronize()
+    >>> host
+    array([5, 5, 5, 5], dtype=int32)
     """
 
     def __init__(self, bytes: int, mem_flags: int = 1) -> None: ...
     def get_device_pointer(self) -> int:
-        """The address for kernels, the same as on the host."""
+        """
+        Return the address for kernels, which is also the address on the host, as an int.
+        """
 
     def attach(self, mem_flags: int, stream: object | None = None) -> None:
         """
@@ -1365,7 +1495,22 @@ class ManagedAllocation(DeviceAllocation):
 ManagedAllocationOrStub: TypeAlias = ManagedAllocation
 
 class PointerHolderBase:
-    """Base of classes with get_pointer(), which returns an address."""
+    """
+    Base of Python classes that are kernel arguments: a subclass defines get_pointer(), which returns an address.
+
+    Kernels, copies and ``int()`` call get_pointer() each time. The object must keep its memory alive.
+
+    >>> class Tail(cuda.PointerHolderBase):
+    ...     def __init__(self, memory, offset):
+    ...         super().__init__()
+    ...         self.memory, self.offset = memory, offset
+    ...     def get_pointer(self):
+    ...         return int(self.memory) + self.offset
+    >>> tail = Tail(cuda.mem_alloc(16), 8)
+    >>> cuda.memset_d32(tail, 3, 2)
+    >>> cuda.from_device(tail, 2, np.int32)
+    array([3, 3], dtype=int32)
+    """
 
     def __init__(self) -> None: ...
     def __int__(self) -> int: ...
@@ -1388,7 +1533,11 @@ class IPCMemoryHandle:
 
     def __init__(self, handle: object, flags: int = 1) -> None: ...
     def close(self) -> None:
-        """Unmap the memory in this process. The owning process keeps the memory."""
+        """
+        Unmap the memory in this process. The owning process keeps the memory.
+
+        Work that uses the memory must be done. Raises LogicError if the handle was closed before.
+        """
 
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
@@ -1438,7 +1587,9 @@ def mem_get_ipc_handle(devptr: object) -> bytearray:
     """
 
 class HostPointer:
-    """Host memory that the device knows of."""
+    """
+    Base of the classes of host memory that the driver knows: page-locked, aligned and registered memory.
+    """
 
 class PagelockedHostAllocation(HostPointer):
     """
@@ -1447,21 +1598,42 @@ class PagelockedHostAllocation(HostPointer):
     bytes: the size.
     mem_flags: a sum of host_alloc_flags.
 
-    pagelocked_empty() makes a NumPy array in such memory.
+    The object is a buffer: ``np.frombuffer(memory, dtype)`` is an array in the memory. pagelocked_empty() makes such an
+    array, whose ``base`` is the allocation. ``with memory:`` frees the memory at the end of the block. Raises MemoryError
+    if the system has too little memory.
+
+    >>> array = cuda.pagelocked_empty(4, np.float32)
+    >>> isinstance(array.base, cuda.PagelockedHostAllocation)
+    True
     """
 
     def __init__(self, bytes: int, mem_flags: int = 0) -> None: ...
     def free(self) -> None:
         """
-        Free the memory now. Do not use NumPy arrays in this memory afterwards.
+        Free the memory now. NumPy arrays in this memory are invalid afterwards: an access may end the process.
+
+        Copies from or to the memory must be done. Raises LogicError if the memory was freed before.
         """
 
     def __repr__(self) -> str: ...
     def get_flags(self) -> int:
-        """The host_alloc_flags that it was made with."""
+        """
+        Return the flags that the memory was made with: a sum of host_alloc_flags.
+        """
 
     def get_device_pointer(self) -> int:
-        """The address for kernels; needs host_alloc_flags.DEVICEMAP."""
+        """
+        Return the address of the memory for kernels, as an int. Kernels access host memory over the bus, without a copy.
+
+        Make the memory with host_alloc_flags.DEVICEMAP. Without the flag, a driver without unified addresses raises
+        LogicError.
+
+        >>> memory = cuda.PagelockedHostAllocation(8, cuda.host_alloc_flags.DEVICEMAP)
+        >>> cuda.memset_d32(memory.get_device_pointer(), 6, 2)
+        >>> cuda.Context.synchronize()
+        >>> np.frombuffer(memory, np.int32)
+        array([6, 6], dtype=int32)
+        """
 
     def __enter__(self) -> PagelockedHostAllocation: ...
     def __exit__(self, *args) -> None: ...
@@ -1480,14 +1652,30 @@ class AlignedHostAllocation(HostPointer):
     def __repr__(self) -> str: ...
     def free(self) -> None:
         """
-        Free the memory now. Do not use NumPy arrays in this memory afterwards.
+        Free the memory now. NumPy arrays in this memory are invalid afterwards: an access may end the process.
+
+        Copies from or to the memory must be done. Raises LogicError if the memory was freed before.
         """
 
     def __enter__(self) -> AlignedHostAllocation: ...
     def __exit__(self, *args) -> None: ...
 
 class RegisteredHostMemory(HostPointer):
-    """Memory of a host array, pinned while this lives."""
+    """
+    Memory of a host array, page-locked while this object lives.
+
+    ary: a NumPy array, or another contiguous buffer.
+    flags: a sum of mem_host_register_flags.
+
+    register_host_memory() makes the object and returns an array in the same memory. Raises LogicError if the memory is
+    registered already.
+
+    >>> array = np.zeros(1024, np.float32)
+    >>> memory = cuda.RegisteredHostMemory(array)
+    >>> memory.base is array
+    True
+    >>> memory.unregister()
+    """
 
     def __init__(self, ary: object, flags: int = 0) -> None: ...
     def __repr__(self) -> str: ...
@@ -1496,13 +1684,34 @@ class RegisteredHostMemory(HostPointer):
         """The array whose memory it is."""
 
     def unregister(self) -> None:
-        """Unpin the array's memory now. A second time is an error."""
+        """
+        End the registration now: the memory is pageable again. The array remains usable.
+
+        Copies from or to the memory must be done. Raises LogicError if the memory was unregistered before.
+        """
 
     def get_device_pointer(self) -> int:
-        """The address for kernels; needs mem_host_register_flags.DEVICEMAP."""
+        """
+        Return the address of the memory for kernels, as an int. Kernels access host memory over the bus, without a copy.
+
+        Register the memory with mem_host_register_flags.DEVICEMAP. Without the flag, a driver without unified addresses
+        raises LogicError.
+        """
 
 class PooledDeviceAllocation:
-    """A block of a DeviceMemoryPool."""
+    """
+    A block of memory of a DeviceMemoryPool. The last reference returns the block to the pool.
+
+    ``int(block)`` is the address. Kernels and copies take the block as a pointer, and ``with block:`` returns the block at
+    the end. The pool gives a returned block to a later allocation without a wait. So work that uses the block must be
+    done, or be in the same stream as the later work.
+
+    >>> pool = cuda.DeviceMemoryPool()
+    >>> with pool.allocate(16) as block:
+    ...     cuda.memset_d8(block, 0, block.size)
+    >>> pool.active_blocks
+    0
+    """
 
     def free(self) -> None:
         """
@@ -1523,7 +1732,12 @@ class PooledDeviceAllocation:
     def __exit__(self, *args) -> None: ...
 
 class PooledHostAllocation:
-    """A block of a PageLockedMemoryPool."""
+    """
+    A block of page-locked memory of a PageLockedMemoryPool: a buffer of the host.
+
+    The last reference returns the block to the pool. ``PageLockedMemoryPool.allocate(shape, dtype)`` makes NumPy arrays in
+    such blocks.
+    """
 
     def free(self) -> None:
         """
@@ -1535,7 +1749,15 @@ class PooledHostAllocation:
     def __bool__(self) -> bool: ...
 
 class PageLockedAllocator:
-    """How a PageLockedMemoryPool gets its memory."""
+    """
+    Where a PageLockedMemoryPool gets its memory.
+
+    flags: a sum of host_alloc_flags for each block.
+
+    >>> pool = tools.PageLockedMemoryPool(tools.PageLockedAllocator(cuda.host_alloc_flags.PORTABLE))
+    >>> pool.allocate((2, 3), np.float32).shape
+    (2, 3)
+    """
 
     def __init__(self, flags: int = 0) -> None: ...
 
@@ -1565,7 +1787,16 @@ class DeviceMemoryPool:
         """
 
     def __call__(self, size: int) -> PooledDeviceAllocation:
-        """allocate(), so that a pool can be an ``allocator=``."""
+        """
+        Call allocate(). So a pool can be the ``allocator=`` of functions of arrays.
+
+        size: bytes.
+
+        >>> pool = cuda.DeviceMemoryPool()
+        >>> x = gpuarray.zeros(4, np.float32, allocator=pool)
+        >>> pool.active_bytes
+        16
+        """
 
     def __repr__(self) -> str: ...
     @property
@@ -1578,7 +1809,11 @@ class DeviceMemoryPool:
 
     @property
     def managed_bytes(self) -> int:
-        """Bytes that the pool has from the driver, both in use and free."""
+        """
+        Bytes that the pool has from the driver, both in use and free.
+
+        The number is at least active_bytes, because blocks have the sizes of bins.
+        """
 
     @property
     def active_bytes(self) -> int:
@@ -1586,22 +1821,63 @@ class DeviceMemoryPool:
 
     @staticmethod
     def bin_number(size: int) -> int:
-        """The bin for blocks of `size` bytes."""
+        """
+        Return the number of the bin that serves an allocation.
+
+        size: bytes.
+
+        The bins are PyCUDA's: 16 for each power of two, so a block is larger than the request by 1/16 at most.
+
+        >>> cuda.DeviceMemoryPool.bin_number(1000) < cuda.DeviceMemoryPool.bin_number(1100)
+        True
+        """
 
     @staticmethod
     def alloc_size(bin: int) -> int:
-        """Bytes of the blocks in a bin."""
+        """
+        Return the size of the blocks in a bin, in bytes.
+
+        bin: the number of a bin; see bin_number().
+
+        >>> pool = cuda.DeviceMemoryPool
+        >>> pool.alloc_size(pool.bin_number(1000))
+        1023
+        """
 
     def free_held(self) -> None:
-        """Return all free blocks to the driver."""
+        """
+        Return all free blocks to the driver. Blocks in use stay, and the pool remains usable.
+
+        >>> pool = cuda.DeviceMemoryPool()
+        >>> pool.allocate(1000).free()
+        >>> pool.free_held()
+        >>> pool.held_blocks, pool.managed_bytes
+        (0, 0)
+        """
 
     def stop_holding(self) -> None:
         """
-        Return blocks to the driver when they are freed, from now on. The pool keeps no free blocks any more.
+        Stop keeping freed blocks: from now on, the pool returns them to the driver at once.
+
+        The free blocks that the pool holds are returned, too. The pool can still allocate.
+
+        >>> pool = cuda.DeviceMemoryPool()
+        >>> block = pool.allocate(1000)
+        >>> pool.stop_holding()
+        >>> block.free()
+        >>> pool.held_blocks
+        0
         """
 
 def bitlog2(n: int) -> int:
-    """The position of the highest set bit; 0 for 0."""
+    """
+    Return the position of the highest set bit, the logarithm to base 2 rounded down; 0 for 0.
+
+    n: an int from 0 to 2**64 - 1.
+
+    >>> cuda.bitlog2(255), cuda.bitlog2(256)
+    (7, 8)
+    """
 
 def memcpy_htod(dest: object, src: object) -> None:
     """
@@ -1856,7 +2132,22 @@ def memset_d2d32_async(
     """
 
 class ArrayDescriptor:
-    """The extent and format of a one- or two-dimensional Array."""
+    """
+    The extents and the format of an Array with one or two dimensions. All attributes start as 0.
+
+    width, height: elements; a height of 0 makes an array of one dimension.
+    format: the type of one channel, a member of array_format.
+    num_channels: 1, 2 or 4 numbers for each element.
+
+    dtype_to_array_format() finds the format of a NumPy type.
+
+    >>> descriptor = cuda.ArrayDescriptor()
+    >>> descriptor.width, descriptor.height, descriptor.num_channels = 16, 8, 1
+    >>> descriptor.format = cuda.array_format.FLOAT
+    >>> array = cuda.Array(descriptor)
+    >>> array.get_descriptor().height
+    8
+    """
 
     def __init__(self) -> None: ...
     def __repr__(self) -> str: ...
@@ -1886,7 +2177,20 @@ class ArrayDescriptor:
     def num_channels(self, arg: int, /) -> None: ...
 
 class ArrayDescriptor3D:
-    """The extent and format of any Array, with array3d_flags."""
+    """
+    The extents and the format of an Array of up to three dimensions, with flags. All attributes start as 0.
+
+    width, height, depth: elements; 0 for a dimension that the array does not have.
+    format: the type of one channel, a member of array_format.
+    num_channels: 1, 2 or 4 numbers for each element.
+    flags: a sum of array3d_flags. SURFACE_LDST is needed by surfaces; with ARRAY3D_LAYERED, depth counts layers.
+
+    >>> descriptor = cuda.ArrayDescriptor3D()
+    >>> descriptor.width, descriptor.height, descriptor.depth = 8, 4, 2
+    >>> descriptor.format, descriptor.num_channels = cuda.array_format.FLOAT, 1
+    >>> cuda.Array(descriptor).get_descriptor_3d().depth
+    2
+    """
 
     def __init__(self) -> None: ...
     def __repr__(self) -> str: ...
@@ -1928,7 +2232,19 @@ class ArrayDescriptor3D:
     def flags(self, arg: int, /) -> None: ...
 
 class Array:
-    """Memory laid out for textures and surfaces, without an address."""
+    """
+    Memory in the device's own layout for textures and surfaces. An Array has no address.
+
+    descr: an ArrayDescriptor or an ArrayDescriptor3D.
+
+    Memcpy2D, Memcpy3D and the functions np_to_array() and matrix_to_array() copy to an Array; kernels read an Array as a
+    texture or surface. The last reference frees the memory, and ``with array:`` frees the memory at the end of the block.
+    Raises LogicError for extents or a format that the device does not have, MemoryError if there is too little memory.
+
+    >>> array = cuda.np_to_array(np.ones((4, 8), np.float32), "C")
+    >>> array.get_descriptor().width, array.get_descriptor().height
+    (8, 4)
+    """
 
     def __init__(self, descr: object) -> None: ...
     def free(self) -> None:
@@ -1951,7 +2267,14 @@ class Array:
     def __exit__(self, *args) -> None: ...
 
 class MipmappedArray:
-    """An array with its smaller versions."""
+    """
+    An Array with smaller versions of it, for textures that are read at several scales.
+
+    descriptor: an ArrayDescriptor3D, the extents of level 0.
+    levels: the number of levels. The extents of each level are half of those of the level before, at least 1.
+
+    The program fills each level itself; see get_level(). A kernel reads the array by a TextureObject.
+    """
 
     def __init__(self, descriptor: ArrayDescriptor3D, levels: int) -> None: ...
     def __repr__(self) -> str: ...
@@ -1960,7 +2283,13 @@ class MipmappedArray:
         """How many versions there are, the array itself included."""
 
     def get_level(self, level: int) -> Array:
-        """The Array of one level; level 0 is the largest."""
+        """
+        Return the Array of one level.
+
+        level: from 0, the largest level, to levels - 1. Others raise LogicError.
+
+        The Array keeps the memory of all levels alive, and copies can fill it.
+        """
 
     def free(self) -> None:
         """
@@ -2042,7 +2371,26 @@ def py_memcpy_atoh(dest: object, ary: object, index: int) -> None:
     """
 
 class Memcpy2D:
-    """A copy of rows of bytes."""
+    """
+    A copy of a rectangle: ``height`` rows of ``width_in_bytes`` bytes, between host memory, device memory and Arrays.
+
+    Set both sides with a set_src_ and a set_dst_ function, then the extents and pitches, then call the object. The pitch is
+    the distance between the begins of two rows in bytes; an Array needs none. A copy object can be changed and called
+    again. An end past host memory raises LogicError.
+
+    >>> matrix = gpuarray.zeros((3, 4), np.float32)
+    >>> copy = cuda.Memcpy2D()
+    >>> copy.set_src_host(np.ones((2, 2), np.float32))
+    >>> copy.set_dst_device(matrix.gpudata)
+    >>> copy.src_pitch, copy.dst_pitch = 8, 16
+    >>> copy.dst_x_in_bytes, copy.dst_y = 4, 1
+    >>> copy.width_in_bytes, copy.height = 8, 2
+    >>> copy()
+    >>> matrix
+    array([[0., 0., 0., 0.],
+           [0., 1., 1., 0.],
+           [0., 1., 1., 0.]], dtype=float32)
+    """
 
     def __init__(self) -> None: ...
     @property
@@ -2118,36 +2466,106 @@ class Memcpy2D:
     @height.setter
     def height(self, arg: int, /) -> None: ...
     def set_src_host(self, buf: object) -> None:
-        """Copy from host memory, which may have gaps between its rows."""
+        """
+        Copy from host memory.
+
+        buf: a NumPy array or another buffer; it may have gaps between its rows.
+
+        Sets src_memory_type. The object keeps ``buf`` alive; src_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_src_array(self, array: object) -> None:
-        """Copy from an Array."""
+        """
+        Copy from an Array.
+
+        array: an Array, also one level of a MipmappedArray.
+
+        Sets src_memory_type. src_x_in_bytes counts bytes, not elements.
+        """
 
     def set_src_device(self, devptr: object) -> None:
-        """Copy from memory of the device."""
+        """
+        Copy from device memory.
+
+        devptr: an allocation or an address.
+
+        Sets src_memory_type and src_device. src_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_src_unified(self, buf: object) -> None:
-        """Copy from memory whose place the driver finds out."""
+        """
+        Copy from memory of the host or of the device: the driver finds out which of the two the address belongs to.
+
+        buf: an allocation, an address or a buffer.
+
+        Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.
+        """
 
     def set_dst_host(self, buf: object) -> None:
-        """Copy to host memory, which may have gaps between its rows."""
+        """
+        Copy to host memory.
+
+        buf: a writable NumPy array or another buffer; it may have gaps between its rows.
+
+        Sets dst_memory_type. The object keeps ``buf`` alive; dst_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_dst_array(self, array: object) -> None:
-        """Copy to an Array."""
+        """
+        Copy to an Array.
+
+        array: an Array, also one level of a MipmappedArray.
+
+        Sets dst_memory_type. dst_x_in_bytes counts bytes, not elements.
+        """
 
     def set_dst_device(self, devptr: object) -> None:
-        """Copy to memory of the device."""
+        """
+        Copy to device memory.
+
+        devptr: an allocation or an address.
+
+        Sets dst_memory_type and dst_device. dst_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_dst_unified(self, buf: object) -> None:
-        """Copy to memory whose place the driver finds out."""
+        """
+        Copy to memory of the host or of the device: the driver finds out which of the two the address belongs to.
+
+        buf: an allocation, an address or a writable buffer.
+
+        Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.
+        """
 
     def __call__(self, aligned: object = False, stream: object | None = None) -> None:
         """
-        Copy now, or with a stream, in it. `aligned` rows start where the device likes.
+        Run the copy.
+
+        aligned: True promises that device rows begin as mem_alloc_pitch() aligns them; the driver need not check.
+        stream: a Stream; the call then returns before the copy is done. None waits for the copy.
+
+        A Stream as the first argument is ``stream``. Raises LogicError if the copy reaches past the end of host memory.
         """
 
 class Memcpy3D:
-    """A copy of a box of bytes."""
+    """
+    A copy of a box: ``depth`` slices of ``height`` rows of ``width_in_bytes`` bytes.
+
+    As Memcpy2D, with a third dimension: src_height and dst_height are the rows from one slice to the next, src_z and dst_z
+    the first slices.
+
+    >>> volume = np.arange(8, dtype=np.float32).reshape(2, 2, 2)
+    >>> target = gpuarray.zeros((2, 2, 2), np.float32)
+    >>> copy = cuda.Memcpy3D()
+    >>> copy.set_src_host(volume)
+    >>> copy.set_dst_device(target.gpudata)
+    >>> copy.src_pitch = copy.dst_pitch = copy.width_in_bytes = 8
+    >>> copy.src_height = copy.dst_height = copy.height = 2
+    >>> copy.depth = 2
+    >>> copy()
+    >>> bool((target.get() == volume).all())
+    True
+    """
 
     def __init__(self) -> None: ...
     @property
@@ -2265,34 +2683,93 @@ class Memcpy3D:
     @depth.setter
     def depth(self, arg: int, /) -> None: ...
     def set_src_host(self, buf: object) -> None:
-        """Copy from host memory, which may have gaps between its rows."""
+        """
+        Copy from host memory.
+
+        buf: a NumPy array or another buffer; it may have gaps between its rows.
+
+        Sets src_memory_type. The object keeps ``buf`` alive; src_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_src_array(self, array: object) -> None:
-        """Copy from an Array."""
+        """
+        Copy from an Array.
+
+        array: an Array, also one level of a MipmappedArray.
+
+        Sets src_memory_type. src_x_in_bytes counts bytes, not elements.
+        """
 
     def set_src_device(self, devptr: object) -> None:
-        """Copy from memory of the device."""
+        """
+        Copy from device memory.
+
+        devptr: an allocation or an address.
+
+        Sets src_memory_type and src_device. src_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_src_unified(self, buf: object) -> None:
-        """Copy from memory whose place the driver finds out."""
+        """
+        Copy from memory of the host or of the device: the driver finds out which of the two the address belongs to.
+
+        buf: an allocation, an address or a buffer.
+
+        Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.
+        """
 
     def set_dst_host(self, buf: object) -> None:
-        """Copy to host memory, which may have gaps between its rows."""
+        """
+        Copy to host memory.
+
+        buf: a writable NumPy array or another buffer; it may have gaps between its rows.
+
+        Sets dst_memory_type. The object keeps ``buf`` alive; dst_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_dst_array(self, array: object) -> None:
-        """Copy to an Array."""
+        """
+        Copy to an Array.
+
+        array: an Array, also one level of a MipmappedArray.
+
+        Sets dst_memory_type. dst_x_in_bytes counts bytes, not elements.
+        """
 
     def set_dst_device(self, devptr: object) -> None:
-        """Copy to memory of the device."""
+        """
+        Copy to device memory.
+
+        devptr: an allocation or an address.
+
+        Sets dst_memory_type and dst_device. dst_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_dst_unified(self, buf: object) -> None:
-        """Copy to memory whose place the driver finds out."""
+        """
+        Copy to memory of the host or of the device: the driver finds out which of the two the address belongs to.
+
+        buf: an allocation, an address or a writable buffer.
+
+        Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.
+        """
 
     def __call__(self, stream: object | None = None) -> None:
-        """Copy now, or with a stream, in it."""
+        """
+        Run the copy.
+
+        stream: a Stream; the call then returns before the copy is done. None waits for the copy.
+
+        Raises LogicError if the copy reaches past the end of host memory.
+        """
 
 class Memcpy3DPeer:
-    """A copy of a box of bytes between two contexts."""
+    """
+    A copy of a box between two contexts, also of different devices.
+
+    As Memcpy3D. set_src_context() and set_dst_context() name the contexts of the two sides; at first both are the current
+    context. The devices need no peer access: the driver copies by way of the host then.
+    """
 
     def __init__(self) -> None: ...
     @property
@@ -2410,28 +2887,76 @@ class Memcpy3DPeer:
     @depth.setter
     def depth(self, arg: int, /) -> None: ...
     def set_src_host(self, buf: object) -> None:
-        """Copy from host memory, which may have gaps between its rows."""
+        """
+        Copy from host memory.
+
+        buf: a NumPy array or another buffer; it may have gaps between its rows.
+
+        Sets src_memory_type. The object keeps ``buf`` alive; src_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_src_array(self, array: object) -> None:
-        """Copy from an Array."""
+        """
+        Copy from an Array.
+
+        array: an Array, also one level of a MipmappedArray.
+
+        Sets src_memory_type. src_x_in_bytes counts bytes, not elements.
+        """
 
     def set_src_device(self, devptr: object) -> None:
-        """Copy from memory of the device."""
+        """
+        Copy from device memory.
+
+        devptr: an allocation or an address.
+
+        Sets src_memory_type and src_device. src_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_src_unified(self, buf: object) -> None:
-        """Copy from memory whose place the driver finds out."""
+        """
+        Copy from memory of the host or of the device: the driver finds out which of the two the address belongs to.
+
+        buf: an allocation, an address or a buffer.
+
+        Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.
+        """
 
     def set_dst_host(self, buf: object) -> None:
-        """Copy to host memory, which may have gaps between its rows."""
+        """
+        Copy to host memory.
+
+        buf: a writable NumPy array or another buffer; it may have gaps between its rows.
+
+        Sets dst_memory_type. The object keeps ``buf`` alive; dst_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_dst_array(self, array: object) -> None:
-        """Copy to an Array."""
+        """
+        Copy to an Array.
+
+        array: an Array, also one level of a MipmappedArray.
+
+        Sets dst_memory_type. dst_x_in_bytes counts bytes, not elements.
+        """
 
     def set_dst_device(self, devptr: object) -> None:
-        """Copy to memory of the device."""
+        """
+        Copy to device memory.
+
+        devptr: an allocation or an address.
+
+        Sets dst_memory_type and dst_device. dst_pitch must be set to the bytes from one row to the next.
+        """
 
     def set_dst_unified(self, buf: object) -> None:
-        """Copy to memory whose place the driver finds out."""
+        """
+        Copy to memory of the host or of the device: the driver finds out which of the two the address belongs to.
+
+        buf: an allocation, an address or a writable buffer.
+
+        Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.
+        """
 
     def set_src_context(self, context: Context) -> None:
         """The context that is copied from; at first the current one."""
@@ -2440,11 +2965,25 @@ class Memcpy3DPeer:
         """The context that is copied to; at first the current one."""
 
     def __call__(self, stream: object | None = None) -> None:
-        """Copy now, or with a stream, in it."""
+        """
+        Run the copy.
+
+        stream: a Stream; the call then returns before the copy is done. None waits for the copy.
+
+        Raises LogicError if the copy reaches past the end of host memory.
+        """
 
 class Module:
     """
-    Device code that is loaded into a context. SourceModule, module_from_file() and module_from_buffer() load code.
+    Device code that is loaded into a context: kernels and variables.
+
+    SourceModule compiles and loads a source. module_from_file() and module_from_buffer() load PTX, a cubin or a fatbin. The
+    last reference to the module and its kernels unloads the code, and ``with module:`` unloads it at the end of the block.
+
+    >>> ptx = compiler.compile("__global__ void nop() {}", target="ptx", arch="compute_75")
+    >>> module = cuda.module_from_buffer(ptx)
+    >>> module.function_names()
+    ['nop']
     """
 
     def get_function(self, name: str) -> Function:
@@ -2464,10 +3003,21 @@ class Module:
         """
 
     def get_texref(self, name: str) -> TextureReference:
-        """A texture that the source declares as a variable."""
+        """
+        Return a texture reference that the source declares as a variable: a TextureReference.
+
+        name: the variable's name.
+
+        CUDA 12 removed texture references from CUDA C++; PTX can still declare them, and so can sources for pycuda.compiler.
+        Raises LogicError for another name.
+        """
 
     def get_surfref(self, name: str) -> SurfaceReference:
-        """A surface that the source declares as a variable."""
+        """
+        Return a surface reference that the source declares as a variable: a SurfaceReference.
+
+        name: the variable's name. Raises LogicError for another name.
+        """
 
     def close(self) -> None:
         """
@@ -2478,7 +3028,9 @@ class Module:
 
     def __repr__(self) -> str: ...
     def function_names(self) -> list[str]:
-        """The names of the kernels."""
+        """
+        Return the names of the module's kernels in the image, as a list; the names of C++ functions are mangled.
+        """
 
     def __enter__(self) -> Module: ...
     def __exit__(self, *args) -> None: ...
@@ -2509,9 +3061,32 @@ def module_from_buffer(
 
 class Function:
     """
-    A kernel.
+    A kernel. Module.get_function() finds it, and a call launches it.
 
-    ``func(*args, block, grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False)`` runs it.
+    ``func(*args, block, grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False, cooperative=False,
+    cluster=None, priority=0, programmatic=False)``
+
+    args: one for each parameter: an array or allocation of the device, an address, a NumPy scalar, a Python number, bytes
+      of a struct, or a host array in In, Out or InOut. Number and sizes are checked against the kernel's parameters.
+    block, grid: threads of a block and blocks of the grid, an int or up to three ints.
+    stream: a Stream; by default the thread's current stream.
+    shared: bytes of dynamic shared memory of a block.
+    texrefs: texture references that the kernel reads.
+    time_kernel: True waits for the kernel and returns its time in seconds.
+    cooperative: True lets blocks wait for each other; all of them must fit on the device at the same time.
+    cluster: blocks of a cluster, on devices of compute capability 9.0 and later.
+    priority: of this launch; lower numbers are more urgent.
+    programmatic: True lets the kernel start before the kernel before it in the stream has ended.
+
+    The call returns before the kernel is done, unless host arrays are copied back. Raises TypeError for an argument that
+    does not fit its parameter, LogicError or LaunchError for a launch that the device cannot do.
+
+    >>> module = compiler.SourceModule("__global__ void add(float *x, float y) { x[threadIdx.x] += y; }")
+    >>> add = module.get_function("add")
+    >>> x = gpuarray.zeros(3, np.float32)
+    >>> add(x, 1.5, block=(3, 1, 1))
+    >>> x
+    array([1.5, 1.5, 1.5], dtype=float32)
     """
 
     def __repr__(self, /):
@@ -2759,7 +3334,19 @@ class Function:
 
 class BoundLaunch:
     """
-    A launch with its arguments, made by Function.bind(). Calling it, with stream= or nothing, launches.
+    A launch with its arguments, made by Function.bind(). A call launches the kernel.
+
+    ``launch(stream=None)`` uses the stream of bind(), or another one. The arguments are checked and packed once, so a call
+    takes less than a microsecond of Python's time. ``arguments``, ``block``, ``grid``, ``shared``, ``stream`` and
+    ``function`` are what bind() was given.
+
+    >>> module = compiler.SourceModule("__global__ void add(float *x) { x[threadIdx.x] += 1; }")
+    >>> x = gpuarray.zeros(2, np.float32)
+    >>> launch = module.get_function("add").bind(x, block=(2, 1, 1))
+    >>> for _ in range(3):
+    ...     launch()
+    >>> x
+    array([3., 3.], dtype=float32)
     """
 
     def __repr__(self, /):
@@ -2832,7 +3419,22 @@ def nvjitlink_version() -> str:
     """
 
 class Linker:
-    """Links pieces of device code to one Module."""
+    """
+    Links pieces of device code to one Module, by the driver.
+
+    message_handler: called as ``message_handler(success, info, error)`` with the linker's messages; None prints nothing.
+    options: pairs of a jit_option and an int.
+    log_verbose: True asks the linker for more messages.
+
+    A GPU's driver links cubins, PTX and libraries of the toolkit; softcuda's links PTX. JitLinker uses nvJitLink instead,
+    and optimises over all pieces. link_module() may be called once.
+
+    >>> ptx = compiler.compile("__global__ void nop() {}", target="ptx", arch="compute_75")
+    >>> linker = cuda.Linker()
+    >>> linker.add_data(ptx, cuda.jit_input_type.PTX, "nop.ptx")
+    >>> linker.link_module().function_names()
+    ['nop']
+    """
 
     def __init__(
         self,
@@ -2867,30 +3469,49 @@ class Linker:
         """The Module of all that was added; once only."""
 
 class GraphNode:
-    """A node of a Graph."""
+    """
+    A node of a Graph: one kernel launch, copy or fill. The add_ functions of Graph return nodes and take them as
+    dependencies. A node is valid as long as its graph.
+    """
 
 class Graph:
     """
     A graph of work: kernels, copies and fills with dependencies. instantiate() prepares a graph to run.
 
-    capture() records a graph from a stream. add_kernel() and the other methods build a graph from nodes.
+    capture() records a graph from a stream. add_kernel() and the other methods build a graph from nodes. ``len(graph)`` is
+    the number of nodes. Nodes without a path between them may run at the same time.
+
+    >>> memory = cuda.mem_alloc(8)
+    >>> graph = cuda.Graph()
+    >>> first = graph.add_fill(memory, 1, 2, element_size=4)
+    >>> second = graph.add_fill(memory, 7, 1, element_size=4, dependencies=[first])
+    >>> graph.instantiate().launch()
+    >>> cuda.from_device(memory, 2, np.int32)
+    array([7, 1], dtype=int32)
     """
 
     def __init__(self) -> None: ...
     def instantiate(self) -> ExecutableGraph:
         """
-        Prepare the graph to run. Returns an ExecutableGraph of its present nodes; later changes have no effect on it.
+        Prepare the graph to run. Returns an ExecutableGraph of the present nodes.
+
+        Later changes of the graph have no effect on the result. A launch of the result costs less than the launches of its
+        nodes one by one. Raises LogicError if the dependencies form a cycle.
         """
 
     def clone(self) -> Graph:
         """
-        A copy of the graph. Changes of one of the two do not affect the other.
+        Return a copy of the graph with copies of all nodes. Changes of one of the two do not affect the other.
         """
 
     def __len__(self) -> int: ...
     def add_empty(self, dependencies: Sequence[GraphNode] = []) -> GraphNode:
         """
-        Add a node without work, which is done when all of its dependencies are done. Returns its GraphNode.
+        Add a node without work. Returns its GraphNode.
+
+        dependencies: the nodes that must be done before.
+
+        The node is done when all its dependencies are done: many nodes can depend on many others by one empty node.
         """
 
     def add_kernel(
@@ -2958,7 +3579,21 @@ class Graph:
 
 class ExecutableGraph:
     """
-    A graph that is ready to run. Graph.instantiate() makes it; launch() runs it as often as you like.
+    A graph that is ready to run. Graph.instantiate() makes it, and launch() runs it as often as needed.
+
+    Two launches of the same object run one after the other. ``with executable:`` destroys the object at the end.
+
+    >>> x = gpuarray.zeros(2, np.float32)
+    >>> stream = cuda.Stream()
+    >>> with cuda.capture(stream) as recorded:
+    ...     with stream:
+    ...         x += 1
+    >>> executable = recorded.graph.instantiate()
+    >>> for _ in range(3):
+    ...     executable.launch(stream)
+    >>> stream.synchronize()
+    >>> x
+    array([3., 3.], dtype=float32)
     """
 
     def launch(self, stream: object | None = None) -> None:
@@ -2971,6 +3606,8 @@ class ExecutableGraph:
     def upload(self, stream: object | None = None) -> None:
         """
         Upload the graph to the device, so that the first launch takes no longer than later ones.
+
+        stream: a Stream; by default the thread's current stream. A launch without an upload uploads first.
         """
 
     def update(self, graph: Graph) -> None:
@@ -2983,6 +3620,8 @@ class ExecutableGraph:
     def close(self) -> None:
         """
         Destroy the executable graph now. A launch that has begun still runs to its end.
+
+        A second call does nothing. launch() of a closed graph raises LogicError.
         """
 
     def __repr__(self) -> str: ...
@@ -3001,12 +3640,26 @@ def begin_capture(stream: Stream, mode: int = 1) -> None:
 
 def end_capture(stream: Stream) -> Graph:
     """
-    End the recording of begin_capture(). Returns the Graph. Raises LogicError if the stream does not record.
+    End the recording of begin_capture(). Returns the Graph.
+
+    stream: the Stream of begin_capture().
+
+    Raises LogicError if the stream does not record, and if work was recorded that a graph cannot hold; the recording is
+    lost then.
     """
 
 def is_capturing(stream: Stream) -> bool:
     """
-    True between begin_capture() and end_capture(): work of the stream is recorded, and does not run.
+    Return whether a stream records its work instead of running it.
+
+    stream: a Stream.
+
+    >>> stream = cuda.Stream()
+    >>> with cuda.capture(stream):
+    ...     print(cuda.is_capturing(stream))
+    True
+    >>> cuda.is_capturing(stream)
+    False
     """
 
 def mem_alloc_async(bytes: int, stream: object | None = None) -> DeviceAllocation:
@@ -3061,14 +3714,29 @@ def launch_host_func(func: object, stream: object | None = None) -> None:
     """
 
 class DriverMemoryPool:
-    """The pool that mem_alloc_async() of a device takes memory from."""
+    """
+    The driver's own pool of a device, from which mem_alloc_async() takes memory.
+
+    device: a Device.
+
+    The pool is part of the driver: CuPy, torch and other libraries that allocate in streams use the same one. Memory that
+    is freed in a stream serves later allocations in the stream's order.
+
+    >>> pool = cuda.DriverMemoryPool(cuda.Device(0))
+    >>> pool.release_threshold = 1 << 20
+    >>> pool.used_bytes <= pool.reserved_bytes
+    True
+    >>> pool.release_threshold = 0
+    """
 
     def __init__(self, device: Device) -> None: ...
     def __repr__(self) -> str: ...
     @property
     def release_threshold(self) -> int:
         """
-        Bytes that the pool keeps for reuse when a stream or the device is synchronized.
+        Bytes that the pool keeps for reuse when a stream or the device is synchronized; 0 at first. May be assigned.
+
+        The pool returns unused memory above this number to the device.
         """
 
     @release_threshold.setter
@@ -3086,7 +3754,11 @@ class DriverMemoryPool:
         """The largest number of bytes that were in use at the same time."""
 
     def trim(self, keep: int = 0) -> None:
-        """Return unused memory to the device, except ``keep`` bytes."""
+        """
+        Return unused memory to the device now.
+
+        keep: the bytes that the pool keeps, memory in use included.
+        """
 
 class PhysicalMemory:
     """
@@ -3324,11 +3996,20 @@ def have_gl_ext() -> bool:
     """
 
 class TextureReference:
-    """A texture that a kernel's source declares as a variable."""
+    """
+    A texture that a kernel's source declares as a variable. Module.get_texref() returns it.
+
+    set_array() binds an Array, set_address() or set_address_2d() device memory. The kernel's call lists the texture
+    reference in ``texrefs``, which keeps the bound memory alive. New sources take a TextureObject as an argument.
+    """
 
     def __init__(self) -> None: ...
     def set_array(self, array: object) -> None:
-        """Read this Array."""
+        """
+        Bind an Array, which the kernel then reads.
+
+        array: the Array. Its format and number of channels become those of the texture.
+        """
 
     def set_address(
         self, devptr: object, bytes: int, allow_offset: bool | None = False
@@ -3369,18 +4050,27 @@ class TextureReference:
         """
 
     def set_filter_mode(self, fm: int) -> None:
-        """POINT reads one element, LINEAR mixes neighbours: filter_mode."""
+        """
+        Set how a read between elements works.
+
+        fm: filter_mode.POINT reads the nearest element; LINEAR mixes the 2, 4 or 8 nearest elements, with weights of 8 bits.
+        """
 
     def set_flags(self, flags: int) -> None:
         """
-        TRSF_NORMALIZED_COORDINATES and TRSF_READ_AS_INTEGER; the latter goes by the declared type.
+        Set how the texture is read.
+
+        flags: a sum of TRSF_NORMALIZED_COORDINATES (coordinates from 0 to 1 instead of indices) and TRSF_READ_AS_INTEGER
+          (integers as integers, not as floats from 0 to 1). The declared type of the texture decides about the latter.
         """
 
     def get_address(self) -> int:
-        """The address that is bound. LogicError where none is."""
+        """
+        Return the bound address of device memory. Raises LogicError if no memory is bound.
+        """
 
     def get_array(self) -> object:
-        """The Array that is bound. LogicError where none is."""
+        """Return the bound Array. Raises LogicError if no Array is bound."""
 
     def get_address_mode(self, dim: int) -> object:
         """The address_mode of one dimension."""
@@ -3399,7 +4089,12 @@ class TextureReference:
         """The texture object; 0 while unbound."""
 
 class SurfaceReference:
-    """A surface that a kernel's source declares as a variable."""
+    """
+    A surface that a kernel's source declares as a variable: an Array that kernels read and write.
+
+    Module.get_surfref() returns the surface, and set_array() binds the Array. New sources take a SurfaceObject as an
+    argument.
+    """
 
     def set_array(self, array: object, flags: int = 0) -> None:
         """
@@ -3410,7 +4105,7 @@ class SurfaceReference:
         """
 
     def get_array(self) -> object:
-        """The Array that is bound. LogicError where none is."""
+        """Return the bound Array. Raises LogicError if no Array is bound."""
 
 class TextureObject:
     """
@@ -3443,7 +4138,9 @@ class TextureObject:
 
     def __index__(self) -> int: ...
     def close(self) -> None:
-        """Give it back now."""
+        """
+        Destroy the object now. Kernels that use the object must be done. A second call does nothing.
+        """
 
     def __enter__(self) -> TextureObject: ...
     def __exit__(self, *args) -> None: ...
@@ -3462,13 +4159,17 @@ class SurfaceObject:
 
     def __index__(self) -> int: ...
     def close(self) -> None:
-        """Give it back now."""
+        """
+        Destroy the object now. Kernels that use the object must be done. A second call does nothing.
+        """
 
     def __enter__(self) -> SurfaceObject: ...
     def __exit__(self, *args) -> None: ...
 
 class CompileResult:
-    """Device code and how it came about."""
+    """
+    Device code and its origin: the result of the compiler's lower level, on which SourceModule and compile() build.
+    """
 
     @property
     def image(self) -> bytes:
@@ -3532,7 +4233,11 @@ def set_kernel_header_directory(path: str) -> None:
     """The folder of the headers that pycuda ships to kernels."""
 
 def clear_memory_cache() -> None:
-    """Drop the images cached in memory; the cache on disk stays."""
+    """
+    Forget the compiled images that this process keeps in memory. The cache on disk stays.
+
+    The next compilation of each source reads the disk, or compiles.
+    """
 
 class ElementwiseKernel:
     """A kernel over the elements of arrays; see pycuda.elementwise."""

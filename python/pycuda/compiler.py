@@ -180,7 +180,12 @@ def compile_plain(
 
 
 def get_nvcc_version(nvcc: str) -> str | None:
-    """What ``nvcc --version`` prints. None, with a warning, where it does not run."""
+    """Return the text that ``nvcc --version`` prints.
+
+    nvcc: the name or path of nvcc.
+
+    Returns None, with a UserWarning, if the program cannot be run.
+    """
     import subprocess
 
     try:
@@ -276,11 +281,17 @@ class CudaModule:
         return self.module.get_global(name)
 
     def get_texref(self, name: str) -> _driver.TextureReference:
-        """A texture that the source declares as a variable, ``texture<float, 2> name;``."""
+        """Find a texture that the source declares as a variable, ``texture<float, 2> name;``.
+
+        name: the variable's name. Returns a :class:`pycuda.driver.TextureReference`; LogicError for another name.
+        """
         return self.module.get_texref(name)
 
     def get_surfref(self, name: str) -> _driver.SurfaceReference:
-        """A surface that the source declares as a variable, ``surface<void, 2> name;``."""
+        """Find a surface that the source declares as a variable, ``surface<void, 2> name;``.
+
+        name: the variable's name. Returns a :class:`pycuda.driver.SurfaceReference`; LogicError for another name.
+        """
         return self.module.get_surfref(name)
 
     def close(self) -> None:
@@ -352,7 +363,13 @@ class SourceModule(CudaModule):
         self.module = self._load(list(name_expressions))
 
     def close(self) -> None:
-        """Unload the module and those of its templates now, when their kernels are done."""
+        """Unload the module and the modules of its templates. The call waits for their kernels.
+
+        Kernels and variables of a closed module raise LogicError.
+
+        >>> module = compiler.SourceModule("__global__ void nop() {}")
+        >>> module.close()
+        """
         for module in self._loaded:
             module.close()
 
@@ -551,7 +568,16 @@ def _find_cuda_library(libname: str, first: str | None) -> str:
 
 
 class DynamicSourceModule(DynamicModule):
-    """A source whose kernels may launch kernels: linked with ``cudadevrt`` and loaded."""
+    """Compile CUDA C++ whose kernels may launch kernels, and load it into the current context.
+
+    cuda_libdir: the folder of ``libcudadevrt.a``; by default the toolkit's or the wheel's.
+
+    The other parameters are those of :class:`SourceModule`. The source is compiled as relocatable code and linked with
+    ``cudadevrt``. A source that launches no kernel needs no such library. Raises :class:`pycuda.driver.CompileError`.
+
+    >>> module = compiler.DynamicSourceModule("__global__ void nop() {}")
+    >>> module.get_function("nop")(block=(1, 1, 1))
+    """
 
     def __init__(
         self,

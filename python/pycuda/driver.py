@@ -68,13 +68,30 @@ def get_curand_version() -> tuple[int, int, int]:
 
 
 def set_debugging(flag: bool = True) -> None:
-    """Compile kernels for debugging from now on: without cache, with ``-g -G``, files kept."""
+    """Compile kernels for debugging from now on, or stop doing so.
+
+    flag: True compiles with ``-g -G``, without a cache, and keeps the compiler's files.
+
+    >>> cuda.set_debugging()
+    >>> cuda.set_debugging(False)
+    """
     global CUDA_DEBUGGING
     CUDA_DEBUGGING = flag
 
 
 class CompileError(Error):
-    """The compiler refused a source. ``stderr`` has its messages, with the source's lines."""
+    """Raised when the compiler or the linker refuses a source.
+
+    msg: a summary. command_line: the compiler and its options, a list. stdout, stderr: the compiler's texts; ``stderr`` has
+    its messages with line numbers. ``str()`` of the error has all of these. kept_in: the folder of the compiler's files,
+    empty without ``keep``.
+
+    >>> try:
+    ...     compiler.SourceModule("__global__ void f() { undefined(); }")
+    ... except cuda.CompileError as error:
+    ...     print("undefined" in error.stderr)
+    True
+    """
 
     def __init__(
         self,
@@ -151,13 +168,19 @@ class ArgumentHandler:
         self.dev_alloc = None
 
     def get_device_alloc(self) -> _driver.DeviceAllocation:
-        """The array's stand-in on the device, allocated when first asked for."""
+        """Return the device memory that stands for the array: a DeviceAllocation of as many bytes.
+
+        The first call allocates the memory, later calls return the same memory.
+        """
         if self.dev_alloc is None:
             self.dev_alloc = mem_alloc_like(self.array)
         return self.dev_alloc
 
     def pre_call(self, stream: _driver.Stream | None) -> None:
-        """Called before the launch."""
+        """Prepare the device memory before the launch. This base class does nothing.
+
+        stream: the Stream of the launch, or None.
+        """
 
 
 class In(ArgumentHandler):
@@ -171,7 +194,10 @@ class In(ArgumentHandler):
     """
 
     def pre_call(self, stream: _driver.Stream | None) -> None:
-        """Copies the array to its stand-in on the device."""
+        """Copy the array to its device memory.
+
+        stream: the Stream of the launch; the copy itself waits.
+        """
         memcpy_htod(self.get_device_alloc(), self.array)
 
 
@@ -182,7 +208,10 @@ class Out(ArgumentHandler):
     """
 
     def post_call(self, stream: _driver.Stream | None) -> None:
-        """Copies the stand-in back to the array, when the stream is done."""
+        """Copy the device memory to the array.
+
+        stream: the Stream of the launch, which is synchronized first; None for the default stream.
+        """
         if stream is not None:
             stream.synchronize()
         memcpy_dtoh(self.array, self.get_device_alloc())

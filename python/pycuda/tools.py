@@ -88,11 +88,17 @@ def _device_number(text: str, where: str) -> int:
 def make_default_context(
     ctx_maker: Callable[[driver.Device], driver.Context] | None = None,
 ) -> driver.Context:
-    """A context, made current, on the device that the user chose, else the first that works.
+    """Make a context on the device that the user chose, else on the first device that works. The context becomes current.
 
-    The choice is ``$CUDA_DEVICE`` or the number in ``~/.cuda_device``. ``ctx_maker(device)``
-    makes the context; by default :meth:`Device.make_context`. Raises RuntimeError without a
-    device, or where none works.
+    ctx_maker: called as ``ctx_maker(device)`` to make the context; by default :meth:`Device.make_context`.
+
+    The choice is ``$CUDA_DEVICE`` or the number in ``~/.cuda_device``; ValueError if it is no number. Raises RuntimeError
+    if there is no device, or if a context can be made on none of them.
+
+    >>> context = tools.make_default_context()
+    >>> context.pop() == context
+    True
+    >>> context.detach()
     """
     if ctx_maker is None:
         ctx_maker = driver.Device.make_context
@@ -117,7 +123,12 @@ def make_default_context(
 
 
 def get_default_device(default: int = 0) -> driver.Device:
-    """The device that the user chose, else number ``default``. Deprecated."""
+    """Return the device that the user chose by ``$CUDA_DEVICE`` or ``~/.cuda_device``. Deprecated.
+
+    default: the number of the device if there is no choice.
+
+    Warns with a DeprecationWarning; :func:`make_default_context` replaces the function.
+    """
     import warnings
 
     warnings.warn(
@@ -185,7 +196,16 @@ def clear_context_caches() -> None:
 
 
 def init_cuda_context_fixture() -> Iterator[driver.Context]:
-    """A generator for a pytest fixture: a context for one test."""
+    """Make a context for one test, and destroy it afterwards: a generator for a pytest fixture.
+
+    Yields the context, made by :func:`make_default_context`. Afterwards the caches of
+    :func:`context_dependent_memoize` are emptied, so that nothing of the context remains.
+
+    >>> import contextlib
+    >>> with contextlib.contextmanager(tools.init_cuda_context_fixture)() as context:
+    ...     context == cuda.Context.get_current()
+    True
+    """
     import gc
 
     driver.init()
@@ -200,7 +220,16 @@ def init_cuda_context_fixture() -> Iterator[driver.Context]:
 
 
 def mark_cuda_test(func: Callable) -> Callable:
-    """Decorator: run a test in a context of its own."""
+    """Run a test in a context of its own: a decorator.
+
+    func: the test. With pytest, the result has the mark ``cuda``. Fixtures do not reach the test;
+    :func:`init_cuda_context_fixture` is the way for these.
+
+    >>> @tools.mark_cuda_test
+    ... def test():
+    ...     assert cuda.Context.get_current() is not None
+    >>> test()
+    """
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):

@@ -101,7 +101,9 @@ nb::dict lowered_names(const CompileResult &result) {
 } // namespace
 
 void bind_compiler(nb::module_ &module) {
-    nb::class_<CompileResult>(module, "CompileResult", "Device code and how it came about.")
+    nb::class_<CompileResult>(module, "CompileResult",
+                              "Device code and its origin: the result of the compiler's lower "
+                              "level, on which SourceModule and compile() build.")
         .def_prop_ro("image", image_of, "A cubin, a fatbin, or PTX text, as bytes.")
         .def_prop_ro(
             "kind", [](const CompileResult &result) { return name_of(result.kind); },
@@ -134,8 +136,11 @@ void bind_compiler(nb::module_ &module) {
         "set_kernel_header_directory",
         [](const std::string &path) { set_kernel_header_directory(path); }, nb::arg("path"),
         "The folder of the headers that pycuda ships to kernels.");
-    module.def("clear_memory_cache", clear_memory_cache,
-               "Drop the images cached in memory; the cache on disk stays.");
+    module.def(
+        "clear_memory_cache", clear_memory_cache,
+        "Forget the compiled images that this process keeps in memory. The cache on disk stays.\n"
+        "\n"
+        "The next compilation of each source reads the disk, or compiles.");
 }
 
 } // namespace pycuda::python

@@ -119,7 +119,10 @@ std::string represent(const Context &context) {
 /// What is asked of a context, or of the class for the current one.
 void bind_either_methods(nb::class_<Context> &type) {
     def_either(type, "get_device", get_device,
-               "The Device of the context. Raises LogicError if no context is current.");
+               "Return the Device of the context.\n"
+               "\n"
+               "Called on the class, the current context is meant. Raises LogicError if no context "
+               "is current.");
     def_either(type, "synchronize", synchronize,
                "Wait for all work in the context, in all of its streams.\n\n"
                "Called on the class, the current context is meant. Ctrl-C ends the wait. Raises "
@@ -134,16 +137,28 @@ void bind_either_methods(nb::class_<Context> &type) {
                "limit: a member of pycuda.driver.limit.\n"
                "value: the new value; bytes for limits of memory.");
     def_either(type, "get_cache_config", get_cache_config,
-               "How the context divides on-chip memory between the L1 cache and shared memory: a "
-               "func_cache.");
+               "Return how the context divides on-chip memory between the L1 cache and shared "
+               "memory: a member of func_cache.\n"
+               "\n"
+               "PREFER_NONE, the default, leaves the choice to the driver. Called on the class, "
+               "the current context is meant.");
     def_either(
         type, "set_cache_config", set_cache_config, nb::arg("cc"),
         "Set how the context divides on-chip memory between the L1 cache and shared memory.\n\n"
         "cc: a func_cache. The driver may ignore this preference.");
-    def_either(type, "get_shared_config", get_shared_config,
-               "The width of the banks of shared memory.");
+    def_either(
+        type, "get_shared_config", get_shared_config,
+        "Return the width of the banks of shared memory: a member of shared_config.\n"
+        "\n"
+        "Devices since compute capability 5.0 have banks of four bytes only: FOUR_BYTE_BANK_SIZE.");
     def_either(type, "set_shared_config", set_shared_config, nb::arg("sc"),
-               "Set the width of the banks of shared memory; devices of today have one.");
+               "Set the width of the banks of shared memory.\n"
+               "\n"
+               "sc: a member of shared_config.\n"
+               "\n"
+               "The call has an effect on devices of compute capability 3.x only. Newer devices "
+               "have banks of four bytes, and ignore\n"
+               "the setting.");
     def_either(type, "enable_peer_access", enable_peer_access, nb::arg("peer"),
                nb::arg("flags") = 0,
                "Allow kernels and copies of this context to access memory of another context.\n\n"
@@ -152,7 +167,13 @@ void bind_either_methods(nb::class_<Context> &type) {
                "Raises LogicError if the devices cannot access each other, or if the access is "
                "already allowed.");
     def_either(type, "disable_peer_access", disable_peer_access, nb::arg("peer"),
-               "Undo enable_peer_access(). Raises LogicError if the access was not allowed.");
+               "Undo enable_peer_access(): kernels and copies of this context no longer access "
+               "memory of ``peer``.\n"
+               "\n"
+               "peer: the context whose memory was accessible.\n"
+               "\n"
+               "Raises LogicError if the access was not allowed. Work that uses the memory must be "
+               "done before.");
 }
 
 } // namespace
@@ -161,10 +182,28 @@ void bind_context(nb::module_ &module) {
     nb::class_<EitherMethod>(module, "_EitherMethod")
         .def("__get__", bind_either, nb::arg("instance").none(), nb::arg("owner").none());
 
-    nb::class_<Context> type(module, "Context", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                             "What a program does on one device lives in a context.\n\n"
-                             "Called of the class, methods act on the current context: "
-                             "``Context.synchronize()``.");
+    nb::class_<Context> type(
+        module, "Context", nb::dynamic_attr(), nb::is_weak_referenceable(),
+        "The owner of memory, modules, streams and events on one device. A process has one primary "
+        "context for each device.\n"
+        "\n"
+        "Each thread has a stack of contexts, and the top of the stack is the current context: "
+        "calls without a context as\n"
+        "argument act on it. push() and pop() change the stack; ``with context:`` does both. A "
+        "thread with an empty stack uses\n"
+        "the context of set_default().\n"
+        "\n"
+        "The methods get_device(), synchronize(), get_limit() and set_limit(), the configurations "
+        "and the functions of peer\n"
+        "access are called on a context or on the class. On the class they act on the current "
+        "context:\n"
+        "``Context.synchronize()``. The stack, memory and objects of a context are usable until "
+        "detach().\n"
+        "\n"
+        ">>> context = cuda.Device(0).retain_primary_context()\n"
+        ">>> with context:\n"
+        "...     print(cuda.Context.get_current() == context, cuda.Context.get_device().handle)\n"
+        "True 0");
     bind_either_methods(type);
     type.def_static("get_current", &Context::current,
                     "The current context of this thread, or None.\n\n"
@@ -177,8 +216,11 @@ void bind_context(nb::module_ &module) {
             "pycuda.autoinit and pycuda.autoprimaryctx name theirs. LogicError for a context "
             "that was detached.")
         .def_static("get_default", &Context::get_default,
-                    "The context that threads without a current context use, or None. "
-                    "set_default() sets it.")
+                    "Return the context that threads without a current context use, or None if "
+                    "there is none.\n"
+                    "\n"
+                    "set_default() sets this context. pycuda.autoinit and pycuda.autoprimaryctx "
+                    "call set_default() with their context.")
         .def_static("from_handle", from_handle, nb::arg("handle"),
                     "A Context for a CUcontext that other code owns.\n\n"
                     "handle: the CUcontext as an int. The other code must keep it alive.")
@@ -195,11 +237,18 @@ void bind_context(nb::module_ &module) {
             "pop", pop_and_let_go,
             "Remove the top of this thread's context stack, and return the removed context.\n\n"
             "Raises LogicError if the stack is empty. The context below becomes current.")
-        .def("push", push_and_keep,
-             "Push the context on this thread's context stack: the context becomes current. pop() "
-             "undoes it.")
+        .def(
+            "push", push_and_keep,
+            "Push the context on this thread's stack: the context becomes current in this thread.\n"
+            "\n"
+            "Context.pop() undoes the push. ``with context:`` calls both. The stack keeps the "
+            "context alive. Raises LogicError if\n"
+            "the context was detached.")
         .def("set_current", replace_and_keep,
-             "Replace the top of this thread's context stack by this context.")
+             "Replace the top of this thread's stack by this context. The context is pushed if the "
+             "stack is empty.\n"
+             "\n"
+             "Unlike push(), the call does not keep the old current context for a later pop().")
         .def("__enter__", enter_block)
         .def("__exit__", exit_block)
         .def("detach", detach_and_let_go,
@@ -207,7 +256,11 @@ void bind_context(nb::module_ &module) {
              "released.\n\n"
              "Raises LogicError if detach() was called before.")
         .def("get_api_version", &Context::api_version,
-             "The version of the driver API that the context was made for: 3020.")
+             "Return the version of the driver API that the context was made for, as an int.\n"
+             "\n"
+             "The number describes the context's interface, not the driver: current drivers return "
+             "3020 (CUDA 3.2).\n"
+             "get_driver_version() returns the version of CUDA that the driver supports.")
         .def_prop_ro("handle", handle_of, "The CUcontext, as an int.")
         .def_prop_ro("is_attached", &Context::attached, "False after detach().")
         .def_prop_ro("_serial", &Context::serial, "A number that no other context ever has.")

@@ -170,11 +170,40 @@ CUarray cuda_array_of(nb::handle object, const char *what) {
 }
 
 void bind_cuda_array(nb::module_ &module) {
-    nb::class_<Descriptor> flat(module, "ArrayDescriptor",
-                                "The extent and format of a one- or two-dimensional Array.");
+    nb::class_<Descriptor> flat(
+        module, "ArrayDescriptor",
+        "The extents and the format of an Array with one or two dimensions. All attributes start "
+        "as 0.\n"
+        "\n"
+        "width, height: elements; a height of 0 makes an array of one dimension.\n"
+        "format: the type of one channel, a member of array_format.\n"
+        "num_channels: 1, 2 or 4 numbers for each element.\n"
+        "\n"
+        "dtype_to_array_format() finds the format of a NumPy type.\n"
+        "\n"
+        ">>> descriptor = cuda.ArrayDescriptor()\n"
+        ">>> descriptor.width, descriptor.height, descriptor.num_channels = 16, 8, 1\n"
+        ">>> descriptor.format = cuda.array_format.FLOAT\n"
+        ">>> array = cuda.Array(descriptor)\n"
+        ">>> array.get_descriptor().height\n"
+        "8");
     bind_descriptor(flat);
-    nb::class_<Descriptor3D> deep(module, "ArrayDescriptor3D",
-                                  "The extent and format of any Array, with array3d_flags.");
+    nb::class_<Descriptor3D> deep(
+        module, "ArrayDescriptor3D",
+        "The extents and the format of an Array of up to three dimensions, with flags. All "
+        "attributes start as 0.\n"
+        "\n"
+        "width, height, depth: elements; 0 for a dimension that the array does not have.\n"
+        "format: the type of one channel, a member of array_format.\n"
+        "num_channels: 1, 2 or 4 numbers for each element.\n"
+        "flags: a sum of array3d_flags. SURFACE_LDST is needed by surfaces; with ARRAY3D_LAYERED, "
+        "depth counts layers.\n"
+        "\n"
+        ">>> descriptor = cuda.ArrayDescriptor3D()\n"
+        ">>> descriptor.width, descriptor.height, descriptor.depth = 8, 4, 2\n"
+        ">>> descriptor.format, descriptor.num_channels = cuda.array_format.FLOAT, 1\n"
+        ">>> cuda.Array(descriptor).get_descriptor_3d().depth\n"
+        "2");
     bind_descriptor(deep);
     deep.def_prop_rw(
             "depth", [](const Descriptor3D &d) { return d.value.Depth; },
@@ -186,7 +215,21 @@ void bind_cuda_array(nb::module_ &module) {
 
     bind_with_block(
         nb::class_<CudaArray>(module, "Array", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                              "Memory laid out for textures and surfaces, without an address.")
+                              "Memory in the device's own layout for textures and surfaces. An "
+                              "Array has no address.\n"
+                              "\n"
+                              "descr: an ArrayDescriptor or an ArrayDescriptor3D.\n"
+                              "\n"
+                              "Memcpy2D, Memcpy3D and the functions np_to_array() and "
+                              "matrix_to_array() copy to an Array; kernels read an Array as a\n"
+                              "texture or surface. The last reference frees the memory, and ``with "
+                              "array:`` frees the memory at the end of the block.\n"
+                              "Raises LogicError for extents or a format that the device does not "
+                              "have, MemoryError if there is too little memory.\n"
+                              "\n"
+                              ">>> array = cuda.np_to_array(np.ones((4, 8), np.float32), \"C\")\n"
+                              ">>> array.get_descriptor().width, array.get_descriptor().height\n"
+                              "(8, 4)")
             .def(
                 "__init__",
                 [](CudaArray *self, nb::handle descriptor) {
@@ -210,8 +253,16 @@ void bind_cuda_array(nb::module_ &module) {
         "free");
 
     bind_with_block(
-        nb::class_<MipmappedArray>(module, "MipmappedArray", nb::is_weak_referenceable(),
-                                   "An array with its smaller versions.")
+        nb::class_<MipmappedArray>(
+            module, "MipmappedArray", nb::is_weak_referenceable(),
+            "An Array with smaller versions of it, for textures that are read at several scales.\n"
+            "\n"
+            "descriptor: an ArrayDescriptor3D, the extents of level 0.\n"
+            "levels: the number of levels. The extents of each level are half of those of the "
+            "level before, at least 1.\n"
+            "\n"
+            "The program fills each level itself; see get_level(). A kernel reads the array by a "
+            "TextureObject.")
             .def(
                 "__init__",
                 [](MipmappedArray *self, const Descriptor3D &descriptor, unsigned levels) {
@@ -226,7 +277,11 @@ void bind_cuda_array(nb::module_ &module) {
             .def_prop_ro("levels", &MipmappedArray::levels,
                          "How many versions there are, the array itself included.")
             .def("get_level", &MipmappedArray::level, nb::arg("level"), nb::keep_alive<0, 1>(),
-                 "The Array of one level; level 0 is the largest.")
+                 "Return the Array of one level.\n"
+                 "\n"
+                 "level: from 0, the largest level, to levels - 1. Others raise LogicError.\n"
+                 "\n"
+                 "The Array keeps the memory of all levels alive, and copies can fill it.")
             .def("free", &MipmappedArray::free, nb::lock_self(),
                  "Free the array with all of its levels now. Raises LogicError if the array was "
                  "freed before.")

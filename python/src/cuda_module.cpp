@@ -103,8 +103,18 @@ void describe_kernels(const Module &module, const std::string &source) {
 void bind_module(nb::module_ &module) {
     bind_with_block(
         nb::class_<Module>(module, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                           "Device code that is loaded into a context. SourceModule, "
-                           "module_from_file() and module_from_buffer() load code.")
+                           "Device code that is loaded into a context: kernels and variables.\n"
+                           "\n"
+                           "SourceModule compiles and loads a source. module_from_file() and "
+                           "module_from_buffer() load PTX, a cubin or a fatbin. The\n"
+                           "last reference to the module and its kernels unloads the code, and "
+                           "``with module:`` unloads it at the end of the block.\n"
+                           "\n"
+                           ">>> ptx = compiler.compile(\"__global__ void nop() {}\", "
+                           "target=\"ptx\", arch=\"compute_75\")\n"
+                           ">>> module = cuda.module_from_buffer(ptx)\n"
+                           ">>> module.function_names()\n"
+                           "['nop']")
             .def("get_function", get_function, nb::arg("name"),
                  nb::sig("def get_function(self, name: str) -> Function"),
                  "The kernel with a name.\n\n"
@@ -116,15 +126,27 @@ void bind_module(nb::module_ &module) {
                  "Raises LogicError if the module has no such variable.")
             .def("get_texref", texture_reference_of, nb::arg("name"),
                  nb::sig("def get_texref(self, name: str) -> TextureReference"),
-                 "A texture that the source declares as a variable.")
+                 "Return a texture reference that the source declares as a variable: a "
+                 "TextureReference.\n"
+                 "\n"
+                 "name: the variable's name.\n"
+                 "\n"
+                 "CUDA 12 removed texture references from CUDA C++; PTX can still declare them, "
+                 "and so can sources for pycuda.compiler.\n"
+                 "Raises LogicError for another name.")
             .def("get_surfref", surface_reference_of, nb::arg("name"),
                  nb::sig("def get_surfref(self, name: str) -> SurfaceReference"),
-                 "A surface that the source declares as a variable.")
+                 "Return a surface reference that the source declares as a variable: a "
+                 "SurfaceReference.\n"
+                 "\n"
+                 "name: the variable's name. Raises LogicError for another name.")
             .def("close", &Module::close, nb::lock_self(),
                  "Unload the module now. The call waits for its kernels.\n\n"
                  "Functions raise LogicError for a closed module, its kernels and its textures.")
             .def("__repr__", represent)
-            .def("function_names", &Module::function_names, "The names of the kernels.")
+            .def("function_names", &Module::function_names,
+                 "Return the names of the module's kernels in the image, as a list; the names of "
+                 "C++ functions are mangled.")
             .def("_describe", describe_kernels, nb::arg("source"),
                  "Tells from CUDA C++ source what the kernels' parameters mean."),
         "close");

@@ -105,18 +105,53 @@ void bind_device(nb::module_ &module) {
         .def(nb::init<int>(), nb::arg("ordinal"))
         .def(nb::init<const std::string &>(), nb::arg("pci_bus_id"))
         .def_static("count", &Device::count,
-                    "The number of devices. CUDA_VISIBLE_DEVICES hides devices; SOFTCUDA_DEVICES "
-                    "sets the number of softcuda's.")
-        .def("name", &Device::name, "The device's name, such as \"NVIDIA H200\".")
+                    "Return the number of devices.\n"
+                    "\n"
+                    "CUDA_VISIBLE_DEVICES hides devices. SOFTCUDA_DEVICES sets the number of "
+                    "softcuda's devices, 1 by default. Raises\n"
+                    "LogicError before init().\n"
+                    "\n"
+                    ">>> [cuda.Device(i).handle for i in range(cuda.Device.count())][0]\n"
+                    "0")
+        .def("name", &Device::name,
+             "Return the device's name, such as \"NVIDIA H200\".\n"
+             "\n"
+             "A device of softcuda has the name of the CPU: \"softcuda (AMD EPYC)\".")
         .def("pci_bus_id", &Device::pci_bus_id,
-             "The device's place on the PCI bus: \"domain:bus:device.function\", such as "
-             "\"0000:01:00.0\".")
-        .def("uuid", uuid, "The 16 bytes that identify this device on all machines.")
+             "Return the device's place on the PCI bus: \"domain:bus:device.function\", such as "
+             "\"0000:01:00.0\".\n"
+             "\n"
+             "Device() takes this text in the place of the ordinal. The place names the device in "
+             "all processes of a machine; an\n"
+             "ordinal depends on CUDA_VISIBLE_DEVICES.\n"
+             "\n"
+             ">>> device = cuda.Device(0)\n"
+             ">>> cuda.Device(device.pci_bus_id()) == device\n"
+             "True")
+        .def("uuid", uuid,
+             "Return the 16 bytes that identify the device, as bytes.\n"
+             "\n"
+             "No two GPUs have the same bytes. CUDA_VISIBLE_DEVICES and nvidia-smi write them as "
+             "\"GPU-\" and hexadecimal digits.\n"
+             "\n"
+             ">>> len(cuda.Device(0).uuid())\n"
+             "16")
         .def("compute_capability", compute_capability,
-             "The compute capability, (major, minor). Kernels are compiled for "
-             "``sm_<major><minor>``.")
+             "Return the compute capability: (major, minor).\n"
+             "\n"
+             "The compiler makes code for ``sm_<major><minor>`` unless a program asks for another "
+             "architecture. Tuples compare in\n"
+             "the order of the versions.\n"
+             "\n"
+             ">>> cuda.Device(0).compute_capability() >= (7, 5)\n"
+             "True")
         .def("total_memory", &Device::total_memory,
-             "The size of the device's memory in bytes. mem_get_info() has the free bytes.")
+             "Return the size of the device's memory in bytes.\n"
+             "\n"
+             "mem_get_info() returns the free bytes of the current context's device.\n"
+             "\n"
+             ">>> cuda.Device(0).total_memory() == cuda.mem_get_info()[1]\n"
+             "True")
         .def("get_attribute", get_attribute, nb::arg("attr"),
              "The value of an attribute of the device.\n\n"
              "attr: a member of device_attribute. The attribute defines the unit: bytes, kHz, 0 or "
@@ -125,7 +160,17 @@ void bind_device(nb::module_ &module) {
              ">>> cuda.Device(0).get_attribute(cuda.device_attribute.MAX_THREADS_PER_BLOCK)\n"
              "1024")
         .def("get_attributes", get_attributes,
-             "All attributes that the driver knows, by member of device_attribute.")
+             "Return all attributes that the driver knows: a dict with members of device_attribute "
+             "as keys.\n"
+             "\n"
+             "The values are ints, and the value of COMPUTE_MODE is a member of compute_mode. An "
+             "attribute that is newer than the\n"
+             "driver is missing. Each attribute is also an attribute of the Device, in lower case: "
+             "``device.warp_size``.\n"
+             "\n"
+             ">>> attributes = cuda.Device(0).get_attributes()\n"
+             ">>> attributes[cuda.device_attribute.WARP_SIZE] == cuda.Device(0).warp_size == 32\n"
+             "True")
         .def("__getattr__", attribute_by_name, nb::arg("name"))
         .def("make_context", make_context, nb::arg("flags") = 0,
              "Make a new context on this device, and make the context current in this thread.\n\n"

@@ -288,8 +288,41 @@ template <class Slot> void *slot(Slot *function) { return reinterpret_cast<void 
 PyTypeObject *make_type() {
     PyType_Slot slots[] = {
         {Py_tp_doc,
-         const_cast<char *>("A kernel.\n\n``func(*args, block, grid=(1, 1), stream=None, shared=0, "
-                            "texrefs=[], time_kernel=False)`` runs it.")},
+         const_cast<char *>(
+             "A kernel. Module.get_function() finds it, and a call launches it.\n"
+             "\n"
+             "``func(*args, block, grid=(1, 1), stream=None, shared=0, texrefs=[], "
+             "time_kernel=False, cooperative=False,\n"
+             "cluster=None, priority=0, programmatic=False)``\n"
+             "\n"
+             "args: one for each parameter: an array or allocation of the device, an address, a "
+             "NumPy scalar, a Python number, bytes\n"
+             "  of a struct, or a host array in In, Out or InOut. Number and sizes are checked "
+             "against the kernel's parameters.\n"
+             "block, grid: threads of a block and blocks of the grid, an int or up to three ints.\n"
+             "stream: a Stream; by default the thread's current stream.\n"
+             "shared: bytes of dynamic shared memory of a block.\n"
+             "texrefs: texture references that the kernel reads.\n"
+             "time_kernel: True waits for the kernel and returns its time in seconds.\n"
+             "cooperative: True lets blocks wait for each other; all of them must fit on the "
+             "device at the same time.\n"
+             "cluster: blocks of a cluster, on devices of compute capability 9.0 and later.\n"
+             "priority: of this launch; lower numbers are more urgent.\n"
+             "programmatic: True lets the kernel start before the kernel before it in the stream "
+             "has ended.\n"
+             "\n"
+             "The call returns before the kernel is done, unless host arrays are copied back. "
+             "Raises TypeError for an argument that\n"
+             "does not fit its parameter, LogicError or LaunchError for a launch that the device "
+             "cannot do.\n"
+             "\n"
+             ">>> module = compiler.SourceModule(\"__global__ void add(float *x, float y) { "
+             "x[threadIdx.x] += y; }\")\n"
+             ">>> add = module.get_function(\"add\")\n"
+             ">>> x = gpuarray.zeros(3, np.float32)\n"
+             ">>> add(x, 1.5, block=(3, 1, 1))\n"
+             ">>> x\n"
+             "array([1.5, 1.5, 1.5], dtype=float32)")},
         {Py_tp_dealloc, slot(deallocate)},
         {Py_tp_traverse, slot(traverse)},
         {Py_tp_clear, slot(clear)},

@@ -86,23 +86,41 @@ void start_capture(const Stream &stream, int mode) {
 } // namespace
 
 void bind_graph(nb::module_ &module) {
-    nb::class_<Node>(module, "GraphNode", "A node of a Graph.");
+    nb::class_<Node>(module, "GraphNode",
+                     "A node of a Graph: one kernel launch, copy or fill. The add_ functions of "
+                     "Graph return nodes and take them as\n"
+                     "dependencies. A node is valid as long as its graph.");
     const std::vector<Node> none;
 
     bind_with_block(
-        nb::class_<Graph>(module, "Graph", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                          "A graph of work: kernels, copies and fills with dependencies. "
-                          "instantiate() prepares a graph to run.\n\n"
-                          "capture() records a graph from a stream. add_kernel() and the other "
-                          "methods build a graph from nodes.")
+        nb::class_<Graph>(
+            module, "Graph", nb::dynamic_attr(), nb::is_weak_referenceable(),
+            "A graph of work: kernels, copies and fills with dependencies. instantiate() prepares "
+            "a graph to run.\n"
+            "\n"
+            "capture() records a graph from a stream. add_kernel() and the other methods build a "
+            "graph from nodes. ``len(graph)`` is\n"
+            "the number of nodes. Nodes without a path between them may run at the same time.\n"
+            "\n"
+            ">>> memory = cuda.mem_alloc(8)\n"
+            ">>> graph = cuda.Graph()\n"
+            ">>> first = graph.add_fill(memory, 1, 2, element_size=4)\n"
+            ">>> second = graph.add_fill(memory, 7, 1, element_size=4, dependencies=[first])\n"
+            ">>> graph.instantiate().launch()\n"
+            ">>> cuda.from_device(memory, 2, np.int32)\n"
+            "array([7, 1], dtype=int32)")
             .def(nb::init<>())
             .def(
                 "instantiate", [](const Graph &graph) { return ExecutableGraph(graph); },
                 nb::lock_self(), nb::keep_alive<0, 1>(),
-                "Prepare the graph to run. Returns an ExecutableGraph of its present nodes; later "
-                "changes have no effect on it.")
+                "Prepare the graph to run. Returns an ExecutableGraph of the present nodes.\n"
+                "\n"
+                "Later changes of the graph have no effect on the result. A launch of the result "
+                "costs less than the launches of its\n"
+                "nodes one by one. Raises LogicError if the dependencies form a cycle.")
             .def("clone", &Graph::clone, nb::lock_self(), nb::keep_alive<0, 1>(),
-                 "A copy of the graph. Changes of one of the two do not affect the other.")
+                 "Return a copy of the graph with copies of all nodes. Changes of one of the two "
+                 "do not affect the other.")
             .def("__len__", &Graph::node_count, nb::lock_self())
             .def(
                 "add_empty",
@@ -110,8 +128,12 @@ void bind_graph(nb::module_ &module) {
                     return Node{graph.add_empty(handles_of(dependencies))};
                 },
                 nb::lock_self(), nb::arg("dependencies") = none,
-                "Add a node without work, which is done when all of its dependencies are done. "
-                "Returns its GraphNode.")
+                "Add a node without work. Returns its GraphNode.\n"
+                "\n"
+                "dependencies: the nodes that must be done before.\n"
+                "\n"
+                "The node is done when all its dependencies are done: many nodes can depend on "
+                "many others by one empty node.")
             .def("add_kernel", add_kernel, nb::lock_self(), nb::arg("launch"),
                  nb::arg("dependencies") = none,
                  "Add a kernel launch. Returns its GraphNode.\n\n"
@@ -146,8 +168,23 @@ void bind_graph(nb::module_ &module) {
 
     bind_with_block(
         nb::class_<ExecutableGraph>(module, "ExecutableGraph", nb::is_weak_referenceable(),
-                                    "A graph that is ready to run. Graph.instantiate() makes it; "
-                                    "launch() runs it as often as you like.")
+                                    "A graph that is ready to run. Graph.instantiate() makes it, "
+                                    "and launch() runs it as often as needed.\n"
+                                    "\n"
+                                    "Two launches of the same object run one after the other. "
+                                    "``with executable:`` destroys the object at the end.\n"
+                                    "\n"
+                                    ">>> x = gpuarray.zeros(2, np.float32)\n"
+                                    ">>> stream = cuda.Stream()\n"
+                                    ">>> with cuda.capture(stream) as recorded:\n"
+                                    "...     with stream:\n"
+                                    "...         x += 1\n"
+                                    ">>> executable = recorded.graph.instantiate()\n"
+                                    ">>> for _ in range(3):\n"
+                                    "...     executable.launch(stream)\n"
+                                    ">>> stream.synchronize()\n"
+                                    ">>> x\n"
+                                    "array([3., 3.], dtype=float32)")
             .def(
                 "launch",
                 [](const ExecutableGraph &graph, nb::handle stream) {
@@ -163,14 +200,20 @@ void bind_graph(nb::module_ &module) {
                 },
                 nb::lock_self(), nb::arg("stream") = nb::none(),
                 "Upload the graph to the device, so that the first launch takes no longer than "
-                "later ones.")
+                "later ones.\n"
+                "\n"
+                "stream: a Stream; by default the thread's current stream. A launch without an "
+                "upload uploads first.")
             .def("update", &ExecutableGraph::update, nb::lock_self(), nb::arg("graph"),
                  nb::keep_alive<1, 2>(),
                  "Replace the arguments of the nodes by those of another graph.\n\n"
                  "graph: a Graph with the same nodes and dependencies. Raises LogicError for "
                  "another one.")
-            .def("close", &ExecutableGraph::close, nb::lock_self(),
-                 "Destroy the executable graph now. A launch that has begun still runs to its end.")
+            .def(
+                "close", &ExecutableGraph::close, nb::lock_self(),
+                "Destroy the executable graph now. A launch that has begun still runs to its end.\n"
+                "\n"
+                "A second call does nothing. launch() of a closed graph raises LogicError.")
             .def("__repr__", represent_executable, nb::lock_self()),
         "close");
 
@@ -182,11 +225,24 @@ void bind_graph(nb::module_ &module) {
                "mode: what other threads may call meanwhile, as in cuStreamBeginCapture.\n\n"
                "capture() does the same in a ``with`` block.");
     module.def("end_capture", end_capture, nb::arg("stream"),
-               "End the recording of begin_capture(). Returns the Graph. Raises LogicError if the "
-               "stream does not record.");
+               "End the recording of begin_capture(). Returns the Graph.\n"
+               "\n"
+               "stream: the Stream of begin_capture().\n"
+               "\n"
+               "Raises LogicError if the stream does not record, and if work was recorded that a "
+               "graph cannot hold; the recording is\n"
+               "lost then.");
     module.def("is_capturing", is_capturing, nb::arg("stream"),
-               "True between begin_capture() and end_capture(): work of the stream is recorded, "
-               "and does not run.");
+               "Return whether a stream records its work instead of running it.\n"
+               "\n"
+               "stream: a Stream.\n"
+               "\n"
+               ">>> stream = cuda.Stream()\n"
+               ">>> with cuda.capture(stream):\n"
+               "...     print(cuda.is_capturing(stream))\n"
+               "True\n"
+               ">>> cuda.is_capturing(stream)\n"
+               "False");
 }
 
 } // namespace pycuda::python

@@ -253,7 +253,24 @@ void bind_jit_linker(nb::module_ &module) {
 
 void bind_linker(nb::module_ &module) {
     bind_jit_linker(module);
-    nb::class_<Linker>(module, "Linker", "Links pieces of device code to one Module.")
+    nb::class_<Linker>(module, "Linker",
+                       "Links pieces of device code to one Module, by the driver.\n"
+                       "\n"
+                       "message_handler: called as ``message_handler(success, info, error)`` with "
+                       "the linker's messages; None prints nothing.\n"
+                       "options: pairs of a jit_option and an int.\n"
+                       "log_verbose: True asks the linker for more messages.\n"
+                       "\n"
+                       "A GPU's driver links cubins, PTX and libraries of the toolkit; softcuda's "
+                       "links PTX. JitLinker uses nvJitLink instead,\n"
+                       "and optimises over all pieces. link_module() may be called once.\n"
+                       "\n"
+                       ">>> ptx = compiler.compile(\"__global__ void nop() {}\", target=\"ptx\", "
+                       "arch=\"compute_75\")\n"
+                       ">>> linker = cuda.Linker()\n"
+                       ">>> linker.add_data(ptx, cuda.jit_input_type.PTX, \"nop.ptx\")\n"
+                       ">>> linker.link_module().function_names()\n"
+                       "['nop']")
         .def(
             "__init__",
             [](Linker *self, nb::object message_handler, nb::handle options, Truth log_verbose) {

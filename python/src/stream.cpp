@@ -83,7 +83,14 @@ void bind_stream(nb::module_ &module) {
         .def("synchronize", synchronize_stream,
              "Wait for all work in the stream. Ctrl-C ends the wait.\n\n"
              "Raises the error of a kernel that failed, and LogicError if the stream was closed.")
-        .def("is_done", &Stream::query, "True if all work in the stream is done. Does not wait.")
+        .def("is_done", &Stream::query,
+             "Return True if all work in the stream is done, else False. Does not wait.\n"
+             "\n"
+             "Raises the error of a kernel that failed, and LogicError if the stream was closed.\n"
+             "\n"
+             ">>> stream = cuda.Stream()\n"
+             ">>> stream.is_done()\n"
+             "True")
         .def("wait_for_event", &Stream::wait, nb::arg("evt"),
              "Let later work of this stream wait for an event. The call itself does not wait.\n\n"
              "evt: an Event that was recorded in any stream, also of another device. An event that "
@@ -94,7 +101,12 @@ void bind_stream(nb::module_ &module) {
              ">>> second.wait_for_event(done)")
         .def_prop_ro("handle", handle_of, "The CUstream, as an int.")
         .def_prop_ro("priority", &Stream::priority,
-                     "Lower numbers are more urgent; 0 is the default.")
+                     "The priority: lower numbers are more urgent, and 0 is the default.\n"
+                     "\n"
+                     "The device starts blocks of waiting kernels in streams of higher urgency "
+                     "first; it does not interrupt running blocks.\n"
+                     "The number may differ from the constructor's argument, because the driver "
+                     "clips that to its range.")
         .def_prop_ro("flags", &Stream::flags,
                      "The flags that the stream was made with, a sum of stream_flags.")
         .def("__enter__", enter_block)

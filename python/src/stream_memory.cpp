@@ -146,8 +146,21 @@ void bind_stream_memory(nb::module_ &module) {
                "  is printed and does not reach the program.\n"
                "stream: a Stream; by default the thread's current stream.");
 
-    nb::class_<DriverPool>(module, "DriverMemoryPool",
-                           "The pool that mem_alloc_async() of a device takes memory from.")
+    nb::class_<DriverPool>(
+        module, "DriverMemoryPool",
+        "The driver's own pool of a device, from which mem_alloc_async() takes memory.\n"
+        "\n"
+        "device: a Device.\n"
+        "\n"
+        "The pool is part of the driver: CuPy, torch and other libraries that allocate in streams "
+        "use the same one. Memory that\n"
+        "is freed in a stream serves later allocations in the stream's order.\n"
+        "\n"
+        ">>> pool = cuda.DriverMemoryPool(cuda.Device(0))\n"
+        ">>> pool.release_threshold = 1 << 20\n"
+        ">>> pool.used_bytes <= pool.reserved_bytes\n"
+        "True\n"
+        ">>> pool.release_threshold = 0")
         .def(nb::init<const Device &>(), nb::arg("device"))
         .def("__repr__",
              [](const DriverPool &pool) {
@@ -161,7 +174,10 @@ void bind_stream_memory(nb::module_ &module) {
             [](const DriverPool &pool, std::uint64_t bytes) {
                 pool.set(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, bytes);
             },
-            "Bytes that the pool keeps for reuse when a stream or the device is synchronized.")
+            "Bytes that the pool keeps for reuse when a stream or the device is synchronized; 0 at "
+            "first. May be assigned.\n"
+            "\n"
+            "The pool returns unused memory above this number to the device.")
         .def_prop_ro("reserved_bytes", pool_attribute<CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT>,
                      "Bytes that the pool has from the device, both in use and free.")
         .def_prop_ro("used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_CURRENT>,
@@ -169,7 +185,9 @@ void bind_stream_memory(nb::module_ &module) {
         .def_prop_ro("most_used_bytes", pool_attribute<CU_MEMPOOL_ATTR_USED_MEM_HIGH>,
                      "The largest number of bytes that were in use at the same time.")
         .def("trim", &DriverPool::trim, nb::arg("keep") = 0,
-             "Return unused memory to the device, except ``keep`` bytes.");
+             "Return unused memory to the device now.\n"
+             "\n"
+             "keep: the bytes that the pool keeps, memory in use included.");
 }
 
 } // namespace pycuda::python

@@ -110,7 +110,12 @@ template <class Copy> void bind_source(nb::class_<Copy> &type) {
                 copy.what.srcHost = copy.source.buffer.data();
             },
             nb::lock_self(), nb::arg("buf"),
-            "Copy from host memory, which may have gaps between its rows.")
+            "Copy from host memory.\n"
+            "\n"
+            "buf: a NumPy array or another buffer; it may have gaps between its rows.\n"
+            "\n"
+            "Sets src_memory_type. The object keeps ``buf`` alive; src_pitch must be set to the "
+            "bytes from one row to the next.")
         .def(
             "set_src_array",
             [](Copy &copy, nb::object array) {
@@ -118,7 +123,12 @@ template <class Copy> void bind_source(nb::class_<Copy> &type) {
                 copy.what.srcMemoryType = CU_MEMORYTYPE_ARRAY;
                 copy.source = {array, {}};
             },
-            nb::lock_self(), nb::arg("array"), "Copy from an Array.")
+            nb::lock_self(), nb::arg("array"),
+            "Copy from an Array.\n"
+            "\n"
+            "array: an Array, also one level of a MipmappedArray.\n"
+            "\n"
+            "Sets src_memory_type. src_x_in_bytes counts bytes, not elements.")
         .def(
             "set_src_device",
             [](Copy &copy, nb::object pointer) {
@@ -126,7 +136,13 @@ template <class Copy> void bind_source(nb::class_<Copy> &type) {
                 copy.what.srcMemoryType = CU_MEMORYTYPE_DEVICE;
                 copy.source = {pointer, {}};
             },
-            nb::lock_self(), nb::arg("devptr"), "Copy from memory of the device.")
+            nb::lock_self(), nb::arg("devptr"),
+            "Copy from device memory.\n"
+            "\n"
+            "devptr: an allocation or an address.\n"
+            "\n"
+            "Sets src_memory_type and src_device. src_pitch must be set to the bytes from one row "
+            "to the next.")
         .def(
             "set_src_unified",
             [](Copy &copy, nb::object buffer) {
@@ -135,7 +151,13 @@ template <class Copy> void bind_source(nb::class_<Copy> &type) {
                     unified_address(buffer, copy.source, HostBuffer::strided_to_read);
                 copy.what.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
             },
-            nb::lock_self(), nb::arg("buf"), "Copy from memory whose place the driver finds out.");
+            nb::lock_self(), nb::arg("buf"),
+            "Copy from memory of the host or of the device: the driver finds out which of the two "
+            "the address belongs to.\n"
+            "\n"
+            "buf: an allocation, an address or a buffer.\n"
+            "\n"
+            "Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.");
 }
 
 template <class Copy> void bind_destination(nb::class_<Copy> &type) {
@@ -147,7 +169,12 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
                 copy.what.dstHost = copy.destination.buffer.data();
             },
             nb::lock_self(), nb::arg("buf"),
-            "Copy to host memory, which may have gaps between its rows.")
+            "Copy to host memory.\n"
+            "\n"
+            "buf: a writable NumPy array or another buffer; it may have gaps between its rows.\n"
+            "\n"
+            "Sets dst_memory_type. The object keeps ``buf`` alive; dst_pitch must be set to the "
+            "bytes from one row to the next.")
         .def(
             "set_dst_array",
             [](Copy &copy, nb::object array) {
@@ -155,7 +182,12 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
                 copy.what.dstMemoryType = CU_MEMORYTYPE_ARRAY;
                 copy.destination = {array, {}};
             },
-            nb::lock_self(), nb::arg("array"), "Copy to an Array.")
+            nb::lock_self(), nb::arg("array"),
+            "Copy to an Array.\n"
+            "\n"
+            "array: an Array, also one level of a MipmappedArray.\n"
+            "\n"
+            "Sets dst_memory_type. dst_x_in_bytes counts bytes, not elements.")
         .def(
             "set_dst_device",
             [](Copy &copy, nb::object pointer) {
@@ -163,7 +195,13 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
                 copy.what.dstMemoryType = CU_MEMORYTYPE_DEVICE;
                 copy.destination = {pointer, {}};
             },
-            nb::lock_self(), nb::arg("devptr"), "Copy to memory of the device.")
+            nb::lock_self(), nb::arg("devptr"),
+            "Copy to device memory.\n"
+            "\n"
+            "devptr: an allocation or an address.\n"
+            "\n"
+            "Sets dst_memory_type and dst_device. dst_pitch must be set to the bytes from one row "
+            "to the next.")
         .def(
             "set_dst_unified",
             [](Copy &copy, nb::object buffer) {
@@ -172,7 +210,13 @@ template <class Copy> void bind_destination(nb::class_<Copy> &type) {
                     unified_address(buffer, copy.destination, HostBuffer::strided_to_write);
                 copy.what.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
             },
-            nb::lock_self(), nb::arg("buf"), "Copy to memory whose place the driver finds out.");
+            nb::lock_self(), nb::arg("buf"),
+            "Copy to memory of the host or of the device: the driver finds out which of the two "
+            "the address belongs to.\n"
+            "\n"
+            "buf: an allocation, an address or a writable buffer.\n"
+            "\n"
+            "Needs a device with unified addresses, which all 64-bit GPUs and softcuda have.");
 }
 
 // The copy itself
@@ -272,25 +316,82 @@ void call_peer(CopyPeer &copy, nb::object stream) {
 } // namespace
 
 void bind_structured_copy(nb::module_ &module) {
-    nb::class_<Copy2D> copy_2d(module, "Memcpy2D", "A copy of rows of bytes.");
+    nb::class_<Copy2D> copy_2d(module, "Memcpy2D",
+                               "A copy of a rectangle: ``height`` rows of ``width_in_bytes`` "
+                               "bytes, between host memory, device memory and Arrays.\n"
+                               "\n"
+                               "Set both sides with a set_src_ and a set_dst_ function, then the "
+                               "extents and pitches, then call the object. The pitch is\n"
+                               "the distance between the begins of two rows in bytes; an Array "
+                               "needs none. A copy object can be changed and called\n"
+                               "again. An end past host memory raises LogicError.\n"
+                               "\n"
+                               ">>> matrix = gpuarray.zeros((3, 4), np.float32)\n"
+                               ">>> copy = cuda.Memcpy2D()\n"
+                               ">>> copy.set_src_host(np.ones((2, 2), np.float32))\n"
+                               ">>> copy.set_dst_device(matrix.gpudata)\n"
+                               ">>> copy.src_pitch, copy.dst_pitch = 8, 16\n"
+                               ">>> copy.dst_x_in_bytes, copy.dst_y = 4, 1\n"
+                               ">>> copy.width_in_bytes, copy.height = 8, 2\n"
+                               ">>> copy()\n"
+                               ">>> matrix\n"
+                               "array([[0., 0., 0., 0.],\n"
+                               "       [0., 1., 1., 0.],\n"
+                               "       [0., 1., 1., 0.]], dtype=float32)");
     copy_2d.def(nb::init<>());
     bind_fields(copy_2d);
     bind_source(copy_2d);
     bind_destination(copy_2d);
     copy_2d.def("__call__", call_2d, nb::lock_self(), nb::arg("aligned") = false,
                 nb::arg("stream") = nb::none(),
-                "Copy now, or with a stream, in it. `aligned` rows start where the device likes.");
+                "Run the copy.\n"
+                "\n"
+                "aligned: True promises that device rows begin as mem_alloc_pitch() aligns them; "
+                "the driver need not check.\n"
+                "stream: a Stream; the call then returns before the copy is done. None waits for "
+                "the copy.\n"
+                "\n"
+                "A Stream as the first argument is ``stream``. Raises LogicError if the copy "
+                "reaches past the end of host memory.");
 
-    nb::class_<Copy3D> copy_3d(module, "Memcpy3D", "A copy of a box of bytes.");
+    nb::class_<Copy3D> copy_3d(
+        module, "Memcpy3D",
+        "A copy of a box: ``depth`` slices of ``height`` rows of ``width_in_bytes`` bytes.\n"
+        "\n"
+        "As Memcpy2D, with a third dimension: src_height and dst_height are the rows from one "
+        "slice to the next, src_z and dst_z\n"
+        "the first slices.\n"
+        "\n"
+        ">>> volume = np.arange(8, dtype=np.float32).reshape(2, 2, 2)\n"
+        ">>> target = gpuarray.zeros((2, 2, 2), np.float32)\n"
+        ">>> copy = cuda.Memcpy3D()\n"
+        ">>> copy.set_src_host(volume)\n"
+        ">>> copy.set_dst_device(target.gpudata)\n"
+        ">>> copy.src_pitch = copy.dst_pitch = copy.width_in_bytes = 8\n"
+        ">>> copy.src_height = copy.dst_height = copy.height = 2\n"
+        ">>> copy.depth = 2\n"
+        ">>> copy()\n"
+        ">>> bool((target.get() == volume).all())\n"
+        "True");
     copy_3d.def(nb::init<>());
     bind_fields_3d(copy_3d);
     bind_source(copy_3d);
     bind_destination(copy_3d);
     copy_3d.def("__call__", call_3d, nb::lock_self(), nb::arg("stream") = nb::none(),
-                "Copy now, or with a stream, in it.");
+                "Run the copy.\n"
+                "\n"
+                "stream: a Stream; the call then returns before the copy is done. None waits for "
+                "the copy.\n"
+                "\n"
+                "Raises LogicError if the copy reaches past the end of host memory.");
 
-    nb::class_<CopyPeer> copy_peer(module, "Memcpy3DPeer",
-                                   "A copy of a box of bytes between two contexts.");
+    nb::class_<CopyPeer> copy_peer(
+        module, "Memcpy3DPeer",
+        "A copy of a box between two contexts, also of different devices.\n"
+        "\n"
+        "As Memcpy3D. set_src_context() and set_dst_context() name the contexts of the two sides; "
+        "at first both are the current\n"
+        "context. The devices need no peer access: the driver copies by way of the host then.");
     copy_peer.def("__init__", [](CopyPeer *self) {
         new (self) CopyPeer();
         CUcontext current = Context::require_current().get();
@@ -311,7 +412,12 @@ void bind_structured_copy(nb::module_ &module) {
             nb::arg("context"), nb::keep_alive<1, 2>(),
             "The context that is copied to; at first the current one.")
         .def("__call__", call_peer, nb::lock_self(), nb::arg("stream") = nb::none(),
-             "Copy now, or with a stream, in it.");
+             "Run the copy.\n"
+             "\n"
+             "stream: a Stream; the call then returns before the copy is done. None waits for the "
+             "copy.\n"
+             "\n"
+             "Raises LogicError if the copy reaches past the end of host memory.");
 }
 
 } // namespace pycuda::python

@@ -350,12 +350,19 @@ template <class Object> void register_as_argument() {
 }
 
 void bind_references(nb::module_ &module) {
-    nb::class_<TextureReference>(module, "TextureReference", nb::dynamic_attr(),
-                                 nb::is_weak_referenceable(),
-                                 "A texture that a kernel's source declares as a variable.")
+    nb::class_<TextureReference>(
+        module, "TextureReference", nb::dynamic_attr(), nb::is_weak_referenceable(),
+        "A texture that a kernel's source declares as a variable. Module.get_texref() returns it.\n"
+        "\n"
+        "set_array() binds an Array, set_address() or set_address_2d() device memory. The kernel's "
+        "call lists the texture\n"
+        "reference in ``texrefs``, which keeps the bound memory alive. New sources take a "
+        "TextureObject as an argument.")
         .def(nb::init<>())
         .def("set_array", &TextureReference::set_array, nb::lock_self(), nb::arg("array"),
-             "Read this Array.")
+             "Bind an Array, which the kernel then reads.\n"
+             "\n"
+             "array: the Array. Its format and number of channels become those of the texture.")
         .def("set_address", &TextureReference::set_address, nb::lock_self(), nb::arg("devptr"),
              nb::arg("bytes"), nb::arg("allow_offset") = false,
              "Bind device memory, which the kernel reads with tex1Dfetch.\n\n"
@@ -381,14 +388,21 @@ void bind_references(nb::module_ &module) {
              "dim: the dimension, from 0.\n"
              "am: a member of address_mode.")
         .def("set_filter_mode", &TextureReference::set_filter_mode, nb::lock_self(), nb::arg("fm"),
-             "POINT reads one element, LINEAR mixes neighbours: filter_mode.")
+             "Set how a read between elements works.\n"
+             "\n"
+             "fm: filter_mode.POINT reads the nearest element; LINEAR mixes the 2, 4 or 8 nearest "
+             "elements, with weights of 8 bits.")
         .def("set_flags", &TextureReference::set_flags, nb::lock_self(), nb::arg("flags"),
-             "TRSF_NORMALIZED_COORDINATES and TRSF_READ_AS_INTEGER; the latter goes by the "
-             "declared type.")
+             "Set how the texture is read.\n"
+             "\n"
+             "flags: a sum of TRSF_NORMALIZED_COORDINATES (coordinates from 0 to 1 instead of "
+             "indices) and TRSF_READ_AS_INTEGER\n"
+             "  (integers as integers, not as floats from 0 to 1). The declared type of the "
+             "texture decides about the latter.")
         .def("get_address", &TextureReference::address, nb::lock_self(),
-             "The address that is bound. LogicError where none is.")
+             "Return the bound address of device memory. Raises LogicError if no memory is bound.")
         .def("get_array", &TextureReference::array, nb::lock_self(),
-             "The Array that is bound. LogicError where none is.")
+             "Return the bound Array. Raises LogicError if no Array is bound.")
         .def("get_address_mode", &TextureReference::address_mode, nb::lock_self(), nb::arg("dim"),
              "The address_mode of one dimension.")
         .def("get_filter_mode", &TextureReference::filter_mode, nb::lock_self(), "The filter_mode.")
@@ -399,14 +413,19 @@ void bind_references(nb::module_ &module) {
 
     nb::class_<SurfaceReference>(module, "SurfaceReference", nb::dynamic_attr(),
                                  nb::is_weak_referenceable(),
-                                 "A surface that a kernel's source declares as a variable.")
+                                 "A surface that a kernel's source declares as a variable: an "
+                                 "Array that kernels read and write.\n"
+                                 "\n"
+                                 "Module.get_surfref() returns the surface, and set_array() binds "
+                                 "the Array. New sources take a SurfaceObject as an\n"
+                                 "argument.")
         .def("set_array", &SurfaceReference::set_array, nb::lock_self(), nb::arg("array"),
              nb::arg("flags") = 0,
              "Bind an Array, which the kernel then reads and writes.\n\n"
              "array: an Array that was made with array3d_flags.SURFACE_LDST.\n"
              "flags: must be 0.")
         .def("get_array", &SurfaceReference::array, nb::lock_self(),
-             "The Array that is bound. LogicError where none is.");
+             "Return the bound Array. Raises LogicError if no Array is bound.");
 }
 
 } // namespace
@@ -456,7 +475,9 @@ void bind_texture(nb::module_ &module) {
             .def_prop_ro("handle", &TextureObject::get,
                          "The CUtexObject, as an int: what a kernel takes as cudaTextureObject_t.")
             .def("__index__", &TextureObject::get)
-            .def("close", &TextureObject::close, nb::lock_self(), "Give it back now."),
+            .def("close", &TextureObject::close, nb::lock_self(),
+                 "Destroy the object now. Kernels that use the object must be done. A second call "
+                 "does nothing."),
         "close");
 
     bind_with_block(
@@ -472,7 +493,9 @@ void bind_texture(nb::module_ &module) {
             .def_prop_ro("handle", &SurfaceObject::get,
                          "The CUsurfObject, as an int: what a kernel takes as cudaSurfaceObject_t.")
             .def("__index__", &SurfaceObject::get)
-            .def("close", &SurfaceObject::close, nb::lock_self(), "Give it back now."),
+            .def("close", &SurfaceObject::close, nb::lock_self(),
+                 "Destroy the object now. Kernels that use the object must be done. A second call "
+                 "does nothing."),
         "close");
     register_as_argument<TextureObject>();
     register_as_argument<SurfaceObject>();

@@ -180,12 +180,7 @@ def compile_plain(
 
 
 def get_nvcc_version(nvcc: str) -> str | None:
-    """Return the text that ``nvcc --version`` prints.
-
-    nvcc: the name or path of nvcc.
-
-    Returns None, with a UserWarning, if the program cannot be run.
-    """
+    """Return the text that ``nvcc --version`` prints; None, with a UserWarning, if ``nvcc`` cannot be run."""
     import subprocess
 
     try:
@@ -281,17 +276,11 @@ class CudaModule:
         return self.module.get_global(name)
 
     def get_texref(self, name: str) -> _driver.TextureReference:
-        """Find a texture that the source declares as a variable, ``texture<float, 2> name;``.
-
-        name: the variable's name. Returns a :class:`pycuda.driver.TextureReference`; LogicError for another name.
-        """
+        """Find a texture that the source declares as a variable, ``texture<float, 2> name;``. LogicError for another name."""
         return self.module.get_texref(name)
 
     def get_surfref(self, name: str) -> _driver.SurfaceReference:
-        """Find a surface that the source declares as a variable, ``surface<void, 2> name;``.
-
-        name: the variable's name. Returns a :class:`pycuda.driver.SurfaceReference`; LogicError for another name.
-        """
+        """Find a surface that the source declares as a variable, ``surface<void, 2> name;``. LogicError for another name."""
         return self.module.get_surfref(name)
 
     def close(self) -> None:
@@ -366,9 +355,6 @@ class SourceModule(CudaModule):
         """Unload the module and the modules of its templates. The call waits for their kernels.
 
         Kernels and variables of a closed module raise LogicError.
-
-        >>> module = compiler.SourceModule("__global__ void nop() {}")
-        >>> module.close()
         """
         for module in self._loaded:
             module.close()
@@ -593,15 +579,9 @@ class DynamicSourceModule(DynamicModule):
         cuda_libdir: str | None = None,
     ) -> None:
         super().__init__(
-            nvcc,
-            keep=keep,
-            no_extern_c=no_extern_c,
-            arch=arch,
-            code=code,
-            cache_dir=cache_dir,
-            include_dirs=include_dirs,
-            cuda_libdir=cuda_libdir,
-        )
+            nvcc, keep=keep, no_extern_c=no_extern_c, arch=arch, code=code,
+            cache_dir=cache_dir, include_dirs=include_dirs, cuda_libdir=cuda_libdir,
+        )  # fmt: skip
         self.add_source(source, options)
         try:
             self.add_stdlib("cudadevrt")

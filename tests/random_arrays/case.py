@@ -232,6 +232,7 @@ MEANT = [
     (r"where=False", r"(r|b\d) is$", "NumPy writes a cast mask into out"),
     (r"fftshift", "does not raise", "of no axes"),
     (r"^a\d+\[a\d+\] = ", "requires a 0 or 1-dimensional input", "one element is a number, whatever its axes"),
+    (r"clip\(\w+, None, None", "does not raise UFuncTypeError", "of bool: a copy"),
     (r"repeat", "repeats must not be negative", "also for no elements"),
     (r"(mean|var|std)\(.*out=", "r is$", "NumPy casts the sum to the type of out before it divides"),
     (r"power.*np\.float\d+\(0\.5\)", r"(r|b\d) is$", "power() by 0.5 is C's pow(), NumPy 2.4's is sqrt()"),
@@ -304,6 +305,8 @@ def _is_undefined(lines) -> bool:
         r"lcm|gcd|isclose|allclose|round\(.*-\d|percentile|quantile|median", statement
     ):
         return True
+    if wild and re.search(r"convolve|correlate", statement):
+        return True  # 0 * inf at the ends
     if wild and "c" in kinds and re.search(r"dot|inner|outer|mul|kron|@|einsum|\*", statement):  # fmt: skip
         return True
     if (
@@ -318,6 +321,8 @@ def _is_undefined(lines) -> bool:
         r"out=|put|place|copyto|fill|\.at\(", statement
     )
     to_unsigned = re.search(r"(dtype=|astype\()(np\.uint|'u)", statement)
+    if "subtract" in statement and writes and kinds >= set("fu"):
+        return True
     if kinds & set("fc") and (to_unsigned or writes and "u" in kinds):
         return any((one < 0).any() for one in bases if one.dtype.kind in "fc")
     return "spacing" in statement and bool(
@@ -382,6 +387,13 @@ def _close(ours, host, lines) -> bool:
         eps = max(np.finfo(host.dtype).eps, _least_eps(lines))
         finite = np.abs(host[np.isfinite(host)]).astype("f8")
         scale = float(finite.max()) if finite.size else 0.0
+        if (
+            host.dtype.kind == "c"
+        ):  # apart: with an infinite part, the other one is compared exactly
+            broken = np.isnan(ours) & np.isnan(host)
+            ours, host = (np.where(broken, 0, one) for one in (ours, host))
+            parts = ((ours.real, host.real), (ours.imag, host.imag))
+            return all(_close(one, other, lines) for one, other in parts)
         return bool(
             np.allclose(
                 ours, host, rtol=32 * eps, atol=8 * eps * min(scale, 1e300),

@@ -313,7 +313,9 @@ FUNCTION int array_frexp_exponent(T x) {
 //: array_modf_fraction
 FUNCTION T array_modf_fraction(T x) { return copysign(isinf(x) ? T(0) : x - trunc(x), x); }
 //: array_bit_count
-FUNCTION int array_bit_count(T x) { return __popcll(array_abs(x)); }
+FUNCTION int array_bit_count(T x) { // the least integer is its own magnitude: drop its sign
+    return __popcll(static_cast<unsigned long long>(array_abs(x)) & ~0ull >> (64 - 8 * sizeof(T)));
+}
 //: array_nextafter
 __device__ __forceinline__ float array_nextafter(float a, float b) { return nextafterf(a, b); }
 __device__ __forceinline__ double array_nextafter(double a, double b) { return nextafter(a, b); }

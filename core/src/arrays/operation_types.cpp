@@ -39,6 +39,21 @@ ScalarType float_of(Operation operation, ScalarType type, bool real) {
     return float_type(type);
 }
 
+/// The common type of operands that become floats. NumPy has a loop for each float, and takes the
+/// first one that holds each operand: int8 and uint8 fit float16, but their common type is int16.
+ScalarType common_float_type(std::span<const Operand> operands, ScalarType common) {
+    if (is_bool(common) || !is_integer(common))
+        return common;
+    std::optional<ScalarType> strong, type;
+    for (const Operand &operand : operands)
+        if (is_strong(operand)) {
+            const ScalarType own = type_of(operand);
+            strong = strong ? promote(*strong, own) : own;
+            type = type ? promote(*type, float_type(own)) : float_type(own);
+        }
+    return strong == common ? *type : common; // else a Python number decides, as an int beside bool
+}
+
 LoopTypes same(ScalarType type, ScalarType out) { return {{type, type, type, type}, out}; }
 
 /// The loop for operands whose common type is `type`.
@@ -212,6 +227,8 @@ LoopTypes loop_types(Operation operation, std::span<const Operand> operands,
     ScalarType type = common_type(operands, operation_name(operation));
     if (rule == TypeRule::Compare)
         type = widened_for_comparison(operands, type);
+    else if (rule == TypeRule::Float || rule == TypeRule::FloatReal)
+        type = common_float_type(operands, type);
     return loop_of_type(operation, type);
 }
 

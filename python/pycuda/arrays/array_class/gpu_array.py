@@ -389,8 +389,10 @@ class GPUArray(
         old, new = self.itemsize, dtype.itemsize
         shape, strides = list(self.shape), list(self.strides)
         if old != new:
-            axis = _axes.last_axis_in_memory(self) if self.size else self.ndim - 1
-            if axis is None or axis < 0 or shape[axis] * old % new:
+            axis = self.ndim - 1
+            if self.size and not self._c_contiguous:
+                axis = _axes.last_axis_in_memory(self)
+            if axis < 0 or shape[axis] * old % new:
                 raise ValueError("new type not compatible with array")
             if strides[axis] != old and shape[axis] != 1 and self.size:
                 raise ValueError("new type not compatible with array")

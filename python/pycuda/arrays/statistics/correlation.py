@@ -109,12 +109,14 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         raise ValueError(f"m has more than 2 dimensions: {m.ndim}")
     kinds = [m.dtype] if y is None else [m.dtype, as_array(y).dtype]
     kind = np.result_type(*kinds, np.float64) if dtype is None else np.dtype(dtype)
-    x = _variables(m, rowvar, kind)
+    # As in NumPy, a matrix of one row is transposed, but not as y.
+    x = _variables(m, rowvar or m.ndim == 1, kind)
     if y is not None:
         y = as_array(y)
         if y.ndim > 2:
             raise ValueError(f"y has more than 2 dimensions: {y.ndim}")
-        x = concatenate((x, _variables(y, rowvar, kind)), axis=0)
+        is_row = y.ndim == 1 or y.shape[0] == 1
+        x = concatenate((x, _variables(y, rowvar or is_row, kind)), axis=0)
     ddof = (0 if bias else 1) if ddof is None else ddof
     if int(ddof) != ddof:
         raise ValueError("ddof must be integer")
@@ -146,7 +148,7 @@ def _variables(m, rowvar, kind):
     m = m.astype(kind, copy=False)
     if m.ndim < 2:
         return m._reshape(1, -1)
-    return m if rowvar or m.shape[0] == 1 else m.T
+    return m if rowvar else m.T
 
 
 @public()

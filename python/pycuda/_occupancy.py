@@ -10,7 +10,17 @@ def _round_up(value: int, unit: int) -> int:
 
 
 class DeviceData:
-    """The numbers of a device that kernels are laid out by; of the current one without ``dev``."""
+    """The numbers of a device that limit how many blocks of a kernel run at the same time.
+
+    dev: the Device; by default that of the current context.
+
+    Attributes: ``max_threads`` of a block, ``warp_size`` in threads, ``warps_per_mp`` and ``thread_blocks_per_mp`` of a
+    multiprocessor, ``registers`` of a block and ``registers_per_mp``, ``shared_memory`` and ``shared_memory_optin`` of a
+    block and ``shared_memory_per_mp`` in bytes.
+
+    >>> tools.DeviceData().warp_size
+    32
+    """
 
     def __init__(self, dev: driver.Device | None = None) -> None:
         if dev is None:
@@ -62,11 +72,23 @@ class DeviceData:
         return self.align(elements * dtype_size, dtype_size) // dtype_size
 
     def align_words(self, word_size: int) -> int:
-        """The alignment in words."""
+        """Return the alignment of rows in words.
+
+        word_size: bytes of a word: 4, 8 or 16. Others raise ValueError.
+
+        >>> tools.DeviceData().align_words(4)
+        16
+        """
         return self.align_bytes(word_size) // word_size
 
     def align_bytes(self, word_size: int = 4) -> int:
-        """The alignment in bytes for accesses of ``word_size`` bytes: 4, 8 or 16."""
+        """Return the alignment of rows in bytes, with which accesses of a warp coalesce.
+
+        word_size: bytes that a thread accesses: 4, 8 or 16. Others raise ValueError.
+
+        >>> tools.DeviceData().align_bytes(8)
+        128
+        """
         if word_size == 4:
             return 64
         if word_size in (8, 16):
@@ -74,12 +96,22 @@ class DeviceData:
         raise ValueError(f"no alignment for words of {word_size} bytes: use 4, 8 or 16")
 
     def coalesce(self, thread_count: int) -> int:
-        """``thread_count`` rounded up to whole half-warps."""
+        """Round a number of threads up to a multiple of 16, half a warp.
+
+        >>> tools.DeviceData().coalesce(20)
+        32
+        """
         return _round_up(thread_count, 16)
 
     @staticmethod
     def make_valid_tex_channel_count(size: int) -> int:
-        """The number of channels that holds ``size`` values: 1, 2 or 4."""
+        """Return the smallest number of channels of a texture that holds ``size`` values: 1, 2 or 4.
+
+        size: from 1 to 4. Others raise ValueError.
+
+        >>> tools.DeviceData.make_valid_tex_channel_count(3)
+        4
+        """
         valid = {1: 1, 2: 2, 3: 4, 4: 4}
         if size not in valid:
             raise ValueError(f"no texture has {size} channels")

@@ -26,7 +26,10 @@ __all__ = ["Access", "CheckError", "Checks", "Finding", "check"]
 
 
 class CheckError(Exception):
-    """Kernels have defects. ``findings`` is the list of them; the message is their report."""
+    """Raised at the end of a block of :func:`check` with ``raise_findings`` if kernels have defects.
+
+    findings: the list of findings, each with its kernel, place and kind. ``str()`` of the error is their report.
+    """
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__(_findings.report(findings))
@@ -34,7 +37,10 @@ class CheckError(Exception):
 
 
 def modes_on() -> tuple[str, ...]:
-    """Names of the check modes that are on; none for a driver that has no check modes."""
+    """Return the names of the check modes that are on, a tuple.
+
+    The tuple is empty for a driver without check modes, as NVIDIA's is.
+    """
     bits = _driver._check_modes()
     return tuple(
         name for name in _findings.MODES if bits & _driver._parse_check_modes(name)
@@ -109,7 +115,10 @@ class Checks:
         return found
 
     def report(self, colour: bool = False) -> str:
-        """The findings as text for a person. ``colour`` adds a terminal's colours."""
+        """Return the findings as text for a person, with the source lines of the kernels.
+
+        colour: True adds the colours of a terminal.
+        """
         return _findings.report(self.findings, colour)
 
     def as_dicts(self) -> list[dict]:
@@ -118,7 +127,7 @@ class Checks:
 
 
 def wait_for_work() -> None:
-    """Waits for the work of the current context, if there is one."""
+    """Wait for the work of the current context. Does nothing without a context, and before :func:`pycuda.driver.init`."""
     try:
         current = _driver.Context.get_current()
     except _driver.LogicError as error:

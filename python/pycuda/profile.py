@@ -90,7 +90,10 @@ class Profile:
 
     @property
     def record(self) -> Record:
-        """All that was recorded since the block began. Inside the block: of launches that have ended."""
+        """What was recorded since the block began: an object with the attributes ``kernels`` and ``events``.
+
+        Inside the block, launches that have not ended are missing. After the block, the record is complete.
+        """
         return self._new_record() if self._is_active else self._record
 
     @property
@@ -104,15 +107,24 @@ class Profile:
         return self.record.events
 
     def report(self, colour: bool = False) -> str:
-        """The profile as text for a person. ``colour`` adds a terminal's colours."""
+        """Return the profile as text for a person: kernels, their costs, and the source lines that cost most.
+
+        colour: True adds the colours of a terminal.
+        """
         return _profile_text.report(self.record, colour)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the profile as one page of HTML, which needs no other file. Raises OSError."""
+        """Write the profile as one page of HTML, which needs no other file and no network.
+
+        path: the file, which is replaced if it exists. Raises OSError if it cannot be written.
+        """
         _profile_html.write(self.record, path)
 
     def save_trace(self, path: str | os.PathLike) -> None:
-        """Write the timeline for Perfetto (ui.perfetto.dev) or chrome://tracing. Raises OSError."""
+        """Write the timeline as JSON for Perfetto (ui.perfetto.dev) or chrome://tracing.
+
+        path: the file, which is replaced if it exists. Raises OSError if it cannot be written.
+        """
         _profile_trace.write(self.record, path)
 
     def _repr_html_(self) -> str:

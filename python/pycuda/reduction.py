@@ -80,7 +80,10 @@ class ReductionKernel(_driver.ReductionKernel):
 
     @property
     def stage1_func(self) -> _driver.Function:
-        """The kernel that reduces arrays without gaps to one result for each block."""
+        """The kernel of the first stage: each block reduces a part of the arrays to one result.
+
+        A property for programs that launch the stages themselves, as with PyCUDA. The arrays must have no gaps.
+        """
         return self._stages()[0]
 
     @property

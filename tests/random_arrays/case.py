@@ -332,7 +332,8 @@ def _is_undefined(lines) -> bool:
 
 def _overwrites_operand(statement, host) -> bool:
     """Whether NumPy reads an operand after it was written, which gives another result than a copy of the operand."""
-    patterns = r"r = np\.place\((a\d+), a\d+, (a\d+)", r"r = np\.ptp\((a\d+).*out=(a\d+)", r"(a\d+)\[\.\.\.\] = (a\d+)"  # fmt: skip
+    patterns = [r"r = np\.place\((a\d+), a\d+, (a\d+)", r"r = np\.ptp\((a\d+).*out=(a\d+)",
+                r"r = np\.copyto\((a\d+).*where=(a\d+)", r"(a\d+)\[\.\.\.\] = (a\d+)"]  # fmt: skip
     for pattern in patterns:
         if found := re.match(pattern, statement):
             return np.may_share_memory(host[found[1]], host[found[2]])

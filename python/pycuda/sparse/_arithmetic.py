@@ -124,11 +124,29 @@ class Arithmetic(Sparse):
         return self._with(name, other)
 
     def maximum(self, other):
-        """The larger of each two elements, of this matrix and of another one or a number of at most 0."""
+        """Take the larger one of each two elements. Returns a sparse matrix.
+
+        other: a sparse matrix of the same shape, or a number of at most 0: a larger number would make a dense matrix, and
+          raises NotImplementedError.
+
+        >>> a = sparse.csr_array(np.array([[1.0, 0.0], [-2.0, 3.0]]))
+        >>> a.maximum(0).toarray()
+        array([[1., 0.],
+               [0., 3.]])
+        """
         return self._extreme("maximum", other)
 
     def minimum(self, other):
-        """The smaller of each two elements, of this matrix and of another one or a number of at least 0."""
+        """Take the smaller one of each two elements. Returns a sparse matrix.
+
+        other: a sparse matrix of the same shape, or a number of at least 0: a smaller number would make a dense matrix, and
+          raises NotImplementedError.
+
+        >>> a = sparse.csr_array(np.array([[1.0, 0.0], [-2.0, 3.0]]))
+        >>> a.minimum(0).toarray()
+        array([[ 0.,  0.],
+               [-2.,  0.]])
+        """
         return self._extreme("minimum", other)
 
     def _canonical_any(self):

@@ -35,7 +35,18 @@ def _elementwise(name: str):
 
 
 class Sparse:
-    """A sparse matrix on the device, of any format. Programs make one of a subclass, such as :class:`csr_array`."""
+    """A sparse matrix on the device, of any format. Programs make an object of a subclass, such as :class:`csr_array`.
+
+    Names and meaning are those of SciPy's sparse arrays. Operators: ``@`` is the product of matrices, ``*`` with a number
+    scales, ``*`` with a matrix multiplies element by element (the product of matrices for classes with the name
+    ``_matrix``), ``+``, ``-`` and comparisons take sparse matrices. Operations return before the device is done, unless
+    their description says that they wait. Elements are bool, integers, float32, float64, complex64 or complex128; indices
+    are int32.
+
+    >>> a = sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]]))
+    >>> a @ gpuarray.array([1.0, 1.0])
+    array([1., 5.])
+    """
 
     ndim = 2
     format = ""
@@ -73,7 +84,7 @@ class Sparse:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of rows and columns."""
+        """The numbers of rows and columns: a tuple of two ints."""
         return self._shape
 
     @property
@@ -83,7 +94,13 @@ class Sparse:
 
     @property
     def nnz(self) -> int:
-        """The number of stored elements, with zeros and duplicates that are stored."""
+        """The number of stored elements, an int.
+
+        Stored zeros count, and each of several elements for one place. :meth:`count_nonzero` counts elements that are not 0.
+
+        >>> sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]])).nnz
+        3
+        """
         return self.data.size
 
     @property
@@ -93,22 +110,28 @@ class Sparse:
 
     @property
     def T(self):
-        """The transposed matrix; a CSR matrix gives CSC and the other way round. Shares the elements."""
+        """The transposed matrix. It shares the elements and the indices with this matrix.
+
+        A CSR matrix gives a CSC matrix, a CSC matrix a CSR matrix, and COO a COO matrix.
+
+        >>> sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]])).T.format
+        'csc'
+        """
         return self.transpose()
 
     @property
     def H(self):
-        """The conjugate transposed matrix."""
+        """The conjugate transposed matrix: the transposed matrix with a copy of the elements, conjugated."""
         return self.transpose().conj()
 
     @property
     def real(self):
-        """The real parts: a matrix with the same places."""
+        """The real parts: a matrix with the same places. A real matrix gives a matrix with the same elements."""
         return self._with_data(self.data.real)
 
     @property
     def imag(self):
-        """The imaginary parts: a matrix with the same places."""
+        """The imaginary parts: a matrix with the same places; zeros are stored for a real matrix."""
         return self._with_data(self.data.imag)
 
     def __repr__(self) -> str:
@@ -199,7 +222,13 @@ class Sparse:
         return self._with_data(self.data.astype(dtype))
 
     def conj(self, copy: bool = True):
-        """Conjugate the elements. A real matrix is copied, or returned itself with ``copy=False``."""
+        """Conjugate the elements. Returns a matrix of the same format and places.
+
+        copy: False returns a real matrix itself; by default a real matrix is copied.
+
+        >>> sparse.csr_array(np.array([[1j, 0.0]])).conj().toarray()
+        array([[0.-1.j, 0.+0.j]])
+        """
         if self.dtype.kind != "c":
             return self.copy() if copy else self
         return self._with_data(self.data.conj())
@@ -354,11 +383,23 @@ class Sparse:
         return self.sum(axis, kind) / kind.type(count)
 
     def trace(self, offset: int = 0):
-        """The sum of a diagonal, an array without axes; see :meth:`diagonal`."""
+        """Add up the elements of a diagonal. Returns an array without axes.
+
+        offset: which diagonal: 0 is the main one, positive ones are above it.
+
+        >>> sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]])).trace()
+        array(4.)
+        """
         return self.diagonal(offset).sum()
 
     def count_nonzero(self) -> int:
-        """The number of elements that are not 0. Waits for the device."""
+        """Count the elements that are not 0, an int. Elements stored for one place are added up first. Waits for the device.
+
+        >>> a = sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]]))
+        >>> a.data[0] = 0
+        >>> a.nnz, a.count_nonzero()
+        (3, 2)
+        """
         matrix = self
         if not matrix.has_canonical_format:
             matrix = matrix.copy()

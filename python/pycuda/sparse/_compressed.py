@@ -16,7 +16,11 @@ from pycuda.sparse._structure import Structure, check_shape, index_array, starts
 
 
 class Compressed(Indexing, Arithmetic):
-    """The base of :class:`csr_array` and :class:`csc_array`: what both formats share."""
+    """The base of :class:`csr_array` and :class:`csc_array`: what both formats share.
+
+    Elements are stored row by row (CSC: column by column). Element ``k`` of row ``i`` is ``data[k]`` in column
+    ``indices[k]``, for ``k`` from ``indptr[i]`` to ``indptr[i + 1] - 1``.
+    """
 
     _by_columns = False
     _structure: Structure
@@ -171,20 +175,38 @@ class Compressed(Indexing, Arithmetic):
         return self._class(format)._of(structure, data)
 
     def tocsr(self, copy: bool = False):
-        """Convert to CSR; duplicates stay. The matrix itself if it is so, unless ``copy``."""
+        """Convert the matrix to CSR. Elements of one row keep their order, and duplicates stay.
+
+        copy: False returns a CSR matrix itself; True copies it.
+
+        >>> sparse.csc_array(np.array([[1.0, 0.0], [2.0, 3.0]])).tocsr().indptr
+        array([0, 1, 3], dtype=int32)
+        """
         if self.format == "csr":
             return self.copy() if copy else self
         return self._converted("csr")
 
     def tocsc(self, copy: bool = False):
-        """Convert to CSC; duplicates stay. The matrix itself if it is so, unless ``copy``."""
+        """Convert the matrix to CSC. Elements of one column keep their order, and duplicates stay.
+
+        copy: False returns a CSC matrix itself; True copies it.
+
+        >>> sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]])).tocsc().indptr
+        array([0, 2, 3], dtype=int32)
+        """
         if self.format == "csc":
             return self.copy() if copy else self
         return self._converted("csc")
 
     @on_own_device
     def tocoo(self, copy: bool = True):
-        """Convert to COO. ``copy=False`` shares the elements and one of the two arrays of indices."""
+        """Convert the matrix to COO. Elements keep their order, and duplicates stay.
+
+        copy: False shares the elements and one of the two arrays of indices with this matrix.
+
+        >>> sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]])).tocoo().row
+        array([0, 1, 1], dtype=int32)
+        """
         major, minor = self._structure.rows(), self.indices
         data = self._data.copy() if copy else self._data
         minor = minor.copy() if copy else minor
@@ -199,13 +221,21 @@ class Compressed(Indexing, Arithmetic):
 
     @on_own_device
     def sort_indices(self) -> None:
-        """Sort the elements of each row (CSC: column) by their indices. Equal ones keep their order."""
+        """Sort the elements of each row (CSC: column) by their indices, in place. Elements with equal indices keep their order.
+
+        Does nothing if the indices are sorted. :attr:`data` and :attr:`indices` are new arrays otherwise.
+
+        >>> a = sparse.csr_array((np.float64([1, 2]), np.int32([1, 0]), np.int32([0, 2])))
+        >>> a.sort_indices()
+        >>> a.indices, a.data
+        (array([0, 1], dtype=int32), array([2., 1.]))
+        """
         structure, order = self._structure.in_order()
         if order is not None:
             self._set(structure, self._data[order])
 
     def sorted_indices(self):
-        """A copy with sorted indices."""
+        """Copy the matrix with sorted indices; see :meth:`sort_indices`."""
         matrix = self.copy()
         matrix.sort_indices()
         return matrix
@@ -233,7 +263,14 @@ class Compressed(Indexing, Arithmetic):
 
     @on_own_device
     def eliminate_zeros(self) -> None:
-        """Drop stored elements that are 0. Waits for the device."""
+        """Drop stored elements that are 0, in place. Waits for the device, because the number of the others must be known.
+
+        >>> a = sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]]))
+        >>> a.data[0] = 0
+        >>> a.eliminate_zeros()
+        >>> a.nnz
+        2
+        """
         if self.nnz == 0:
             return
         places = flatnonzero(self._data)

@@ -29,7 +29,10 @@ from pycuda.sparse._structure import (
 
 
 class Coordinates(Arithmetic):
-    """The base of :class:`coo_array`."""
+    """The base of :class:`coo_array`: element ``k`` is ``data[k]`` in row ``row[k]`` and column ``col[k]``.
+
+    Elements stand in any order, and several elements of one place are added up in operations.
+    """
 
     def __init__(self, arg1, shape=None, dtype=None, copy: bool = False) -> None:
         dtype = None if dtype is None else np.dtype(dtype)
@@ -189,7 +192,14 @@ class Coordinates(Arithmetic):
 
     @on_own_device
     def tocsr(self, copy: bool = False):
-        """Convert to CSR: sorted by a stable sort, duplicates added up. Without ``copy`` arrays may be shared."""
+        """Convert the matrix to CSR. A stable sort orders the elements by rows, then columns; duplicates are added up.
+
+        copy: False may share arrays with this matrix if it is sorted already.
+
+        >>> rows, columns = np.int32([1, 0, 1]), np.int32([0, 1, 0])
+        >>> sparse.coo_array((np.float64([1, 2, 3]), (rows, columns))).tocsr().data
+        array([2., 4.])
+        """
         if not self._is_sorted and self._by_rows is None:
             made = _host.compress(*self._pair, self._data, self.shape)
             if made is not None:
@@ -230,7 +240,7 @@ class Coordinates(Arithmetic):
 
     @on_own_device
     def eliminate_zeros(self) -> None:
-        """Drop stored elements that are 0. Waits for the device."""
+        """Drop stored elements that are 0, in place. Waits for the device, because the number of the others must be known."""
         if self.nnz == 0:
             return
         places = flatnonzero(self._data)

@@ -104,11 +104,20 @@ class Indexing:
         return _pairs.look_up(matrix._structure, matrix._data, *pair)
 
     def getrow(self, i: int):
-        """Row ``i`` as a matrix with one row."""
+        """Return row ``i`` as a matrix of shape (1, columns); -1 is the last row. Raises IndexError for another row.
+
+        >>> sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]])).getrow(1).toarray()
+        array([[2., 3.]])
+        """
         return self[operator.index(i), :]
 
     def getcol(self, i: int):
-        """Column ``i`` as a matrix with one column."""
+        """Return column ``i`` as a matrix of shape (rows, 1); -1 is the last column. Raises IndexError for another column.
+
+        >>> sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]])).getcol(0).toarray()
+        array([[1.],
+               [2.]])
+        """
         return self[:, operator.index(i)]
 
     def _major(self, chosen):

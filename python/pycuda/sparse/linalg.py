@@ -36,11 +36,21 @@ class LinearOperator:
         self._rmatvec = rmatvec
 
     def matvec(self, x) -> GPUArray:
-        """The map of a vector. ValueError for one of another length."""
+        """Apply the map to a vector. ``operator @ x`` and ``operator(x)`` are other spellings.
+
+        x: an array of shape (columns,); others raise ValueError. Returns what the operator's function returns.
+
+        >>> from pycuda.sparse.linalg import LinearOperator
+        >>> LinearOperator((2, 2), lambda x: 2 * x).matvec(gpuarray.array([1.0, 2.0]))
+        array([2., 4.])
+        """
         return self._called(self._matvec, x, self.shape[1])
 
     def rmatvec(self, x) -> GPUArray:
-        """The conjugate transpose of the map on a vector. NotImplementedError where no function was given."""
+        """Apply the conjugate transpose of the map to a vector.
+
+        x: an array of shape (rows,); others raise ValueError. Raises NotImplementedError if the operator has no ``rmatvec``.
+        """
         if self._rmatvec is None:
             raise NotImplementedError("this LinearOperator has no rmatvec")
         return self._called(self._rmatvec, x, self.shape[0])

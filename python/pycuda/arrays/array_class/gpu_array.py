@@ -86,7 +86,13 @@ class GPUArray(
 
     @Derived
     def flags(self) -> ArrayFlags:
-        """How the elements lie in memory."""
+        """How the elements lie in memory: an object with ``c_contiguous``, ``f_contiguous``, ``forc`` and ``writeable``.
+
+        ``flags.writeable = False`` makes the array read-only; see :meth:`setflags`.
+
+        >>> gpuarray.zeros((2, 3)).T.flags.f_contiguous
+        True
+        """
         return ArrayFlags(self)
 
     @property

@@ -233,6 +233,7 @@ MEANT = [
     (r"fftshift", "does not raise", "of no axes"),
     (r"^a\d+\[a\d+\] = ", "requires a 0 or 1-dimensional input", "one element is a number, whatever its axes"),
     (r"clip\(\w+, None, None", "does not raise UFuncTypeError", "of bool: a copy"),
+    (r"(divide|subtract)\.reduce\(.*out=", "r is$", "NumPy casts to the type of out after each element"),
     (r"repeat", "repeats must not be negative", "also for no elements"),
     (r"(mean|var|std)\(.*out=", "r is$", "NumPy casts the sum to the type of out before it divides"),
     (r"power.*np\.float\d+\(0\.5\)", r"(r|b\d) is$", "power() by 0.5 is C's pow(), NumPy 2.4's is sqrt()"),

@@ -16,8 +16,10 @@ from pycuda.arrays.reductions import means as _means
 from pycuda.arrays.reductions import reducing as _reducing
 from pycuda.arrays.reductions import reductions as _reductions
 from pycuda.arrays.reductions import scans as _scans
+from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes import repeating as _repeating
 from pycuda.arrays.sorting import sorting as _sorting
+from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
 class AlgorithmMethods:
@@ -133,3 +135,33 @@ class AlgorithmMethods:
         if not isinstance(other, ArrayBase):
             return NotImplemented
         return _products.matmul(other, self)
+
+    def round(self, decimals: int = 0, out=None):
+        """Round the elements to a number of decimal places; see :func:`pycuda.gpuarray.round`.
+
+        >>> gpuarray.array([0.5, 1.5, 2.5]).round()
+        array([0., 2., 2.])
+        """
+        if self.dtype.kind == "b" and decimals != 0:
+            raise TypeError(f"elements of bool have no places to round to {decimals}")
+        if self.dtype.kind in "iu" and decimals >= 0:
+            return UFUNCS["positive"](self, out=out) if out is not None else self.copy()
+        if self.dtype.kind in "iu":
+            scale = 10.0**-decimals
+            result = (UFUNCS["rint"](self / scale) * scale).astype(self.dtype)
+            return result if out is None else UFUNCS["positive"](result, out=out)
+        if decimals == 0:
+            return UFUNCS["rint"](self, out=out)
+        if (
+            self.dtype.kind == "c"
+        ):  # apart: an infinite part leaves the other one as it is
+            result = self.copy()
+            for part in (_axes.part_of(result, 0), _axes.part_of(result, 1)):
+                part._assign(part.round(decimals))
+            return result if out is None else UFUNCS["positive"](result, out=out)
+        scale = 10.0 ** abs(decimals)
+        if decimals > 0:
+            return UFUNCS["divide"](UFUNCS["rint"](self * scale), scale, out=out)
+        return UFUNCS["multiply"](UFUNCS["rint"](self / scale), scale, out=out)
+
+    __round__ = round

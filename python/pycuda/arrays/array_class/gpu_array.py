@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import warnings
 
 import numpy as np
@@ -25,7 +24,6 @@ from pycuda.arrays.protocols.numpy_functions import array_function
 from pycuda.arrays.protocols.numpy_ufuncs import array_ufunc
 from pycuda.arrays.shapes import axes as _axes
 from pycuda.arrays.shapes import views as _views
-from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
 class GPUArray(
@@ -569,29 +567,6 @@ class GPUArray(
         end.synchronize()
         add_timer(3 * self.nbytes, start.time_till(end) * 1e-3)
         return out
-
-    def round(self, decimals: int = 0, out=None) -> GPUArray:
-        """Round the elements to a number of decimal places; see :func:`pycuda.gpuarray.round`.
-
-        >>> gpuarray.array([0.5, 1.5, 2.5]).round()
-        array([0., 2., 2.])
-        """
-        if self.dtype.kind == "b" and decimals != 0:
-            raise TypeError(f"elements of bool have no places to round to {decimals}")
-        if self.dtype.kind in "iu" and decimals >= 0:
-            return UFUNCS["positive"](self, out=out) if out is not None else self.copy()
-        if self.dtype.kind in "iu":
-            scale = 10.0**-decimals
-            result = (UFUNCS["rint"](self / scale) * scale).astype(self.dtype)
-            return result if out is None else UFUNCS["positive"](result, out=out)
-        if decimals == 0:
-            return UFUNCS["rint"](self, out=out)
-        scale = 10.0 ** builtins.abs(decimals)
-        if decimals > 0:
-            return UFUNCS["divide"](UFUNCS["rint"](self * scale), scale, out=out)
-        return UFUNCS["multiply"](UFUNCS["rint"](self / scale), scale, out=out)
-
-    __round__ = round
 
 
 _driver._register_array_class(GPUArray)

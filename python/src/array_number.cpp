@@ -76,7 +76,15 @@ PyObject *power(PyObject *left, PyObject *right, PyObject *modulus) noexcept {
 }
 
 PyObject *power_in_place(PyObject *self, PyObject *other, PyObject *) noexcept {
-    return in_place<Operation::Power>(self, other);
+    const std::optional<Operation> special = power_by_number(Operand(array_of(self)), other);
+    if (!special)
+        return in_place<Operation::Power>(self, other);
+    return guarded([&] {
+        const Array &array = array_of(self);
+        const DeviceScope scope(std::array<nb::handle, 1>{self});
+        apply(*special, std::array{Operand(array)}, {.out = &array});
+        return Py_NewRef(self);
+    });
 }
 
 PyObject *compare(PyObject *left, PyObject *right, int how) noexcept {

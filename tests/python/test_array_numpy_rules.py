@@ -302,6 +302,9 @@ c16 | r = np.absolute(X, dtype='f4', casting='same_kind')
    | r = np.absolute(X, dtype='f4', casting='unsafe')
    | r = np.absolute(X, dtype='f8', casting='no')
 f2 | r = np.angle(X)
+   | X[0] = -np.inf; X[1] = -0.0; X **= 0.5
+   | X **= 2
+   | X **= X
    | r = np.fft.irfft(X)
    | r = np.quantile(X, np.float64(0.3))
    | r = np.quantile(X, 0.3)

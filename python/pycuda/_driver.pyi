@@ -2374,7 +2374,7 @@ class Memcpy2D:
     """
     A copy of a rectangle: ``height`` rows of ``width_in_bytes`` bytes, between host memory, device memory and Arrays.
 
-    Set both sides with a set_src_ and a set_dst_ function, then the extents and pitches, then call the object. The pitch is
+    Set both sides with set_src_host(), set_dst_device() and their like, then the extents and pitches, then call the object. The pitch is
     the distance between the begins of two rows in bytes; an Array needs none. A copy object can be changed and called
     again. An end past host memory raises LogicError.
 
@@ -3470,7 +3470,7 @@ class Linker:
 
 class GraphNode:
     """
-    A node of a Graph: one kernel launch, copy or fill. The add_ functions of Graph return nodes and take them as
+    A node of a Graph: one kernel launch, copy or fill. add_kernel() and its like of Graph return nodes and take them as
     dependencies. A node is valid as long as its graph.
     """
 

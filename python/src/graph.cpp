@@ -86,10 +86,11 @@ void start_capture(const Stream &stream, int mode) {
 } // namespace
 
 void bind_graph(nb::module_ &module) {
-    nb::class_<Node>(module, "GraphNode",
-                     "A node of a Graph: one kernel launch, copy or fill. The add_ functions of "
-                     "Graph return nodes and take them as\n"
-                     "dependencies. A node is valid as long as its graph.");
+    nb::class_<Node>(
+        module, "GraphNode",
+        "A node of a Graph: one kernel launch, copy or fill. add_kernel() and its like of "
+        "Graph return nodes and take them as\n"
+        "dependencies. A node is valid as long as its graph.");
     const std::vector<Node> none;
 
     bind_with_block(

@@ -316,28 +316,29 @@ void call_peer(CopyPeer &copy, nb::object stream) {
 } // namespace
 
 void bind_structured_copy(nb::module_ &module) {
-    nb::class_<Copy2D> copy_2d(module, "Memcpy2D",
-                               "A copy of a rectangle: ``height`` rows of ``width_in_bytes`` "
-                               "bytes, between host memory, device memory and Arrays.\n"
-                               "\n"
-                               "Set both sides with a set_src_ and a set_dst_ function, then the "
-                               "extents and pitches, then call the object. The pitch is\n"
-                               "the distance between the begins of two rows in bytes; an Array "
-                               "needs none. A copy object can be changed and called\n"
-                               "again. An end past host memory raises LogicError.\n"
-                               "\n"
-                               ">>> matrix = gpuarray.zeros((3, 4), np.float32)\n"
-                               ">>> copy = cuda.Memcpy2D()\n"
-                               ">>> copy.set_src_host(np.ones((2, 2), np.float32))\n"
-                               ">>> copy.set_dst_device(matrix.gpudata)\n"
-                               ">>> copy.src_pitch, copy.dst_pitch = 8, 16\n"
-                               ">>> copy.dst_x_in_bytes, copy.dst_y = 4, 1\n"
-                               ">>> copy.width_in_bytes, copy.height = 8, 2\n"
-                               ">>> copy()\n"
-                               ">>> matrix\n"
-                               "array([[0., 0., 0., 0.],\n"
-                               "       [0., 1., 1., 0.],\n"
-                               "       [0., 1., 1., 0.]], dtype=float32)");
+    nb::class_<Copy2D> copy_2d(
+        module, "Memcpy2D",
+        "A copy of a rectangle: ``height`` rows of ``width_in_bytes`` "
+        "bytes, between host memory, device memory and Arrays.\n"
+        "\n"
+        "Set both sides with set_src_host(), set_dst_device() and their like, then the "
+        "extents and pitches, then call the object. The pitch is\n"
+        "the distance between the begins of two rows in bytes; an Array "
+        "needs none. A copy object can be changed and called\n"
+        "again. An end past host memory raises LogicError.\n"
+        "\n"
+        ">>> matrix = gpuarray.zeros((3, 4), np.float32)\n"
+        ">>> copy = cuda.Memcpy2D()\n"
+        ">>> copy.set_src_host(np.ones((2, 2), np.float32))\n"
+        ">>> copy.set_dst_device(matrix.gpudata)\n"
+        ">>> copy.src_pitch, copy.dst_pitch = 8, 16\n"
+        ">>> copy.dst_x_in_bytes, copy.dst_y = 4, 1\n"
+        ">>> copy.width_in_bytes, copy.height = 8, 2\n"
+        ">>> copy()\n"
+        ">>> matrix\n"
+        "array([[0., 0., 0., 0.],\n"
+        "       [0., 1., 1., 0.],\n"
+        "       [0., 1., 1., 0.]], dtype=float32)");
     copy_2d.def(nb::init<>());
     bind_fields(copy_2d);
     bind_source(copy_2d);

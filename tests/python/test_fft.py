@@ -110,3 +110,11 @@ def test_into_out_and_of_nothing():
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
         call(gpuarray.to_gpu(numbers(4, "c16")))
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft"])
+def test_no_elements_are_filled_up_with_zeros(device, name):
+    """NumPy 2.4 returns memory that was never set here."""
+    x = gpuarray.ones((2, 0), np.float64 if name == "rfft" else np.complex128)
+    result = getattr(np.fft, name)(x, n=4)
+    assert result.shape[0] == 2 and result.size and not result.get().any()

@@ -163,7 +163,7 @@ CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, std::size_
                                 unsigned int flags) {
     return with_stream(handle, [&](Stream &) {
         const auto allocation = device::System::get().memory().find(address);
-        device::require(allocation && allocation->kind == device::MemoryKind::Managed &&
+        device::require(allocation && allocation->is_managed() &&
                             flags <=
                                 (CU_MEM_ATTACH_GLOBAL | CU_MEM_ATTACH_HOST | CU_MEM_ATTACH_SINGLE),
                         CUDA_ERROR_INVALID_VALUE);

@@ -20,10 +20,10 @@
 namespace softcuda::ir {
 namespace {
 
-constexpr std::uint64_t kScopeGrid = 1;          // cudaCGScopeGrid
-constexpr std::uint64_t kInvalidValue = 1;       // cudaErrorInvalidValue
-constexpr std::int64_t kArrivals = 4;            // offset in the workspace
-constexpr std::uint64_t kFlipped = 0x80000000u;  // changes once all blocks have arrived
+constexpr std::uint64_t kScopeGrid = 1;         // cudaCGScopeGrid
+constexpr std::uint64_t kInvalidValue = 1;      // cudaErrorInvalidValue
+constexpr std::int64_t kArrivals = 4;           // offset in the workspace
+constexpr std::uint64_t kFlipped = 0x80000000u; // changes once all blocks have arrived
 
 Value *product(FunctionLowering &f, Special x, Special y, Special z) {
     Value *of_two = f.emit(Opcode::Mul, Scalar::U32, {f.special(x), f.special(y)});
@@ -46,8 +46,8 @@ Value *workspace(FunctionLowering &f) {
 
 void get_handle(FunctionLowering &f, const ptx::Instruction &call) {
     Value *scope = read_argument(f, call.operand(2).elements[0], {0, Type::I32});
-    Value *is_grid = f.builder().compare(Compare::Eq, Scalar::U32, scope,
-                                         f.constant(Type::I32, kScopeGrid));
+    Value *is_grid =
+        f.builder().compare(Compare::Eq, Scalar::U32, scope, f.constant(Type::I32, kScopeGrid));
     Value *handle = f.builder().select(is_grid, workspace(f), f.constant(Type::I64, 0));
     const auto &results = call.operand(0).elements;
     if (!results.empty())
@@ -72,8 +72,7 @@ Attributes arrivals(Order order) {
 
 Value *arrive(FunctionLowering &f, Value *handle) {
     Value *blocks = product(f, Special::NctaidX, Special::NctaidY, Special::NctaidZ);
-    Value *rest = f.emit(Opcode::Sub, Scalar::U32,
-                         {f.constant(Type::I32, kFlipped + 1), blocks});
+    Value *rest = f.emit(Opcode::Sub, Scalar::U32, {f.constant(Type::I32, kFlipped + 1), blocks});
     Value *is_first = all_zero(f, Special::CtaidX, Special::CtaidY, Special::CtaidZ);
     Attributes a = arrivals(Order::Release);
     a.atomic = AtomicOp::Add;
@@ -85,8 +84,8 @@ void synchronize(FunctionLowering &f, const ptx::Instruction &call) {
     Value *handle = read_argument(f, call.operand(2).elements[0], {0, Type::I64});
     Value *is_null =
         f.builder().compare(Compare::Eq, Scalar::U64, handle, f.constant(Type::I64, 0));
-    Value *error = f.builder().select(is_null, f.constant(Type::I32, kInvalidValue),
-                                      f.constant(Type::I32, 0));
+    Value *error =
+        f.builder().select(is_null, f.constant(Type::I32, kInvalidValue), f.constant(Type::I32, 0));
     Block *wait = f.new_block("grid.sync"), *count = f.new_block("grid.arrive"),
           *spin = f.new_block("grid.wait"), *meet = f.new_block("grid.meet"),
           *done = f.new_block("grid.synced");
@@ -103,8 +102,8 @@ void synchronize(FunctionLowering &f, const ptx::Instruction &call) {
     f.start(spin, FunctionLowering::Predecessors::MoreFollow);
     Value *now = f.emit(Opcode::Load, arrivals(Order::Acquire), {handle});
     Value *changed = f.emit(Opcode::Xor, Scalar::B32, {old, now});
-    f.branch(f.builder().compare(Compare::Lt, Scalar::S32, changed, f.constant(Type::I32, 0)),
-             meet, spin);
+    f.branch(f.builder().compare(Compare::Lt, Scalar::S32, changed, f.constant(Type::I32, 0)), meet,
+             spin);
 
     f.start(meet);
     barrier(f);

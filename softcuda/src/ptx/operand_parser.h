@@ -22,6 +22,8 @@ class OperandParser {
     std::span<Operand> indexed_branch_operands();
     /// `(results), callee, (arguments), prototype` -- always four.
     std::span<Operand> call_operands();
+    /// Abandons the statement where the operand is `buffer[%r1]`.
+    void refuse_register_subscript(const Operand &operand);
 
   private:
     Operand operand();
@@ -40,6 +42,7 @@ class OperandParser {
     void subscript(Operand &operand);
     bool special_register(const Token &name, Operand &operand);
     std::span<Operand> finish(std::size_t begin);
+    std::span<Operand> keep(std::size_t begin);
 
     TokenStream &tokens_;
     Module &module_;

@@ -10,7 +10,9 @@ _load = cuda.pathfinder.load_nvidia_dynamic_lib
 
 def load_all_but_nvjitlink(name, *arguments):
     if name == "nvJitLink":
-        raise cuda.pathfinder.DynamicLibNotFoundError("nvJitLink is hidden from this suite")
+        raise cuda.pathfinder.DynamicLibNotFoundError(
+            "nvJitLink is hidden from this suite"
+        )
     return _load(name, *arguments)
 
 

@@ -81,14 +81,14 @@ SCU_EXPORT CUresult CUDAAPI cuMemSetMemPool(CUmemLocation *location, CUmemAlloca
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *result, std::size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(stream, [&](Context &context) {
         api::require_non_null(result);
         *result = find_pool(pool)->allocate(*api::find_stream(context, stream), bytes);
     });
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *result, std::size_t bytes, CUstream stream) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(stream, [&](Context &context) {
         api::require_non_null(result);
         *result =
             context.device().current_pool()->allocate(*api::find_stream(context, stream), bytes);
@@ -96,7 +96,7 @@ CUresult cuMemAllocAsync(CUdeviceptr *result, std::size_t bytes, CUstream stream
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(stream, [&](Context &context) {
         if (address != 0)
             MemoryPool::free(*api::find_stream(context, stream), address);
     });

@@ -175,6 +175,8 @@ Operand OperandParser::named() {
         operand.index = meaning.index;
         if (has_component)
             component(operand, scope_.function().registers[meaning.index].vector > 1);
+        else if (scope_.function().registers[meaning.index].vector > 1)
+            return whole_vector(operand);
         return operand;
     case Meaning::Kind::Symbol:
         operand.kind = OperandKind::Symbol;
@@ -197,6 +199,19 @@ Operand OperandParser::named() {
     }
     operand.index = meaning.index;
     return operand;
+}
+
+/// A vector register without a component is the vector of its components.
+Operand OperandParser::whole_vector(Operand component) {
+    Operand result = empty_operand(OperandKind::Vector, component.location);
+    std::size_t begin = pending_.size();
+    const unsigned count = scope_.function().registers[component.index].vector;
+    for (unsigned i = 0; i < count; i++) {
+        component.component = static_cast<Component>(static_cast<unsigned>(Component::X) + i);
+        pending_.push_back(component);
+    }
+    result.elements = finish(begin);
+    return result;
 }
 
 bool OperandParser::special_register(const Token &name, Operand &operand) {

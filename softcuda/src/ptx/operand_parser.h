@@ -40,6 +40,7 @@ class OperandParser {
     void selector(Operand &operand, const Token &token);
     void offset(Operand &operand);
     void subscript(Operand &operand);
+    Operand whole_vector(Operand component);
     bool special_register(const Token &name, Operand &operand);
     std::span<Operand> finish(std::size_t begin);
     std::span<Operand> keep(std::size_t begin);

@@ -16,8 +16,11 @@ namespace {
 
 /// A call about one stream: body(stream).
 template <class Body> CUresult with_stream(CUstream handle, Body &&body) noexcept {
-    return api::with_graphs_in_context(
-        [&](Context &context) { return body(*api::find_stream(context, handle)); });
+    return api::guarded([&] {
+        const api::ContextOfStream current(handle);
+        return api::with_graphs_in_context(
+            [&](Context &context) { return body(*api::find_stream(context, handle)); });
+    });
 }
 
 CUgraph handle_of(const std::shared_ptr<Graph> &graph) {

@@ -71,7 +71,8 @@ Copy::End end_of(const DescribedEnd &end, const Box &box) {
     const std::size_t width = box.width, height = box.height;
     const std::size_t pitch = end.pitch ? end.pitch : end.x + width;
     const std::size_t rows = end.height ? end.height : end.y + height;
-    device::require(pitch >= end.x + width, CUDA_ERROR_INVALID_VALUE);
+    // x may lie beyond the pitch, in a later row: Dr.Jit names columns of its arrays in this way.
+    device::require(pitch >= width, CUDA_ERROR_INVALID_VALUE);
     const std::uint64_t base =
         end.type == CU_MEMORYTYPE_HOST ? address_of(end.host) : std::uint64_t{end.device};
     const std::uint64_t slice = pitch * rows;

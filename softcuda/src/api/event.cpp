@@ -51,7 +51,7 @@ CUresult cuEventDestroy(CUevent handle) {
 }
 
 CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned int flags) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(stream, [&](Context &context) {
         device::require(flags == CU_EVENT_RECORD_DEFAULT || flags == CU_EVENT_RECORD_EXTERNAL,
                         CUDA_ERROR_INVALID_VALUE);
         find_event(handle)->record(*api::find_stream(context, stream));

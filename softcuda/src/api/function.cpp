@@ -46,6 +46,8 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction handle) {
 }
 
 CUresult cuFuncGetName(const char **name, CUfunction handle) {
+    if (!handle)
+        return CUDA_ERROR_INVALID_VALUE;
     return with_function(handle, [&](Function &function) {
         api::require_non_null(name);
         *name = function.info().name.c_str();

@@ -133,14 +133,14 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
 
 // There is nothing to prepare: kernels are compiled when they are first launched.
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(stream, [&](Context &context) {
         api::find_exec(exec);
         api::find_stream(context, stream);
     });
 }
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(stream, [&](Context &context) {
         api::find_exec(exec)->launch(*api::find_stream(context, stream));
     });
 }

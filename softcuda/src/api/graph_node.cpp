@@ -2,6 +2,7 @@
 #include "api/graph.h"
 #include "api/handles.h"
 #include "api/transfer.h"
+#include "device/memory_pool.h"
 
 using namespace softcuda;
 using device::ChildWork;
@@ -86,14 +87,11 @@ GraphWork child_work(CUgraph graph) {
 template <class Parameters> GraphWork allocate_work(Parameters *params) {
     api::require_non_null(params);
     const CUmemPoolProps &wanted = params->poolProps;
-    device::require(wanted.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
-                        wanted.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-                        wanted.handleTypes == CU_MEM_HANDLE_TYPE_NONE,
-                    CUDA_ERROR_INVALID_VALUE);
+    device::require(wanted.handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_INVALID_VALUE);
+    const auto place = device::PoolPlace::of(wanted.allocType, wanted.location);
     device::AllocateWork work;
-    work.memory =
-        device::GraphMemory::make(device::System::get().device(wanted.location.id),
-                                  device::current_context::require_usable(), params->bytesize);
+    work.memory = device::GraphMemory::make(place, device::current_context::require_usable(),
+                                            params->bytesize);
     params->dptr = work.memory->address();
     work.described = {.poolProps = wanted,
                       .accessDescs = nullptr,

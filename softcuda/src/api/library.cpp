@@ -176,7 +176,7 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
 
 CUresult cuKernelGetName(const char **name, CUkernel handle) {
     return api::with_system([&](device::System &) {
-        api::require_non_null(name);
+        api::require_non_null(name, handle);
         *name = find_kernel(handle)->info().name.c_str();
     });
 }
@@ -206,7 +206,7 @@ SCU_EXPORT CUresult CUDAAPI cuKernelGetParamCount(CUkernel handle, std::size_t *
 
 CUresult cuKernelGetParamInfo(CUkernel handle, std::size_t index, std::size_t *offset,
                               std::size_t *size) {
-    return api::with_system([&](device::System &) {
+    return api::with_context([&](Context &) {
         api::require_non_null(offset);
         const compiler::KernelInfo &info = find_kernel(handle)->info();
         device::require(index < info.parameters.size(), CUDA_ERROR_INVALID_VALUE);

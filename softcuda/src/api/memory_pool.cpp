@@ -9,6 +9,7 @@
 using namespace softcuda;
 using device::Context;
 using device::MemoryPool;
+using device::PoolPlace;
 
 namespace {
 
@@ -45,21 +46,49 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *result, CUdevice ordinal) {
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
     return api::with_device(ordinal, [&](device::Device &device) {
         const std::shared_ptr<MemoryPool> pool = find_pool(handle);
-        device::require(&pool->device() == &device, CUDA_ERROR_INVALID_VALUE);
+        device::require(pool->place().is_device_memory() && &pool->device() == &device,
+                        CUDA_ERROR_INVALID_VALUE);
         device.set_current_pool(pool);
+    });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuMemGetDefaultMemPool(CUmemoryPool *result, CUmemLocation *location,
+                                                   CUmemAllocationType type) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(result, location);
+        *result = handle_of(default_pool(PoolPlace::of(type, *location)));
+    });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuMemGetMemPool(CUmemoryPool *result, CUmemLocation *location,
+                                            CUmemAllocationType type) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(result, location);
+        *result = handle_of(current_pool(PoolPlace::of(type, *location)));
+    });
+}
+
+SCU_EXPORT CUresult CUDAAPI cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
+                                            CUmemoryPool handle) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(location);
+        const auto place = PoolPlace::of(type, *location);
+        const std::shared_ptr<MemoryPool> pool = find_pool(handle);
+        device::require(pool->place() == place, CUDA_ERROR_INVALID_VALUE);
+        set_current_pool(place, pool);
     });
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *result, std::size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(stream, [&](Context &context) {
         api::require_non_null(result);
         *result = find_pool(pool)->allocate(*api::find_stream(context, stream), bytes);
     });
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *result, std::size_t bytes, CUstream stream) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(stream, [&](Context &context) {
         api::require_non_null(result);
         *result =
             context.device().current_pool()->allocate(*api::find_stream(context, stream), bytes);
@@ -67,21 +96,22 @@ CUresult cuMemAllocAsync(CUdeviceptr *result, std::size_t bytes, CUstream stream
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(stream, [&](Context &context) {
         if (address != 0)
             MemoryPool::free(*api::find_stream(context, stream), address);
     });
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool *result, const CUmemPoolProps *properties) {
-    return api::with_system([&](device::System &system) {
+    return api::with_system([&](device::System &) {
         api::require_non_null(result, properties);
-        device::require(properties->allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
-                            properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE,
-                        CUDA_ERROR_INVALID_VALUE);
-        device::require(properties->handleTypes == CU_MEM_HANDLE_TYPE_NONE,
+        const auto place = PoolPlace::of(properties->allocType, properties->location);
+        device::require(properties->handleTypes == CU_MEM_HANDLE_TYPE_NONE &&
+                            properties->usage == 0,
                         CUDA_ERROR_NOT_SUPPORTED);
-        auto pool = std::make_shared<MemoryPool>(system.device(properties->location.id));
+        device::require(properties->maxSize == 0 || place.type == CU_MEM_ALLOCATION_TYPE_PINNED,
+                        CUDA_ERROR_INVALID_VALUE);
+        auto pool = std::make_shared<MemoryPool>(place, properties->maxSize);
         device::registry<MemoryPool>().add(pool);
         *result = handle_of(pool);
     });
@@ -90,10 +120,10 @@ CUresult cuMemPoolCreate(CUmemoryPool *result, const CUmemPoolProps *properties)
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     return api::with_system([&](device::System &) {
         const std::shared_ptr<MemoryPool> pool = find_pool(handle);
-        device::Device &device = pool->device();
-        device::require(pool != device.default_pool(), CUDA_ERROR_INVALID_VALUE);
-        if (device.current_pool() == pool)
-            device.set_current_pool(device.default_pool());
+        const PoolPlace &place = pool->place();
+        device::require(pool != default_pool(place), CUDA_ERROR_INVALID_VALUE);
+        if (current_pool(place) == pool)
+            set_current_pool(place, default_pool(place));
         device::registry<MemoryPool>().remove(handle);
     });
 }

@@ -73,7 +73,7 @@ SCU_EXPORT CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext context) {
 SCU_EXPORT CUresult CUDAAPI cuStreamGetCtx(CUstream stream, CUcontext *context);
 
 SCU_EXPORT CUresult CUDAAPI cuStreamGetDevice(CUstream stream, CUdevice *device) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(stream, [&](Context &context) {
         api::require_non_null(device);
         *device = api::find_stream(context, stream)->context().device().ordinal();
     });

@@ -11,9 +11,7 @@ using device::MemoryKind;
 namespace {
 
 CUmemorytype memory_type(const Allocation &allocation) {
-    const bool is_host =
-        allocation.kind == MemoryKind::Host || allocation.kind == MemoryKind::Registered;
-    return is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    return allocation.is_host() ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 }
 
 template <class T> void put(void *to, T value) { std::memcpy(to, &value, sizeof value); }
@@ -21,7 +19,7 @@ template <class T> void put(void *to, T value) { std::memcpy(to, &value, sizeof 
 /// Writes the value of one attribute. False for a number that is none, or one not known here.
 bool write_attribute(void *to, CUpointer_attribute attribute, std::uint64_t pointer,
                      const Allocation &allocation) {
-    const bool managed = allocation.kind == MemoryKind::Managed;
+    const bool managed = allocation.is_managed();
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         put(to, reinterpret_cast<CUcontext>(allocation.context));

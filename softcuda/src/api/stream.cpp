@@ -28,14 +28,29 @@ std::shared_ptr<Stream> find_stream(Context &context, CUstream handle) {
     return stream;
 }
 
+ContextOfStream::ContextOfStream(CUstream handle) {
+    const bool is_default = !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+    if (is_default || device::current_context::get())
+        return;
+    if (const std::shared_ptr<Stream> stream = device::registry<Stream>().find(handle)) {
+        device::current_context::push(stream->context());
+        pushed_ = true;
+    }
+}
+
+ContextOfStream::~ContextOfStream() {
+    if (pushed_)
+        device::current_context::pop();
+}
+
 } // namespace softcuda::api
 
 namespace {
 
 /// A call about one stream: body(stream).
 template <class Body> CUresult with_stream(CUstream handle, Body &&body) noexcept {
-    return api::with_context(
-        [&](Context &context) { return body(*api::find_stream(context, handle)); });
+    return api::with_context_of(
+        handle, [&](Context &context) { return body(*api::find_stream(context, handle)); });
 }
 
 } // namespace
@@ -163,7 +178,7 @@ CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, std::size_
                                 unsigned int flags) {
     return with_stream(handle, [&](Stream &) {
         const auto allocation = device::System::get().memory().find(address);
-        device::require(allocation && allocation->kind == device::MemoryKind::Managed &&
+        device::require(allocation && allocation->is_managed() &&
                             flags <=
                                 (CU_MEM_ATTACH_GLOBAL | CU_MEM_ATTACH_HOST | CU_MEM_ATTACH_SINGLE),
                         CUDA_ERROR_INVALID_VALUE);

@@ -34,7 +34,7 @@ CUstreamAttrValue attribute_of(const Stream &stream, CUstreamAttrID attribute) {
 } // namespace
 
 CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID attribute, CUstreamAttrValue *value) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(handle, [&](Context &context) {
         api::require_non_null(value);
         require_known(attribute);
         *value = attribute_of(*api::find_stream(context, handle), attribute);
@@ -43,7 +43,7 @@ CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID attribute, CUstrea
 
 CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute,
                               const CUstreamAttrValue *value) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(handle, [&](Context &context) {
         api::require_non_null(value);
         require_known(attribute);
         const std::shared_ptr<Stream> stream = api::find_stream(context, handle);

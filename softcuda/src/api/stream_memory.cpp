@@ -14,7 +14,7 @@ using Operation = device::MemoryOperation;
 
 /// All of them, or none where one is wrong.
 CUresult run(CUstream handle, const Operation *operations, unsigned count, unsigned flags) {
-    return api::with_context([&](Context &context) {
+    return api::with_context_of(handle, [&](Context &context) {
         device::require(flags == 0 && (operations || count == 0), CUDA_ERROR_INVALID_VALUE);
         Stream &stream = *api::find_stream(context, handle);
         device::MemoryOperationsWork work{{operations, operations + count}};

@@ -7,14 +7,14 @@ namespace softcuda::api {
 
 CUresult start_copy(const device::Copy &copy, device::Side destination, device::Side source,
                     CUstream stream, device::Wait wait) noexcept {
-    return with_context([&](device::Context &context) {
+    return with_context_of(stream, [&](device::Context &context) {
         check_copy(device::System::get().memory(), copy, destination, source);
         enqueue(*find_stream(context, stream), copy, wait);
     });
 }
 
 CUresult start_fill(const device::Fill &fill, CUstream stream, device::Wait wait) noexcept {
-    return with_context([&](device::Context &context) {
+    return with_context_of(stream, [&](device::Context &context) {
         check_fill(device::System::get().memory(), fill);
         enqueue(*find_stream(context, stream), fill, wait);
     });

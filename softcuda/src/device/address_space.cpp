@@ -69,8 +69,9 @@ std::uint64_t AddressSpace::allocate(const Request &request) {
     allocation.context = request.context;
     allocation.flags = request.flags;
     allocation.pool = request.pool;
+    allocation.residence = request.residence;
 
-    const bool on_device = request.kind != MemoryKind::Host;
+    const bool on_device = !allocation.is_host();
     if (on_device)
         require(request.device->take_memory(request.size), CUDA_ERROR_OUT_OF_MEMORY);
     std::unique_lock lock(mutex_);
@@ -157,7 +158,7 @@ void AddressSpace::remove(Map::iterator position) {
     } else {
         free_pieces_[piece_bytes(allocation.size)].push_back(allocation.address);
     }
-    if (allocation.kind != MemoryKind::Host)
+    if (!allocation.is_host())
         allocation.device->return_memory(allocation.size);
 }
 

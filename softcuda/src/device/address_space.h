@@ -41,6 +41,9 @@ enum class MemoryKind {
     Shared,     ///< another process's memory: cuIpcOpenMemHandle
 };
 
+/// What memory of a pool or of a graph's node is for its client. All of it is the same memory.
+enum class Residence : std::uint8_t { Device, Host, Managed };
+
 /// Some bytes with one owner. `address` and `size` are what the client asked for.
 struct Allocation {
     std::uint64_t address = 0;
@@ -48,14 +51,24 @@ struct Allocation {
     MemoryKind kind = MemoryKind::Device;
     Device *device = nullptr;
     Context *context = nullptr; ///< never followed here: it may be gone in a copy of this struct
-    const MemoryPool *pool = nullptr; ///< likewise; for MemoryKind::Pool
-    unsigned flags = 0;               ///< as given to the allocating call
-    std::uint64_t id = 0;             ///< unique in the process: CU_POINTER_ATTRIBUTE_BUFFER_ID
-    std::uint64_t run = 0;            ///< the pages behind it
-    std::uint64_t run_bytes = 0;      ///< 0: a piece of a slab, or not in the arena
+    const MemoryPool *pool = nullptr;        ///< likewise; for MemoryKind::Pool
+    Residence residence = Residence::Device; ///< for MemoryKind::Pool and Graph
+    unsigned flags = 0;                      ///< as given to the allocating call
+    std::uint64_t id = 0;        ///< unique in the process: CU_POINTER_ATTRIBUTE_BUFFER_ID
+    std::uint64_t run = 0;       ///< the pages behind it
+    std::uint64_t run_bytes = 0; ///< 0: a piece of a slab, or not in the arena
     std::shared_ptr<PhysicalMemory> backing; ///< where pages can be shared
     std::uint32_t knows_writes = 0; ///< since when all writes are seen (checked_memory.h); 0: never
     std::uint64_t readers = 0, writers = 0; ///< of what is mapped: a bit for each device
+
+    /// The driver's own or the client's page-locked host memory.
+    [[nodiscard]] bool is_host() const noexcept {
+        return kind == MemoryKind::Host || kind == MemoryKind::Registered ||
+               residence == Residence::Host;
+    }
+    [[nodiscard]] bool is_managed() const noexcept {
+        return kind == MemoryKind::Managed || residence == Residence::Managed;
+    }
 };
 
 /// The allocator and the map of all allocations. Any thread may call any function.
@@ -72,6 +85,7 @@ class AddressSpace {
         Context *context = nullptr;
         unsigned flags = 0;
         const MemoryPool *pool = nullptr;
+        Residence residence = Residence::Device;
     };
 
     /// Zeroed memory at a multiple of 256. Its end is as close to an inaccessible page as the

@@ -22,8 +22,11 @@ std::atomic<std::uint32_t> generation{1}; ///< counts how often reads began to b
 
 bool checks(unsigned modes) { return (check::modes() & modes) != 0; }
 
-/// Kinds that the host can only write by calls of the driver.
-bool is_out_of_the_hosts_reach(MemoryKind kind) {
+/// Memory that the host can only write by calls of the driver.
+bool is_out_of_the_hosts_reach(const Allocation &allocation) {
+    const MemoryKind kind = allocation.kind;
+    if (allocation.is_host() || allocation.is_managed())
+        return false;
     return kind == MemoryKind::Device || kind == MemoryKind::Pool || kind == MemoryKind::Heap;
 }
 
@@ -194,7 +197,7 @@ void set_modes(unsigned modes) {
 void allocated(Allocation &allocation) {
     if (checks(check::Race))
         check::forget_accesses(allocation.address, allocation.size);
-    if (!checks(check::Init) || !is_out_of_the_hosts_reach(allocation.kind))
+    if (!checks(check::Init) || !is_out_of_the_hosts_reach(allocation))
         return;
     const AddressSpace &memory = System::get().memory();
     check::Memory::of_process().written.cover(memory.arena_base(), memory.arena_size());

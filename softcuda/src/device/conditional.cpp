@@ -9,6 +9,7 @@
 #include "device/error.h"
 #include "device/graph.h"
 #include "device/host_function.h"
+#include "device/memory_pool.h"
 #include "device/system.h"
 
 #include <algorithm>
@@ -117,8 +118,8 @@ class ConditionalRun final : public Command {
 } // namespace
 
 std::shared_ptr<Condition> Condition::make(Context &context, std::uint32_t value, Default assign) {
-    std::shared_ptr<Condition> made(
-        new Condition(GraphMemory::make(context.device(), context, 8), value, assign));
+    std::shared_ptr<Condition> made(new Condition(
+        GraphMemory::make(PoolPlace::of(context.device()), context, 8), value, assign));
     made->set(value);
     std::lock_guard lock(table().mutex);
     table().known[made->handle()] = made;

@@ -2,6 +2,7 @@
 #include "device/graph_memory.h"
 
 #include "device/error.h"
+#include "device/memory_pool.h"
 #include "device/system.h"
 
 #include <algorithm>
@@ -31,10 +32,13 @@ void add(std::uint64_t &now, std::uint64_t &high, std::uint64_t bytes) {
 
 } // namespace
 
-std::shared_ptr<GraphMemory> GraphMemory::make(Device &device, Context &context,
+std::shared_ptr<GraphMemory> GraphMemory::make(const PoolPlace &place, Context &context,
                                                std::uint64_t bytes) {
-    const std::uint64_t address = System::get().memory().allocate(
-        {.size = bytes, .kind = MemoryKind::Graph, .device = &device, .context = &context});
+    const std::uint64_t address = System::get().memory().allocate({.size = bytes,
+                                                                   .kind = MemoryKind::Graph,
+                                                                   .device = &place.device(),
+                                                                   .context = &context,
+                                                                   .residence = place.residence()});
     std::shared_ptr<GraphMemory> made(new GraphMemory(address, bytes));
     std::lock_guard lock(table().mutex);
     table().known[address] = made;

@@ -7,7 +7,7 @@
 namespace softcuda::device {
 
 class Context;
-class Device;
+struct PoolPlace;
 
 /// What a node of a graph allocates: always the same address, at each launch. It is in use from the
 /// launch of that node to that of a node that frees it, or to the client's cuMemFree. The memory is
@@ -15,7 +15,8 @@ class Device;
 class GraphMemory {
   public:
     /// Throws Error(out of memory, invalid value).
-    static std::shared_ptr<GraphMemory> make(Device &device, Context &context, std::uint64_t bytes);
+    static std::shared_ptr<GraphMemory> make(const PoolPlace &place, Context &context,
+                                             std::uint64_t bytes);
     GraphMemory(const GraphMemory &) = delete;
     GraphMemory &operator=(const GraphMemory &) = delete;
     ~GraphMemory();

@@ -463,7 +463,7 @@ void check_extents(const Function &function, const LaunchRequest &request) {
     require(request.block[0] <= 1024 && request.block[1] <= 1024 && request.block[2] <= 64 &&
                 product(request.block) <= limits.threads_per_block,
             CUDA_ERROR_INVALID_VALUE);
-    require(product(request.block) <= info.max_threads, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    require(product(request.block) <= info.max_threads, CUDA_ERROR_INVALID_VALUE);
     for (std::size_t i = 0; i < 3; i++)
         require(info.required_block[i] == 0 || info.required_block[i] == request.block[i],
                 CUDA_ERROR_INVALID_VALUE);

@@ -26,14 +26,13 @@ struct PendingFree {
 };
 
 /// A node of the graph that the stream captures. Its address, or 0 where it captures none.
-std::uint64_t capture_allocation(Stream &stream, Device &device, std::uint64_t bytes) {
+std::uint64_t capture_allocation(Stream &stream, const PoolPlace &place, std::uint64_t bytes) {
     if (!capture::any() || capture::state(stream).status == CU_STREAM_CAPTURE_STATUS_NONE)
         return 0;
     AllocateWork work;
-    work.memory = GraphMemory::make(device, stream.context(), bytes);
-    work.described.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    work.described.poolProps.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
-                                         .id = device.ordinal()};
+    work.memory = GraphMemory::make(place, stream.context(), bytes);
+    work.described.poolProps.allocType = place.type;
+    work.described.poolProps.location = place.location;
     work.described.bytesize = bytes;
     const std::uint64_t address = work.described.dptr = work.memory->address();
     require(capture::add(stream, std::move(work)), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
@@ -51,19 +50,35 @@ bool capture_free(Stream &stream, const std::shared_ptr<GraphMemory> &memory) {
 } // namespace
 
 std::uint64_t MemoryPool::allocate(Stream &stream, std::uint64_t bytes) {
-    if (const std::uint64_t captured = capture_allocation(stream, device_, bytes))
+    if (bytes == 0)
+        return 0;
+    if (const std::uint64_t captured = capture_allocation(stream, place_, bytes))
         return captured;
-    const std::uint64_t address = allocate_patiently({.size = bytes,
-                                                      .kind = MemoryKind::Pool,
-                                                      .device = &device_,
-                                                      .context = &stream.context(),
-                                                      .flags = 0,
-                                                      .pool = this});
-    const std::uint64_t used = used_ += bytes;
-    std::uint64_t high = used_high_;
-    while (high < used && !used_high_.compare_exchange_weak(high, used)) {
+    take(bytes);
+    try {
+        return allocate_patiently({.size = bytes,
+                                   .kind = MemoryKind::Pool,
+                                   .device = &device_,
+                                   .context = &stream.context(),
+                                   .flags = 0,
+                                   .pool = this,
+                                   .residence = place_.residence()});
+    } catch (...) {
+        used_ -= bytes;
+        throw;
     }
-    return address;
+}
+
+/// Counts bytes that are handed out.
+void MemoryPool::take(std::uint64_t bytes) {
+    std::uint64_t used = used_;
+    do
+        require(most_bytes_ == 0 || (bytes <= most_bytes_ && used <= most_bytes_ - bytes),
+                CUDA_ERROR_OUT_OF_MEMORY);
+    while (!used_.compare_exchange_weak(used, used + bytes));
+    std::uint64_t high = used_high_;
+    while (high < used + bytes && !used_high_.compare_exchange_weak(high, used + bytes)) {
+    }
 }
 
 void MemoryPool::free(Stream &stream, std::uint64_t address) {

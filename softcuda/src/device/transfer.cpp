@@ -36,7 +36,7 @@ bool is_pageable(std::uint64_t address) { return !System::get().memory().find(ad
 
 bool is_of_host(std::uint64_t address) {
     const std::optional<Allocation> found = System::get().memory().find(address);
-    return !found || found->kind == MemoryKind::Host;
+    return !found || found->is_host();
 }
 
 std::string direction(const Copy &copy) {

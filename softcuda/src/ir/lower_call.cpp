@@ -285,7 +285,7 @@ void lower_call(FunctionLowering &f, const ptx::Instruction &call) {
         return call_own(f, call, *own);
     if (callee.name == "cudaGraphSetConditional")
         return set_conditional(f, call);
-    if (lower_device_call(f, call, callee))
+    if (lower_grid_sync(f, call, callee) || lower_device_call(f, call, callee))
         return;
     f.error(call, "function '" + std::string(callee.name) + "' is declared but not defined");
 }

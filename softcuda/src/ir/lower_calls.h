@@ -32,4 +32,8 @@ void write_result(FunctionLowering &f, const ptx::Operand &destination, const Pi
 [[nodiscard]] bool lower_device_call(FunctionLowering &f, const ptx::Instruction &call,
                                      const ptx::Function &callee);
 
+/// A call of the CUDA runtime's functions for cooperative grids; false where `callee` is none.
+[[nodiscard]] bool lower_grid_sync(FunctionLowering &f, const ptx::Instruction &call,
+                                   const ptx::Function &callee);
+
 } // namespace softcuda::ir

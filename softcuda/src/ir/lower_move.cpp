@@ -47,8 +47,11 @@ void move(FunctionLowering &f, const ptx::Instruction &i) {
     bool to_vector = i.operand(0).is(ptx::OperandKind::Vector);
     if (from_vector && to_vector) {
         Scalar type = scalar(i.modifiers.type());
-        for (std::size_t n = 0; n < i.operand(0).elements.size(); n++)
-            f.write(i.operand(0).elements[n], f.read(i.operand(1).elements[n], type), type);
+        std::vector<Value *> values; // all are read first: a register may be on both sides
+        for (const ptx::Operand &source : i.operand(1).elements)
+            values.push_back(f.read(source, type));
+        for (std::size_t n = 0; n < values.size(); n++)
+            f.write(i.operand(0).elements[n], values[n], type);
         return;
     }
     if (from_vector)

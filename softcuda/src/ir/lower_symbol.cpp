@@ -138,6 +138,17 @@ std::uint32_t FunctionLowering::local_variable(std::string name, std::uint64_t s
     return static_cast<std::uint32_t>(function_.variables.size() - 1);
 }
 
+/// What the register in `buffer[%r1]` adds to the address of the first element.
+Value *FunctionLowering::subscript_bytes(const ptx::Operand &operand, Type type) {
+    ptx::Operand index = operand;
+    index.kind = ptx::OperandKind::Register;
+    const ptx::ScalarType as = source().registers[operand.index].type;
+    const bool is_signed = as == ptx::ScalarType::S32 || as == ptx::ScalarType::S64;
+    Value *number = builder_.resize(read_register(index), type, is_signed);
+    return emit(Opcode::Mul, type == Type::I64 ? Scalar::U64 : Scalar::U32,
+                {number, constant(type, variable(operand.symbol)->element_bytes())});
+}
+
 Address FunctionLowering::address(const ptx::Operand &operand, Space in) {
     bool wide = in == Space::Generic || in == Space::Global || in == Space::Constant;
     if (operand.symbol) {
@@ -148,6 +159,9 @@ Address FunctionLowering::address(const ptx::Operand &operand, Space in) {
             a.space = home;
             base = emit(Opcode::ToGeneric, a, {base});
         }
+        if (operand.has_register_subscript())
+            base = emit(Opcode::Add, base->type == Type::I64 ? Scalar::U64 : Scalar::U32,
+                        {base, subscript_bytes(operand, base->type)});
         return {base, operand.signed_integer()};
     }
     if (!operand.has_register_base()) {

@@ -301,7 +301,7 @@ std::span<Operand> BodyParser::operands(const SpellingMatch &match) {
     }
 }
 
-/// `ld.global.u32 %r1, a[2]`: an element stands for its address without brackets.
+/// `ld.global.u32 %r1, a[%r2]`: an element stands for its address without brackets.
 std::span<Operand> BodyParser::with_addresses(std::span<Operand> operands,
                                               const SpellingMatch &match) {
     const Form &form = forms()[match.candidates.front().form];
@@ -309,6 +309,9 @@ std::span<Operand> BodyParser::with_addresses(std::span<Operand> operands,
     for (std::size_t i = 0; i < count; ++i)
         if (form.operands[i].shape == OperandShape::Address && operands[i].subscripted)
             operands[i].kind = OperandKind::Address;
+    for (const Operand &operand : operands)
+        if (!operand.is(OperandKind::Address))
+            operand_parser_.refuse_register_subscript(operand);
     return operands;
 }
 

@@ -75,6 +75,8 @@ class CallChecker {
     }
 
     Result check_value(const Operand &given, const Variable &declared) const {
+        if (given.is(OperandKind::Vector) || (declared.reg != no_index && declared.vector > 1))
+            return Mismatch{given.location, "vector registers cannot be passed to functions here"};
         const Variable *variable = module_.variable(function_, given.symbol);
         if (given.is(OperandKind::Symbol) && variable != nullptr &&
             variable->space == Space::Param) {

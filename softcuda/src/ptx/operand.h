@@ -66,7 +66,8 @@ enum class OperandKind : std::uint8_t {
     Float32,         ///< `0f3F800000`: bits in `integer`
     Float64,         ///< `0d...`, `1.5`: bits in `integer`
     Symbol,          ///< `buffer`, `buffer+4`, `f`: symbol, integer (byte offset)
-    Address,         ///< `[%rd1+8]`, `[buffer]`, `[64]`: index or symbol or neither, integer
+    Address,         ///< `[%rd1+8]`, `[buffer]`, `[64]`: index or symbol or neither, integer;
+                     ///< `buffer[%r1+2]`: symbol, index (counts elements), integer (bytes)
     Vector,          ///< `{%f1, _, 0f00000000}`: elements
     Pair,            ///< `%p1|%p2`: elements
     List,            ///< `(%r1, param0)` of a call: elements
@@ -84,7 +85,7 @@ struct Operand {
     bool negated = false;     ///< `!` before a predicate
     bool is_unsigned = false; ///< an Integer written with U or too large to be signed
     SpecialRegister special{};
-    bool subscripted = false;    ///< a Symbol written `buffer[2]`
+    bool subscripted = false;    ///< a Symbol written `buffer[2]` or `buffer[%r1]`
     std::uint8_t lane_count = 0; ///< digits of `.b3210`
     std::uint16_t lanes = 0;     ///< its digits, 4 bits each, the last written one lowest
     SymbolRef symbol;
@@ -95,7 +96,11 @@ struct Operand {
 
     bool is(OperandKind wanted) const { return kind == wanted; }
     /// An Address whose base is a register.
-    bool has_register_base() const { return kind == OperandKind::Address && index != no_index; }
+    bool has_register_base() const {
+        return kind == OperandKind::Address && index != no_index && !symbol;
+    }
+    /// A Symbol or an Address whose element is chosen by a register.
+    bool has_register_subscript() const { return subscripted && index != no_index; }
     std::int64_t signed_integer() const { return static_cast<std::int64_t>(integer); }
 };
 

@@ -65,7 +65,20 @@ std::optional<Component> vector_component(std::string_view word) {
 
 } // namespace
 
+/// The operands from `begin` on, none of which may be an element that a register chooses.
 std::span<Operand> OperandParser::finish(std::size_t begin) {
+    for (std::size_t i = begin; i < pending_.size(); i++)
+        refuse_register_subscript(pending_[i]);
+    return keep(begin);
+}
+
+void OperandParser::refuse_register_subscript(const Operand &operand) {
+    if (operand.has_register_subscript())
+        tokens_.fail(operand.location, "an element that a register chooses can be accessed; "
+                                       "its address cannot be an operand");
+}
+
+std::span<Operand> OperandParser::keep(std::size_t begin) {
     std::span<const Operand> made(pending_.data() + begin, pending_.size() - begin);
     std::span<Operand> kept = module_.arena.copy(made);
     pending_.resize(begin);
@@ -80,7 +93,7 @@ std::span<Operand> OperandParser::operands() {
             pending_.push_back(next);
         } while (tokens_.accept(","));
     }
-    return finish(0);
+    return keep(0);
 }
 
 Operand OperandParser::operand() {
@@ -162,6 +175,8 @@ Operand OperandParser::named() {
         operand.index = meaning.index;
         if (has_component)
             component(operand, scope_.function().registers[meaning.index].vector > 1);
+        else if (scope_.function().registers[meaning.index].vector > 1)
+            return whole_vector(operand);
         return operand;
     case Meaning::Kind::Symbol:
         operand.kind = OperandKind::Symbol;
@@ -184,6 +199,19 @@ Operand OperandParser::named() {
     }
     operand.index = meaning.index;
     return operand;
+}
+
+/// A vector register without a component is the vector of its components.
+Operand OperandParser::whole_vector(Operand component) {
+    Operand result = empty_operand(OperandKind::Vector, component.location);
+    std::size_t begin = pending_.size();
+    const unsigned count = scope_.function().registers[component.index].vector;
+    for (unsigned i = 0; i < count; i++) {
+        component.component = static_cast<Component>(static_cast<unsigned>(Component::X) + i);
+        pending_.push_back(component);
+    }
+    result.elements = finish(begin);
+    return result;
 }
 
 bool OperandParser::special_register(const Token &name, Operand &operand) {
@@ -250,14 +278,30 @@ void OperandParser::offset(Operand &operand) {
         operand.integer += parse_integer_constant(tokens_).bits;
 }
 
-/// `buffer[2]`: the address of an element.
+/// `buffer[2]`, `buffer[%r1]`, `buffer[%r1+2]`: the address of an element.
 void OperandParser::subscript(Operand &operand) {
     SourceLocation where = tokens_.take().location;
-    std::uint64_t index = parse_integer_constant(tokens_).bits;
-    tokens_.expect("]");
     const Variable *variable = module_.variable(scope_.function(), operand.symbol);
     if (variable == nullptr)
         tokens_.fail(where, "a function has no elements");
+    std::uint64_t index = 0;
+    if (tokens_.at(TokenKind::Identifier) && tokens_.current().text.front() == '%') {
+        if (variable->space == Space::Param)
+            tokens_.fail(where, "the index of a parameter's element must be a constant");
+        operand.index = scope_.find_register(tokens_.take());
+        const Register &reg = scope_.function().registers[operand.index];
+        const TypeClass kind = class_of(reg.type);
+        const bool is_integer =
+            kind == TypeClass::Bits || kind == TypeClass::Unsigned || kind == TypeClass::Signed;
+        const unsigned bits = bits_of(reg.type);
+        if (reg.vector > 1 || !is_integer || (bits != 32 && bits != 64))
+            tokens_.fail(where, "an index is a constant or an integer register of 32 or 64 bits");
+        if (tokens_.at("+") || tokens_.at("-"))
+            index = parse_integer_constant(tokens_).bits;
+    } else {
+        index = parse_integer_constant(tokens_).bits;
+    }
+    tokens_.expect("]");
     operand.integer += index * variable->element_bytes();
     operand.subscripted = true;
 }

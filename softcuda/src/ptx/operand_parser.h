@@ -22,6 +22,8 @@ class OperandParser {
     std::span<Operand> indexed_branch_operands();
     /// `(results), callee, (arguments), prototype` -- always four.
     std::span<Operand> call_operands();
+    /// Abandons the statement where the operand is `buffer[%r1]`.
+    void refuse_register_subscript(const Operand &operand);
 
   private:
     Operand operand();
@@ -38,8 +40,10 @@ class OperandParser {
     void selector(Operand &operand, const Token &token);
     void offset(Operand &operand);
     void subscript(Operand &operand);
+    Operand whole_vector(Operand component);
     bool special_register(const Token &name, Operand &operand);
     std::span<Operand> finish(std::size_t begin);
+    std::span<Operand> keep(std::size_t begin);
 
     TokenStream &tokens_;
     Module &module_;

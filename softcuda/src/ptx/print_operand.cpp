@@ -66,7 +66,10 @@ std::string address(const Operand &operand, const PrintNames &names) {
     if (operand.has_register_base())
         return names.of_register(operand.index) + offset(operand.integer);
     if (operand.symbol)
-        return names.of_symbol(operand.symbol) + offset(operand.integer);
+        return names.of_symbol(operand.symbol) +
+               (operand.has_register_subscript() ? "[" + names.of_register(operand.index) + "]"
+                                                 : "") +
+               offset(operand.integer);
     return integer(operand);
 }
 

@@ -55,7 +55,7 @@ TEST_F(LaunchTest, ChecksExtents) {
     EXPECT_EQ(with(1, 1, 32, 1, 65), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(with(1, 1, 64, 32, 1), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(launch("small_blocks", 1, 64, nullptr), CUDA_SUCCESS);
-    EXPECT_EQ(launch("small_blocks", 1, 65, nullptr), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    EXPECT_EQ(launch("small_blocks", 1, 65, nullptr), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 

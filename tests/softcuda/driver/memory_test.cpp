@@ -246,6 +246,97 @@ TEST_F(MemoryTest, StreamOrderedMemory) {
     EXPECT_EQ(cuMemFreeAsync(memory, stream), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(MemoryTest, PoolsOfTheHostAndOfManagedMemory) {
+    struct Wanted {
+        CUmemAllocationType type;
+        CUmemLocationType location;
+        CUmemorytype memory;
+        int managed;
+    };
+    for (const Wanted &wanted :
+         {Wanted{CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_HOST, CU_MEMORYTYPE_HOST, 0},
+          Wanted{CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_HOST_NUMA, CU_MEMORYTYPE_HOST,
+                 0},
+          Wanted{CU_MEM_ALLOCATION_TYPE_MANAGED, CU_MEM_LOCATION_TYPE_NONE, CU_MEMORYTYPE_DEVICE,
+                 1},
+          Wanted{CU_MEM_ALLOCATION_TYPE_MANAGED, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEMORYTYPE_DEVICE,
+                 1}}) {
+        CUmemPoolProps properties{};
+        properties.allocType = wanted.type;
+        properties.location.type = wanted.location;
+        CUmemoryPool pool = nullptr, found = nullptr;
+        ASSERT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+        ASSERT_EQ(cuMemGetMemPool(&found, &properties.location, wanted.type), CUDA_SUCCESS);
+        EXPECT_NE(found, pool);
+        ASSERT_EQ(cuMemSetMemPool(&properties.location, wanted.type, pool), CUDA_SUCCESS);
+        ASSERT_EQ(cuMemGetMemPool(&found, &properties.location, wanted.type), CUDA_SUCCESS);
+        EXPECT_EQ(found, pool);
+
+        std::size_t free_before = 0, free_after = 0, total = 0;
+        ASSERT_EQ(cuMemGetInfo(&free_before, &total), CUDA_SUCCESS);
+        CUdeviceptr memory = 0;
+        ASSERT_EQ(cuMemAllocFromPoolAsync(&memory, 4096, pool, nullptr), CUDA_SUCCESS);
+        ASSERT_EQ(cuMemGetInfo(&free_after, &total), CUDA_SUCCESS);
+        EXPECT_EQ(free_before == free_after, wanted.memory == CU_MEMORYTYPE_HOST);
+        unsigned type = 0;
+        int managed = -1;
+        EXPECT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory),
+                  CUDA_SUCCESS);
+        EXPECT_EQ(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, memory),
+                  CUDA_SUCCESS);
+        EXPECT_EQ(type, static_cast<unsigned>(wanted.memory));
+        EXPECT_EQ(managed, wanted.managed);
+        ASSERT_EQ(cuMemFreeAsync(memory, nullptr), CUDA_SUCCESS);
+        ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+        EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+        ASSERT_EQ(cuMemGetMemPool(&found, &properties.location, wanted.type), CUDA_SUCCESS);
+        EXPECT_EQ(cuMemPoolDestroy(found), CUDA_ERROR_INVALID_VALUE); // the default one
+    }
+}
+
+TEST_F(MemoryTest, RefusesPoolsThatCannotBe) {
+    CUmemoryPool pool = nullptr;
+    CUmemPoolProps properties{};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED; // without a location
+    EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
+    properties.location = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 1};
+    EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
+    properties.location = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, .id = 0};
+    EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
+    properties.location = {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
+    properties.usage = 2;
+    EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_NOT_SUPPORTED);
+    properties.usage = 0;
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
+    properties.maxSize = 4096;
+    EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
+    // A pool is current only where it is.
+    properties.maxSize = 0;
+    ASSERT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+    EXPECT_EQ(cuDeviceSetMemPool(0, pool), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemSetMemPool(&properties.location, CU_MEM_ALLOCATION_TYPE_PINNED, pool),
+              CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+}
+
+TEST_F(MemoryTest, APoolGivesNoMoreThanItsMaximum) {
+    CUmemPoolProps properties{};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.maxSize = 4096;
+    CUmemoryPool pool = nullptr;
+    ASSERT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+    CUdeviceptr first = 0, second = 0, nothing = 1;
+    EXPECT_EQ(cuMemAllocFromPoolAsync(&first, 3000, pool, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemAllocFromPoolAsync(&second, 1097, pool, nullptr), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_EQ(cuMemAllocFromPoolAsync(&second, 1096, pool, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemAllocFromPoolAsync(&nothing, 0, pool, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(nothing, 0U);
+    EXPECT_EQ(cuMemFreeAsync(first, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFreeAsync(second, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+}
+
 TEST_F(MemoryTest, KnowsItsOwnAddressesOnly) {
     CUdeviceptr memory = 0;
     ASSERT_EQ(cuMemAlloc(&memory, 1000), CUDA_SUCCESS);

@@ -325,4 +325,41 @@ TEST_F(StreamTest, AttributesAreKept) {
               CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(StreamTest, CallsAboutAStreamNeedNoCurrentContext) {
+    CUstream stream = nullptr;
+    CUevent event = nullptr;
+    ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventCreate(&event, 0), CUDA_SUCCESS);
+    const CUdeviceptr memory = allocate(16);
+    const CUfunction store = function("store");
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuCtxPopCurrent(&context), CUDA_SUCCESS);
+    CUcontext none = context;
+    ASSERT_EQ(cuCtxGetCurrent(&none), CUDA_SUCCESS);
+    ASSERT_EQ(none, nullptr);
+    int word = 5;
+    CUdeviceptr address = memory, more = 0;
+    void *parameters[] = {&address, &word};
+    EXPECT_EQ(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr),
+              CUDA_SUCCESS);
+    EXPECT_EQ(cuMemcpyDtoDAsync(memory + 4, memory, 4, stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemsetD32Async(memory + 8, 6, 1, stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemAllocAsync(&more, 64, stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFreeAsync(more, stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamWaitEvent(stream, event, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+    CUgraph graph = nullptr;
+    EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    // The default streams are a context's.
+    EXPECT_EQ(cuEventRecord(event, nullptr), CUDA_ERROR_INVALID_CONTEXT);
+    EXPECT_EQ(cuStreamSynchronize(CU_STREAM_PER_THREAD), CUDA_ERROR_INVALID_CONTEXT);
+    ASSERT_EQ(cuCtxGetCurrent(&none), CUDA_SUCCESS);
+    EXPECT_EQ(none, nullptr);
+    ASSERT_EQ(cuCtxPushCurrent(context), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(memory, 3), (std::vector<std::int32_t>{5, 5, 6}));
+}
+
 } // namespace

@@ -431,7 +431,16 @@ Bits to_integer(const Attributes &a, Bits value) {
     return static_cast<Bits>(std::clamp(static_cast<Wide>(x), low, high));
 }
 
+/// A conversion that rounds nothing and changes no format is a move: a NaN keeps its bits.
+bool is_move(const Attributes &a) {
+    const bool same = a.type == a.source_type || a.source_type == Scalar::BF16;
+    return same && a.type == Scalar::F32 && !a.ftz && !a.saturate && !a.relu &&
+           a.rounding == Rounding::None;
+}
+
 Bits between_floats(const Attributes &a, Bits value) {
+    if (is_move(a))
+        return a.source_type == Scalar::BF16 ? (value & 0xffff) << 16 : value;
     double x = real(value, a.source_type);
     if (a.source_type == Scalar::F32)
         x = flushed(x, a.ftz);
@@ -439,6 +448,8 @@ Bits between_floats(const Attributes &a, Bits value) {
         x = integral(x, mode_of(a.rounding));
     if (a.relu && x <= 0)
         x = 0;
+    if (std::isnan(x) && a.source_type == Scalar::F64 && a.type == Scalar::F32 && !a.saturate)
+        return std::bit_cast<std::uint32_t>(static_cast<float>(x)); // keeps what fits of the NaN
     Bits made = rounded(x, a.type, is_integral(a.rounding) ? FE_TONEAREST : mode_of(a.rounding));
     if (a.type == Scalar::F32)
         made = bits_of(flushed(as_float(made), a.ftz));

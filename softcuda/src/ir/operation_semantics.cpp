@@ -156,10 +156,15 @@ Bits nth_set(Inputs x) {
     return ~Bits{0};
 }
 
+/// A position or a length of a field: modulo 256 in 32 bits, 255 at most in 64, as on an H200.
+unsigned field_number(const Attributes &a, Bits value) {
+    const Bits low = value & mask(32);
+    return static_cast<unsigned>(bits(a.type) == 32 ? low & 255 : std::min<Bits>(low, 255));
+}
+
 Bits extracted(const Attributes &a, Inputs x) {
     const unsigned top = bits(a.type) - 1;
-    const auto position = static_cast<unsigned>(x[1] & 255);
-    const auto length = static_cast<unsigned>(x[2] & 255);
+    const unsigned position = field_number(a, x[1]), length = field_number(a, x[2]);
     if (length == 0)
         return 0;
     const bool fill = is_signed(a.type) && (x[0] >> std::min(position + length - 1, top) & 1) != 0;
@@ -173,8 +178,7 @@ Bits extracted(const Attributes &a, Inputs x) {
 
 Bits inserted(const Attributes &a, Inputs x) {
     const unsigned width = bits(a.type);
-    const auto position = static_cast<unsigned>(x[2] & 255);
-    const auto length = static_cast<unsigned>(x[3] & 255);
+    const unsigned position = field_number(a, x[2]), length = field_number(a, x[3]);
     Bits result = x[1];
     for (unsigned n = 0; n < length && position + n < width; ++n) {
         result &= ~(Bits{1} << (position + n));

@@ -231,6 +231,7 @@ void run_file(Driver &driver, const std::filesystem::path &path, Tally &tally) {
 
 int main(int argc, char **argv) {
     Tally tally;
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
     int first = 1;
     if (argc > 1 && std::string_view(argv[1]) == "--why") {
         tally.says_why = true;

@@ -23,7 +23,7 @@ using ir::Opcode;
 using ir::Value;
 
 constexpr unsigned kTurn = 2000;                     ///< instructions
-constexpr std::uint64_t kMostInstructions = 1 << 27; ///< of the whole launch
+constexpr std::uint64_t kMostInstructions = 1 << 22; ///< of the whole launch
 constexpr std::uint64_t kCallStack = 16 * 1024;      ///< bytes of local memory
 
 /// A function that a thread is in.

@@ -247,6 +247,9 @@ WarpRun::Copies WarpRun::read_edge(const Edge &edge, std::uint32_t lanes) {
 
 void WarpRun::take(const Edge &edge, std::uint32_t lanes, const Copies &copies) {
     Frame &f = frame();
+    for (const Join &join : edge.joins) // what is undefined is not lost
+        if (join.how == Join::How::Keep)
+            f.now.lost[join.phi->id] = false;
     for (const auto &[join, value] : copies) {
         LaneValues &phi = f.now.values[join->phi->id];
         f.now.lost[join->phi->id] = false;

@@ -52,6 +52,7 @@ std::vector<std::string> run(const KernelPlan &plan) {
     interpret::Launch launch{.block = {kThreads, 1, 1},
                              .parameters = std::vector<std::byte>(12),
                              .symbols = {},
+                             .workspace = 0,
                              .memory = {}};
     std::memcpy(launch.parameters.data(), &kBuffer, 8);
     std::memcpy(launch.parameters.data() + 8, &kFew, 4);

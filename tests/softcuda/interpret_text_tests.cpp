@@ -90,6 +90,7 @@ Launch launch_of(const LaunchFile &file, const ir::Module &module, const ir::Fun
                   .dynamic_shared = file.launch.shared,
                   .parameters = std::vector<std::byte>(kernel.parameter_bytes),
                   .symbols = {},
+                  .workspace = 0,
                   .memory = {}};
     const std::vector<std::uint64_t> values = file.argument_values();
     for (std::size_t n = 0; n < values.size() && n < kernel.parameters.size(); ++n)
@@ -97,6 +98,10 @@ Launch launch_of(const LaunchFile &file, const ir::Module &module, const ir::Fun
                     std::min<std::size_t>(kernel.parameters[n].size, sizeof values[n]));
     for (const auto &[name, buffer] : file.buffers)
         launch.memory.add(buffer.address, file.initial_bytes(buffer));
+    if (file.launch.cooperative) {
+        launch.workspace = kVariables / 2;
+        launch.memory.add(launch.workspace, std::vector<std::byte>(4096));
+    }
     place_variables(module, launch);
     return launch;
 }

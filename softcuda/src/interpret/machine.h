@@ -42,6 +42,7 @@ struct Launch {
     std::uint32_t dynamic_shared = 0;   ///< bytes
     std::vector<std::byte> parameters;  ///< as PTX lays them out
     std::vector<std::uint64_t> symbols; ///< address of each of the module's variables
+    std::uint64_t workspace = 0; ///< of a cooperative launch: zeroed memory for grid barriers
     Memory memory;
 
     [[nodiscard]] std::uint32_t threads() const { return block[0] * block[1] * block[2]; }

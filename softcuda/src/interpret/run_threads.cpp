@@ -23,7 +23,7 @@ using ir::Opcode;
 using ir::Value;
 
 constexpr unsigned kTurn = 2000;                     ///< instructions
-constexpr std::uint64_t kMostInstructions = 1 << 22; ///< of the whole launch
+constexpr std::uint64_t kMostInstructions = 1 << 24; ///< of the whole launch
 constexpr std::uint64_t kCallStack = 16 * 1024;      ///< bytes of local memory
 
 /// A function that a thread is in.
@@ -33,6 +33,7 @@ struct Frame {
     std::size_t next = 0; ///< instruction
     std::vector<std::uint64_t> values;
     std::uint64_t depth = 0; ///< where its local variables begin
+    std::uint64_t taken = 0; ///< the end of what alloca has given
 };
 
 enum class Status { Ready, AtExchange, AtBarrier, Ended };
@@ -150,6 +151,8 @@ class BlockRun {
         execute(i, r.thread, frame.depth, frame_bytes(*frame.function), read_all(frame, i),
                 results);
         set(frame, i, results);
+        if (i.is(Opcode::Alloca))
+            frame.taken = std::max(frame.taken, results[1]);
     }
 
     static std::uint64_t frame_bytes(const ir::Function &function) {
@@ -164,7 +167,10 @@ class BlockRun {
     void call(Running &r, const Instruction &i) {
         const ir::Function &callee = *module_.functions.at(i.attributes.symbol);
         const std::vector<std::uint64_t> arguments = read_all(r.frame(), i);
-        enter(r, callee, r.frame().depth + frame_bytes(*r.frame().function));
+        const Frame &caller = r.frame();
+        enter(
+            r, callee,
+            std::max(caller.depth + frame_bytes(*caller.function), (caller.taken + 15) / 16 * 16));
         for (std::size_t n = 0; n < arguments.size() && n < callee.arguments.size(); ++n)
             r.frame().values[callee.arguments[n]->id] = arguments[n];
     }

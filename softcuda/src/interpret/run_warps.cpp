@@ -18,7 +18,7 @@ namespace {
 using Status = WarpRun::Status;
 
 constexpr std::uint64_t kTurn = 2000;                ///< instructions
-constexpr std::uint64_t kMostInstructions = 1 << 18; ///< of the whole launch
+constexpr std::uint64_t kMostInstructions = 1 << 21; ///< of the whole launch
 
 class BlockRun {
   public:

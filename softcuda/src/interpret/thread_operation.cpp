@@ -94,6 +94,10 @@ std::uint64_t special(const Instruction &i, const Thread &t, std::uint32_t stati
         return t.launch.dynamic_shared;
     case Special::TotalSharedSize:
         return t.launch.dynamic_shared + static_shared;
+    case Special::EnvReg: // 1 and 2: the halves of the workspace's address
+        return i.attributes.immediate == 1   ? t.launch.workspace >> 32
+               : i.attributes.immediate == 2 ? cut(t.launch.workspace, 32)
+                                             : 0;
     default:
         refuse("the special register " + std::string(ir::text(which)));
     }
@@ -226,6 +230,15 @@ void update(const Instruction &i, const Thread &t, Inputs operands, Outputs resu
         results[0] = old;
 }
 
+/// A piece of the thread's local memory, aligned, and where the next one may begin.
+void allocate(const Instruction &i, const Thread &t, Inputs operands, Outputs results) {
+    const std::uint64_t align = i.attributes.immediate, room = t.block.local_stride;
+    results[0] = (operands[0] + align - 1) & ~(align - 1);
+    results[1] = results[0] + operands[1];
+    if (operands[1] > room || results[1] > room)
+        fault(i, "a stack overflow");
+}
+
 // ---- the generic space ----------------------------------------------------------------------
 
 std::uint64_t window_of(const Thread &t, Space space) {
@@ -283,6 +296,7 @@ bool is_own_operation(const Instruction &i) {
     case Opcode::DebugValue:
     case Opcode::Nanosleep:
     case Opcode::Trap:
+    case Opcode::Alloca:
         return true;
     default:
         return ir::info(i.opcode).pure && !i.is(Opcode::Phi);
@@ -337,6 +351,8 @@ void execute(const Instruction &i, Thread &thread, std::uint64_t depth, std::uin
     case Opcode::IsSpace:
         results[0] = is_in_space(i, operands[0]);
         return;
+    case Opcode::Alloca:
+        return allocate(i, thread, operands, results);
     case Opcode::Trap:
         fault(i, "a trap");
     default:

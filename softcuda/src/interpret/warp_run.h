@@ -64,6 +64,7 @@ class WarpRun {
         std::size_t next = 0; ///< instruction
         std::uint32_t lanes = 0, active = 0;
         std::uint64_t depth = 0; ///< where the function's local variables begin
+        std::uint64_t taken = 0; ///< the end of the most that alloca has given a lane
         WarpMemory now, kept;
         std::vector<LaneValues> results; ///< of a function
 

@@ -93,18 +93,21 @@ void WarpRun::run_own(const Instruction &i) {
     for (const Value *operand : i.operands)
         operands.push_back(read(operand));
     const bool access = accesses_memory(i);
+    const bool allocates = i.is(Opcode::Alloca);
     if (access && f.lanes != 0)
         f.checked->claims.check_access(i, operands[0], here(),
                                        [&](const Value *value) { return read(value); });
     std::vector<LaneValues> results(i.results.size(), LaneValues{});
     std::vector<std::uint64_t> in(operands.size()), out(i.results.size());
-    for_lanes(access ? f.lanes : kAllLanes, [&](unsigned lane) {
+    for_lanes(access || allocates ? f.lanes : kAllLanes, [&](unsigned lane) {
         Thread thread{launch_, memory_, warp_ * kLanes + lane};
         for (std::size_t n = 0; n < in.size(); ++n)
             in[n] = operands[n][lane];
         execute(i, thread, f.depth, f.plan().frame_bytes, in, out);
         for (std::size_t n = 0; n < out.size(); ++n)
             results[n][lane] = out[n];
+        if (allocates)
+            f.taken = std::max(f.taken, out[1]);
     });
     define(i, std::move(results));
 }
@@ -190,7 +193,7 @@ void WarpRun::call(const Instruction &i) {
     std::vector<LaneValues> arguments;
     for (const Value *argument : i.operands)
         arguments.push_back(read(argument));
-    const std::uint64_t depth = f.depth + f.plan().frame_bytes;
+    const std::uint64_t depth = std::max(f.depth + f.plan().frame_bytes, (f.taken + 15) / 16 * 16);
     start(checked, f.lanes, depth); // which makes `f` invalid
     const std::vector<Value *> &taken = checked.plan->function.arguments;
     for (std::size_t n = 0; n < arguments.size() && n < taken.size(); ++n) {

@@ -40,6 +40,15 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/transform",
         "softcuda/src/rt",
     },
+    "softcuda/src/interpret": {
+        "abi",
+        "softcuda/src/support",
+        "softcuda/src/ir",
+        "softcuda/src/analysis",
+        "softcuda/src/transform",
+        "softcuda/src/warp",
+        "softcuda/src/rt",
+    },
     "softcuda/src/codegen": {
         "abi",
         "softcuda/src/support",

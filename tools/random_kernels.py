@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Make random kernels and compare what they compute in softcuda's three tiers.
 
-    tools/random_kernels.py RUNNER LIBRARY [--count N] [--seed S] [--keep FOLDER]
+    tools/random_kernels.py RUNNER LIBRARY [--count N] [--seed S] [--exact] [--keep FOLDER]
 
-RUNNER is the program softcuda_run_tests, LIBRARY libsoftcuda.so; both are in build/release. Each
+RUNNER is the program softcuda_run_tests, or softcuda_interpret_tests; LIBRARY is libsoftcuda.so. All
+are in build/release. --exact leaves out operations that devices may round as they like. Each
 kernel's results do not depend on the order in which threads run; tests/recordings/random_kernels.py
 says what is in it. The same seed makes the same kernels. Exits with 1, and says which kernels
 differ, where any do.
@@ -30,6 +31,7 @@ def main() -> int:
     parser.add_argument("library")
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--exact", action="store_true")
     parser.add_argument("--keep", help="a folder in which the kernels are left")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -38,7 +40,7 @@ def main() -> int:
         files = []
         for seed in range(options.seed, options.seed + options.count):
             path = folder / f"random_{seed}.ptx"
-            path.write_text(Kernel(seed).text())
+            path.write_text(Kernel(seed, options.exact).text())
             files.append(str(path))
         return subprocess.run([options.runner, options.library, *files]).returncode
 

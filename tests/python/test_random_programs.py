@@ -3,9 +3,11 @@
 `tools/random_programs` runs as many as you like; here is a fixed slice.
 """
 
+import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -14,6 +16,7 @@ import pycuda.driver as cuda
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+from random_programs import launch_file  # noqa: E402
 from random_programs.batch import Workshop  # noqa: E402
 from random_programs.program import Program  # noqa: E402
 from random_programs.reduce import Reducer  # noqa: E402
@@ -43,6 +46,27 @@ def test_random_programs(tmp_path, tier):
 @pytest.mark.parametrize("tier", TIERS)
 def test_many_random_programs(tmp_path, tier):
     assert differences(tmp_path, range(100, 120), tier) == {}
+
+
+def test_interpreters_agree_with_compiled_code(tmp_path):
+    """Of the IR and of the warp program: softcuda_interpret_tests, which CMake builds."""
+    cuda.init()
+    library = pathlib.Path(cuda.get_driver_path()).resolve()
+    runner = library.parent.parent / "tests/softcuda/softcuda_interpret_tests"
+    if not runner.exists():
+        pytest.skip(f"there is no {runner}")
+    workshop = Workshop(tmp_path)
+    files = [
+        launch_file.write(workshop, Program(seed), tmp_path) for seed in range(500, 512)
+    ]
+    ran = subprocess.run(
+        [runner, library, *files],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "SOFTCUDA_ARCH": "90"},
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "12 files: 10 run as warp programs, 12 by the reference" in ran.stdout
 
 
 def test_same_seed_makes_the_same_program():

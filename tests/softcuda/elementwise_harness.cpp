@@ -5,11 +5,13 @@
 
 #include "codegen/elementwise.h"
 #include "compiler/pipeline.h"
+#include "ir/operation_semantics.h"
 #include "jit/code.h"
 #include "jit/llvm.h"
 #include "jit/optimize.h"
 #include "jit/target.h"
 
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -256,6 +258,27 @@ void compare(const Prepared &p, std::size_t result, const std::vector<char> &mem
     }
 }
 
+/// Compares the table of semantics with the reference. False if the table lacks the operation.
+bool check_table(const Prepared &p) {
+    ir::Function holder;
+    std::vector<ir::Value *> arguments;
+    for (const Type type : p.c.operands)
+        arguments.push_back(holder.argument(type));
+    ir::Instruction *instruction = holder.create(p.c.opcode, arguments, p.c.results);
+    instruction->attributes = p.c.attributes;
+    std::vector<std::vector<Bits>> made(p.c.results.size(), std::vector<Bits>(p.threads.count));
+    std::vector<Bits> out(p.c.results.size());
+    for (std::size_t t = 0; t < p.threads.count; ++t) {
+        if (!ir::compute(*instruction, p.threads.thread(t), out))
+            return false;
+        for (std::size_t i = 0; i < out.size(); ++i)
+            made[i][t] = out[i];
+    }
+    for (std::size_t i = 0; i < made.size(); ++i)
+        compare(p, i, to_memory(made[i], p.c.results[i]), "table of semantics");
+    return true;
+}
+
 void run_one(const Prepared &p, Kernel kernel, unsigned lanes, const std::string &where) {
     std::vector<std::vector<char>> outputs;
     for (const Type type : p.c.results)
@@ -309,7 +332,8 @@ void run(const std::vector<Case> &cases) {
             CHECK(std::strstr(error.what(), "this processor") != nullptr);
         }
     }
-    std::printf("%zu forms\n", cases.size());
+    const auto in_table = std::ranges::count_if(prepared, check_table);
+    std::printf("%zu forms, %zd of them in the table of semantics\n", cases.size(), in_table);
 }
 
 // Values.

@@ -74,12 +74,16 @@ void add_funnels(Logic &t) {
     }
 }
 
-void add_fields(Logic &t, Scalar type) {
+/// `numbers`: what positions and lengths are like.
+void add_fields(Logic &t, Scalar type, Scalar numbers) {
     const unsigned width = softcuda::ir::bits(type), top = width - 1;
     const Type c = class_of(width);
-    const std::vector<Scalar> kinds = {type, Scalar::U8, Scalar::U8, Scalar::U8};
+    const auto number = [=](Bits x) { // as on an H200
+        x &= 0xffffffff;
+        return static_cast<unsigned>(width == 32 ? x & 255 : std::min<Bits>(x, 255));
+    };
     t.add(Opcode::Bfe, type, {c, Type::I32, Type::I32}, c, [=](Inputs x) {
-         const unsigned position = x[1] & 255, length = x[2] & 255;
+         const unsigned position = number(x[1]), length = number(x[2]);
          const bool fill = softcuda::ir::is_signed(type) && length != 0 &&
                            bit(x[0], std::min(position + length - 1, top));
          Bits result = 0;
@@ -87,16 +91,16 @@ void add_fields(Logic &t, Scalar type) {
              result |= Bits{i < length && position + i <= top ? bit(x[0], position + i) : fill}
                        << i;
          return result;
-     }).kinds = kinds;
+     }).kinds = {type, numbers, numbers};
     t.add(Opcode::Bfi, type, {c, c, Type::I32, Type::I32}, c, [=](Inputs x) {
-         const unsigned position = x[2] & 255, length = x[3] & 255;
+         const unsigned position = number(x[2]), length = number(x[3]);
          Bits result = x[1];
          for (unsigned i = 0; i < length && position + i <= top; ++i) {
              result &= ~(Bits{1} << (position + i));
              result |= Bits{bit(x[0], i)} << (position + i);
          }
          return result;
-     }).kinds = {type, type, Scalar::U8, Scalar::U8};
+     }).kinds = {type, type, numbers, numbers};
 }
 
 void add_masks(Logic &t) {
@@ -272,7 +276,8 @@ std::vector<Case> logic_cases() {
         add_shifts(t, type);
     add_funnels(t);
     for (const Scalar type : {Scalar::U32, Scalar::S32, Scalar::U64, Scalar::S64}) {
-        add_fields(t, type);
+        add_fields(t, type, Scalar::U8);
+        add_fields(t, type, Scalar::U32);
         add_find(t, type);
     }
     add_masks(t);

@@ -378,17 +378,12 @@ void refuse_unsupported(const ir::Module &module, const SourceText &source,
 
 // A called function's variables in shared memory are module-wide ones. Where each lies was decided
 // for the module, but dynamic shared memory begins behind the kernel's own.
-void place_dynamic_shared(ir::Function &function, std::uint64_t start) {
-    for (ir::LocalVariable &variable : function.variables)
-        if (variable.space == ir::Space::Shared && variable.size == 0)
-            variable.offset = start;
-}
-
 std::unique_ptr<ir::Function> prepare(const ir::Function &function, const Runner &runner,
                                       std::uint64_t dynamic_shared) {
     std::unique_ptr<ir::Function> prepared = ir::clone(function);
-    if (!function.kernel)
-        place_dynamic_shared(*prepared, dynamic_shared);
+    for (ir::LocalVariable &variable : prepared->variables)
+        if (!function.kernel && variable.space == ir::Space::Shared && variable.size == 0)
+            variable.offset = dynamic_shared;
     runner.prepare(*prepared);
     return prepared;
 }
@@ -452,43 +447,52 @@ void clean_up(ir::Module &module) {
         runner.run(kCleanUp, *function);
 }
 
-LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
-                     const analysis::LaunchShape &launch, const warp::TierRequest &request,
-                     const jit::Target &target) {
+PlannedKernel plan_kernel(const ir::Module &module, const ir::Function &kernel,
+                          const analysis::LaunchShape &launch, const warp::TierRequest &request,
+                          const jit::Target &target) {
     const PassOptions options = options_from_environment();
     const Runner runner(options, &module, launch);
-    const std::unique_ptr<ir::Function> prepared =
-        prepare(kernel, runner, kernel.static_shared_bytes);
-    std::vector<std::unique_ptr<ir::Function>> functions;
+    PlannedKernel made;
+    made.functions.push_back(prepare(kernel, runner, kernel.static_shared_bytes));
+    const ir::Function &prepared = *made.functions.front();
     std::vector<warp::Callee> callees;
-    for (std::uint32_t symbol : called_functions(module, *prepared)) {
-        functions.push_back(prepare(*module.functions[symbol], runner, kernel.static_shared_bytes));
-        callees.push_back({symbol, functions.back().get()});
+    for (std::uint32_t symbol : called_functions(module, prepared)) {
+        made.functions.push_back(
+            prepare(*module.functions[symbol], runner, kernel.static_shared_bytes));
+        callees.push_back({symbol, made.functions.back().get()});
     }
 
     warp::TierRequest asked = request;
     asked.ending = warp::find_ending(callees);
-    KernelPlan plan(*prepared, launch, asked, module.files, machine_of(target));
-    runner.analyze(plan);
-    std::vector<codegen::CalleePlan> callee_plans;
+    const warp::Machine machine = machine_of(target);
+    made.plan = std::make_unique<KernelPlan>(prepared, launch, asked, module.files, machine);
+    runner.analyze(*made.plan);
+    asked.wanted = {};
+    asked.cooperative = false;
     for (const warp::Callee &callee : callees) {
-        const warp::TierRequest its{
-            .wanted = {}, .watch = asked.watch, .counts = asked.counts, .ending = asked.ending};
-        callee_plans.push_back(
-            {callee.symbol, std::make_unique<KernelPlan>(*callee.function, launch, its,
-                                                         module.files, machine_of(target))});
-        callee_plans.back().plan->kernel_stride = plan.local_stride;
-        runner.analyze(*callee_plans.back().plan);
+        auto plan =
+            std::make_unique<KernelPlan>(*callee.function, launch, asked, module.files, machine);
+        plan->kernel_stride = made.plan->local_stride;
+        runner.analyze(*plan);
+        made.callees.push_back({callee.symbol, std::move(plan)});
     }
+    return made;
+}
 
-    codegen::Generated generated = codegen::generate(plan, callee_plans, target);
+LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
+                     const analysis::LaunchShape &launch, const warp::TierRequest &request,
+                     const jit::Target &target) {
+    const PassOptions options = options_from_environment();
+    const PlannedKernel planned = plan_kernel(module, kernel, launch, request, target);
+    const KernelPlan &plan = *planned.plan;
+    codegen::Generated generated = codegen::generate(plan, planned.callees, target);
     if (options.dumps("llvm"))
         print("llvm", generated.module.text());
     return {.module = std::move(generated.module),
             .tier = plan.tier.tier,
             .scratch_bytes = generated.scratch_bytes,
-            .instructions_per_block = prepared->instruction_count() * launch.warps(),
-            .loops = !plan.loops.loops().empty() || !callees.empty()};
+            .instructions_per_block = plan.function.instruction_count() * launch.warps(),
+            .loops = !plan.loops.loops().empty() || !planned.callees.empty()};
 }
 
 std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose) {

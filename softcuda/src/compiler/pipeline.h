@@ -65,6 +65,18 @@ struct GeneratedKernel {
 /// The passes that read_ptx() runs over each function that ir::lower() has made.
 void clean_up(ir::Module &module);
 
+/// A kernel and the functions that it calls, prepared and planned for one launch shape: the warp
+/// program. It refers to the module.
+struct PlannedKernel {
+    std::vector<std::unique_ptr<ir::Function>> functions; ///< the kernel first
+    std::unique_ptr<warp::KernelPlan> plan;
+    std::vector<codegen::CalleePlan> callees;
+};
+[[nodiscard]] PlannedKernel plan_kernel(const ir::Module &module, const ir::Function &kernel,
+                                        const analysis::LaunchShape &launch,
+                                        const warp::TierRequest &request,
+                                        const jit::Target &target);
+
 /// A kernel of `module` to LLVM IR for one launch shape. Throws codegen::Unsupported
 /// (codegen/supported.h) if this shape needs an unsupported feature.
 [[nodiscard]] LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,

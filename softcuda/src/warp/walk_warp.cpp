@@ -219,7 +219,7 @@ class Walk {
         for_lanes(lanes, [&](unsigned lane) { stands_at_[lane] = edge.to; });
         for (const Join &join : edge.joins) {
             if (join.how == Join::How::Keep)
-                for_lanes(lanes, [&](unsigned lane) { wanted_[join.phi->id][lane] = kUndefined; });
+                leave_undefined(join.phi, lanes);
             else
                 define(join.phi, lanes, join.how == Join::How::Set ? ~std::uint32_t{0} : lanes);
         }
@@ -233,6 +233,15 @@ class Walk {
     void define(const Value *value, std::uint32_t lanes, std::uint32_t written) {
         for_lanes(written, [&](unsigned lane) { now_.values[value->id][lane] = step_; });
         for_lanes(lanes, [&](unsigned lane) { wanted_[value->id][lane] = step_; });
+    }
+
+    /// Nothing is written. The lanes may read what is there, even behind a barrier.
+    void leave_undefined(const Value *phi, std::uint32_t lanes) {
+        for_lanes(lanes, [&](unsigned lane) {
+            wanted_[phi->id][lane] = kUndefined;
+            if (now_.values[phi->id][lane] == kLost)
+                now_.values[phi->id][lane] = kUndefined;
+        });
     }
 
     void use(const Value *value, std::uint32_t lanes, const Instruction &by) {

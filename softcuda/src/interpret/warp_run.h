@@ -1,0 +1,118 @@
+// warp_run.h -- one warp on its way through a plan.
+#pragma once
+
+#include "interpret/barriers.h"
+#include "interpret/check_claims.h"
+#include "interpret/run_warps.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace softcuda::interpret {
+
+/// A plan with what is derived from it once for all warps.
+struct CheckedPlan {
+    const warp::KernelPlan *plan = nullptr;
+    Claims claims;
+    std::vector<bool> partly_undefined; ///< by Value::id: a phi that some edge leaves as it is
+
+    explicit CheckedPlan(const warp::KernelPlan &of);
+};
+using CheckedPlans = std::map<const warp::KernelPlan *, CheckedPlan>;
+
+/// What the warps of a block share beside memory: values that are stored once for all of them.
+/// Those that warps store in a region are there for the next one.
+struct BlockValues {
+    std::map<std::uint32_t, LaneValues> now, next; ///< by Value::id
+    void publish();
+};
+
+/// What a warp loses at a barrier between regions.
+struct WarpMemory {
+    std::vector<LaneValues> values;                  ///< by Value::id
+    std::vector<bool> lost;                          ///< by Value::id
+    std::vector<std::optional<std::uint32_t>> masks; ///< by Block::id
+    std::vector<std::uint32_t> arrivals;             ///< by Block::id
+};
+
+class WarpRun {
+  public:
+    enum class Status { Ready, AtBarrier, Ended };
+
+    WarpRun(const WarpProgram &program, const CheckedPlans &plans, Launch &launch,
+            BlockMemory &memory, BlockValues &shared, unsigned warp);
+
+    /// Runs until the warp waits or ends, or until `left` instructions are over.
+    void run(std::uint64_t &left);
+    /// Ends the wait at a barrier. In regions, the warp enters the region behind the barrier.
+    void pass(const Barriers::Passed &passed);
+    /// For a warp for which the region has no effect: it goes where the others have gone.
+    void follow(const WarpRun &other);
+
+    [[nodiscard]] Status status() const { return status_; }
+    [[nodiscard]] const Arrival &arrival() const { return arrival_; }
+    /// At a barrier at which it does not wait.
+    [[nodiscard]] bool arrives_only() const { return barrier_->is(ir::Opcode::BarrierArrive); }
+    [[nodiscard]] unsigned region() const { return region_; }
+    [[nodiscard]] std::uint32_t active() const { return active_; }
+
+  private:
+    struct Frame {
+        const CheckedPlan *checked = nullptr;
+        const ir::Block *block = nullptr;
+        std::size_t next = 0; ///< instruction
+        std::uint32_t lanes = 0, active = 0;
+        std::uint64_t depth = 0; ///< where the function's local variables begin
+        std::uint64_t taken = 0; ///< the end of the most that alloca has given a lane
+        WarpMemory now, kept;
+        std::vector<LaneValues> results; ///< of a function
+
+        [[nodiscard]] const warp::KernelPlan &plan() const { return *checked->plan; }
+    };
+
+    [[nodiscard]] Frame &frame() { return frames_.back(); }
+    [[nodiscard]] ActiveLanes here() { return {frame().lanes, warp_}; }
+    [[noreturn]] void wrong(const std::string &what);
+
+    void start(const CheckedPlan &checked, std::uint32_t active, std::uint64_t depth);
+    void step();
+    void enter(const ir::Block *block);
+    std::uint32_t arrive(const ir::Block *block);
+    void leave();
+    std::vector<std::uint32_t> lanes_by_way();
+    std::size_t common_way();
+    using Copies = std::vector<std::pair<const warp::Join *, LaneValues>>;
+    Copies read_edge(const warp::Edge &edge, std::uint32_t lanes);
+    void take(const warp::Edge &edge, std::uint32_t lanes, const Copies &copies);
+    void check_phis(const ir::Block *block);
+    void finish();
+
+    LaneValues read(const ir::Value *value);
+    LaneValues compute_again(const ir::Value *value);
+    void define(const ir::Instruction &i, std::vector<LaneValues> results);
+    void run_own(const ir::Instruction &i);
+    void run_exchange(const ir::Instruction &i);
+    void run_barrier(const ir::Instruction &i);
+    void call(const ir::Instruction &i);
+    void store_results(const ir::Instruction &end);
+
+    [[nodiscard]] WarpMemory empty(const warp::KernelPlan &plan, bool lost) const;
+    void keep(const warp::RegionEnd &end);
+    void enter_region();
+
+    const WarpProgram &program_;
+    const CheckedPlans &plans_;
+    Launch &launch_;
+    BlockMemory &memory_;
+    BlockValues &shared_;
+    unsigned warp_;
+    std::uint32_t active_ = 0;
+    std::vector<Frame> frames_;
+    Status status_ = Status::Ready;
+    Arrival arrival_;
+    const ir::Instruction *barrier_ = nullptr; ///< at which it waits
+    unsigned region_ = 0;
+};
+
+} // namespace softcuda::interpret

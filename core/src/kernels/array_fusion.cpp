@@ -226,7 +226,8 @@ Function Fusion::kernel(const Typed &program, const ElementWalk &walk) const {
     std::string key = text_ + walk_key(walk);
     for (ScalarType type : program.types)
         key += "," + std::to_string(static_cast<int>(type));
-    const VariantCache::Variant made = kernels().get(key, {.options = {"--fmad=false"}}, [&]() {
+    const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};
+    const VariantCache::Variant made = kernels().get(key, build, [&]() {
         return KernelSource{expression_source(program.expression, walk), {"run"}};
     });
     std::lock_guard lock(known_->mutex);

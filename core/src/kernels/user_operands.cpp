@@ -147,6 +147,7 @@ void OperandForms::add_to_group(std::span<const ArrayView> arrays, std::size_t a
     if (group == groups_.end()) {
         groups_.emplace_back();
         group = groups_.end() - 1;
+        group->layouts.reserve(arrays.size()); // large, so not moved
     }
     group->members.push_back(array);
     group->layouts.push_back(layout_of(view));

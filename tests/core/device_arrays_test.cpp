@@ -338,6 +338,42 @@ TEST_F(DeviceArrays, PackedAndRolledFusionsComputeTheSame) {
     }
 }
 
+TEST_F(DeviceArrays, FusionsEqualTheirOperationsWhateverTheLayouts) {
+    const Scalar two = Scalar::weak(2.0);
+    const Fusion fusion(2,
+                        {{Operation::Multiply, {0, Fusion::constant(0)}},
+                         {Operation::Add, {2, 1}},
+                         {Operation::Sin, {3}}},
+                        {3, 4}, {two});
+    const Array matrix = ramp({40, 50}), line = ramp({50 * 40 + 1});
+    const Array later = line.view(of({40, 50}), 4); // not aligned to 16 bytes
+    const Array backwards =
+        line.view(Layout(Numbers{40, 50}, Numbers{200, -4}), 49 * std::int64_t(sizeof(float)));
+    const std::pair<Array, Array> pairs[] = {
+        {matrix, later},
+        {matrix, ramp({50})}, // the same in all rows
+        {ramp({50}), matrix},
+        {matrix, ramp({40, 1})},
+        {transposed(matrix), ramp({50, 1})},
+        {matrix, transposed(ramp({50, 40}))},
+        {backwards, backwards},
+        {backwards, matrix},
+        {ramp({3, 1, 7}), ramp({3, 5, 1})}, // a short last axis
+        {ramp({70001, 33}), ramp({33})},    // several rows a thread
+    };
+    for (const auto &[x, y] : pairs)
+        for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled}) {
+            const Array *inputs[] = {&x, &y};
+            const std::vector<Array> fused = fusion.run(inputs, {}, form);
+            const Array sum =
+                apply_to(Operation::Add, {apply_to(Operation::Multiply, {x, two}), y});
+            const auto what = shape_text(x.shape()) + shape_text(y.shape());
+            EXPECT_EQ(values<float>(fused[0]), values<float>(sum)) << what;
+            EXPECT_EQ(values<float>(fused[1]), values<float>(apply_to(Operation::Sin, {sum})))
+                << what;
+        }
+}
+
 TEST_F(DeviceArrays, SayWhatDoesNotFit) {
     const Array x = ramp({2, 3}), y = ramp({4}), bytes = array<std::int8_t>({1}, {1});
     EXPECT_THAT(message_of<std::invalid_argument>([&] { apply_to(Operation::Add, {x, y}); }),

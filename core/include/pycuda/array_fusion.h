@@ -21,9 +21,7 @@
 
 namespace pycuda {
 
-namespace detail {
-struct FusionReach;
-}
+struct ElementWalk;
 
 /// One operation of a fusion. Its operands are values: first come the inputs, then the results of
 /// the steps in order; or constants.
@@ -58,16 +56,12 @@ class Fusion {
   private:
     struct Typed;
     struct Known;
-    std::string source(const Typed &program, const detail::FusionReach &reach) const;
     std::vector<Array> allocate(const Typed &program, std::span<const Array *const> inputs,
                                 StreamRef stream) const;
     void check_shapes(std::span<const Array *const> inputs, const Layout &shape) const;
-    void launch(const Function &kernel, const Typed &program, const detail::FusionReach &reach,
-                std::span<const Array> results, std::span<const Array *const> inputs,
-                StreamRef stream) const;
     Typed typed(std::span<const ScalarType> inputs) const;
     const Typed &known_types(std::span<const ScalarType> types) const;
-    Function kernel(const Typed &program, const detail::FusionReach &reach) const;
+    Function kernel(const Typed &program, const ElementWalk &walk) const;
 
     int inputs_;
     std::vector<FusedStep> steps_;

@@ -1,6 +1,7 @@
 // kernel_variant.h -- one compiled form of a kernel that was written as an expression.
 #pragma once
 
+#include <pycuda/compiler.h>
 #include <pycuda/function.h>
 
 #include <string>
@@ -12,6 +13,7 @@ namespace pycuda {
 struct KernelBuild {
     std::vector<std::string> options = {}; ///< as for nvcc
     bool keep = false;                     ///< leave the compiler's files in a folder
+    Builtins builtins = Builtins::All;
 };
 
 /// A compiled form: for the arrays' layout at hand, in one context.

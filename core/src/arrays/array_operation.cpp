@@ -2,270 +2,59 @@
 //
 // 1. Types: operation_types.cpp says what is computed in which type.
 // 2. Shape: what the operands broadcast to; a new array gets the memory order of the inputs.
-// 3. Walk: where all elements lie one after the other, one index serves all; else axes are sorted
-//    as the output has them in memory, merged where they can be, and the kernel gets strides.
-// 4. The kernel of that variant is found by its key, or written and compiled; then launched.
+// 3. Walk: expression_launch.cpp chooses how the kernel accesses the elements.
+// 4. The kernel is found by its key, or written and compiled; then launched.
 #include <pycuda/array_operation.h>
 
-#include "arrays/kernel_arguments.h"
+#include "arrays/device_code.h"
+#include "arrays/expression.h"
+#include "arrays/expression_launch.h"
 #include "arrays/kernel_table.h"
-#include "arrays/operation_source.h"
 
 #include <pycuda/copy.h>
-#include <pycuda/launch.h>
+#include <pycuda/stream_use.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
 namespace pycuda {
 namespace {
 
-/// The arrays that a kernel walks over: first the output, then the mask, then operands.
-struct Walker {
-    const Array *array;
-    Layout layout;           ///< broadcast to the output's shape
-    std::int64_t offset = 0; ///< of the first element, in bytes
-};
-
-struct Plan {
-    OperationVariant variant;
-    std::array<Walker, max_operands + 2> walkers;
-    std::size_t walker_count = 0;
-};
-
-bool is_single(const Array &array, std::size_t size) noexcept {
-    return array.size() == 1 && size != 1;
+/// What tells the kernels of operations apart.
+KernelKey key_of(const TypedOperation &operation, unsigned numbers, const ElementWalk &walk) {
+    KernelKey key = 1; // an operation
+    auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
+    add(static_cast<std::uint64_t>(operation.operation), 7);
+    const int operands = operation.operands();
+    for (int i = 0; i < max_operands; ++i)
+        add(i < operands ? static_cast<std::uint64_t>(operation.stored[i]) : 0, 4);
+    for (std::uint64_t of_operands : {std::uint64_t{numbers}, walk.single, walk.kept})
+        add(of_operands, max_operands);
+    // The operand that the loop's type is about; the others follow from the operation.
+    add(static_cast<std::uint64_t>(operation.loop.in[operands == 3 ? 1 : 0]), 4);
+    add(static_cast<std::uint64_t>(operation.out), 4);
+    add(walk.masked, 1);
+    add(walk.mask_is_single, 1);
+    add(static_cast<std::uint64_t>(walk.walk), 2); // with the types, says the length of vectors
+    add(walk.rolled, 1);
+    add(walk.axes, 6);
+    add(walk.unit_steps, 1);
+    add(walk.wide_index, 1);
+    return key;
 }
 
-/// The type as which an operand's value goes to the kernel.
-ScalarType stored_type(const Operand &operand, ScalarType loop) noexcept {
-    return operand.is_array() ? operand.array().scalar_type() : loop;
-}
-
-void classify_operands(Plan &plan, std::span<const Operand> operands, std::size_t size) {
-    OperationVariant &variant = plan.variant;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        variant.stored[i] = stored_type(operands[i], variant.loop.in[i]);
-        variant.access[i] = !operands[i].is_array()                ? Access::Value
-                            : is_single(operands[i].array(), size) ? Access::Single
-                                                                   : Access::Elements;
+/// An expression of one step.
+Expression expression_of(const TypedOperation &operation, unsigned numbers) {
+    Expression expression;
+    ExpressionStep step{operation, {}};
+    for (int i = 0; i < operation.operands(); ++i) {
+        expression.operands.push_back({operation.stored[i], (numbers >> i & 1) != 0});
+        step.operands.push_back(i);
     }
-}
-
-/// Whether one index serves: all elements in the order of the output's memory.
-bool all_contiguous(const Array &out, std::span<const Operand> operands, const Plan &plan,
-                    const Array *mask) {
-    auto agrees = [&](const Array &array) {
-        return array.layout().same_shape(out.layout()) &&
-               ((array.is_c_contiguous() && out.is_c_contiguous()) ||
-                (array.is_f_contiguous() && out.is_f_contiguous()));
-    };
-    if (!out.is_contiguous())
-        return false;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (plan.variant.access[i] == Access::Elements && !agrees(operands[i].array()))
-            return false;
-    // The index of arange() counts in C order.
-    if (plan.variant.operation == Operation::Arange && !out.is_c_contiguous())
-        return false;
-    return mask == nullptr || plan.variant.mask_is_single || agrees(*mask);
-}
-
-bool is_aligned(const Array &array, int length) noexcept {
-    return array.misalignment() % (static_cast<std::size_t>(length) * array.item_size()) == 0;
-}
-
-Walk contiguous_walk(const OperationVariant &variant, const Array &out,
-                     std::span<const Operand> operands) {
-    const int length = vector_length(variant);
-    if (variant.rolled || !is_aligned(out, length))
-        return Walk::Elements;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (variant.access[i] == Access::Elements && !is_aligned(operands[i].array(), length))
-            return Walk::Elements;
-    return Walk::Vectors;
-}
-
-void add_walker(Plan &plan, const Array &array, std::span<const std::int64_t> shape) {
-    plan.walkers[plan.walker_count++] = {&array, array.layout().broadcast_to(shape)};
-}
-
-/// Sorts and merges the axes and decides how threads go over them.
-void plan_strided(Plan &plan, const Array &out, std::span<const Operand> operands,
-                  const Array *mask) {
-    add_walker(plan, out, out.shape());
-    if (mask != nullptr && !plan.variant.mask_is_single)
-        add_walker(plan, *mask, out.shape());
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (plan.variant.access[i] == Access::Elements)
-            add_walker(plan, operands[i].array(), out.shape());
-
-    std::array<Layout, max_operands + 2> layouts;
-    std::array<std::int64_t, max_operands + 2> offsets{};
-    const std::size_t count = plan.walker_count;
-    for (std::size_t k = 0; k < count; ++k)
-        layouts[k] = plan.walkers[k].layout;
-    if (plan.variant.operation != Operation::Arange)
-        sort_axes({layouts.data(), count}, {offsets.data(), count});
-    coalesce({layouts.data(), count});
-    for (std::size_t k = 0; k < count; ++k) {
-        plan.walkers[k].layout = layouts[k];
-        plan.walkers[k].offset = offsets[k];
-    }
-}
-
-bool needs_wide_index(const Plan &plan, std::size_t size) {
-    constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() / 2;
-    if (size > static_cast<std::size_t>(limit))
-        return true;
-    for (std::size_t k = 0; k < plan.walker_count; ++k) {
-        const Layout::ByteRange range =
-            plan.walkers[k].layout.byte_range(plan.walkers[k].array->item_size());
-        if (range.begin < -limit || range.end > limit)
-            return true;
-    }
-    return false;
-}
-
-/// Walkers of operands are the last ones, in order.
-void note_kept_operands(Plan &plan) {
-    OperationVariant &variant = plan.variant;
-    std::size_t k = plan.walker_count;
-    for (int i = variant.operands(); i-- > 0;) {
-        if (variant.access[i] != Access::Elements)
-            continue;
-        const Layout &layout = plan.walkers[--k].layout;
-        variant.kept[i] = true;
-        for (int axis = 0; axis + 1 < layout.dimensions(); ++axis)
-            variant.kept[i] = variant.kept[i] && layout.stride(axis) == 0;
-    }
-}
-
-/// How many rows a thread goes through: several where it reads the same elements for all of them,
-/// if that leaves enough blocks.
-std::size_t rows_per_thread(const Plan &plan, std::size_t blocks) {
-    constexpr std::size_t most = 4, enough_blocks = 4096;
-    const bool repeats = std::ranges::any_of(
-        std::span(plan.walkers).first(plan.walker_count), [](const Walker &walker) {
-            const Layout &layout = walker.layout;
-            for (int axis = 0; axis < layout.dimensions(); ++axis)
-                if (layout.stride(axis) == 0)
-                    return true;
-            return false;
-        });
-    return repeats ? std::clamp<std::size_t>(blocks / enough_blocks, 1, most) : 1;
-}
-
-void choose_strided_walk(Plan &plan, std::size_t size) {
-    constexpr std::int64_t long_axis = 32;
-    OperationVariant &variant = plan.variant;
-    if (plan.walkers[0].layout.dimensions() == 0) // one element
-        for (std::size_t k = 0; k < plan.walker_count; ++k)
-            plan.walkers[k].layout.append(1, 0);
-    const Layout &first = plan.walkers[0].layout;
-    const int last = first.dimensions() - 1;
-    variant.axes = first.dimensions();
-    variant.walk = first.extent(last) >= long_axis ? Walk::Rows : Walk::Flat;
-    variant.wide_index = needs_wide_index(plan, size);
-    variant.unit_steps = variant.walk == Walk::Rows;
-    for (std::size_t k = 0; k < plan.walker_count; ++k)
-        if (plan.walkers[k].layout.stride(last) !=
-            static_cast<std::int64_t>(plan.walkers[k].array->item_size()))
-            variant.unit_steps = false;
-    if (variant.walk == Walk::Rows && !variant.rolled && last > 0)
-        note_kept_operands(plan);
-}
-
-template <class Index>
-void add_geometry(KernelArguments &arguments, const Plan &plan, std::size_t size) {
-    const Layout &first = plan.walkers[0].layout;
-    const int axes = plan.variant.axes;
-    const std::size_t count = 2 + static_cast<std::size_t>(axes) * (1 + plan.walker_count);
-    auto *numbers =
-        reinterpret_cast<Index *>(arguments.reserve(count * sizeof(Index), alignof(Index)));
-    *numbers++ = static_cast<Index>(size);
-    *numbers++ = static_cast<Index>(size / static_cast<std::size_t>(first.extent(axes - 1)));
-    for (int axis = 0; axis < axes; ++axis)
-        *numbers++ = static_cast<Index>(first.extent(axis));
-    for (int axis = 0; axis < axes; ++axis)
-        for (std::size_t k = 0; k < plan.walker_count; ++k)
-            *numbers++ = static_cast<Index>(plan.walkers[k].layout.stride(axis));
-}
-
-unsigned divide_up(std::size_t a, std::size_t b) { return static_cast<unsigned>((a + b - 1) / b); }
-
-LaunchConfig strided_config(const Plan &plan, std::size_t size) {
-    constexpr std::size_t block = elementwise_block, per_thread = elements_per_thread;
-    LaunchConfig config;
-    if (plan.variant.walk == Walk::Flat) {
-        config.block = {elementwise_block};
-        config.grid = {divide_up(size, block * per_thread)};
-        return config;
-    }
-    const Layout &first = plan.walkers[0].layout;
-    const auto inner = static_cast<std::size_t>(first.extent(plan.variant.axes - 1));
-    std::size_t width = 32;
-    while (width < block && width * per_thread < inner)
-        width *= 2;
-    config.block = {static_cast<unsigned>(width), static_cast<unsigned>(block / width)};
-    const unsigned columns = divide_up(inner, width * per_thread);
-    std::size_t rows = divide_up(size / inner, block / width);
-    if (!plan.variant.rolled)
-        rows = divide_up(rows, rows_per_thread(plan, columns * rows));
-    config.grid = {columns, static_cast<unsigned>(std::min<std::size_t>(rows, 65535))};
-    return config;
-}
-
-void add_operands(KernelArguments &arguments, const Plan &plan, std::span<const Operand> operands) {
-    // The walkers of operands come after those of the output and the mask, in order.
-    std::size_t walker = plan.walker_count;
-    for (std::size_t i = operands.size(); i-- > 0;)
-        walker -= plan.variant.access[i] == Access::Elements && plan.walker_count > 0;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        if (!operands[i].is_array()) {
-            alignas(16) std::byte value[16];
-            const ScalarType type = plan.variant.stored[i];
-            operands[i].scalar().write(type, value);
-            arguments.add(value, item_size(type),
-                          is_complex(type) ? item_size(type) / 2 : item_size(type));
-            continue;
-        }
-        const bool walks = plan.variant.access[i] == Access::Elements && plan.walker_count > 0;
-        arguments.add(operands[i].array(), walks ? plan.walkers[walker++].offset : 0);
-    }
-}
-
-const Function &kernel_of(const OperationVariant &variant, const Array &out) {
-    return out.context()->kernels().find(variant.key(), [&] { return operation_source(variant); });
-}
-
-void launch_plan(Plan &plan, const Array &out, std::span<const Operand> operands,
-                 const ApplyOptions &options) {
-    const Function &kernel = kernel_of(plan.variant, out); // may take long, so before the addresses
-    const bool strided = plan.variant.strided();
-    StreamUse use(options.stream);
-    KernelArguments arguments(use);
-    arguments.add(out, strided ? plan.walkers[0].offset : 0);
-    if (options.where != nullptr) {
-        const bool by_element = strided && !plan.variant.mask_is_single;
-        arguments.add(*options.where, by_element ? plan.walkers[1].offset : 0);
-    }
-    add_operands(arguments, plan, operands);
-    LaunchConfig config;
-    if (strided) {
-        config = strided_config(plan, out.size());
-        if (plan.variant.wide_index)
-            add_geometry<std::int64_t>(arguments, plan, out.size());
-        else
-            add_geometry<std::int32_t>(arguments, plan, out.size());
-    } else {
-        config.block = {elementwise_block};
-        config.grid = {divide_up(out.size(), tile_size(plan.variant))};
-        arguments.add(static_cast<std::uint64_t>(out.size()));
-    }
-    arguments.launch(kernel, config);
+    expression.steps = {std::move(step)};
+    expression.results = {operation.operands()};
+    return expression;
 }
 
 /// Throws where a number does not fit its type, as the launch would.
@@ -282,21 +71,21 @@ void run(Operation operation, const LoopTypes &loop, const Array &out,
          std::span<const Operand> operands, const ApplyOptions &options) {
     if (out.size() == 0)
         return check_numbers(loop, operands);
-    Plan plan;
-    plan.variant.operation = operation;
-    plan.variant.loop = loop;
-    plan.variant.out = out.scalar_type();
-    plan.variant.rolled = is_rolled(options.form);
-    plan.variant.masked = options.where != nullptr;
-    plan.variant.mask_is_single = options.where != nullptr && is_single(*options.where, out.size());
-    classify_operands(plan, operands, out.size());
-    if (all_contiguous(out, operands, plan, options.where)) {
-        plan.variant.walk = contiguous_walk(plan.variant, out, operands);
-    } else {
-        plan_strided(plan, out, operands, options.where);
-        choose_strided_walk(plan, out.size());
+    TypedOperation typed{operation, {}, loop, out.scalar_type()};
+    unsigned numbers = 0;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        typed.stored[i] = operands[i].is_array() ? operands[i].array().scalar_type() : loop.in[i];
+        numbers |= unsigned{!operands[i].is_array()} << i;
     }
-    launch_plan(plan, out, operands, options);
+    const ElementOperands call{{&out, 1}, operands, typed.stored, options.where};
+    const ElementPlan plan(call, {.rolled = is_rolled(options.form),
+                                  .is_long = is_long(typed),
+                                  .in_order = operation == Operation::Arange});
+    const Function &kernel =
+        out.context()->kernels().find(key_of(typed, numbers, plan.walk()), [&] {
+            return expression_source(expression_of(typed, numbers), plan.walk());
+        });
+    plan.launch(kernel, options.stream);
 }
 
 /// Whether writing `out` element by element could change what is still to be read of `in`.

@@ -1,9 +1,9 @@
 // array_reduction.cpp -- from arrays and axes to one or two launches.
 #include <pycuda/array_reduction.h>
 
+#include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
-#include "arrays/operation_source.h"
 #include "arrays/reduction_source.h"
 
 #include <pycuda/launch.h>

@@ -7,6 +7,8 @@
 
 #include "arrays/device_complex.h"
 
+#include <pycuda/driver.h>
+
 #include <algorithm>
 #include <cctype>
 #include <unordered_set>
@@ -431,6 +433,11 @@ std::string compute_name(ScalarType type) {
     if (type == ScalarType::Float16 || type == ScalarType::BFloat16)
         return "float";
     return std::string(cuda_name(type));
+}
+
+bool is_rolled(KernelForm form) {
+    return form == KernelForm::Chosen ? driver().image_kind() == ImageKind::Ptx
+                                      : form == KernelForm::Rolled;
 }
 
 } // namespace pycuda

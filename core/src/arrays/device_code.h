@@ -1,6 +1,7 @@
 // device_code.h -- the CUDA C++ that generated kernels start with.
 #pragma once
 
+#include <pycuda/array_operation.h>
 #include <pycuda/dtype.h>
 
 #include <span>
@@ -15,5 +16,9 @@ std::string device_prelude(std::span<const ScalarType> types, std::string_view k
 
 /// The type to compute in: float for the 16-bit floats, else the type itself.
 std::string compute_name(ScalarType type);
+
+/// Whether kernels of this form have loops where others have a copy of the code for each element.
+/// Chosen: if threads are lanes of a CPU.
+bool is_rolled(KernelForm form);
 
 } // namespace pycuda

@@ -12,7 +12,6 @@
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
-#include "arrays/operation_source.h"
 #include "arrays/word.h"
 #include "kernels/compact.h"
 

@@ -4,7 +4,6 @@
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
-#include "arrays/operation_source.h"
 
 #include "kernels/device/product.cuh.h"
 #include "libraries/cublas.h"

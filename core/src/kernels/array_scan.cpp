@@ -4,7 +4,6 @@
 #include "arrays/device_code.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
-#include "arrays/operation_source.h"
 #include "kernels/scan_nodes.h"
 #include "kernels/scan_pipeline.h"
 

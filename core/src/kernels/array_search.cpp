@@ -3,7 +3,6 @@
 #include "kernels/sorting.h"
 
 #include "arrays/device_code.h"
-#include "arrays/operation_source.h"
 
 #include <pycuda/array_operation.h>
 #include <pycuda/array_sort.h>

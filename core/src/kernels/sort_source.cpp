@@ -1,5 +1,5 @@
 // sort_source.cpp -- the CUDA C++ of the kernels for sorting.
-#include "arrays/operation_source.h"
+#include "arrays/device_code.h"
 #include "kernels/sorting.h"
 
 #include "kernels/device/select.cuh.h"

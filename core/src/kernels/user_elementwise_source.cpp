@@ -54,7 +54,7 @@ std::size_t find_group(const OperandForms &operands, std::size_t array) {
 }
 
 std::string axes_of(const OperandForms &operands, std::size_t group) {
-    return std::to_string(operands.groups()[group].extents.size());
+    return std::to_string(operands.groups()[group].layouts[0].dimensions());
 }
 
 /// The loop over elements and what comes before and after it.
@@ -89,16 +89,6 @@ std::string write_loop(const ElementwiseText &text, const ElementwiseForm &form)
            "}\n}\n"
            "for (i = pycuda_whole * " +
            count + " + cta_start + tid; i < n; i += total_threads)\n" + body + "}\n";
-}
-
-/// Tells the compiler that arrays start at multiples of 16 bytes.
-std::string promise_alignment(const std::vector<KernelArgument> &arguments) {
-    std::string text;
-    for (const KernelArgument &argument : arguments)
-        if (argument.is_vector())
-            text += argument.name + " = static_cast<" + argument.type +
-                    " *>(__builtin_assume_aligned(" + argument.name + ", 16));\n";
-    return text;
 }
 
 } // namespace
@@ -204,6 +194,15 @@ std::string bind_strided(const std::vector<KernelArgument> &arguments, const Ope
         }
         ++array;
     }
+    return text;
+}
+
+std::string promise_alignment(const std::vector<KernelArgument> &arguments) {
+    std::string text;
+    for (const KernelArgument &argument : arguments)
+        if (argument.is_vector())
+            text += argument.name + " = static_cast<" + argument.type +
+                    " *>(__builtin_assume_aligned(" + argument.name + ", 16));\n";
     return text;
 }
 

@@ -40,6 +40,9 @@ std::string declare_parameters(const std::vector<KernelArgument> &arguments,
 std::string bind_strided(const std::vector<KernelArgument> &arguments, const OperandForms *operands,
                          bool wide);
 
+/// Statements that tell the compiler that arrays start at multiples of 16 bytes.
+std::string promise_alignment(const std::vector<KernelArgument> &arguments);
+
 /// A text without line ends, for a macro.
 std::string one_line(std::string text);
 /// What tells the variants of a kernel apart that have no further forms.

@@ -22,20 +22,13 @@ bool same_layout(const ArrayView &a, const ArrayView &b) noexcept {
     return true;
 }
 
-/// No gaps and no element twice, in whatever order of axes.
-bool is_dense(const ArrayView &view) {
-    std::vector<std::size_t> axes;
+/// Of an array with strides, without axes of length 1.
+Layout layout_of(const ArrayView &view) {
+    Layout layout;
     for (std::size_t axis = 0; axis < view.shape.size(); ++axis)
-        if (view.shape[axis] > 1)
-            axes.push_back(axis);
-    std::ranges::sort(axes, {}, [&](std::size_t axis) { return view.strides[axis]; });
-    auto expected = static_cast<std::int64_t>(view.item_size);
-    for (std::size_t axis : axes) {
-        if (view.strides[axis] != expected)
-            return false;
-        expected *= view.shape[axis];
-    }
-    return true;
+        if (view.shape[axis] != 1)
+            layout.append(view.shape[axis], view.strides[axis]);
+    return layout;
 }
 
 /// Whether all arrays can be walked in the order of memory.
@@ -43,7 +36,7 @@ bool share_memory_order(std::span<const ArrayView> arrays) {
     auto odd = std::ranges::find_if_not(arrays, is_c_contiguous);
     if (odd == arrays.end())
         return true;
-    if (!is_dense(*odd))
+    if (!layout_of(*odd).is_dense(odd->item_size))
         return false;
     return std::ranges::all_of(arrays, [&](const ArrayView &view) {
         if (same_shape(view, *odd))
@@ -52,54 +45,16 @@ bool share_memory_order(std::span<const ArrayView> arrays) {
     });
 }
 
-/// Whether axis `axis` and the next can be one for all members.
-bool can_merge(const StridedGroup &group, std::size_t axis) {
-    const std::size_t axes = group.extents.size();
-    for (std::size_t member = 0; member < group.members.size(); ++member) {
-        const std::int64_t *strides = group.strides.data() + member * axes;
-        if (strides[axis] != strides[axis + 1] * group.extents[axis + 1])
-            return false;
-    }
-    return true;
-}
-
-void erase_axis(StridedGroup &group, std::size_t axis) {
-    const std::size_t axes = group.extents.size();
-    for (std::size_t member = group.members.size(); member-- > 0;)
-        group.strides.erase(group.strides.begin() +
-                            static_cast<std::ptrdiff_t>(member * axes + axis));
-    group.extents.erase(group.extents.begin() + static_cast<std::ptrdiff_t>(axis));
-}
-
-void simplify(StridedGroup &group) {
-    for (std::size_t axis = group.extents.size(); axis-- > 0;)
-        if (group.extents[axis] == 1 && group.extents.size() > 1)
-            erase_axis(group, axis);
-    for (std::size_t axis = group.extents.size(); axis-- > 1;) {
-        if (!can_merge(group, axis - 1))
-            continue;
-        group.extents[axis] *= group.extents[axis - 1];
-        erase_axis(group, axis - 1);
-    }
-}
-
 struct Bytes {
     CUdeviceptr begin, end;
 };
 
-Bytes bytes_of(const ArrayView &view) noexcept {
-    std::int64_t low = 0;
-    std::int64_t high = 0;
+Bytes bytes_of(const ArrayView &view) {
     if (view.strides.empty())
         return {view.address, view.address + view.size() * view.item_size};
-    for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
-        if (view.shape[axis] == 0)
-            return {view.address, view.address};
-        const std::int64_t reach = (view.shape[axis] - 1) * view.strides[axis];
-        (reach < 0 ? low : high) += reach;
-    }
-    return {view.address + static_cast<CUdeviceptr>(low),
-            view.address + static_cast<CUdeviceptr>(high) + view.item_size};
+    const Layout::ByteRange range = layout_of(view).byte_range(view.item_size);
+    return {view.address + static_cast<CUdeviceptr>(range.begin),
+            view.address + static_cast<CUdeviceptr>(range.end)};
 }
 
 } // namespace
@@ -118,7 +73,7 @@ bool is_c_contiguous(const ArrayView &view) noexcept {
     return true;
 }
 
-bool all_disjoint(std::span<const ArrayView> arrays) noexcept {
+bool all_disjoint(std::span<const ArrayView> arrays) {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const Bytes a = bytes_of(arrays[i]);
         for (std::size_t j = i + 1; j < arrays.size(); ++j) {
@@ -176,8 +131,12 @@ OperandForms::OperandForms(std::span<const ArrayView> arrays) {
     for (std::size_t array = 0; array < arrays.size(); ++array)
         if (!is_c_contiguous(arrays[array]))
             add_to_group(arrays, array);
-    for (StridedGroup &group : groups_)
-        simplify(group);
+    for (StridedGroup &group : groups_) {
+        coalesce(group.layouts);
+        if (group.layouts[0].dimensions() == 0) // one element
+            for (Layout &layout : group.layouts)
+                layout.append(1, 0);
+    }
 }
 
 void OperandForms::add_to_group(std::span<const ArrayView> arrays, std::size_t array) {
@@ -186,11 +145,12 @@ void OperandForms::add_to_group(std::span<const ArrayView> arrays, std::size_t a
         return same_shape(arrays[other.members.front()], view);
     });
     if (group == groups_.end()) {
-        groups_.push_back({{}, {view.shape.begin(), view.shape.end()}, {}});
+        groups_.emplace_back();
         group = groups_.end() - 1;
+        group->layouts.reserve(arrays.size()); // large, so not moved
     }
     group->members.push_back(array);
-    group->strides.insert(group->strides.end(), view.strides.begin(), view.strides.end());
+    group->layouts.push_back(layout_of(view));
     group_of_[array] = static_cast<std::size_t>(group - groups_.begin()) + 1;
 }
 
@@ -205,7 +165,7 @@ std::string OperandForms::key() const {
     for (std::size_t group : group_of_)
         key += static_cast<char>(group);
     for (const StridedGroup &group : groups_)
-        key += static_cast<char>(group.extents.size());
+        key += static_cast<char>(group.layouts[0].dimensions());
     return key;
 }
 
@@ -215,21 +175,20 @@ void OperandForms::push_array(ArgumentBlock &block, const ArrayView &view,
     if (group == nullptr)
         return block.push_pointer(view.address);
     // As pycuda::StridedArgument of strided.cuh.
-    const std::size_t axes = group->extents.size();
-    const auto member =
-        static_cast<std::size_t>(std::ranges::find(group->members, array) - group->members.begin());
+    const auto member = std::ranges::find(group->members, array) - group->members.begin();
+    const auto strides = group->layouts[static_cast<std::size_t>(member)].strides();
     std::vector<std::int64_t> argument = {static_cast<std::int64_t>(view.address)};
-    const auto strides = group->strides.begin() + static_cast<std::ptrdiff_t>(member * axes);
-    argument.insert(argument.end(), strides, strides + static_cast<std::ptrdiff_t>(axes));
+    argument.insert(argument.end(), strides.begin(), strides.end());
     if (!block.try_push(argument.data(), argument.size() * sizeof(std::int64_t), ValueKind::Bytes))
         throw std::logic_error("the kernel does not take the strided array that it was made for");
 }
 
 void OperandForms::push_extents(ArgumentBlock &block) const {
-    for (const StridedGroup &group : groups_)
-        if (!block.try_push(group.extents.data(), group.extents.size() * sizeof(std::int64_t),
-                            ValueKind::Bytes))
+    for (const StridedGroup &group : groups_) {
+        const auto extents = group.layouts[0].shape();
+        if (!block.try_push(extents.data(), extents.size_bytes(), ValueKind::Bytes))
             throw std::logic_error("the kernel does not take the extents that it was made for");
+    }
 }
 
 } // namespace pycuda

@@ -12,6 +12,7 @@
 
 #include <pycuda/argument_block.h>
 #include <pycuda/kernel_argument.h>
+#include <pycuda/layout.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +25,8 @@ namespace pycuda {
 
 /// Arrays of equal shape that are addressed by strides.
 struct StridedGroup {
-    std::vector<std::size_t> members;  ///< which arrays
-    std::vector<std::int64_t> extents; ///< at least one
-    /// For each member in turn, a stride in bytes for each extent.
-    std::vector<std::int64_t> strides;
+    std::vector<std::size_t> members; ///< which arrays
+    std::vector<Layout> layouts;      ///< of each member, with merged axes, at least one
 };
 
 /// The forms of all arrays of a call.
@@ -73,6 +72,6 @@ void check_array_sizes(const char *kind, const std::string &name,
 bool all_aligned(std::span<const ArrayView> arrays, std::size_t bytes) noexcept;
 
 /// True where no byte belongs to two of the arrays. Counts whole extents, gaps included.
-bool all_disjoint(std::span<const ArrayView> arrays) noexcept;
+bool all_disjoint(std::span<const ArrayView> arrays);
 
 } // namespace pycuda

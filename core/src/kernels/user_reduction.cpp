@@ -91,10 +91,7 @@ std::string ReductionKernel::State::write_stage(const Form &form, bool first) co
                          (first ? "_stage1" : "_stage2") + "(out_type *pycuda_out, " + parameters +
                          ", size_t n, out_type *pycuda_partials, size_t pycuda_count)\n{\n";
     if (first && form.aligned)
-        for (const KernelArgument &argument : arguments)
-            if (argument.is_vector())
-                source += argument.name + " = static_cast<" + argument.type +
-                          " *>(__builtin_assume_aligned(" + argument.name + ", 16));\n";
+        source += promise_alignment(arguments);
     source += bind_strided(arguments, form.operands, form.wide);
     source += std::string("typedef ") + (form.wide ? "size_t" : "unsigned") +
               " pycuda_index;\n"

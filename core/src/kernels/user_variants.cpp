@@ -27,6 +27,7 @@ KernelVariant build_kernel(KernelSource source, const KernelBuild &build) {
         .device = Context::require_current().device().compute_capability(),
         .target = driver().image_kind(),
         .linkage = Linkage::Cxx,
+        .builtins = build.builtins,
         .keep = build.keep,
     });
     const Module module = Module::load(std::as_bytes(std::span(compiled.image)));

@@ -1,0 +1,322 @@
+// reduction.cuh -- the kernel of a reduction: a team of threads reduces a chunk of one output.
+//
+// Each thread keeps several states, so that additions do not wait for each other and few are taken
+// in a row. Then states are joined as a tree, in the thread first, then over the team.
+//
+// The generated text in front of this file defines, for inputs called p0, p1 and the mask:
+//
+//   type_p0, type_mask        types in memory
+//   WALKERS(X)                X(p0) X(p1) X(mask)
+//   MAP(x, index)             map() of elements with the text x(p0), x(p1) ...
+//   S, O, Index               types of a state, of the output and of indices
+//   identity(), map(), combine(), append(), finish()
+//   PARAMETERS                of the kernel, except the last one
+//   TEAM_BLOCK, TEAM_WARP, TEAM_COLUMNS    1 for one of them (Team)
+//   KEPT_AXES, REDUCED_AXES   how many
+//   DENSE_COLUMNS             1 if neighbouring outputs have neighbouring elements
+//   DENSE                     1 if a team's elements are contiguous, of several axes in each row
+//   GROUPED                   1 if elements are joined in groups, by array_group()
+//   VECTORS, WORDS            1 if elements are read by 16 bytes, or bytes by words of eight
+//   LENGTH, STEPS, GROUP, TURN    elements of an access, accesses in flight, accesses of a group,
+//                             elements in flight
+//   STATES                    of a thread
+//   ROLLED                    1 if the loops over accesses in flight are rolled
+//   ROLLED_JOIN               1 if the loops of the tree are
+#pragma once
+
+#define WALKER(name) walker_##name,
+enum Walker { WALKERS(WALKER) walkers };
+
+constexpr int kept_axes = KEPT_AXES > 0 ? KEPT_AXES : 1;
+struct Geometry {
+    Index outputs, length, chunk, kept[kept_axes], reduced[REDUCED_AXES],
+        kept_stride[kept_axes][walkers], stride[REDUCED_AXES][walkers];
+};
+
+#define BASE(name) const char *base_##name = reinterpret_cast<const char *>(name);
+#if DENSE_COLUMNS
+#define MOVE_BASE(name) base_##name += at * Index(sizeof(type_##name));
+#else
+#define MOVE_BASE(name) base_##name += at * g.kept_stride[axis][walker_##name];
+#endif
+
+#define BEGIN_AT(name) const char *at_##name = base_##name;
+#define ADD_DENSE(name) at_##name += r * Index(sizeof(type_##name));
+#define ADD_ONE_AXIS(name) at_##name += r * g.stride[0][walker_##name];
+#define ADD_AXIS(name) at_##name += step * g.stride[axis][walker_##name];
+#define ADD_LANE(name) at_##name += lane * Index(sizeof(type_##name));
+#define ELEMENT(name) *reinterpret_cast<const type_##name *>(at_##name)
+
+#define PACK(name) Pack<type_##name, LENGTH>
+#define PACKS(name) PACK(name) packs_##name[STEPS];
+#define LOAD_PACKS(name)                                                                           \
+    packs_##name[u] = reinterpret_cast<const PACK(name) *>(base_##name)[r / LENGTH + u * team_size];
+#define LOAD_PACK(name)                                                                            \
+    const PACK(name) pack_##name = reinterpret_cast<const PACK(name) *>(base_##name)[at];
+#define IN_PACKS(name) packs_##name[u].v[k]
+#define IN_PACK(name) pack_##name.v[k]
+
+#if ROLLED_JOIN
+#define UNROLL_JOIN 1
+#else
+#define UNROLL_JOIN 8
+#endif
+
+extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
+#if TEAM_BLOCK
+    const int team_size = 256, lane = threadIdx.x, distance = 1;
+    const Index m = blockIdx.x;
+#elif TEAM_WARP
+    const int team_size = 32, lane = threadIdx.x & 31, distance = 1;
+    const Index m = Index(blockIdx.x) * 8 + (threadIdx.x >> 5);
+#else
+    const int team_size = 8, lane = threadIdx.x >> 5, distance = 32;
+    const Index m = Index(blockIdx.x) * 32 + (threadIdx.x & 31);
+#endif
+
+    // The first element of output m.
+    WALKERS(BASE);
+#if KEPT_AXES > 0
+    Index rest = m;
+#pragma unroll
+    for (int axis = KEPT_AXES - 1; axis >= 0; --axis) {
+        const Index whole = axis == 0 ? 0 : rest / g.kept[axis];
+        const Index at = rest - whole * g.kept[axis];
+        WALKERS(MOVE_BASE);
+        rest = whole;
+    }
+#endif
+#if GROUPED
+    T origin = T(0);
+    if (m < g.outputs)
+        origin = map(*reinterpret_cast<const type_p0 *>(base_p0), 0).mean;
+    auto centred = [&](type_p0 x) { return T(map(x, 0).mean - origin); };
+#endif
+
+    // The state of the reduction's element r.
+    auto element = [&](Index r) {
+        WALKERS(BEGIN_AT);
+#if REDUCED_AXES == 1 && DENSE
+        WALKERS(ADD_DENSE);
+#elif REDUCED_AXES == 1
+        WALKERS(ADD_ONE_AXIS);
+#else
+        Index left = DENSE ? r - lane : r;
+#pragma unroll
+        for (int axis = REDUCED_AXES - 1; axis >= 0; --axis) {
+            const Index whole = axis == 0 ? 0 : left / g.reduced[axis];
+            const Index step = left - whole * g.reduced[axis];
+            WALKERS(ADD_AXIS);
+            left = whole;
+        }
+#if DENSE
+        WALKERS(ADD_LANE);
+#endif
+#endif
+#if GROUPED
+        return S{centred(ELEMENT(p0)), R(0), R(1)};
+#else
+        return MAP(ELEMENT, r);
+#endif
+    };
+
+    Index begin = Index(blockIdx.y) * g.chunk;
+    Index end = m < g.outputs ? begin + g.chunk : begin;
+    if (end > g.length)
+        end = m < g.outputs ? g.length : begin;
+    S state[STATES];
+#pragma unroll
+    for (int u = 0; u < STATES; ++u)
+        state[u] = identity();
+
+#if WORDS
+    // One by one up to the beginning of a word, then words.
+    {
+        Index first = begin + Index(-reinterpret_cast<long long>(base_p0 + begin) & 7);
+        if (first > end)
+            first = end;
+        if (lane < first - begin)
+            state[0] = append(state[0], element(begin + lane));
+        const Index count = (end - first) / 8;
+        const Word *words = reinterpret_cast<const Word *>(base_p0 + first);
+#pragma unroll 1
+        for (Index from = lane; from < count; from += 255 * team_size) {
+            const Index to = min(count, from + 255 * team_size);
+            Word even = 0, odd = 0;
+#pragma unroll 1
+            for (Index at = from; at < to; at += team_size) {
+                const Word x = WORD(words[at]);
+                ADD_WORD;
+            }
+            state[0] = append(state[0], OF_WORDS);
+        }
+        begin = first + count * 8;
+    }
+#elif VECTORS && GROUPED && ROLLED
+    // The loops of array_group() around the accesses: the second loop finds the elements in the
+    // cache.
+    {
+        const PACK(p0) *packed = reinterpret_cast<const PACK(p0) *>(base_p0);
+        const Index step = STEPS * LENGTH * team_size;
+        const Index stop = begin + (end - begin) / step * step;
+#pragma unroll 1
+        for (Index at = begin / LENGTH + lane; at < stop / LENGTH; at += GROUP * team_size) {
+            auto each = [&](const auto &use) {
+#pragma unroll 1
+                for (int u = 0; u < GROUP; ++u) {
+                    const PACK(p0) v = packed[at + u * team_size];
+#pragma unroll
+                    for (int k = 0; k < LENGTH; ++k)
+                        use(centred(v.v[k]));
+                }
+            };
+            T sum = T(0);
+            each([&](T x) { sum = sum + x; });
+            const T mean = array_part(sum, R(1) / (GROUP * LENGTH));
+            R squares = R(0);
+            each([&](T x) { squares = squares + array_square_of(T(x - mean)); });
+            state[0] = append(state[0], S{mean, squares, R(GROUP * LENGTH)});
+        }
+        begin = stop;
+    }
+#elif VECTORS && ROLLED
+    // One access in the loop, which ends before the last incomplete step of several accesses.
+    {
+        const Index step = STEPS * LENGTH * team_size;
+        const Index stop = begin + (end - begin) / step * step;
+#pragma unroll 1
+        for (Index at = begin / LENGTH + lane; at < stop / LENGTH; at += team_size) {
+            WALKERS(LOAD_PACK);
+#pragma unroll
+            for (int k = 0; k < LENGTH; ++k)
+                state[k % STATES] = append(state[k % STATES], MAP(IN_PACK, at * LENGTH + k));
+        }
+        begin = stop;
+    }
+#elif VECTORS
+    {
+        Index r = begin + lane * LENGTH;
+        const Index stride = STEPS * LENGTH * team_size;
+        for (; r + stride - lane * LENGTH <= end; r += stride) {
+            WALKERS(PACKS);
+#pragma unroll
+            for (int u = 0; u < STEPS; ++u) {
+                WALKERS(LOAD_PACKS);
+            }
+#if GROUPED
+#pragma unroll
+            for (int u = 0; u < STEPS; u += GROUP) {
+                T x[GROUP * LENGTH];
+#pragma unroll
+                for (int k = 0; k < GROUP * LENGTH; ++k)
+                    x[k] = centred(packs_p0[u + k / LENGTH].v[k % LENGTH]);
+                state[0] = append(state[0], array_group(x));
+            }
+#else
+#pragma unroll
+            for (int u = 0; u < STEPS; ++u)
+#pragma unroll
+                for (int k = 0; k < LENGTH; ++k)
+                    state[k % STATES] =
+                        append(state[k % STATES], MAP(IN_PACKS, r + u * LENGTH * team_size + k));
+#endif
+        }
+        begin = r - lane * LENGTH;
+    }
+#endif
+
+    // The rest, element by element: while there are enough, into each of the states in turn, or as
+    // groups; then into the first.
+    Index r = begin + lane;
+#if ROLLED && (GROUPED || STATES > 1)
+    // One copy of the code for an element. The states move on after each element, so that the code
+    // always takes the first; elements of a group wait until the group is complete.
+    const Index own = r < end ? (end - r + team_size - 1) / team_size : 0;
+    const Index turns = r + own / TURN * TURN * team_size;
+#if GROUPED
+    int waiting = 0;
+    T x[TURN];
+#pragma unroll
+    for (int u = 0; u < TURN; ++u)
+        x[u] = T(0);
+#pragma unroll 1
+    for (; r < end; r += team_size) {
+        S next = element(r);
+        if (r < turns) {
+#pragma unroll
+            for (int u = 0; u + 1 < TURN; ++u)
+                x[u] = x[u + 1];
+            x[TURN - 1] = next.mean;
+            waiting = (waiting + 1) % TURN;
+            if (waiting > 0)
+                continue;
+            next = array_group(x);
+        }
+        state[0] = append(state[0], next);
+    }
+#else
+#pragma unroll 1
+    for (; r < end; r += team_size) {
+        const S next = append(state[0], element(r));
+        if (r < turns) {
+#pragma unroll
+            for (int u = 0; u + 1 < STATES; ++u)
+                state[u] = state[u + 1];
+            state[STATES - 1] = next;
+        } else {
+            state[0] = next;
+        }
+    }
+#endif
+#else
+#if GROUPED
+    for (; r + (TURN - 1) * team_size < end; r += TURN * team_size) {
+        T x[TURN];
+#pragma unroll
+        for (int u = 0; u < TURN; ++u)
+            x[u] = element(r + u * team_size).mean;
+        state[0] = append(state[0], array_group(x));
+    }
+#elif STATES > 1
+    for (; r + (STATES - 1) * team_size < end; r += STATES * team_size) {
+#pragma unroll
+        for (int u = 0; u < STATES; ++u)
+            state[u] = append(state[u], element(r + u * team_size));
+    }
+#endif
+#pragma unroll 1
+    for (; r < end; r += team_size)
+        state[0] = append(state[0], element(r));
+#endif
+
+    // The tree: in the thread; over the team through shared memory, down to a warp, of columns to
+    // one of the block's eight; over the warp's lanes by shuffles.
+#pragma unroll
+    for (int half = STATES / 2; half > 0; half /= 2)
+#pragma unroll
+        for (int u = 0; u < half; ++u)
+            state[u] = combine(state[u], state[u + half]);
+    S total = state[0];
+#if !TEAM_WARP
+    __shared__ array_states<S>::Unit memory[256 * sizeof(S) / sizeof(array_states<S>::Unit)];
+    const array_states<S> shared{memory};
+    shared.put(threadIdx.x, total);
+#pragma unroll UNROLL_JOIN
+    for (int half = team_size / 2; half * distance >= 32; half /= 2) {
+        __syncthreads();
+        if (lane < half)
+            shared.put(threadIdx.x, combine(shared.get(threadIdx.x, total),
+                                            shared.get(threadIdx.x + half * distance, total)));
+    }
+    if (TEAM_COLUMNS ? lane > 0 : threadIdx.x >= 32)
+        return;
+    total = shared.get(threadIdx.x, total);
+#endif
+#if !TEAM_COLUMNS
+#pragma unroll UNROLL_JOIN
+    for (int half = 16; half > 0; half /= 2)
+        total = combine(total, array_from_above(total, half));
+#endif
+    if (lane == 0 && m < g.outputs)
+        out[m * gridDim.y + blockIdx.y] = finish(total);
+}

@@ -1,0 +1,41 @@
+// walk_elements.cuh -- contiguous elements that packs do not fit: a thread's are a block apart.
+#pragma once
+
+#define ARRAY(name) type_##name array_##name[per_thread];
+#define LOAD(name) array_##name[u] = name[i];
+#define LOADED(name) array_##name[u]
+
+extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, unsigned long long n) {
+    BEGIN;
+    const unsigned long long first = blockIdx.x * (256ull * per_thread) + threadIdx.x;
+#if IN_TURN
+#pragma unroll 1
+    for (int u = 0; u < per_thread; ++u) {
+        const unsigned long long i = first + u * blockDim.x;
+        if (i < n)
+            COMPUTE_I;
+    }
+#else
+    // All loads come before the first store: a result may be an operand, so no compiler moves a
+    // load in front of a store by itself.
+    MASKS(ARRAY);
+    OPERANDS(ARRAY);
+#pragma unroll
+    for (int u = 0; u < per_thread; ++u) {
+        const unsigned long long i = first + u * blockDim.x;
+        if (i < n) {
+            MASKS(LOAD);
+            OPERANDS(LOAD);
+        }
+    }
+#pragma unroll
+    for (int u = 0; u < per_thread; ++u) {
+        const unsigned long long i = first + u * blockDim.x;
+        if (i < n)
+            IF_MASK(LOADED) {
+                const Results results = COMPUTE(i, LOADED);
+                RESULTS(STORE_I);
+            }
+    }
+#endif
+}

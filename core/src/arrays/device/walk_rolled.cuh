@@ -1,0 +1,51 @@
+// walk_rolled.cuh -- contiguous elements, for a CPU whose vectors are warps.
+//
+// Packs would have to be taken apart into vectors of first, second, ... elements. The processor
+// overlaps the turns of a loop as well as copies of its body, which take time to compile. So
+// threads are neighbours and advance by a block's width.
+#pragma once
+
+#define TILE_LOOP for (unsigned u = 0; u < block * per_thread; u += blockDim.x)
+#define DECLARE_ZERO(name) type_##name value_##name = type_##name();
+#define LOAD_INSIDE(name)                                                                          \
+    if (inside)                                                                                    \
+        value_##name = name[i];
+#define VALUE(name) value_##name
+
+extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, unsigned long long n) {
+    BEGIN;
+    const unsigned long long first = blockIdx.x * (256ull * per_thread);
+#if ONE_LOOP
+    // One copy of long code for whole tiles and for the last one. Elements past the end are
+    // computed from zeros, without a test. The asm hides that the tests are the same: the compiler
+    // would make one branch around all of the code.
+#pragma unroll 1
+    TILE_LOOP {
+        const unsigned long long i = first + u + threadIdx.x;
+        int inside = i < n;
+        OPERANDS(DECLARE_ZERO);
+        OPERANDS(LOAD_INSIDE);
+        const Results results = COMPUTE(i, VALUE);
+        asm("" : "+r"(inside));
+        if (inside) {
+            RESULTS(STORE_I);
+        }
+    }
+#else
+    // A whole tile has a loop of its own, without the test for the end.
+    if (first + block * per_thread <= n) {
+#pragma unroll 1
+        TILE_LOOP {
+            const unsigned long long i = first + u + threadIdx.x;
+            COMPUTE_I;
+        }
+    } else {
+#pragma unroll 1
+        TILE_LOOP {
+            const unsigned long long i = first + u + threadIdx.x;
+            if (i < n)
+                COMPUTE_I;
+        }
+    }
+#endif
+}

@@ -1,0 +1,129 @@
+// walk_strided.cuh -- strided and broadcast elements: their places follow from their indices.
+//
+// Rows: blocks compute the outer indices, once for all of their threads, and threads go along the
+// last axis. Flat: each thread computes all indices of an element.
+#pragma once
+
+#define WALKER(name) walker_##name,
+enum Walker { RESULTS(WALKER) MASKS(WALKER) OPERANDS(WALKER) walkers };
+
+struct Geometry {
+    Index n, rows, extent[AXES], stride[AXES][walkers];
+};
+
+#define WALKED(X)                                                                                  \
+    RESULTS(X)                                                                                     \
+    MASKS(X)                                                                                       \
+    OPERANDS(X)
+#define OFFSET(name) Index offset_##name = 0;
+#define ADVANCE(name) offset_##name += at * g.stride[axis][walker_##name];
+#define AT(name, bytes) (*(type_##name *)((char *)name + (bytes)))
+
+#if UNIT_STEPS
+#define ALONG(name) x *Index(sizeof(type_##name))
+#else
+#define ALONG(name) x *g.stride[AXES - 1][walker_##name]
+#endif
+
+#if ROWS
+
+#define ELEMENT_X(name) AT(name, offset_##name + ALONG(name))
+#define STORE_X(name) ELEMENT_X(name) = results.name;
+#define ARRAY(name) type_##name array_##name[per_thread];
+#define LOAD(name) array_##name[u] = ELEMENT_X(name);
+#define LOADED(name) array_##name[u]
+
+extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, Geometry g) {
+    BEGIN;
+    const Index inner = g.extent[AXES - 1], rows = g.rows;
+    const Index first = blockIdx.x * (blockDim.x * per_thread) + threadIdx.x;
+#if ANY_KEPT
+    WALKED(OFFSET);
+    KEPT(ARRAY);
+#pragma unroll
+    for (int u = 0; u < per_thread; ++u) {
+        const Index x = first + u * Index(blockDim.x);
+        if (x < inner) {
+            KEPT(LOAD);
+        }
+    }
+#endif
+    for (Index row = blockIdx.y * blockDim.y + threadIdx.y; row < rows;
+         row += gridDim.y * blockDim.y) {
+        WALKED(OFFSET);
+#if AXES > 1
+        Index rest = row;
+#pragma unroll
+        for (int axis = AXES - 2; axis >= 0; --axis) {
+            const Index whole = axis == 0 ? 0 : rest / g.extent[axis];
+            const Index at = rest - whole * g.extent[axis];
+            WALKED(ADVANCE);
+            rest = whole;
+        }
+#endif
+#if IN_TURN
+#pragma unroll 1
+        for (int u = 0; u < per_thread; ++u) {
+            const Index x = first + u * Index(blockDim.x);
+            if (x < inner)
+                IF_MASK(ELEMENT_X) {
+                    const Results results = COMPUTE((unsigned long long)row * inner + x, ELEMENT_X);
+                    RESULTS(STORE_X);
+                }
+        }
+#else
+        // All loads come before the first store, as in walk_elements.cuh.
+        MASKS(ARRAY);
+        NOT_KEPT(ARRAY);
+#pragma unroll
+        for (int u = 0; u < per_thread; ++u) {
+            const Index x = first + u * Index(blockDim.x);
+            if (x < inner) {
+                MASKS(LOAD);
+                NOT_KEPT(LOAD);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < per_thread; ++u) {
+            const Index x = first + u * Index(blockDim.x);
+            if (x < inner)
+                IF_MASK(LOADED) {
+                    const Results results = COMPUTE((unsigned long long)row * inner + x, LOADED);
+                    RESULTS(STORE_X);
+                }
+        }
+#endif
+    }
+}
+
+#else
+
+#define ELEMENT_AT_OFFSET(name) AT(name, offset_##name)
+#define STORE_AT_OFFSET(name) ELEMENT_AT_OFFSET(name) = results.name;
+
+extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, Geometry g) {
+    BEGIN;
+    const Index first = blockIdx.x * Index(blockDim.x * per_thread) + threadIdx.x;
+    constexpr int copies = IN_TURN ? 1 : per_thread;
+#pragma unroll copies
+    for (int u = 0; u < per_thread; ++u) {
+        const Index i = first + u * Index(blockDim.x);
+        if (i >= g.n)
+            return;
+        WALKED(OFFSET);
+        Index rest = i;
+#pragma unroll
+        for (int axis = AXES - 1; axis >= 0; --axis) {
+            const Index whole = axis == 0 ? 0 : rest / g.extent[axis];
+            const Index at = rest - whole * g.extent[axis];
+            WALKED(ADVANCE);
+            rest = whole;
+        }
+        IF_MASK(ELEMENT_AT_OFFSET) {
+            const Results results = COMPUTE(i, ELEMENT_AT_OFFSET);
+            RESULTS(STORE_AT_OFFSET);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,239 @@
+// expression_launch.cpp -- choosing a walk for the arrays of a call, and the launch.
+//
+// If all elements are in the order of the results' memory, one index serves all arrays. Else axes
+// are sorted as the first result has them in memory, merged where they can be, and the kernel gets
+// strides.
+#include "arrays/expression_launch.h"
+
+#include "arrays/kernel_arguments.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace pycuda {
+namespace {
+
+unsigned divide_up(std::size_t a, std::size_t b) { return static_cast<unsigned>((a + b - 1) / b); }
+
+bool is_single(const Array &array, std::size_t size) noexcept {
+    return array.size() == 1 && size != 1;
+}
+
+void add_number(KernelArguments &arguments, const Scalar &number, ScalarType type) {
+    alignas(16) std::byte value[16];
+    number.write(type, value);
+    const std::size_t size = item_size(type);
+    arguments.add(value, size, is_complex(type) ? size / 2 : size);
+}
+
+} // namespace
+
+template <class Holds> bool ElementPlan::all_arrays(Holds &&holds) const noexcept {
+    for (const Array &result : call_.results)
+        if (!holds(result))
+            return false;
+    if (walk_.has_mask_elements() && !holds(*call_.mask))
+        return false;
+    for (std::size_t k = 0; k < call_.operands.size(); ++k)
+        if (has_elements(k) && !holds(call_.operands[k].array()))
+            return false;
+    return true;
+}
+
+bool ElementPlan::has_elements(std::size_t operand) const noexcept {
+    return call_.operands[operand].is_array() && !walk_.is_single(operand);
+}
+
+ElementPlan::ElementPlan(const ElementOperands &call, const WalkOptions &options)
+    : call_(call), size_(call.results[0].size()) {
+    walk_.rolled = options.rolled;
+    find_singles();
+    if (is_contiguous() && (!options.in_order || call.results[0].is_c_contiguous()))
+        choose_contiguous(options.is_long);
+    else
+        choose_strided(options.in_order);
+}
+
+void ElementPlan::find_singles() noexcept {
+    walk_.masked = call_.mask != nullptr;
+    walk_.mask_is_single = walk_.masked && is_single(*call_.mask, size_);
+    for (std::size_t k = 0; k < call_.operands.size(); ++k)
+        if (call_.operands[k].is_array() && is_single(call_.operands[k].array(), size_))
+            walk_.single |= std::uint64_t{1} << k;
+}
+
+bool ElementPlan::is_contiguous() const noexcept {
+    const Array &result = call_.results[0];
+    return result.is_contiguous() && all_arrays([&](const Array &array) {
+               return array.layout().same_shape(result.layout()) &&
+                      ((array.is_c_contiguous() && result.is_c_contiguous()) ||
+                       (array.is_f_contiguous() && result.is_f_contiguous()));
+           });
+}
+
+/// Packs of as many elements as the widest type has in 16 bytes, if all arrays are aligned to them.
+void ElementPlan::choose_contiguous(bool is_long) noexcept {
+    walk_.walk = Walk::Elements;
+    if (walk_.rolled || walk_.has_mask_elements())
+        return;
+    std::size_t widest = 1;
+    all_arrays([&](const Array &array) {
+        widest = std::max(widest, array.item_size());
+        return true;
+    });
+    const std::size_t length = std::min<std::size_t>(16 / widest, is_long ? 8 : 16);
+    if (all_arrays([&](const Array &array) {
+            return array.misalignment() % (length * array.item_size()) == 0;
+        })) {
+        walk_.walk = Walk::Vectors;
+        walk_.vector_length = static_cast<std::uint8_t>(length);
+    }
+}
+
+void ElementPlan::add_walkers() {
+    std::size_t count = 0;
+    all_arrays([&](const Array &) { return ++count != 0; });
+    arrays_.resize(count);
+    layouts_.resize(count);
+    offsets_.resize(count);
+    std::size_t k = 0;
+    all_arrays([&](const Array &array) {
+        arrays_[k] = &array;
+        offsets_[k++] = 0;
+        return true;
+    });
+    for (k = 0; k < count; ++k) // throws if the shapes do not fit
+        layouts_[k] = arrays_[k]->layout().broadcast_to(call_.results[0].shape());
+}
+
+void ElementPlan::choose_strided(bool in_order) {
+    constexpr std::int64_t long_axis = 32;
+    add_walkers();
+    if (!in_order)
+        sort_axes(layouts_.get(), offsets_.get());
+    coalesce(layouts_.get());
+    if (layouts_[0].dimensions() == 0) // one element
+        for (Layout &layout : layouts_.get())
+            layout.append(1, 0);
+    const int axes = layouts_[0].dimensions();
+    walk_.axes = static_cast<std::uint8_t>(axes);
+    walk_.walk = layouts_[0].extent(axes - 1) >= long_axis ? Walk::Rows : Walk::Flat;
+    walk_.wide_index = needs_wide_index();
+    walk_.unit_steps = walk_.walk == Walk::Rows && has_unit_steps();
+    if (walk_.walk == Walk::Rows && !walk_.rolled && axes > 1)
+        find_kept();
+}
+
+bool ElementPlan::needs_wide_index() const noexcept {
+    constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() / 2;
+    if (size_ > static_cast<std::size_t>(limit))
+        return true;
+    for (std::size_t k = 0; k < layouts_.size(); ++k) {
+        const Layout::ByteRange range = layouts_[k].byte_range(arrays_[k]->item_size());
+        if (range.begin < -limit || range.end > limit)
+            return true;
+    }
+    return false;
+}
+
+bool ElementPlan::has_unit_steps() const noexcept {
+    for (std::size_t k = 0; k < layouts_.size(); ++k)
+        if (layouts_[k].stride(walk_.axes - 1) !=
+            static_cast<std::int64_t>(arrays_[k]->item_size()))
+            return false;
+    return true;
+}
+
+/// The operands that are the same in all rows.
+void ElementPlan::find_kept() noexcept {
+    std::size_t walker = layouts_.size();
+    for (std::size_t k = call_.operands.size(); k-- > 0;) {
+        if (!has_elements(k))
+            continue;
+        const auto strides = layouts_[--walker].strides().first(walk_.axes - 1u);
+        if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride == 0; }))
+            walk_.kept |= std::uint64_t{1} << k;
+    }
+}
+
+/// How many rows a thread computes: several if it reads the same elements for all of them and
+/// enough blocks are left.
+std::size_t ElementPlan::rows_per_thread(std::size_t blocks) const noexcept {
+    constexpr std::size_t most = 4, enough_blocks = 4096;
+    const bool repeats = std::ranges::any_of(layouts_.get(), [](const Layout &layout) {
+        return std::ranges::find(layout.strides(), 0) != layout.strides().end();
+    });
+    return repeats ? std::clamp<std::size_t>(blocks / enough_blocks, 1, most) : 1;
+}
+
+LaunchConfig ElementPlan::config() const noexcept {
+    constexpr std::size_t block = elementwise_block, per_thread = elements_per_thread;
+    LaunchConfig config;
+    if (walk_.walk != Walk::Rows) {
+        config.block = {elementwise_block};
+        config.grid = {divide_up(size_, tile_size(walk_))};
+        return config;
+    }
+    const auto inner = static_cast<std::size_t>(layouts_[0].extent(walk_.axes - 1));
+    std::size_t width = 32;
+    while (width < block && width * per_thread < inner)
+        width *= 2;
+    config.block = {static_cast<unsigned>(width), static_cast<unsigned>(block / width)};
+    const unsigned columns = divide_up(inner, width * per_thread);
+    std::size_t rows = divide_up(size_ / inner, block / width);
+    if (!walk_.rolled)
+        rows = divide_up(rows, rows_per_thread(columns * rows));
+    config.grid = {columns, static_cast<unsigned>(std::min<std::size_t>(rows, 65535))};
+    return config;
+}
+
+void ElementPlan::add_operands(KernelArguments &arguments) const {
+    std::size_t walker = 0;
+    auto next_offset = [&] { return walk_.is_strided() ? offsets_[walker++] : 0; };
+    for (const Array &result : call_.results)
+        arguments.add(result, next_offset());
+    if (walk_.masked)
+        arguments.add(*call_.mask, walk_.mask_is_single ? 0 : next_offset());
+    for (std::size_t k = 0; k < call_.operands.size(); ++k) {
+        const Operand &operand = call_.operands[k];
+        if (!operand.is_array())
+            add_number(arguments, operand.scalar(), call_.types[k]);
+        else
+            arguments.add(operand.array(), walk_.is_single(k) ? 0 : next_offset());
+    }
+}
+
+template <class Index> void ElementPlan::add_geometry(KernelArguments &arguments) const {
+    const Layout &first = layouts_[0];
+    const std::size_t axes = walk_.axes, count = 2 + axes * (1 + layouts_.size());
+    auto *numbers =
+        reinterpret_cast<Index *>(arguments.reserve(count * sizeof(Index), alignof(Index)));
+    *numbers++ = static_cast<Index>(size_);
+    *numbers++ = static_cast<Index>(size_ / static_cast<std::size_t>(first.extent(walk_.axes - 1)));
+    for (std::int64_t extent : first.shape())
+        *numbers++ = static_cast<Index>(extent);
+    for (int axis = 0; axis < walk_.axes; ++axis)
+        for (const Layout &layout : layouts_.get())
+            *numbers++ = static_cast<Index>(layout.stride(axis));
+}
+
+void ElementPlan::launch(const Function &kernel, StreamRef stream) const {
+    if (layouts_.size() * (walk_.axes + 2u) > 400)
+        throw std::invalid_argument(std::to_string(layouts_.size()) + " arrays of " +
+                                    std::to_string(walk_.axes) +
+                                    " axes that cannot be merged are too many for one kernel");
+    StreamUse use(stream);
+    KernelArguments arguments(use);
+    add_operands(arguments);
+    if (!walk_.is_strided())
+        arguments.add(static_cast<std::uint64_t>(size_));
+    else if (walk_.wide_index)
+        add_geometry<std::int64_t>(arguments);
+    else
+        add_geometry<std::int32_t>(arguments);
+    arguments.launch(kernel, config());
+}
+
+} // namespace pycuda

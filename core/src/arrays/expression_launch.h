@@ -1,0 +1,99 @@
+// expression_launch.h -- choosing a walk for the arrays of a call, and the launch.
+//
+//     const ElementPlan plan(operands, {.rolled = true});
+//     plan.launch(find_kernel(expression, plan.walk()), stream);
+#pragma once
+
+#include "arrays/expression.h"
+
+#include <pycuda/array_operation.h>
+#include <pycuda/function.h>
+#include <pycuda/launch.h>
+#include <pycuda/layout.h>
+#include <pycuda/stream.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace pycuda {
+
+class KernelArguments;
+
+/// The arguments of one launch. The operands broadcast to the shape of the results. The results
+/// have one shape and the same order in memory.
+struct ElementOperands {
+    std::span<const Array> results;
+    std::span<const Operand> operands;
+    std::span<const ScalarType> types; ///< of each operand: the type that a number is passed as
+    const Array *mask = nullptr;
+};
+
+/// What the choice depends on beside the arrays.
+struct WalkOptions {
+    bool rolled = false;
+    bool is_long = false;  ///< some step is (is_long())
+    bool in_order = false; ///< the index of an element is its index in C order
+};
+
+/// Refers to the call's operands, which must outlive it. Does not allocate for a few operands.
+class ElementPlan {
+  public:
+    /// The results must have elements.
+    ElementPlan(const ElementOperands &call, const WalkOptions &options);
+    ElementPlan(const ElementPlan &) = delete;
+    ElementPlan &operator=(const ElementPlan &) = delete;
+
+    const ElementWalk &walk() const noexcept { return walk_; }
+
+    /// Throws std::invalid_argument if there are too many arrays for one kernel, ScalarOverflow.
+    void launch(const Function &kernel, StreamRef stream) const;
+
+  private:
+    /// A list that does not allocate for a few elements.
+    template <class T> class ShortList {
+      public:
+        void resize(std::size_t count) {
+            if (count > few_.size())
+                many_.resize(count);
+            data_ = {count > few_.size() ? many_.data() : few_.data(), count};
+        }
+        std::span<T> get() const noexcept { return data_; }
+        T &operator[](std::size_t k) const noexcept { return data_[k]; }
+        std::size_t size() const noexcept { return data_.size(); }
+
+      private:
+        std::array<T, 6> few_;
+        std::vector<T> many_;
+        std::span<T> data_;
+    };
+
+    void find_singles() noexcept;
+    bool is_contiguous() const noexcept;
+    void choose_contiguous(bool is_long) noexcept;
+    void choose_strided(bool in_order);
+    void add_walkers();
+    void find_kept() noexcept;
+    bool needs_wide_index() const noexcept;
+    bool has_unit_steps() const noexcept;
+    bool has_elements(std::size_t operand) const noexcept;
+    std::size_t rows_per_thread(std::size_t blocks) const noexcept;
+    LaunchConfig config() const noexcept;
+    void add_operands(KernelArguments &arguments) const;
+    template <class Index> void add_geometry(KernelArguments &arguments) const;
+    /// Whether `holds(array)` for all arrays that are accessed element by element.
+    template <class Holds> bool all_arrays(Holds &&holds) const noexcept;
+
+    const ElementOperands &call_;
+    std::size_t size_;
+    ElementWalk walk_;
+    // Of a strided walk: the results, the mask and the operands that are accessed element by
+    // element, with merged axes and the offset of the first element in bytes.
+    ShortList<const Array *> arrays_;
+    ShortList<Layout> layouts_;
+    ShortList<std::int64_t> offsets_;
+};
+
+} // namespace pycuda

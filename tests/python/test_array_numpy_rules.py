@@ -72,7 +72,7 @@ i4 | X[0] = 1e10
    | r = X.flat[1:3]
    | np.put(E, const([], 'u1', (0,)), 1, mode='clip')
    | r = E + 2**40
-   | np.put(Z, [0, 0], [5, 6])
+   | np.put(Z, [0, 0], [6, 6])
    | np.put(Z, [1], [5, 6])
    | np.put(E, [0], [])
    | np.put(X, [99], [])

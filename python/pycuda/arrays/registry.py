@@ -132,23 +132,27 @@ def _reordered(entry: Entry):
 
 
 def module_functions(namespace: str = "") -> dict:
-    """The functions of pycuda.gpuarray (namespace ""), pycuda.linalg or pycuda.fft by their names."""
+    """The functions of pycuda.gpuarray (namespace ""), pycuda.linalg or pycuda.fft by their names.
+
+    In the order of the names: that of ENTRIES depends on which module was loaded first.
+    """
     found = {}
     for entry in ENTRIES:
         if entry.namespace == namespace and entry.module:
             function = _reordered(entry) if entry.pycuda else entry.function
             found.update(dict.fromkeys(entry.names, function))
-    return found
+    return dict(sorted(found.items()))
 
 
 def array_api_functions() -> dict:
     """The functions of the array API's main namespace by their names."""
-    return {
+    found = {
         name: entry.function
         for entry in ENTRIES
         if not entry.namespace
         for name in entry.api_names
     }
+    return dict(sorted(found.items()))
 
 
 def functions_like_numpy() -> dict:

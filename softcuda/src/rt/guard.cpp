@@ -42,7 +42,18 @@ namespace {
 constexpr std::array kFaultSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr std::uint64_t kStackGuardBytes = std::uint64_t{1} << 20;
 
-std::array<struct sigaction, kFaultSignals.size()> previous_actions;
+/// The handlers that ours replaced. A program may install its own after ours; ours then go in
+/// again, and there is one more record. Records live as long as the process, since a handler may
+/// read them at any time.
+struct Replaced {
+    std::array<struct sigaction, kFaultSignals.size()> actions{};
+    const Replaced *older = nullptr;
+};
+std::atomic<const Replaced *> last_replaced{nullptr};
+/// How many handlers of others the calling thread is in. Each may call the handler that it
+/// replaced, which is ours; that call then goes to an older one.
+[[gnu::tls_model("initial-exec")]] thread_local unsigned handlers_of_others = 0;
+
 std::atomic<int> interrupt_signal{0};
 
 std::uint64_t program_counter(const ucontext_t &context) {
@@ -183,15 +194,15 @@ struct SignalHandlers {
         siglongjmp(guard->jump_, 1);
     }
 
-    /// To whoever handled the signal before us.
+    /// To the handler that ours replaced.
     static void pass_on(int signal, siginfo_t *info, void *context) {
         const auto index = static_cast<std::size_t>(
             std::find(kFaultSignals.begin(), kFaultSignals.end(), signal) - kFaultSignals.begin());
-        const struct sigaction &previous = previous_actions.at(index);
-        if (previous.sa_flags & SA_SIGINFO)
-            return previous.sa_sigaction(signal, info, context);
-        if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
-            return previous.sa_handler(signal);
+        const Replaced *replaced = last_replaced.load();
+        for (unsigned skipped = 0; replaced && skipped < handlers_of_others; skipped++)
+            replaced = replaced->older;
+        if (replaced && call(replaced->actions.at(index), signal, info, context))
+            return;
         // The instruction runs again, faults again, and ends the process as it would have; a signal
         // that somebody sent has to be sent again.
         struct sigaction standard{};
@@ -199,6 +210,20 @@ struct SignalHandlers {
         sigaction(signal, &standard, nullptr);
         if (info->si_code <= 0)
             raise(signal);
+    }
+
+    /// False if the action is no handler.
+    static bool call(const struct sigaction &action, int signal, siginfo_t *info, void *context) {
+        if (!(action.sa_flags & SA_SIGINFO) &&
+            (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN))
+            return false;
+        handlers_of_others++;
+        if (action.sa_flags & SA_SIGINFO)
+            action.sa_sigaction(signal, info, context);
+        else
+            action.sa_handler(signal);
+        handlers_of_others--;
+        return true;
     }
 
     static struct sigaction action(void (*handler)(int, siginfo_t *, void *), int flags) {
@@ -220,12 +245,45 @@ struct SignalHandlers {
         return SIGRTMAX - 4;
     }
 
-    static void install() {
+    static bool is_ours(const struct sigaction &action) {
+        return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == on_fault;
+    }
+
+    static void install_for_faults() {
+        auto replaced = std::make_unique<Replaced>();
         for (std::size_t i = 0; i < kFaultSignals.size(); i++) {
             // Not blocked while the handler runs, so jumping out of it leaves nothing blocked.
             const struct sigaction ours = action(on_fault, SA_NODEFER);
-            sigaction(kFaultSignals[i], &ours, &previous_actions[i]);
+            struct sigaction &other = replaced->actions.at(i);
+            sigaction(kFaultSignals[i], nullptr, &other);
+            if (const Replaced *last = last_replaced; last && is_ours(other))
+                other = last->actions.at(i);
+            else
+                sigaction(kFaultSignals[i], &ours, nullptr);
         }
+        const Replaced *last = last_replaced;
+        if (last && std::ranges::equal(last->actions, replaced->actions, same_handler))
+            return; // the program installs the same ones again and again
+        replaced->older = last;
+        last_replaced = replaced.release();
+    }
+
+    static bool same_handler(const struct sigaction &a, const struct sigaction &b) {
+        return a.sa_sigaction == b.sa_sigaction && a.sa_flags == b.sa_flags;
+    }
+
+    /// Puts ours in again where the program has installed its own.
+    static void keep() {
+        struct sigaction present{};
+        if (sigaction(SIGSEGV, nullptr, &present) != 0 || is_ours(present))
+            return;
+        static std::mutex mutex;
+        std::lock_guard lock(mutex);
+        install_for_faults();
+    }
+
+    static void install() {
+        install_for_faults();
         const int signal = free_signal();
         // Blocked while the handler runs: many may be queued, and each would take some stack.
         const struct sigaction ours = action(on_interrupt, 0);
@@ -291,6 +349,7 @@ Guard *Guard::current() noexcept { return current_guard; }
 void Guard::enter() noexcept {
     armed_ = true;
     current_guard = this;
+    handlers_of_others = 0; // a handler may have been left by a jump
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
@@ -330,12 +389,13 @@ void watch_stack(const std::uint64_t *begin) noexcept { watched_stack = begin; }
 void prepare_thread_for_guards() {
     [[gnu::tls_model("initial-exec")]] static thread_local bool prepared = false;
     if (prepared)
-        return;
+        return SignalHandlers::keep();
     static std::once_flag installed;
     std::call_once(installed, SignalHandlers::install);
     thread_owned<SignalStack>();
     find_stack();
     unblock_signals();
+    SignalHandlers::keep();
     prepared = true;
 }
 

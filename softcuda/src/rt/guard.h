@@ -112,8 +112,9 @@ class Guard {
     FaultReport fault_;
 };
 
-/// Installs the handlers, once, and gives the calling thread a stack for them. Call before run().
-/// Throws std::bad_alloc.
+/// Installs the handlers, and gives the calling thread a stack for them. Call before run(), each
+/// time: programs and libraries install handlers of their own at any time, which know nothing of
+/// guards and may need the stack that has overflowed. Throws std::bad_alloc.
 void prepare_thread_for_guards();
 
 /// Makes thread `thread_id` of this process leave its guarded call, if it is in generated code now

@@ -156,6 +156,7 @@ void WorkerPool::expel_locked(std::unique_lock<std::mutex> &lock, const Grid &gr
 void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, Seat &seat) {
     grid.participants_++;
     lock.unlock();
+    prepare_when_possible();
     grid.run_blocks(seat);
     lock.lock();
     grid.exhausted_ = true;

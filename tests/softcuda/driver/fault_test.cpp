@@ -1,6 +1,8 @@
 // fault_test.cpp -- kernels that go wrong: an error code and a message, never a crash.
 #include "driver_test.h"
 
+#include "rt/guard.h"
+
 #include <chrono>
 #include <csignal>
 #include <sys/wait.h>
@@ -267,6 +269,55 @@ TEST_F(FaultTest, ForeignFaultsGoToTheForeignHandler) {
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
+}
+
+/// A program's handler, on the stack that faulted, as signal() installs it.
+void end_process(int) { _exit(42); }
+
+TEST_F(FaultTest, HandlersOfTheProgramDoNotTakeKernelsFaults) {
+    ASSERT_EQ(launch("needs_32", 1, 32, nullptr), CUDA_SUCCESS); // installs our handlers
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    struct sigaction before{};
+    sigaction(SIGSEGV, nullptr, &before);
+    for (int round = 0; round < 3; round++) {
+        std::signal(SIGSEGV, end_process);
+        ASSERT_EQ(launch("store", 1, 1, nullptr, CUdeviceptr{64}, 1), CUDA_SUCCESS);
+        expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+        std::signal(SIGSEGV, end_process);
+        ASSERT_EQ(launch("overflow", 1, 1, nullptr), CUDA_SUCCESS);
+        expect_sticky(CUDA_ERROR_HARDWARE_STACK_ERROR);
+    }
+    sigaction(SIGSEGV, &before, nullptr);
+}
+
+/// A handler that calls the handler that it replaced.
+struct sigaction replaced_by_chain{};
+int chained = 0;
+void chain(int signal, siginfo_t *info, void *context) {
+    if (++chained > 3)
+        _exit(1); // called in a circle
+    if (replaced_by_chain.sa_flags & SA_SIGINFO)
+        replaced_by_chain.sa_sigaction(signal, info, context);
+}
+
+TEST_F(FaultTest, AChainOfHandlersEnds) {
+    ASSERT_EQ(launch("needs_32", 1, 32, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    const pid_t child = fork();
+    if (child == 0) {
+        close(2);
+        std::signal(SIGALRM, SIG_DFL);
+        struct sigaction action{};
+        action.sa_sigaction = chain;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        sigaction(SIGSEGV, &action, &replaced_by_chain);
+        softcuda::rt::prepare_thread_for_guards(); // as before a launch
+        raise(SIGSEGV);
+        _exit(0); // not reached
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) > 1) << status;
 }
 
 TEST_F(FaultTest, AForkedChildIsToldSo) {

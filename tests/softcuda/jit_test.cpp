@@ -3,6 +3,7 @@
 
 #include "compiler/pipeline.h"
 #include "jit/code.h"
+#include "jit/frame_bytes.h"
 #include "jit/llvm.h"
 #include "jit/object_cache.h"
 #include "jit/optimize.h"
@@ -43,6 +44,37 @@ std::vector<char> compile_kernel(const jit::Target &target) {
     builder.CreateRetVoid();
     jit::optimize(module, target, compiler::llvm_passes());
     return jit::emit_object(module, target);
+}
+
+/// void kernel(): a local variable of `bytes` bytes.
+std::vector<char> compile_frame(const jit::Target &target, std::uint64_t bytes) {
+    llvm::LLVMContext context;
+    llvm::Module module("test", context);
+    target.apply(module);
+    llvm::IRBuilder<> builder(context);
+    auto *kernel = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), false),
+                                          llvm::Function::ExternalLinkage, "kernel", module);
+    target.apply(*kernel);
+    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", kernel));
+    llvm::Value *variable = builder.CreateAlloca(llvm::ArrayType::get(builder.getInt8Ty(), bytes));
+    builder.CreateCall(module.getOrInsertFunction("use", builder.getVoidTy(), builder.getPtrTy()),
+                       {variable});
+    builder.CreateRetVoid();
+    jit::optimize(module, target, compiler::llvm_passes());
+    return jit::emit_object(module, target);
+}
+
+void test_sizes_of_frames_are_known() {
+    const jit::Target target = jit::Target::from_environment();
+    constexpr std::uint64_t kLarge = 3 << 20, kSmall = 100;
+    CHECK(jit::frame_bytes(compile_frame(target, kLarge)) >= kLarge);
+    CHECK(jit::frame_bytes(compile_frame(target, kLarge)) < kLarge + 4096);
+    CHECK(jit::frame_bytes(compile_frame(target, kSmall)) < 4096);
+    CHECK(jit::frame_bytes(compile_kernel(target)) < 4096);
+    CHECK(jit::frame_bytes({}) == 0);
+    const std::string garbage = "\x7f"
+                                "ELF and no more";
+    CHECK(jit::frame_bytes(garbage) == 0);
 }
 
 void run_kernel(const jit::Target &target) {
@@ -307,6 +339,7 @@ void test_cache_environment() {
 } // namespace
 
 int main() {
+    test_sizes_of_frames_are_known();
     test_halves_are_compared_as_floats();
     test_constant_offsets_stay_with_their_gather();
     test_every_instruction_set();

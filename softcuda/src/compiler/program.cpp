@@ -10,6 +10,7 @@
 #include "ir/lower.h"
 #include "jit/code.h"
 #include "jit/debugger.h"
+#include "jit/frame_bytes.h"
 #include "jit/line_table.h"
 #include "jit/object_cache.h"
 #include "jit/perf_files.h"
@@ -313,6 +314,7 @@ class PtxProgram final : public Program {
         else
             kernel->warp_entry = code->entry<rt::WarpEntry>();
         kernel->scratch_bytes = generated.scratch_bytes;
+        kernel->frame_bytes = jit::frame_bytes(generated.object);
         kernel->instructions_per_block = generated.instructions_per_block;
         kernel->loops = generated.loops;
         kernel->debugged = module_->debug;

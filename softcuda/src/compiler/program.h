@@ -87,6 +87,7 @@ struct CompiledKernel {
     rt::KernelEntry entry = nullptr;      ///< in the region tier
     rt::WarpEntry warp_entry = nullptr;   ///< in the others
     std::uint64_t scratch_bytes = 0;      ///< WorkerState::scratch that a block needs
+    std::uint64_t frame_bytes = 0;        ///< of the stack, that its functions need
     std::uint64_t instructions_per_block; ///< rough cost, loops counted once
     std::uint32_t call_stack = 0;         ///< what it was compiled for: Shape::call_stack
     bool debugged = false;                ///< for a debugger: frames on the stack are large

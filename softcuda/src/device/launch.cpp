@@ -133,6 +133,20 @@ std::uint32_t call_stack_of(const Function &function) {
 constexpr std::uint64_t kStackFactor = 4;
 /// Of a warp whose code is not optimised: every value has a place of its own. Bytes.
 constexpr std::uint64_t kDebuggedStack = std::uint64_t{16} << 20;
+/// For the runtime's functions, which generated code calls. Bytes.
+constexpr std::uint64_t kRuntimeStack = std::uint64_t{256} << 10;
+/// Code whose frames are larger does not run on the stack of a thread, which may be a small one of
+/// the program. Bytes.
+constexpr std::uint64_t kMostOfThreadStack = std::uint64_t{128} << 10;
+
+/// What the code of a launch needs: BlockMemory::stack.
+std::uint64_t stack_of(const compiler::CompiledKernel &code) {
+    const std::uint64_t frames = code.frame_bytes + kRuntimeStack;
+    if (code.tier == rt::Tier::Regions)
+        return code.frame_bytes > kMostOfThreadStack ? frames : 0;
+    const std::uint64_t recursion = kStackFactor * rt::kWarpSize * code.call_stack;
+    return std::max({frames, recursion, code.debugged ? kDebuggedStack : 0});
+}
 
 KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
                            Code code, const LaunchRequest &request, const LaunchTicket &ticket)
@@ -152,8 +166,7 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
                    .local = std::uint64_t{info.local_bytes_per_thread + code_->call_stack} *
                             product(request.block),
                    .scratch = code_->scratch_bytes,
-                   .stack = std::max(kStackFactor * rt::kWarpSize * code_->call_stack,
-                                     code_->debugged ? kDebuggedStack : 0)};
+                   .stack = stack_of(*code_)};
     work.cooperative = request.cooperative;
     work.priority = stream.priority();
     work.most_seats = stream.multiprocessors();

@@ -138,6 +138,7 @@ std::unique_ptr<llvm::TargetMachine> Target::make_machine() const {
         throw std::runtime_error("no code generator for " + triple_ + ": " + error);
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only where the kernel says so
+    options.EmitStackSizeSection = true;                // for frame_bytes()
     return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
         triple_, cpu_, features_, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
         debugging_ ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default, /*JIT=*/true));

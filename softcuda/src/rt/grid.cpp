@@ -99,6 +99,16 @@ Grid::Failure Grid::failure_in(const WorkerState &state, const FaultReport &repo
     return failure;
 }
 
+/// Calls `body`, on the seat's stack if the code needs one.
+template <class Body> Guard::Exit Grid::run_guarded(Guard &guard, Seat &seat, Body &body) noexcept {
+    if (work_.memory.stack == 0)
+        return guard.run(body);
+    const Guard::Exit exit = guard.run([&] { seat.stack().run(body); });
+    if (exit != Guard::Exit::Returned)
+        seat.stack().left_by_jump();
+    return exit;
+}
+
 bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
     WorkerState &state = seat.state();
     state.block_index = chunk.first;
@@ -107,9 +117,9 @@ bool Grid::run_chunk(Seat &seat, const Chunk &chunk) noexcept {
         fail(Outcome::OutOfMemory, {});
         return false;
     }
+    auto run = [&] { work_.entry(frame_, &state, chunk.first, chunk.count); };
     Guard guard(&interrupt_);
-    const Guard::Exit exit =
-        guard.run([&] { work_.entry(frame_, &state, chunk.first, chunk.count); });
+    const Guard::Exit exit = run_guarded(guard, seat, run);
     if (work_.watch)
         work_.watch->end(static_cast<BlockWatch *>(std::exchange(state.watch, nullptr)));
     if (exit == Guard::Exit::Returned)

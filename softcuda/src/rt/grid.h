@@ -105,6 +105,8 @@ class Grid {
     [[nodiscard]] bool take_from(Range &range, Chunk &chunk) noexcept;
     void run_blocks(Seat &seat) noexcept;
     void run_all(Seat &seat) noexcept;
+    template <class Body>
+    [[nodiscard]] Guard::Exit run_guarded(Guard &guard, Seat &seat, Body &body) noexcept;
     [[nodiscard]] bool run_chunk(Seat &seat, const Chunk &chunk) noexcept;
     void run_warps(Seat &seat) noexcept;
     [[nodiscard]] Failure failure_in(const WorkerState &state,

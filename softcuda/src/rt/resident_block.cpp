@@ -4,7 +4,6 @@
 #include "rt/guard.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdarg>
 #include <cstdio>
 #include <new>
@@ -19,7 +18,8 @@ constexpr std::uint64_t kStackGuard = std::uint64_t{64} << 10;
 constexpr std::uint32_t kMostWarps = 32;
 
 // Stacks that began at the same place of a page would compete for the same few lines of the cache.
-std::uint64_t colour_of(std::uint32_t warp) { return warp % 8 * 576; }
+constexpr std::uint64_t kColours = 8, kColour = 576, kMostColour = kColours * kColour;
+std::uint64_t colour_of(std::uint32_t warp) { return warp % kColours * kColour; }
 
 /// Ends the launch. Nothing that owns memory may be alive in the caller: this jumps.
 [[noreturn, gnu::format(printf, 1, 2)]] void fail(const char *format, ...) {
@@ -37,7 +37,8 @@ std::uint64_t colour_of(std::uint32_t warp) { return warp % 8 * 576; }
 bool ResidentBlock::prepare(const BlockMemory &needs, std::uint32_t warps) noexcept {
     if (!windows_.provide(needs.shared, needs.local))
         return false;
-    const std::uint64_t spacing = std::max(std::bit_ceil(needs.stack), kLeastSpacing);
+    const std::uint64_t spacing =
+        std::max(round_up(needs.stack + kMostColour + kStackGuard, kStackGuard), kLeastSpacing);
     try {
         if (!stacks_ || spacing > stack_spacing_) {
             open_stacks_ = 0;

@@ -38,7 +38,8 @@ WarpScheduler &Seat::scheduler() {
 }
 
 bool Seat::prepare(const BlockMemory &needs) noexcept {
-    if (!windows_.provide(needs.shared, needs.local) || !scratch_.provide(needs.scratch))
+    if (!windows_.provide(needs.shared, needs.local) || !scratch_.provide(needs.scratch) ||
+        !stack_.provide(needs.stack))
         return false;
     state_.shared = windows_.shared();
     state_.local = windows_.local();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rt/kernel_abi.h"
+#include "rt/large_stack.h"
 #include "rt/reserved_range.h"
 #include "rt/windows.h"
 
@@ -20,7 +21,9 @@ struct BlockMemory {
     std::uint64_t shared = 0;
     std::uint64_t local = 0;
     std::uint64_t scratch = 0;
-    std::uint64_t stack = 0; ///< of each warp that is a fiber; at least 1 MB is given
+    /// Of each warp that is a fiber, which gets at least 1 MB. Else of a stack for the thread that
+    /// runs the blocks; 0: the thread's own.
+    std::uint64_t stack = 0;
 };
 
 /// Memory for what warps keep between regions, at offsets that generated code knows to be within.
@@ -47,6 +50,9 @@ class alignas(64) Seat {
     [[nodiscard]] WorkerState &state() noexcept { return state_; }
     /// What runs warps as fibers here; made on first use. Throws std::bad_alloc.
     [[nodiscard]] WarpScheduler &scheduler();
+    /// After prepare() for a launch whose code needs a stack. Blocks whose warps are no fibers run
+    /// on it.
+    [[nodiscard]] LargeStack &stack() noexcept { return stack_; }
     [[nodiscard]] unsigned index() const noexcept { return state_.worker_id; }
 
     // Guarded by the pool's mutex:
@@ -57,6 +63,7 @@ class alignas(64) Seat {
     WorkerState state_{};
     Windows windows_;
     Scratch scratch_;
+    LargeStack stack_;
     std::unique_ptr<WarpScheduler> scheduler_;
 };
 

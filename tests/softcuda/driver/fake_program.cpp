@@ -285,6 +285,23 @@ FAKE_KERNEL launch_itself(const LaunchFrame *f, WorkerState *w, std::uint64_t fi
                    param<std::uint64_t>(f, 0), depth - 1, 0);
 }
 
+// Twice what a thread's stack usually has.
+constexpr std::size_t kDeepFrame = std::size_t{16} << 20;
+FAKE_KERNEL use_stack(const LaunchFrame *f, WorkerState *, std::uint64_t, std::uint64_t) {
+    volatile std::byte frame[kDeepFrame];
+    for (std::size_t at = kDeepFrame; at > 0; at -= 4096)
+        frame[at - 1] = std::byte{1};
+    Words(param<std::uint64_t>(f, 0))[0] =
+        std::to_integer<int>(frame[kDeepFrame - 1]) + std::to_integer<int>(frame[4095]);
+}
+
+// Then writes to a wild address.
+FAKE_KERNEL fail_on_stack(const LaunchFrame *f, WorkerState *w, std::uint64_t first,
+                          std::uint64_t count) {
+    use_stack(f, w, first, count);
+    *param<Words>(f, 8) = 1;
+}
+
 FAKE_KERNEL nothing(const LaunchFrame *, WorkerState *, std::uint64_t, std::uint64_t) {}
 
 struct Row {
@@ -321,6 +338,8 @@ const std::vector<Row> &rows() {
         {"call_runtime", call_runtime, true, {4, 8, 8}},
         {"launch_appends", launch_appends, true, {8, 8}},
         {"launch_itself", launch_itself, true, {8, 4}},
+        {"use_stack", use_stack, false, {8}},
+        {"fail_on_stack", fail_on_stack, false, {8, 8}},
         {"needs_32", nothing, false, {}},
         {"small_blocks", nothing, false, {}},
         {"uncompilable", nothing, false, {}},
@@ -397,6 +416,7 @@ class FakeProgram final : public Program {
         kernel->loops = row.loops;
         kernel->instructions_per_block = 10;
         kernel->scratch_bytes = kernels_[index].name == "use_scratch" ? 8192 : 0;
+        kernel->frame_bytes = kernels_[index].name.ends_with("_stack") ? kDeepFrame + 4096 : 0;
         return kernel;
     }
 

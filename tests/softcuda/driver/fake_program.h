@@ -35,6 +35,8 @@ inline constexpr const char *kDiagnostic = "kernel.ptx:1:1: error: this is no PT
 //   call_runtime   unsigned call, words[12], results           one call of the CUDA runtime
 //   launch_appends int *list, unsigned kind                    launches append: see the kernel
 //   launch_itself  int *list, int depth                        and so on, depth times
+//   use_stack      int *out                                   a frame of 16 MB: out[0] = 2
+//   fail_on_stack  int *out, int *wild                        the same, then *wild = 1
 //   needs_32       (a required block of 32)
 //   small_blocks   (at most 64 threads)
 //   uncompilable   (compile() refuses)

@@ -320,6 +320,14 @@ TEST_F(FaultTest, AChainOfHandlersEnds) {
     EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) > 1) << status;
 }
 
+TEST_F(FaultTest, AKernelWithALargeFrameRuns) {
+    const CUdeviceptr out = allocate(64);
+    ASSERT_EQ(launch("use_stack", 1, 1, nullptr, out), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(out, 1).front(), 2);
+    ASSERT_EQ(launch("fail_on_stack", 1, 1, nullptr, out, CUdeviceptr{64}), CUDA_SUCCESS);
+    expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 TEST_F(FaultTest, AForkedChildIsToldSo) {
     const pid_t child = fork();
     if (child == 0) {

@@ -84,7 +84,13 @@ CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph,
 
 CUresult cuStreamEndCapture(CUstream handle, CUgraph *result) {
     return with_stream(handle, [&](Stream &stream) {
-        api::require_non_null(result);
+        if (!result) { // of use to a program that captures into a graph of its own
+            const std::shared_ptr<device::Graph> graph = capture::state(stream).graph;
+            device::require(device::registry<device::Graph>().find(graph.get()) != nullptr,
+                            CUDA_ERROR_INVALID_VALUE);
+            static_cast<void>(capture::end(stream));
+            return;
+        }
         *result = nullptr;
         *result = api::publish(capture::end(stream));
     });

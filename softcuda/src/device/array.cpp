@@ -90,8 +90,9 @@ rt::TexelType texel_type(CUarray_format format) {
     }
 }
 
-Array::Array(Context &context, const CUDA_ARRAY3D_DESCRIPTOR &description)
-    : context_(context), description_(description), type_(texel_type(description.Format)) {
+Array::Array(Context &context, const CUDA_ARRAY3D_DESCRIPTOR &description, Role role)
+    : context_(context), description_(description), role_(role),
+      type_(texel_type(description.Format)) {
     check(description);
     const auto extent = [](std::size_t n) {
         return static_cast<std::uint32_t>(std::max<std::size_t>(1, n));
@@ -131,7 +132,8 @@ MipmappedArray::MipmappedArray(Context &context, const CUDA_ARRAY3D_DESCRIPTOR &
     // As CUDA does: more levels than there can be are as many as there can be.
     const unsigned count = std::clamp(levels, 1U, std::min(most, rt::Texture::kMostLevels));
     for (unsigned level = 0; level < count; level++)
-        levels_.push_back(std::make_shared<Array>(context, level_of(description, level)));
+        levels_.push_back(
+            std::make_shared<Array>(context, level_of(description, level), Array::Role::Level));
 }
 
 } // namespace softcuda::device

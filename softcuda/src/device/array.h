@@ -19,8 +19,10 @@ class Context;
 /// device memory of their own: a layer, or a face, is a slice.
 class Array {
   public:
+    enum class Role { Alone, Level };
+
     /// Throws Error: invalid value for a description that makes no sense, out of memory.
-    Array(Context &context, const CUDA_ARRAY3D_DESCRIPTOR &description);
+    Array(Context &context, const CUDA_ARRAY3D_DESCRIPTOR &description, Role role = Role::Alone);
     Array(const Array &) = delete;
     ~Array();
 
@@ -40,12 +42,17 @@ class Array {
     [[nodiscard]] bool is_cube() const noexcept {
         return (description_.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
     }
+    /// True if surface objects may use the array. A level of a mipmapped array needs no flag.
+    [[nodiscard]] bool takes_surfaces() const noexcept {
+        return role_ == Role::Level || (description_.Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0;
+    }
     /// 1 to 3; layers and faces do not count.
     [[nodiscard]] unsigned dimensions() const noexcept;
 
   private:
     Context &context_;
     CUDA_ARRAY3D_DESCRIPTOR description_;
+    Role role_;
     rt::TexelType type_;
     rt::Image image_;
 };

@@ -4,12 +4,33 @@
 __global__ void add(int *value, int step) { *value += step; }
 __global__ void multiply(int *value, int factor) { *value *= factor; }
 
+/// The graph is known before the capture, so the end of the capture need not return it.
+void capture_into_a_graph(int *value, cudaStream_t stream) {
+    cudaGraph_t graph;
+    CUDA(cudaGraphCreate(&graph, 0));
+    CUDA(cudaStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0,
+                                       cudaStreamCaptureModeGlobal));
+    add<<<1, 1, 0, stream>>>(value, 5);
+    CUDA(cudaStreamEndCapture(stream, nullptr));
+    std::size_t count = 0;
+    CUDA(cudaGraphGetNodes(graph, nullptr, &count));
+    CHECK(count == 1);
+    CUDA(cudaGraphDestroy(graph));
+
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(cudaStreamEndCapture(stream, nullptr) == cudaErrorInvalidValue);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphDestroy(graph));
+}
+
 int main() {
     int *value;
     CUDA(cudaMallocManaged(&value, 4));
     *value = 1;
     cudaStream_t stream;
     CUDA(cudaStreamCreate(&stream));
+    capture_into_a_graph(value, stream);
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));

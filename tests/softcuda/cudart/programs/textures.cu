@@ -10,7 +10,34 @@ __global__ void paint(cudaSurfaceObject_t surface) {
     surf2Dwrite(float(threadIdx.x * 10 + threadIdx.y), surface, threadIdx.x * 4, threadIdx.y);
 }
 
+/// The level of a mipmapped array needs no cudaArraySurfaceLoadStore, as a sample of NVIDIA has it.
+void paint_a_level() {
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaMipmappedArray_t mipmap;
+    CUDA(cudaMallocMipmappedArray(&mipmap, &format, make_cudaExtent(8, 8, 0), 2));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    CUDA(cudaGetMipmappedArrayLevel(&resource.res.array.array, mipmap, 1));
+    cudaSurfaceObject_t surface;
+    CUDA(cudaCreateSurfaceObject(&surface, &resource));
+    paint<<<1, dim3(4, 4)>>>(surface);
+    float painted[16];
+    CUDA(cudaMemcpy2DFromArray(painted, 16, resource.res.array.array, 0, 0, 16, 4,
+                               cudaMemcpyDeviceToHost));
+    CHECK(painted[2 * 4 + 3] == 32);
+    CUDA(cudaDestroySurfaceObject(surface));
+    CUDA(cudaFreeMipmappedArray(mipmap));
+
+    cudaArray_t array;
+    CUDA(cudaMallocArray(&array, &format, 4, 4));
+    resource.res.array.array = array;
+    CHECK(cudaCreateSurfaceObject(&surface, &resource) == cudaErrorInvalidValue);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+    CUDA(cudaFreeArray(array));
+}
+
 int main() {
+    paint_a_level();
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
     cudaArray_t array;
     CUDA(cudaMallocArray(&array, &format, 4, 4, cudaArraySurfaceLoadStore));

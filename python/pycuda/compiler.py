@@ -242,6 +242,13 @@ class CudaModule:
             f"<{name} with {', '.join(self.module.function_names()) or 'no kernels'}>"
         )
 
+    def __getattr__(self, name: str) -> NoReturn:
+        # Kernels are no attributes, as in PyCUDA; the message says how to get one.
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if not name.startswith("_"):
+            message += f"; get_function({name!r}) gets a kernel of this name"
+        raise AttributeError(message, name=name, obj=self)
+
     def _bind_module(self) -> None:
         """For subclasses of PyCUDA's time, which called this once ``module`` was set."""
 

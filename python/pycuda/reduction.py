@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+import pycuda.gpuarray  # noqa: F401 -- results are GPUArrays
 from pycuda import _driver
 from pycuda._c_types import Argument, VectorArg, dtype_to_ctype
 from pycuda._kernel_arguments import describe_arguments, parse_arguments

@@ -38,7 +38,7 @@ CUdeviceptr address_of(nb::handle array) {
     return nb::cast<CUdeviceptr>(nb::object(array.attr("ctypes").attr("data")));
 }
 
-/// An array by value, as a struct: of no dimension, or where a struct is wanted for certain. Of a
+/// An array by value, as a struct: of no axes, or where a struct is wanted for certain. Of a
 /// type that nobody knows 8 bytes might be a pointer; other sizes, and what the source names, are
 /// not.
 bool wanted_by_value(nb::handle array, const Parameter *wanted, const Packing &packing) {
@@ -53,7 +53,16 @@ bool wanted_by_value(nb::handle array, const Parameter *wanted, const Packing &p
            nb::cast<std::size_t>(array.attr("nbytes")) == wanted->size;
 }
 
+/// The scalar in an array without axes, which has the checks of a scalar; invalid for a struct.
+nb::object scalar_in(nb::handle array) {
+    if (nb::cast<int>(array.attr("ndim")) != 0 || !array.attr("dtype").attr("names").is_none())
+        return {};
+    return array[nb::make_tuple()];
+}
+
 void pack_numpy_array(nb::handle array, Packing &packing) {
+    if (const nb::object scalar = scalar_in(array); scalar.is_valid() && !is_numpy_array(scalar))
+        return pack(scalar.ptr(), packing);
     const Parameter *wanted = packing.block.next_parameter();
     const bool pointer_wanted = !wanted || wanted->size == sizeof(CUdeviceptr);
     if (pointer_wanted && nb::cast<int>(array.attr("ndim")) != 0 && is_reachable(array)) {

@@ -150,7 +150,7 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
     auto &function = *reinterpret_cast<FunctionObject *>(self);
     const CallOptions options = read_call_options(args + count, names);
     if (!options.has_block)
-        throw_value_error("must specify block size");
+        reject_missing_block(function.function.name());
     if (options.time_kernel)
         throw_value_error("bind() cannot time a kernel; call the function with time_kernel=True");
     if (options.attributes.any())

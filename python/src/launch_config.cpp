@@ -186,6 +186,11 @@ Dim3 read_extent(PyObject *value, const char *what) {
 
 unsigned read_shared(PyObject *value) { return read_number(value, "shared"); }
 
+void reject_missing_block(const std::string &kernel) {
+    throw_value_error("must specify block size: call kernel '" + kernel +
+                      "' with block=(x, y, z), the numbers of threads in a block");
+}
+
 CallOptions read_call_options(PyObject *const *values, PyObject *names) {
     CallOptions options;
     options.config.stream = current_stream();

@@ -6,6 +6,7 @@
 #include <pycuda/launch_attributes.h>
 
 #include <span>
+#include <string>
 
 namespace pycuda::python {
 
@@ -27,6 +28,9 @@ struct CallOptions {
     bool has_block = false;
     bool time_kernel = false;
 };
+
+/// For a call without block=. Throws ValueError.
+[[noreturn]] void reject_missing_block(const std::string &kernel);
 
 /// `values[i]` is the value of the i-th name in the tuple `names`, which may be null.
 CallOptions read_call_options(PyObject *const *values, PyObject *names);

@@ -8,6 +8,7 @@
 #include "python_object.h"
 #include "stand_in_pool.h"
 
+#include <pycuda/check_modes.h>
 #include <pycuda/copy.h>
 
 #include <algorithm>
@@ -97,9 +98,10 @@ CUdeviceptr StagedArguments::add(nb::handle handler, int direction) {
     HostBuffer buffer = direction & Out ? HostBuffer::to_write(array, "the array of Out or InOut")
                                         : HostBuffer::to_read(array, "the array of In");
     const std::size_t bytes = buffer.size();
+    // Check modes see the end of an array only where it has a block of its own.
     const bool in_slab = queue_.get() == nullptr && rounded(bytes) <= slab_bytes - slab_used_ &&
                          bytes != 0 && is_temporary(handler) &&
-                         attribute(handler, names.dev_alloc).is_none();
+                         attribute(handler, names.dev_alloc).is_none() && check_modes() == 0;
     nb::object allocation = in_slab ? nb::none() : stand_in(handler, bytes, queue_);
     const CUdeviceptr address = in_slab                ? place_in_slab(bytes)
                                 : allocation.is_none() ? 0

@@ -2,6 +2,7 @@
 #include "user_kernel.h"
 
 #include "array_object.h"
+#include "numpy_types.h"
 #include "python_object.h"
 
 #include <nanobind/stl/string.h>
@@ -33,7 +34,43 @@ void report(const std::string &log, const std::string &kept_in) {
         throw nb::python_error();
 }
 
+/// numpy's letter for the kind of number that the value is; 0 if it is no number of numpy.
+char numpy_kind(nb::handle value) {
+    const bool is_array = is_numpy_array(value);
+    if (!is_array && !is_numpy_generic(value))
+        return 0;
+    if (is_array && nb::cast<int>(value.attr("ndim")) != 0)
+        return 0;
+    return nb::cast<std::string>(value.attr("dtype").attr("kind")).front();
+}
+
+/// The Python number that a number of numpy is converted to for this parameter; invalid where it
+/// is refused, or taken as it is.
+nb::object converted(nb::handle value, const KernelArgument &declared, const Parameter *wanted) {
+    const char kind = numpy_kind(value);
+    const bool is_integer = kind == 'i' || kind == 'u';
+    if (!wanted || !(is_integer || kind == 'f' || kind == 'c'))
+        return {};
+    if (wanted->kind == ValueKind::Signed || wanted->kind == ValueKind::Unsigned)
+        return is_integer ? nb::steal(PyNumber_Index(value.ptr())) : nb::object();
+    if (wanted->kind == ValueKind::Float && kind != 'c')
+        return nb::steal(PyNumber_Float(value.ptr()));
+    if (declared.type.find("complex<") != std::string::npos)
+        return nb::handle(reinterpret_cast<PyObject *>(&PyComplex_Type))(value);
+    return {};
+}
+
 } // namespace
+
+void pack_scalar(PyObject *value, const KernelArgument &declared, Packing &packing) {
+    const Parameter *wanted = packing.block.next_parameter();
+    const ArgumentType *known = ArgumentTypes::find(Py_TYPE(value));
+    const bool fits =
+        known && (known->scalar.type == nullptr || (wanted && known->scalar.kind == wanted->kind &&
+                                                    known->scalar.size == wanted->size));
+    const nb::object number = fits ? nb::object() : converted(value, declared, wanted);
+    pack(number.is_valid() ? number.ptr() : value, packing);
+}
 
 std::vector<KernelArgument> arguments_from(const std::vector<ArgumentTuple> &tuples) {
     std::vector<KernelArgument> arguments;

@@ -50,15 +50,20 @@ class VariantFunctions {
     std::vector<nb::object> functions_; ///< of contexts that are usable
 };
 
-/// Packs arguments as declared: arrays through `push_array(block, index of the array)`, numbers as
-/// launches pack them.
+/// Packs a number for a scalar of the declaration. NumPy's numbers and arrays without axes are
+/// converted to the scalar's type, as PyCUDA does; the other numbers are packed as in a launch.
+void pack_scalar(PyObject *value, const KernelArgument &declared, Packing &packing);
+
+/// Packs arguments as declared: arrays through `push_array(block, index of the array)`, numbers
+/// through pack_scalar().
 template <class PushArray>
 void pack_arguments(Packing &packing, const std::vector<KernelArgument> &declared, nb::handle args,
                     const CallArrays &arrays, PushArray push_array) {
     std::size_t array = 0;
     for (std::size_t i = 0; i < declared.size(); ++i) {
         if (!declared[i].is_vector()) {
-            pack(PyTuple_GetItem(args.ptr(), static_cast<Py_ssize_t>(i)), packing);
+            pack_scalar(PyTuple_GetItem(args.ptr(), static_cast<Py_ssize_t>(i)), declared[i],
+                        packing);
             continue;
         }
         check_elements(packing.function, packing.block.count(), arrays.dtype(array));

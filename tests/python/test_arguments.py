@@ -413,6 +413,14 @@ def test_what_an_int_parameter_refuses(device, kernels, value, words):
         )
 
 
+def test_an_array_without_axes_is_checked_as_its_number(device, kernels):
+    """The bits of an int are no float."""
+    assert store(kernels, "int", np.int32, np.array(7, np.int16)) == 7
+    assert store(kernels, "float", np.float32, np.array(7, np.float32)) == 7
+    with pytest.raises(cuda.ArgumentError, match="expected float .* got a numpy.int32"):
+        store(kernels, "float", np.float32, np.array(7, np.int32))
+
+
 def test_unsigned_parameters_refuse_negative_numbers(device, kernels):
     with pytest.raises(cuda.ArgumentError, match="-1"):
         store(kernels, "unsigned int", np.uint32, -1)

@@ -105,6 +105,19 @@ def test_findings_of_a_block(kernels):
 
 
 @needs_softcuda
+@pytest.mark.cuda_check_allow("mem")
+@pytest.mark.parametrize("handler", [cuda.Out, cuda.InOut])
+def test_the_end_of_a_temporary_array_is_checked(kernels, handler):
+    """Small arrays of one call share a block of memory, but not while a check mode is on."""
+    with pycuda.check("mem") as checks:
+        kernels.get_function("fill")(
+            handler(np.zeros(64, np.int32)), np.int32(65), block=(128, 1, 1)
+        )
+    (finding,) = checks.findings
+    assert (finding.kind, finding.accesses[0].line) == ("out-of-bounds", 10)
+
+
+@needs_softcuda
 def test_a_correct_kernel_has_no_findings(kernels):
     with pycuda.check(raise_findings=True) as checks:
         launch_clean(kernels)

@@ -154,6 +154,16 @@ def test_templates_and_namespaces_know_their_parameters(device):
         answer(cuda.Out(out), 1.5, 2.5, block=1)
 
 
+def test_a_kernel_as_attribute_is_refused_with_a_hint(device):
+    module = SourceModule("__global__ void nop() {}")
+    with pytest.raises(AttributeError, match=r"get_function\('nop'\) gets a kernel"):
+        module.nop(block=(1, 1, 1))
+    with pytest.raises(AttributeError, match="has no attribute '_nop'$"):
+        getattr(module, "_" + "nop")
+    module.close()
+    assert not hasattr(module, "nop")
+
+
 def test_the_source_may_be_any_object_with_a_text(device):
     class Program:
         def __str__(self):

@@ -6,6 +6,7 @@ from foreign_array import ForeignArray
 
 import pycuda.driver as cuda
 from pycuda.elementwise import ElementwiseKernel, ScalarArg, VectorArg, parse_arguments
+from pycuda.reduction import ReductionKernel
 from pycuda.tools import get_or_register_dtype
 
 AXPY = ElementwiseKernel(
@@ -28,6 +29,45 @@ def test_sizes(device, n):
     x, y, z = random_array(n), random_array(n, seed=1), zeros(n)
     AXPY(z, 2, ForeignArray(x), ForeignArray(y))
     np.testing.assert_array_equal(z.get(), 2 * x + y)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(t(2) for t in (np.float16, np.float64, np.uint8, np.int32, np.int64)),
+        *(np.array(2, t) for t in (np.int16, np.int32, np.int64, np.float64)),
+    ],
+    ids=repr,
+)
+def test_numbers_of_numpy_become_the_declared_type(device, value):
+    x = ForeignArray(np.full(3, 5, np.float32))
+    z = zeros(3)
+    AXPY(z, value, x, x)
+    assert (z.get() == 15).all()
+    total = ReductionKernel(
+        np.float32, "0", "a + b", "s * x[i]", "float *x, float s", "scaled_sum"
+    )
+    assert total(x, value).get() == 30
+
+
+def test_wide_numbers_of_numpy_for_narrow_scalars(device):
+    fill = ElementwiseKernel("int *z, int a", "z[i] = a", "fill_int")
+    z = zeros(3, np.int32)
+    for value in (np.int64(-7), np.uint64(7), np.array(-7)):
+        fill(z, value)
+        assert (z.get() == int(value)).all()
+    for value in (np.int64(2**31), np.array(2**31), np.float64(1), np.array(1.0)):
+        with pytest.raises(cuda.ArgumentError, match=r"argument 1: expected int"):
+            fill(z, value)
+    fill = ElementwiseKernel(
+        "pycuda::complex<float> *z, pycuda::complex<float> a",
+        "z[i] = a",
+        "fill_complex",
+    )
+    z = zeros(3, np.complex64)
+    for value in (np.complex128(1 + 2j), np.array(1 + 2j), np.float32(3)):
+        fill(z, value)
+        assert (z.get() == value).all()
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (5, 7), (2, 3, 4), (3, 0, 2)])

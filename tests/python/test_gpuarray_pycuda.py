@@ -7,6 +7,7 @@ import pytest
 
 import pycuda.driver as cuda
 from pycuda import gpuarray
+from pycuda.compiler import SourceModule
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -31,6 +32,24 @@ def test_get_into(x):
     later = x.get_async()
     cuda.Context.synchronize()
     assert (later == A).all()
+
+
+def test_get_async_into_a_new_array_is_complete(x):
+    """Programs for PyCUDA read the new array at once: it is ordinary memory, so the copy waits."""
+    module = SourceModule("""
+__global__ void finish_late(float *a, int n)
+{
+    float sum = a[0];
+    for (int i = 0; i < n; i++)
+        sum = sum * 0.5f + a[i % 6];
+    a[0] = sum > 0 ? 7 : 8;
+}
+""")
+    stream = cuda.Stream()
+    x[0, 0] = 1
+    cuda.Context.synchronize()
+    module.get_function("finish_late")(x, 5_000_000, block=(1, 1, 1), stream=stream)
+    assert x.get_async(stream)[0, 0] == 7
 
 
 def test_set(x):

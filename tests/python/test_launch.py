@@ -66,7 +66,7 @@ def test_the_grid_is_one_block_by_default(device, module):
 @pytest.mark.parametrize(
     "how, error, words",
     [
-        ({}, ValueError, "must specify block size"),
+        ({}, ValueError, "must specify block size: call kernel 'extents'"),
         (
             {"block": (1, 1, 1), "gird": (1, 1)},
             ValueError,

@@ -19,6 +19,25 @@ def random_array(*shape, seed=0):
     return np.random.default_rng(seed).random(shape, np.float32)
 
 
+def test_results_are_gpu_arrays_without_an_import_of_gpuarray(run_program):
+    done = run_program("""
+        import numpy
+        import pycuda.autoinit
+        import pycuda.driver as cuda
+        from pycuda.reduction import ReductionKernel
+
+        class Four:
+            memory = cuda.to_device(numpy.ones(4, numpy.float32))
+            __cuda_array_interface__ = {
+                "shape": (4,), "typestr": "<f4", "data": (int(memory), False), "version": 3,
+            }
+
+        total = ReductionKernel(numpy.float32, "0", "a + b", "x[i]", "float *x")
+        print(total(Four()).get())
+    """)
+    assert (done.stdout, done.stderr) == ("4.0\n", "")
+
+
 # One tile is 4096 elements; up to four of them are one block's work.
 @pytest.mark.parametrize(
     "n", [0, 1, 5, 255, 4095, 4096, 4097, 16384, 16385, 100_000, 1_234_567]

@@ -275,15 +275,21 @@ class GPUArray(
         return np.ndarray(self.shape, self.dtype, strides=source.strides)
 
     def get_async(self, stream=None, ary=None):
-        """:meth:`get` that returns before the copy is done. A new host array is in page-locked memory.
+        """:meth:`get` that returns before the copy is done, if ``ary`` is in page-locked memory.
+
+        stream: the stream of the copy.
+        ary: the host array, for example from ``pycuda.driver.pagelocked_empty()``. Synchronize the stream before you
+            read it. A new array, and one in ordinary memory, is complete when this method returns, as in PyCUDA.
 
         >>> stream = cuda.Stream()
-        >>> host = gpuarray.array([1, 2]).get_async(stream)
+        >>> host = cuda.pagelocked_empty(2, np.int64)
+        >>> gpuarray.array([1, 2]).get_async(stream, host) is host
+        True
         >>> stream.synchronize()
         >>> host
         array([1, 2])
         """
-        return self.get(ary, pagelocked=ary is None, async_=True, stream=stream)
+        return self.get(ary, async_=True, stream=stream)
 
     def item(self, *index):
         """Copy one element to the host, as a Python number.

@@ -21,6 +21,6 @@ if(TARGET pycuda_core)
 endif()
 if(TARGET softcuda)
   install(TARGETS softcuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-  install(TARGETS softcuda_nccl softcuda_cudart_12 softcuda_cudart_13
+  install(TARGETS softcuda_nccl softcuda_nvml softcuda_cudart_12 softcuda_cudart_13
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development NAMELINK_SKIP)
 endif()

@@ -94,6 +94,7 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/device",
     },
     "softcuda/nccl": {"abi"},
+    "softcuda/nvml": {"abi"},
     "softcuda/cudart": {"abi"},
     "python/src": {"abi", "core"},
     "python/pycuda/_device": set(),

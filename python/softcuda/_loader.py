@@ -9,15 +9,15 @@ from pathlib import Path
 
 from softcuda import library
 
-# The driver's names. The runtime library looks for the last one, in its own folder.
+# The driver's names. The other libraries look for the last one, in its own folder.
 DRIVER_NAMES = ("libcuda.so.1", "libcuda.so", "libsoftcuda.so")
-RUNTIME_NAMES = ("libcudart.so.12", "libcudart.so.13")
+OTHER_NAMES = ("libcudart.so.12", "libcudart.so.13", "libnvidia-ml.so.1")
 
 
 def libraries_of(driver: Path) -> dict[str, Path]:
-    """The file for each name that programs ask for. Runtime libraries are in the driver's folder."""
+    """The file for each name that programs ask for. The other libraries are in the driver's folder."""
     libraries = dict.fromkeys(DRIVER_NAMES, driver)
-    for name in RUNTIME_NAMES:
+    for name in OTHER_NAMES:
         if (driver.parent / name).is_file():
             libraries[name] = driver.parent / name
     return libraries
@@ -27,7 +27,7 @@ def loader_folder() -> str:
     """The path of a folder in which softcuda's libraries have the names of NVIDIA's.
 
     The folder is in the user's cache folder, or is a temporary one if the cache cannot be written. It has
-    ``libcuda.so.1``, ``libcudart.so.12`` and ``libcudart.so.13``. Raises FileNotFoundError if there is no
+    ``libcuda.so.1``, ``libcudart.so.12``, ``libcudart.so.13`` and ``libnvidia-ml.so.1``. Raises FileNotFoundError if there is no
     libsoftcuda.so.
     """
     libraries = libraries_of(Path(library()).resolve())

@@ -5,8 +5,8 @@
     softcuda-exec --profile=PATH PROGRAM ...
 
 The program is any that uses the CUDA driver API through libcuda.so.1, or the CUDA runtime API through
-libcudart.so.12 or libcudart.so.13: in C++, or in Python with Numba or cuda.core. It need not know of
-softcuda. A folder in which these libraries are softcuda's is put first on the loader's path; nothing
+libcudart.so.12 or libcudart.so.13: in C++, or in Python with Numba or cuda.core. NVML, libnvidia-ml.so.1,
+describes the same devices. The program need not know of softcuda. A folder in which these libraries are softcuda's is put first on the loader's path; nothing
 else changes.
 
 --check finds defects in the program's kernels. MODES are mem, race, init and sync, separated by commas, or

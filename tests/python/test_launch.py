@@ -163,6 +163,27 @@ def test_attributes(device, module):
         function.nonsense  # noqa: B018
 
 
+def test_a_limit_of_registers_holds(device):
+    source = """
+    __global__ void LIMIT many(float *x) {
+        float y[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++)
+            y[i] = x[i * 64 + threadIdx.x];
+        __syncthreads();
+        #pragma unroll
+        for (int i = 0; i < 32; i++)
+            x[i * 64 + threadIdx.x] = y[31 - i];
+    }
+    """
+    free, limited = (
+        SourceModule(source.replace("LIMIT", word)).get_function("many")
+        for word in ("", "__maxnreg__(24)")
+    )
+    assert free.num_regs > 32
+    assert limited.num_regs <= 24
+
+
 def test_functions_take_attributes_of_users(device, module):
     function = module.get_function("axpy")
     function.remark = "mine"

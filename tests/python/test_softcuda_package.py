@@ -148,6 +148,7 @@ def test_a_folder_has_the_names_of_nvidias_libraries(tmp_path):
         "libcuda.so.1",
         "libcudart.so.12",
         "libcudart.so.13",
+        "libnvidia-ml.so.1",
         "libsoftcuda.so",
     ]
 

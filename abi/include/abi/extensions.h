@@ -54,6 +54,25 @@ struct ScuFault {
 /// int scuLastFault(ScuFault *fault): the last kernel that failed. 0 where none has.
 using PFN_scuLastFault = int (*)(ScuFault *fault);
 
+/// A device, and what this process uses of it.
+struct ScuDevice {
+    int count; ///< of all devices
+    char name[256];
+    CUuuid uuid;
+    char pci_bus_id[16];
+    int architecture; ///< 86 for sm_86
+    unsigned multiprocessors;
+    std::size_t memory_bytes;
+    std::size_t used_bytes;
+    int in_use;                     ///< 1 where there is memory or a primary context
+    std::uint64_t busy_nanoseconds; ///< in which kernels have run
+};
+
+/// CUresult scuDescribeDevice(int ordinal, ScuDevice *device): also before cuInit(), which the call
+/// does not do, and in a child that was forked after cuInit(). CUDA_ERROR_INVALID_DEVICE where
+/// there are not so many.
+using PFN_scuDescribeDevice = CUresult (*)(int ordinal, ScuDevice *device);
+
 // Check modes: what the driver watches in kernels. A library without these functions has none.
 // Modes are bits: 1 mem (accesses outside of memory), 2 race, 4 init (reads of memory that nobody
 // wrote), 8 sync (barriers and member masks).

@@ -4,6 +4,8 @@
 #include "api/transfer.h"
 #include "device/memory_pool.h"
 
+#include <algorithm>
+
 using namespace softcuda;
 using device::ChildWork;
 using device::Context;
@@ -466,7 +468,12 @@ SCU_EXPORT CUresult CUDAAPI cuGraphAddNode(CUgraphNode *result, CUgraph graph,
                                            CUgraphNodeParams *params) {
     return add(result, graph, after, count, [&] {
         api::require_non_null(params);
-        return work_of(*params);
+        GraphWork work = work_of(*params);
+        if (const auto *conditional = std::get_if<device::ConditionalWork>(&work))
+            device::require(
+                std::ranges::count(api::find_graph(graph)->conditions, conditional->condition) > 0,
+                CUDA_ERROR_INVALID_VALUE);
+        return work;
     });
 }
 

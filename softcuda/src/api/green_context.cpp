@@ -25,6 +25,13 @@ struct Hidden {
 };
 static_assert(sizeof(Hidden) <= sizeof(CUdevResource::_internal_padding));
 
+/// As on GPUs of compute capability 8: groups have multiprocessors in pairs, unless the client asks
+/// for less or there is no pair.
+unsigned partition_of(const MultiprocessorRange &range) {
+    const device::Device &device = device::System::get().device(range.device);
+    return std::min(2U, device.multiprocessors());
+}
+
 /// As a client sees it; none at all is a resource of no type.
 CUdevResource resource_of(const MultiprocessorRange &range) {
     CUdevResource resource{};
@@ -35,8 +42,8 @@ CUdevResource resource_of(const MultiprocessorRange &range) {
     resource.type = CU_DEV_RESOURCE_TYPE_SM;
     std::memcpy(resource._internal_padding, &hidden, sizeof hidden);
     resource.sm.smCount = range.count;
-    resource.sm.minSmPartitionSize = 1;
-    resource.sm.smCoscheduledAlignment = 1;
+    resource.sm.minSmPartitionSize = partition_of(range);
+    resource.sm.smCoscheduledAlignment = partition_of(range);
     return resource;
 }
 
@@ -110,11 +117,14 @@ CUresult cuGreenCtxGetDevResource(CUgreenCtx handle, CUdevResource *result,
 
 CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *groups,
                                      const CUdevResource *input, CUdevResource *remaining,
-                                     unsigned int, unsigned int least) {
+                                     unsigned int flags, unsigned int least) {
     return api::with_system([&](device::System &) {
         api::require_non_null(groups, input);
+        constexpr unsigned kAlone = 1,
+                           kLargeClusters = 2; // CU_DEV_SM_RESOURCE_SPLIT_*, of CUDA 12.9
+        device::require((flags & ~(kAlone | kLargeClusters)) == 0, CUDA_ERROR_INVALID_VALUE);
         const MultiprocessorRange whole = range_of(*input);
-        device::require(least > 0, CUDA_ERROR_INVALID_VALUE);
+        least = rt::round_up(std::max(least, 1U), flags & kAlone ? 1 : partition_of(whole));
         device::require(least <= whole.count, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
         const unsigned most = whole.count / least;
         *groups = result ? std::min(*groups, most) : most;

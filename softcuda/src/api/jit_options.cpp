@@ -37,6 +37,9 @@ JitOptions::JitOptions(unsigned count, const CUjit_option *options, void **value
             error_.size = &values[i];
             error_.capacity = number_in(values[i]);
             break;
+        case CU_JIT_MAX_REGISTERS:
+            most_registers_ = number_in(values[i]);
+            break;
         case CU_JIT_WALL_TIME:
             wall_time_ = &values[i];
             break;

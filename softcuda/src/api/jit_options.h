@@ -7,8 +7,8 @@
 
 namespace softcuda::api {
 
-/// The options that matter here. Others (registers, optimisation level, target, ...) are for
-/// another compiler; they are checked to be options and accepted.
+/// The options that matter here. Others (optimisation level, target, ...) are for another compiler;
+/// they are checked to be options and accepted.
 class JitOptions {
   public:
     /// Throws Error(invalid value). The arrays stay the client's and get the results.
@@ -16,6 +16,9 @@ class JitOptions {
 
     /// Writes the logs, cut to the client's buffers, and the times.
     void report(const std::string &errors, const std::string &infos, float milliseconds) const;
+
+    /// What kernels may report at most; 0: no limit. Code here has no registers to save.
+    [[nodiscard]] unsigned most_registers() const noexcept { return most_registers_; }
 
   private:
     struct Buffer {
@@ -28,6 +31,7 @@ class JitOptions {
     Buffer error_;
     Buffer info_;
     void **wall_time_ = nullptr;
+    unsigned most_registers_ = 0;
 };
 
 } // namespace softcuda::api

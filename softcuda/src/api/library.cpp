@@ -39,7 +39,9 @@ CUresult load(CUlibrary *result, const Code &code, const api::JitOptions &option
     };
     std::string log;
     try {
-        auto library = std::make_shared<Library>(device::read_image(code, architecture, log));
+        auto program = device::read_image(code, architecture, log);
+        program->limit_registers(options.most_registers());
+        auto library = std::make_shared<Library>(std::move(program));
         device::registry<Library>().add(library);
         for (const std::unique_ptr<Kernel> &kernel : library->kernels())
             device::registry<Kernel>().add(std::shared_ptr<Kernel>(library, kernel.get()));

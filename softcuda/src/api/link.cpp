@@ -121,7 +121,8 @@ CUresult cuLinkComplete(CUlinkState handle, void **image, std::size_t *bytes) {
         const std::uint64_t begin = rt::monotonic_nanoseconds();
         reporting(link, [&](std::string &log) {
             device::require(!link.inputs.empty(), CUDA_ERROR_INVALID_VALUE);
-            std::optional<std::string> linked = compiler::Program::link(link.inputs, log);
+            std::optional<std::string> linked =
+                compiler::Program::link(link.inputs, log, link.options.most_registers());
             device::require(linked.has_value(), CUDA_ERROR_INVALID_PTX);
             // What is still missing is an error of the link.
             device::require(compiler::Program::from_ptx(*linked, log) != nullptr,

@@ -179,28 +179,3 @@ CUresult cuMemHostUnregister(void *pointer) {
         memory().unregister_host(reinterpret_cast<std::uint64_t>(pointer));
     });
 }
-
-// Managed memory is the same memory for host and device: hints about where to keep it hold already.
-#undef cuMemAdvise
-SCU_EXPORT CUresult CUDAAPI cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise,
-                                        CUdevice) {
-    return api::with_context([&](Context &) {
-        device::require(memory().contains(address, bytes), CUDA_ERROR_INVALID_VALUE);
-    });
-}
-
-SCU_EXPORT CUresult CUDAAPI cuMemAdvise_v2(CUdeviceptr address, std::size_t bytes, CUmem_advise,
-                                           CUmemLocation) {
-    return cuMemAdvise(address, bytes, CU_MEM_ADVISE_SET_READ_MOSTLY, 0);
-}
-
-#undef cuMemPrefetchAsync
-SCU_EXPORT CUresult CUDAAPI cuMemPrefetchAsync(CUdeviceptr address, std::size_t bytes, CUdevice,
-                                               CUstream) {
-    return cuMemAdvise(address, bytes, CU_MEM_ADVISE_SET_READ_MOSTLY, 0);
-}
-
-SCU_EXPORT CUresult CUDAAPI cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t bytes,
-                                                  CUmemLocation, unsigned int, CUstream) {
-    return cuMemAdvise(address, bytes, CU_MEM_ADVISE_SET_READ_MOSTLY, 0);
-}

@@ -2,13 +2,16 @@
 #include "device/memory_pool.h"
 #include "api/call.h"
 #include "api/default_stream.h"
+#include "device/pool_file.h"
 #include "device/registry.h"
 
 #include <cstring>
+#include <fcntl.h>
 
 using namespace softcuda;
 using device::Context;
 using device::MemoryPool;
+using device::PoolFile;
 using device::PoolPlace;
 
 namespace {
@@ -21,6 +24,19 @@ std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle) {
 
 CUmemoryPool handle_of(const std::shared_ptr<MemoryPool> &pool) {
     return reinterpret_cast<CUmemoryPool>(pool.get());
+}
+
+/// What one process tells another of memory in a pool that both have.
+struct SharedPointer {
+    char maker[8] = {'s', 'o', 'f', 't', 'c', 'u', 'd', 'a'};
+    std::uint64_t file = 0; ///< PoolFile::id()
+    std::uint64_t offset = 0, bytes = 0;
+};
+static_assert(sizeof(SharedPointer) <= sizeof(CUmemPoolPtrExportData));
+
+void require_descriptor(CUmemAllocationHandleType type, unsigned long long flags) {
+    device::require(type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR && flags == 0,
+                    CUDA_ERROR_INVALID_VALUE);
 }
 
 bool is_64_bit(CUmemPool_attribute attribute) {
@@ -106,12 +122,15 @@ CUresult cuMemPoolCreate(CUmemoryPool *result, const CUmemPoolProps *properties)
     return api::with_system([&](device::System &) {
         api::require_non_null(result, properties);
         const auto place = PoolPlace::of(properties->allocType, properties->location);
-        device::require(properties->handleTypes == CU_MEM_HANDLE_TYPE_NONE &&
-                            properties->usage == 0,
+        device::require(properties->usage == 0, CUDA_ERROR_NOT_SUPPORTED);
+        const bool shared = properties->handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+        device::require(shared || properties->handleTypes == CU_MEM_HANDLE_TYPE_NONE,
                         CUDA_ERROR_NOT_SUPPORTED);
         device::require(properties->maxSize == 0 || place.type == CU_MEM_ALLOCATION_TYPE_PINNED,
                         CUDA_ERROR_INVALID_VALUE);
-        auto pool = std::make_shared<MemoryPool>(place, properties->maxSize);
+        auto pool = std::make_shared<MemoryPool>(
+            place, properties->maxSize,
+            shared ? std::make_shared<PoolFile>(place.device().ordinal()) : nullptr);
         device::registry<MemoryPool>().add(pool);
         *result = handle_of(pool);
     });
@@ -175,5 +194,65 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmem
         api::require_non_null(flags);
         find_pool(handle);
         *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    });
+}
+
+CUresult cuMemPoolExportToShareableHandle(void *result, CUmemoryPool handle,
+                                          CUmemAllocationHandleType type,
+                                          unsigned long long flags) {
+    return api::with_system([&](device::System &) {
+        api::require_non_null(result);
+        require_descriptor(type, flags);
+        const std::shared_ptr<PoolFile> file = find_pool(handle)->file();
+        device::require(file && file->is_own(), CUDA_ERROR_INVALID_VALUE);
+        const int descriptor = fcntl(file->file(), F_DUPFD_CLOEXEC, 0);
+        device::require(descriptor >= 0, CUDA_ERROR_OPERATING_SYSTEM);
+        std::memcpy(result, &descriptor, sizeof descriptor);
+    });
+}
+
+CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *result, void *handle,
+                                            CUmemAllocationHandleType type,
+                                            unsigned long long flags) {
+    return api::with_system([&](device::System &system) {
+        api::require_non_null(result);
+        require_descriptor(type, flags);
+        auto file = PoolFile::import(static_cast<int>(reinterpret_cast<std::intptr_t>(handle)));
+        device::require(file->device() < system.device_count(), CUDA_ERROR_INVALID_DEVICE);
+        auto pool = std::make_shared<MemoryPool>(PoolPlace::of(system.device(file->device())), 0,
+                                                 std::move(file));
+        device::registry<MemoryPool>().add(pool);
+        *result = handle_of(pool);
+    });
+}
+
+CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *result, CUdeviceptr address) {
+    return api::with_system([&](device::System &system) {
+        api::require_non_null(result);
+        const auto allocation = system.memory().find(address);
+        device::require(allocation && allocation->address == address && allocation->file &&
+                            allocation->file->is_own(),
+                        CUDA_ERROR_INVALID_VALUE);
+        SharedPointer shared;
+        shared.file = allocation->file->id();
+        shared.offset = allocation->file_offset + (allocation->address - allocation->run);
+        shared.bytes = allocation->size;
+        *result = {};
+        std::memcpy(result->reserved, &shared, sizeof shared);
+    });
+}
+
+CUresult cuMemPoolImportPointer(CUdeviceptr *result, CUmemoryPool handle,
+                                CUmemPoolPtrExportData *from) {
+    return api::with_context([&](Context &context) {
+        api::require_non_null(result, from);
+        const std::shared_ptr<MemoryPool> pool = find_pool(handle);
+        SharedPointer shared;
+        std::memcpy(&shared, from->reserved, sizeof shared);
+        device::require(std::memcmp(shared.maker, SharedPointer().maker, sizeof shared.maker) ==
+                                0 &&
+                            pool->file() && pool->file()->id() == shared.file,
+                        CUDA_ERROR_INVALID_VALUE);
+        *result = pool->open(context, shared.offset, shared.bytes);
     });
 }

@@ -43,8 +43,9 @@ CUresult load(Context &context, CUmodule *result, const Image &image,
     };
     std::string log;
     try {
-        auto module =
-            std::make_shared<Module>(context, device::read_image(image, architecture, log));
+        auto program = device::read_image(image, architecture, log);
+        program->limit_registers(options.most_registers());
+        auto module = std::make_shared<Module>(context, std::move(program));
         device::register_module(module);
         *result = handle_of(*module);
     } catch (...) {

@@ -80,10 +80,10 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t *bytes, CUfunction 
         device::require(blocks > 0 && threads > 0, CUDA_ERROR_INVALID_VALUE);
         const std::shared_ptr<Function> function = api::find_function(handle);
         const DeviceLimits &limits = function->module().context().device().limits();
+        const unsigned most = function->max_dynamic_shared();
         const unsigned share = limits.shared_per_multiprocessor / static_cast<unsigned>(blocks);
         const unsigned taken =
             limits.reserved_shared_per_block + function->info().static_shared_bytes;
-        const unsigned most = limits.shared_per_block_optin - function->info().static_shared_bytes;
         *bytes = share > taken ? std::min(share - taken, most) : 0;
     });
 }

@@ -61,6 +61,8 @@ bool write_attribute(void *to, CUpointer_attribute attribute, std::uint64_t poin
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
         put(to, cuuint64_t{allocation.kind == MemoryKind::Mapped
                                ? static_cast<unsigned>(allocation.backing->handle_types())
+                           : allocation.file
+                               ? static_cast<unsigned>(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
                                : 0U});
         return true;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:

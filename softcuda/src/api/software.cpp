@@ -35,6 +35,13 @@ SCU_EXPORT int scuKnowsAddress(CUdeviceptr address) {
     return result == CUDA_SUCCESS && known;
 }
 
+SCU_EXPORT CUresult scuDescribeDevice(int ordinal, ScuDevice *result) {
+    return api::guarded([&] {
+        api::require_non_null(result);
+        *result = device::System::describe(ordinal);
+    });
+}
+
 SCU_EXPORT int scuLastFault(ScuFault *fault) {
     const std::optional<ScuFault> last = device::last_fault();
     if (last && fault)

@@ -72,7 +72,10 @@ bool plain(ir::Function &function, const analysis::LaunchShape &) {
 
 void count_registers(ir::Function &function) {
     function.renumber_values();
-    function.registers = ir::estimate_registers(function);
+    const std::uint32_t estimate = ir::estimate_registers(function);
+    // What is there before is the source's limit (.maxnreg).
+    function.registers =
+        function.registers == 0 ? estimate : std::min(estimate, function.registers);
 }
 
 // clang-format off

@@ -169,6 +169,12 @@ class PtxProgram final : public Program {
     }
 
     const std::vector<KernelInfo> &kernels() const override { return kernels_; }
+
+    void limit_registers(std::uint32_t most) override {
+        for (KernelInfo &kernel : kernels_)
+            if (most != 0)
+                kernel.registers = std::min(kernel.registers, most);
+    }
     const std::vector<Variable> &variables() const override { return variables_; }
 
     std::shared_ptr<const CompiledKernel> compile(std::size_t index, const Shape &shape,
@@ -341,11 +347,12 @@ class PtxProgram final : public Program {
 
 } // namespace
 
-std::optional<std::string> Program::link(const std::vector<LinkInput> &inputs, std::string &log) {
+std::optional<std::string> Program::link(const std::vector<LinkInput> &inputs, std::string &log,
+                                         std::uint32_t most_registers) {
     std::vector<ptx::LinkInput> modules;
     for (const LinkInput &input : inputs)
         modules.push_back({input.name, input.ptx});
-    return ptx::link(modules, log);
+    return ptx::link(modules, log, most_registers);
 }
 
 std::shared_ptr<Program> Program::from_ptx(std::string_view ptx, std::string &log) {

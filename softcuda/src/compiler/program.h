@@ -133,12 +133,17 @@ class Program {
     static std::shared_ptr<Program> from_ptx(std::string_view ptx, std::string &log);
 
     /// Links PTX modules to one by the names of their symbols. On failure returns nothing and `log`
-    /// has the messages.
-    static std::optional<std::string> link(const std::vector<LinkInput> &inputs, std::string &log);
+    /// has the messages. Kernels get a limit of registers if it is not 0.
+    static std::optional<std::string> link(const std::vector<LinkInput> &inputs, std::string &log,
+                                           std::uint32_t most_registers);
 
     virtual ~Program() = default;
     [[nodiscard]] virtual const std::vector<KernelInfo> &kernels() const = 0;
     [[nodiscard]] virtual const std::vector<Variable> &variables() const = 0;
+
+    /// Kernels report no more registers than these; 0: as many as they need. Before others see the
+    /// program.
+    virtual void limit_registers(std::uint32_t most) = 0;
 
     /// Compiles kernel `index` for `shape`, or finds it in this process or in the disk cache.
     /// Returns null with a message in `log` when a feature is missing in this shape.

@@ -5,6 +5,8 @@
 
 #include "device/device.h"
 #include "device/error.h"
+#include "device/pool_file.h"
+#include "device/range_advice.h"
 
 #include <algorithm>
 #include <cstring>
@@ -57,6 +59,8 @@ std::string allocation_text(const Allocation &allocation) {
 
 } // namespace
 
+bool Allocation::counts() const noexcept { return !is_host() && !(file && !file->is_own()); }
+
 AddressSpace::AddressSpace(std::uint64_t arena_bytes) : arena_(arena_bytes) {}
 
 std::uint64_t AddressSpace::allocate(const Request &request) {
@@ -70,18 +74,22 @@ std::uint64_t AddressSpace::allocate(const Request &request) {
     allocation.flags = request.flags;
     allocation.pool = request.pool;
     allocation.residence = request.residence;
+    allocation.file = request.file;
 
-    const bool on_device = !allocation.is_host();
-    if (on_device)
+    const bool counts = allocation.counts();
+    if (counts)
         require(request.device->take_memory(request.size), CUDA_ERROR_OUT_OF_MEMORY);
     std::unique_lock lock(mutex_);
     try {
-        place(allocation);
+        if (allocation.file)
+            place_in_file(allocation, request.offset_in_other);
+        else
+            place(allocation);
         allocation.id = next_id_++;
         checked_memory::allocated(allocation);
         map_.emplace(allocation.address, allocation);
     } catch (...) {
-        if (on_device)
+        if (counts)
             request.device->return_memory(request.size);
         throw;
     }
@@ -115,6 +123,28 @@ void AddressSpace::place_in_slab(Allocation &allocation) {
     allocation.address = pieces.back();
     pieces.pop_back();
     std::memset(reinterpret_cast<void *>(allocation.address), 0, allocation.size);
+}
+
+void AddressSpace::place_in_file(Allocation &allocation, std::uint64_t offset_in_other) {
+    PoolFile &file = *allocation.file;
+    const std::uint64_t before = offset_in_other & (rt::page_size() - 1);
+    allocation.run_bytes = Arena::run_bytes(before + allocation.size);
+    std::byte *run = arena_.reserve(allocation.run_bytes, rt::page_size());
+    require(run != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+    allocation.run = reinterpret_cast<std::uint64_t>(run);
+    allocation.file_offset =
+        file.is_own() ? file.take(allocation.run_bytes) : offset_in_other - before;
+    if (!arena_.back(run, allocation.run_bytes, file.file(), allocation.file_offset) ||
+        !arena_.protect(run, allocation.run_bytes, rt::ReservedRange::Access::ReadWrite)) {
+        arena_.give_back(run, allocation.run_bytes);
+        if (file.is_own())
+            file.give_back(allocation.file_offset, allocation.run_bytes);
+        throw Error(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    page_runs_++;
+    allocation.address = file.is_own() ? allocation.run + allocation.run_bytes -
+                                             rt::round_up(allocation.size, kAlignment)
+                                       : allocation.run + before;
 }
 
 void AddressSpace::free(std::uint64_t address, MemoryKind kind) {
@@ -154,11 +184,13 @@ void AddressSpace::remove(Map::iterator position) {
         return remove_pages(allocation);
     if (allocation.run_bytes > 0) {
         page_runs_--;
-        arena_.give_back(reinterpret_cast<std::byte *>(allocation.run), allocation.size);
+        arena_.give_back(reinterpret_cast<std::byte *>(allocation.run), allocation.run_bytes);
+        if (allocation.file && allocation.file->is_own())
+            allocation.file->give_back(allocation.file_offset, allocation.run_bytes);
     } else {
         free_pieces_[piece_bytes(allocation.size)].push_back(allocation.address);
     }
-    if (!allocation.is_host())
+    if (allocation.counts())
         allocation.device->return_memory(allocation.size);
 }
 
@@ -187,6 +219,19 @@ void AddressSpace::unregister_host(std::uint64_t address) {
     require(position != map_.end() && position->second.kind == MemoryKind::Registered,
             CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
     remove(position);
+}
+
+std::shared_ptr<RangeAdvice> AddressSpace::advice(std::uint64_t address, std::uint64_t bytes) {
+    std::unique_lock lock(mutex_);
+    const auto located = locate(address);
+    require(located != map_.end(), CUDA_ERROR_INVALID_VALUE);
+    Allocation &allocation = map_.at(located->first);
+    require((allocation.is_managed() || allocation.kind == MemoryKind::Variables) && bytes > 0 &&
+                bytes <= allocation.address + allocation.size - address,
+            CUDA_ERROR_INVALID_VALUE);
+    if (!allocation.advice)
+        allocation.advice = std::make_shared<RangeAdvice>();
+    return allocation.advice;
 }
 
 AddressSpace::Map::const_iterator AddressSpace::locate(std::uint64_t address) const {
@@ -223,6 +268,8 @@ bool AddressSpace::contains(std::uint64_t address, std::uint64_t bytes) const {
 void AddressSpace::remember_freed(const Allocation &allocation) {
     Allocation freed = allocation;
     freed.backing.reset(); // the memory goes, only what is known of it stays
+    freed.advice.reset();
+    freed.file.reset();
     if (freed_.size() < kRememberedFrees)
         freed_.push_back(std::move(freed));
     else

@@ -26,6 +26,8 @@ class Context;
 class Device;
 class MemoryPool;
 class PhysicalMemory;
+class PoolFile;
+class RangeAdvice;
 
 enum class MemoryKind {
     Device,     ///< cuMemAlloc and its like
@@ -58,6 +60,9 @@ struct Allocation {
     std::uint64_t run = 0;       ///< the pages behind it
     std::uint64_t run_bytes = 0; ///< 0: a piece of a slab, or not in the arena
     std::shared_ptr<PhysicalMemory> backing; ///< where pages can be shared
+    std::shared_ptr<RangeAdvice> advice;     ///< null: none was given
+    std::shared_ptr<PoolFile> file;          ///< whose pages these are; null: nobody else has them
+    std::uint64_t file_offset = 0;           ///< of the first page
     std::uint32_t knows_writes = 0; ///< since when all writes are seen (checked_memory.h); 0: never
     std::uint64_t readers = 0, writers = 0; ///< of what is mapped: a bit for each device
 
@@ -66,6 +71,8 @@ struct Allocation {
         return kind == MemoryKind::Host || kind == MemoryKind::Registered ||
                residence == Residence::Host;
     }
+    /// Whether `size` counts as used memory of the device, here and not in another process.
+    [[nodiscard]] bool counts() const noexcept;
     [[nodiscard]] bool is_managed() const noexcept {
         return kind == MemoryKind::Managed || residence == Residence::Managed;
     }
@@ -86,6 +93,8 @@ class AddressSpace {
         unsigned flags = 0;
         const MemoryPool *pool = nullptr;
         Residence residence = Residence::Device;
+        std::shared_ptr<PoolFile> file = nullptr; ///< null: pages of nobody else
+        std::uint64_t offset_in_other = 0; ///< of the memory in a file that another process made
     };
 
     /// Zeroed memory at a multiple of 256. Its end is as close to an inaccessible page as the
@@ -125,6 +134,10 @@ class AddressSpace {
     std::uint64_t open_shared(const std::shared_ptr<PhysicalMemory> &memory, std::uint64_t offset,
                               std::uint64_t size, Context &context);
 
+    /// For hints about a range of managed memory or of variables, which may be managed. Throws
+    /// Error(invalid value) for other ranges.
+    std::shared_ptr<RangeAdvice> advice(std::uint64_t address, std::uint64_t bytes);
+
     /// The allocation that contains `address`.
     [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
 
@@ -157,6 +170,7 @@ class AddressSpace {
 
     void place(Allocation &allocation);
     void place_in_slab(Allocation &allocation);
+    void place_in_file(Allocation &allocation, std::uint64_t offset_in_other);
     void remove(Map::iterator position);
     void remove_pages(const Allocation &allocation);
     [[nodiscard]] std::vector<Map::iterator> mappings(std::uint64_t address, std::uint64_t bytes);

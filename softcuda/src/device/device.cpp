@@ -46,29 +46,30 @@ DeviceLimits limits_of(int architecture) {
 
 } // namespace
 
+std::string device_name() { return "softcuda (" + machine().processor + ")"; }
+
+CUuuid device_uuid(int ordinal) {
+    CUuuid uuid{};
+    std::memcpy(uuid.bytes, "softcuda", 8);
+    uuid.bytes[14] = static_cast<char>(ordinal >> 8);
+    uuid.bytes[15] = static_cast<char>(ordinal);
+    return uuid;
+}
+
+std::string device_pci_bus_id(int ordinal) {
+    char text[16];
+    std::snprintf(text, sizeof text, "0000:%02X:00.0", static_cast<unsigned>(ordinal + 1) & 0xff);
+    return text;
+}
+
 Device::Device(int ordinal, std::uint64_t memory_bytes, int architecture, unsigned multiprocessors)
     : ordinal_(ordinal), architecture_(architecture), multiprocessors_(multiprocessors),
-      total_memory_(memory_bytes), limits_(limits_of(architecture)),
-      name_("softcuda (" + machine().processor + ")"),
+      total_memory_(memory_bytes), limits_(limits_of(architecture)), name_(device_name()),
       default_pool_(std::make_shared<MemoryPool>(*this)), current_pool_(default_pool_) {
     registry<MemoryPool>().add(default_pool_);
 }
 
 Device::~Device() = default;
-
-CUuuid Device::uuid() const {
-    CUuuid uuid{};
-    std::memcpy(uuid.bytes, "softcuda", 8);
-    uuid.bytes[14] = static_cast<char>(ordinal_ >> 8);
-    uuid.bytes[15] = static_cast<char>(ordinal_);
-    return uuid;
-}
-
-std::string Device::pci_bus_id() const {
-    char text[16];
-    std::snprintf(text, sizeof text, "0000:%02X:00.0", static_cast<unsigned>(ordinal_ + 1) & 0xff);
-    return text;
-}
 
 bool Device::take_memory(std::uint64_t bytes) noexcept {
     std::uint64_t used = used_.load();

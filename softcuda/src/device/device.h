@@ -1,6 +1,8 @@
 // device.h -- one software device: its size, its attributes, its primary context.
 #pragma once
 
+#include "rt/busy_time.h"
+
 #include <atomic>
 #include <cstdint>
 #include <cuda.h>
@@ -28,6 +30,11 @@ struct DeviceLimits {
     unsigned reserved_shared_per_block = 1024;
 };
 
+/// What all devices of an ordinal are called, in each process.
+std::string device_name();
+CUuuid device_uuid(int ordinal);
+std::string device_pci_bus_id(int ordinal); ///< "0000:01:00.0"
+
 /// One device. Lives as long as the process.
 class Device {
   public:
@@ -39,8 +46,8 @@ class Device {
     [[nodiscard]] int architecture() const noexcept { return architecture_; } ///< 86 for sm_86
     [[nodiscard]] unsigned multiprocessors() const noexcept { return multiprocessors_; }
     [[nodiscard]] const DeviceLimits &limits() const noexcept { return limits_; }
-    [[nodiscard]] CUuuid uuid() const;
-    [[nodiscard]] std::string pci_bus_id() const; ///< "0000:01:00.0"
+    [[nodiscard]] CUuuid uuid() const { return device_uuid(ordinal_); }
+    [[nodiscard]] std::string pci_bus_id() const { return device_pci_bus_id(ordinal_); }
 
     /// The value of an attribute, or nothing for a number that is no attribute.
     [[nodiscard]] std::optional<int> attribute(CUdevice_attribute attribute) const;
@@ -53,6 +60,9 @@ class Device {
     /// Counts `bytes` as used; false where the device has not as many left.
     [[nodiscard]] bool take_memory(std::uint64_t bytes) noexcept;
     void return_memory(std::uint64_t bytes) noexcept { used_ -= bytes; }
+
+    /// For how long kernels have run here: see rt::WorkerPool::total().
+    [[nodiscard]] rt::BusyTime &busy_time() noexcept { return busy_time_; }
 
     /// The primary context: always the same object, active while somebody retains it.
     Context &retain_primary();
@@ -75,6 +85,7 @@ class Device {
     DeviceLimits limits_;
     std::string name_;
     std::atomic<std::uint64_t> used_{0};
+    rt::BusyTime busy_time_;
 
     mutable std::mutex primary_mutex_;
     std::shared_ptr<Context> primary_;

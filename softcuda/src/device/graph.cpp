@@ -56,9 +56,13 @@ NodeGraph::NodeGraph(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {
 
 NodeGraph::~NodeGraph() { registry<Graph>().remove(graph_.get()); }
 
+// Clients add nodes without blocks and set the grid before they launch (tinygrad).
 KernelWork::KernelWork(std::shared_ptr<Function> made, const LaunchRequest &request)
     : function(std::move(made)), shape(request), parameters(function->info().parameter_bytes) {
-    check_launch(*function, request);
+    LaunchRequest checked = request;
+    if (has_no_blocks())
+        checked.grid = {1, 1, 1};
+    check_launch(*function, checked);
     copy_arguments(*function, request, parameters);
     shape.parameters = shape.extra = nullptr;
 }
@@ -223,6 +227,13 @@ void GraphExec::run(Stream &stream, const Step &step) {
         step.work);
 }
 
+void GraphExec::check_grids(const Steps &steps) {
+    for (const Step &step : steps) {
+        const auto *kernel = std::get_if<KernelWork>(&step.work);
+        require(!step.enabled || !kernel || !kernel->has_no_blocks(), CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
 void GraphExec::launch(Stream &stream) {
     std::lock_guard one_launch(launch_mutex_);
     std::shared_ptr<const Steps> steps;
@@ -232,6 +243,7 @@ void GraphExec::launch(Stream &stream) {
         steps = steps_;
         conditions = conditions_;
     }
+    check_grids(*steps);
     for (const std::shared_ptr<Condition> &condition : conditions)
         Condition::enqueue_default(stream, condition);
     for (const Step &step : *steps)

@@ -40,6 +40,10 @@ struct KernelWork {
     LaunchRequest shape;                              ///< without arguments
     std::vector<std::byte> parameters;                ///< packed
     std::map<int, CUlaunchAttributeValue> attributes; ///< those that are about speed only
+    /// Then the graph that has the node cannot be launched.
+    [[nodiscard]] bool has_no_blocks() const noexcept {
+        return shape.grid[0] == 0 || shape.grid[1] == 0 || shape.grid[2] == 0;
+    }
     /// Where each parameter lies in `parameters`, as cuGraphKernelNodeGetParams gives it.
     [[nodiscard]] std::vector<void *> pointers() const;
 };
@@ -175,6 +179,8 @@ class GraphExec {
     [[nodiscard]] Step &step(const GraphNode &node);
     [[nodiscard]] Steps &steps_to_change();
     static Steps steps_of(const Graph &graph);
+    /// Throws Error(invalid value) for a kernel without blocks.
+    static void check_grids(const Steps &steps);
     static void run(Stream &stream, const Step &step);
 
     std::mutex launch_mutex_; ///< one launch after the other

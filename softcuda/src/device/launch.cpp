@@ -172,6 +172,7 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     work.most_seats = stream.multiprocessors();
     work.owner = &stream.context();
     work.block_time = &function.block_time;
+    work.busy_time = &stream.context().device().busy_time();
     if (code_->checked) {
         checks_ = std::make_unique<check::LaunchChecks>(
             check_modes_of(function, request), info.name, frame_, work.memory.shared - kSharedGap,

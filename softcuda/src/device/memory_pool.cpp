@@ -6,6 +6,7 @@
 #include "device/error.h"
 #include "device/graph_memory.h"
 #include "device/host_function.h"
+#include "device/pool_file.h"
 #include "device/registry.h"
 #include "device/system.h"
 
@@ -50,6 +51,7 @@ bool capture_free(Stream &stream, const std::shared_ptr<GraphMemory> &memory) {
 } // namespace
 
 std::uint64_t MemoryPool::allocate(Stream &stream, std::uint64_t bytes) {
+    require(!file_ || file_->is_own(), CUDA_ERROR_INVALID_VALUE);
     if (bytes == 0)
         return 0;
     if (const std::uint64_t captured = capture_allocation(stream, place_, bytes))
@@ -62,11 +64,29 @@ std::uint64_t MemoryPool::allocate(Stream &stream, std::uint64_t bytes) {
                                    .context = &stream.context(),
                                    .flags = 0,
                                    .pool = this,
-                                   .residence = place_.residence()});
+                                   .residence = place_.residence(),
+                                   .file = file_,
+                                   .offset_in_other = 0});
     } catch (...) {
         used_ -= bytes;
         throw;
     }
+}
+
+std::uint64_t MemoryPool::open(Context &context, std::uint64_t offset, std::uint64_t bytes) {
+    require(file_ && !file_->is_own() && bytes > 0 && file_->contains(offset, bytes),
+            CUDA_ERROR_INVALID_VALUE);
+    const std::uint64_t address = System::get().memory().allocate({.size = bytes,
+                                                                   .kind = MemoryKind::Pool,
+                                                                   .device = &device_,
+                                                                   .context = &context,
+                                                                   .flags = 0,
+                                                                   .pool = this,
+                                                                   .residence = place_.residence(),
+                                                                   .file = file_,
+                                                                   .offset_in_other = offset});
+    take(bytes);
+    return address;
 }
 
 /// Counts bytes that are handed out.

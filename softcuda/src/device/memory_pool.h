@@ -12,6 +12,7 @@
 namespace softcuda::device {
 
 class Device;
+class PoolFile;
 
 /// Where a pool's memory is to be, in CUDA's words. Two places are the same where the ids are.
 struct PoolPlace {
@@ -43,12 +44,19 @@ class MemoryPool {
   public:
     /// Of a device's memory.
     explicit MemoryPool(Device &device) noexcept;
-    /// `most_bytes` are the most that are handed out at a time, 0 for no limit.
-    MemoryPool(const PoolPlace &place, std::uint64_t most_bytes)
-        : device_(place.device()), place_(place), most_bytes_(most_bytes) {}
+    /// `most_bytes` are the most that are handed out at a time, 0 for no limit. With a file, its
+    /// pages are the memory. If another process made the file, nothing can be allocated.
+    MemoryPool(const PoolPlace &place, std::uint64_t most_bytes,
+               std::shared_ptr<PoolFile> file = nullptr)
+        : device_(place.device()), place_(place), most_bytes_(most_bytes), file_(std::move(file)) {}
 
     [[nodiscard]] Device &device() const noexcept { return device_; }
     [[nodiscard]] const PoolPlace &place() const noexcept { return place_; }
+    /// Null for a pool of this process alone.
+    [[nodiscard]] const std::shared_ptr<PoolFile> &file() const noexcept { return file_; }
+
+    /// Memory of the process that made the file, from `offset` in the file on.
+    std::uint64_t open(Context &context, std::uint64_t offset, std::uint64_t bytes);
 
     /// Address 0 for no bytes, as CUDA does. Throws Error(out of memory, invalid value).
     std::uint64_t allocate(Stream &stream, std::uint64_t bytes);
@@ -67,6 +75,7 @@ class MemoryPool {
     Device &device_;
     PoolPlace place_;
     std::uint64_t most_bytes_ = 0;
+    std::shared_ptr<PoolFile> file_;
     std::atomic<std::uint64_t> used_{0};
     std::atomic<std::uint64_t> used_high_{0};
     std::atomic<std::uint64_t> release_threshold_{0};

@@ -128,7 +128,7 @@ std::shared_ptr<compiler::Program> link_parts(const std::vector<Bytes> &binaries
     if (parts.size() < 2)
         return first_readable(all, log);
     std::string messages;
-    const auto linked = compiler::Program::link(parts, messages);
+    const auto linked = compiler::Program::link(parts, messages, 0);
     if (!linked) {
         log = messages;
         throw Error(CUDA_ERROR_INVALID_PTX);

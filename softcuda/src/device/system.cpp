@@ -6,6 +6,7 @@
 //   SOFTCUDA_ARCH      compute capability: 75, 80, 86, 87, 89, 90 (86)
 #include "device/system.h"
 
+#include "device/arena.h"
 #include "device/checked_memory.h"
 #include "device/error.h"
 #include "device/machine.h"
@@ -92,13 +93,16 @@ System::Settings System::settings() {
     }
 }
 
+// Under `ulimit -v` the arena is less than the memory.
+std::uint64_t System::memory_of_each(const Settings &settings, std::uint64_t most) {
+    const std::uint64_t share = std::min(machine().memory_bytes / 4 * 3, most) / settings.devices;
+    return settings.memory != 0 ? settings.memory : share;
+}
+
 System::System(const Settings &settings) : memory_(kArenaBytes), pool_(settings.threads) {
     checked_memory::begin();
     begin_profile();
-    // Under `ulimit -v` the arena is less than the memory.
-    const std::uint64_t share =
-        std::min(machine().memory_bytes / 4 * 3, memory_.arena_size()) / settings.devices;
-    const std::uint64_t bytes = settings.memory != 0 ? settings.memory : share;
+    const std::uint64_t bytes = memory_of_each(settings, memory_.arena_size());
     for (std::uint64_t ordinal = 0; ordinal < settings.devices; ordinal++)
         devices_.push_back(std::make_unique<Device>(static_cast<int>(ordinal), bytes,
                                                     settings.architecture, pool_.seats()));
@@ -120,6 +124,46 @@ System &System::get() {
     require(system != nullptr && !forked.load(std::memory_order_relaxed),
             CUDA_ERROR_NOT_INITIALIZED);
     return *system;
+}
+
+namespace {
+
+ScuDevice describe_by_ordinal(int ordinal, int count) {
+    require(ordinal >= 0 && ordinal < count, CUDA_ERROR_INVALID_DEVICE);
+    ScuDevice result{};
+    result.count = count;
+    result.uuid = device_uuid(ordinal);
+    device_name().copy(result.name, sizeof result.name - 1);
+    device_pci_bus_id(ordinal).copy(result.pci_bus_id, sizeof result.pci_bus_id - 1);
+    return result;
+}
+
+} // namespace
+
+ScuDevice System::describe_planned(int ordinal) {
+    const Settings planned = settings();
+    ScuDevice result = describe_by_ordinal(ordinal, static_cast<int>(planned.devices));
+    result.architecture = planned.architecture;
+    result.multiprocessors = planned.threads;
+    result.memory_bytes = memory_of_each(planned, Arena(kArenaBytes).size());
+    return result;
+}
+
+ScuDevice System::describe_running(int ordinal) {
+    ScuDevice result = describe_by_ordinal(ordinal, device_count());
+    Device &device = *devices_[static_cast<std::size_t>(ordinal)];
+    result.architecture = device.architecture();
+    result.multiprocessors = device.multiprocessors();
+    result.memory_bytes = device.total_memory();
+    result.used_bytes = device.total_memory() - device.free_memory();
+    result.in_use = result.used_bytes > 0 || device.primary_active();
+    result.busy_nanoseconds = pool_.total(device.busy_time());
+    return result;
+}
+
+ScuDevice System::describe(int ordinal) {
+    System *system = running.load(std::memory_order_acquire);
+    return system && !forked ? system->describe_running(ordinal) : describe_planned(ordinal);
 }
 
 Device &System::device(int ordinal) const {

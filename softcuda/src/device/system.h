@@ -1,6 +1,7 @@
 // system.h -- the driver's process-wide state: devices, memory, and live objects.
 #pragma once
 
+#include "abi/extensions.h"
 #include "device/address_space.h"
 #include "device/device.h"
 #include "device/host_function.h"
@@ -23,6 +24,10 @@ class System {
     /// forked from a process that had started it: threads and locks do not survive fork.
     static System &get();
 
+    /// A device as it is, or where this process has not started the system as it would be: also in
+    /// a forked child. Throws Error(invalid device).
+    static ScuDevice describe(int ordinal);
+
     [[nodiscard]] int device_count() const noexcept { return static_cast<int>(devices_.size()); }
     /// Throws Error(invalid device).
     [[nodiscard]] Device &device(int ordinal) const;
@@ -37,6 +42,11 @@ class System {
     /// Of the environment. Throws Error(invalid value) where one is wrong, after a line on stderr:
     /// a program must not run on other devices than those asked for.
     static Settings settings();
+
+    /// Of one device, where `most` bytes of addresses can be had for the memory of all.
+    static std::uint64_t memory_of_each(const Settings &settings, std::uint64_t most);
+    static ScuDevice describe_planned(int ordinal);
+    [[nodiscard]] ScuDevice describe_running(int ordinal);
 
     explicit System(const Settings &settings);
 

@@ -21,9 +21,27 @@
 
 namespace softcuda::ir {
 
+namespace {
+
+/// A piece for each component of a register.
+std::vector<Piece> register_pieces(Type type, unsigned components) {
+    std::vector<Piece> pieces;
+    for (unsigned i = 0; i < components; i++)
+        pieces.push_back({i * bits(type) / 8, type});
+    return pieces;
+}
+
+/// Which component of a register a piece is.
+std::size_t component_of(const Piece &piece) { return piece.offset * 8 / bits(piece.type); }
+
+} // namespace
+
 std::vector<Piece> pieces_of(const ptx::Variable &variable) {
-    if (variable.reg != ptx::no_index || (variable.dimensions.empty() && variable.vector == 1))
-        return {{0, register_class(scalar(variable.type))}};
+    const Type type = register_class(scalar(variable.type));
+    if (variable.reg == ptx::no_index && variable.dimensions.empty() && variable.vector == 1)
+        return {{0, type}};
+    if (variable.reg != ptx::no_index)
+        return register_pieces(type, variable.vector);
     std::uint64_t size = std::gcd(std::gcd(variable.bytes(), std::uint64_t{8}),
                                   std::uint64_t{std::max<std::uint32_t>(variable.alignment, 1)});
     std::vector<Piece> pieces;
@@ -34,11 +52,20 @@ std::vector<Piece> pieces_of(const ptx::Variable &variable) {
 
 namespace {
 
-ptx::Operand register_operand(std::uint32_t index) {
+/// The component of a parameter's or result's register that a piece is.
+ptx::Operand register_operand(const ptx::Variable &variable, const Piece &piece) {
     ptx::Operand operand;
     operand.kind = ptx::OperandKind::Register;
-    operand.index = index;
+    operand.index = variable.reg;
+    if (variable.vector > 1)
+        operand.component = static_cast<ptx::Component>(
+            static_cast<std::size_t>(ptx::Component::X) + component_of(piece));
     return operand;
+}
+
+/// Of a vector of registers the one that a piece is; else the operand.
+const ptx::Operand &element_of(const ptx::Operand &operand, const Piece &piece) {
+    return operand.is(ptx::OperandKind::Vector) ? operand.elements[component_of(piece)] : operand;
 }
 
 bool is_symbol(const ptx::Operand &operand) { return operand.is(ptx::OperandKind::Symbol); }
@@ -47,7 +74,8 @@ bool is_symbol(const ptx::Operand &operand) { return operand.is(ptx::OperandKind
 
 Value *read_argument(FunctionLowering &f, const ptx::Operand &argument, const Piece &piece) {
     if (!is_symbol(argument) || !f.is_slot(argument.symbol))
-        return f.builder().bitcast(f.read(argument, bit_type(piece.type)), piece.type);
+        return f.builder().bitcast(f.read(element_of(argument, piece), bit_type(piece.type)),
+                                   piece.type);
     ParamSlots &slots = f.slots(argument.symbol);
     if (piece.offset + bits(piece.type) / 8 > slots.bytes)
         return f.constant(piece.type, 0); // the caller passes less than is asked for
@@ -57,7 +85,7 @@ Value *read_argument(FunctionLowering &f, const ptx::Operand &argument, const Pi
 void write_result(FunctionLowering &f, const ptx::Operand &destination, const Piece &piece,
                   Value *value) {
     if (!is_symbol(destination))
-        return f.write(destination, value, bit_type(piece.type));
+        return f.write(element_of(destination, piece), value, bit_type(piece.type));
     ParamSlots &slots = f.slots(destination.symbol);
     if (piece.offset + bits(piece.type) / 8 <= slots.bytes)
         f.store_slots(slots, piece.offset, value);
@@ -80,10 +108,12 @@ void pass_argument(FunctionLowering &f, const ptx::Operand &argument, Frame &cal
                    std::uint32_t index) {
     const ptx::Variable &parameter = callee.source->parameters[index];
     if (parameter.reg != ptx::no_index) {
-        Value *value = read_argument(f, argument, pieces_of(parameter)[0]);
-        Frame *outer = f.exchange_frame(&callee);
-        f.write(register_operand(parameter.reg), value, scalar(parameter.type));
-        f.exchange_frame(outer);
+        for (const Piece &piece : pieces_of(parameter)) {
+            Value *value = read_argument(f, argument, piece);
+            Frame *outer = f.exchange_frame(&callee);
+            f.write(register_operand(parameter, piece), value, scalar(parameter.type));
+            f.exchange_frame(outer);
+        }
         return;
     }
     Frame *outer = f.exchange_frame(&callee);
@@ -103,8 +133,9 @@ void fetch_result(FunctionLowering &f, const ptx::Operand &destination, Frame &c
     Frame *outer = f.exchange_frame(&callee);
     std::vector<std::pair<Piece, Value *>> values;
     if (result.reg != ptx::no_index) {
-        Piece piece = pieces_of(result)[0];
-        values.emplace_back(piece, f.read(register_operand(result.reg), bit_type(piece.type)));
+        for (const Piece &piece : pieces_of(result))
+            values.emplace_back(piece,
+                                f.read(register_operand(result, piece), bit_type(piece.type)));
     } else {
         const ParamSlots from = f.slots({ptx::SymbolKind::Return, index});
         f.exchange_frame(outer);
@@ -301,7 +332,7 @@ void bind_arguments(FunctionLowering &f) {
         for (const Piece &piece : pieces_of(parameter)) {
             Value *value = f.function().argument(piece.type);
             if (parameter.reg != ptx::no_index)
-                f.write(register_operand(parameter.reg), value, bit_type(piece.type));
+                f.write(register_operand(parameter, piece), value, bit_type(piece.type));
             else
                 f.store_slots(f.slots({ptx::SymbolKind::Parameter, n}), piece.offset, value);
         }
@@ -315,7 +346,7 @@ std::vector<Value *> returned_values(FunctionLowering &f) {
         const ptx::Variable &result = source.returns[n];
         for (const Piece &piece : pieces_of(result)) {
             if (result.reg != ptx::no_index)
-                values.push_back(f.read(register_operand(result.reg), bit_type(piece.type)));
+                values.push_back(f.read(register_operand(result, piece), bit_type(piece.type)));
             else
                 values.push_back(
                     f.load_slots(f.slots({ptx::SymbolKind::Return, n}), piece.offset, piece.type));

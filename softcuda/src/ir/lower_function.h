@@ -135,6 +135,7 @@ class FunctionLowering {
 
     std::uint32_t variable_of(const ptx::Operand &operand) const;
     Value *read_register(const ptx::Operand &operand);
+    Value *read_sum(const ptx::Operand &operand);
     Value *subscript_bytes(const ptx::Operand &operand, Type type);
     void write_variable(std::uint32_t variable, Value *value);
     Value *read_special(const ptx::Operand &operand);

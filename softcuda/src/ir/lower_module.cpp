@@ -369,6 +369,7 @@ void ModuleLowering::lower_kernel(const ptx::Function &kernel) {
         product = std::min<std::uint64_t>(product, 1024) * std::max(kernel.max_threads.z, 1u);
         made.max_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(product, 1024));
     }
+    made.registers = kernel.max_registers; // the limit, until they are counted
     lay_out_parameters(kernel, made);
     FunctionLowering(*this, made, kernel).run();
 }

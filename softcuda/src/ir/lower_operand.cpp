@@ -113,10 +113,19 @@ Value *FunctionLowering::read_register(const ptx::Operand &operand) {
     return operand.negated ? builder_.logical_not(value) : value;
 }
 
+/// With the constant that a source adds.
+Value *FunctionLowering::read_sum(const ptx::Operand &operand) {
+    Value *value = read_register(operand);
+    if (operand.integer == 0)
+        return value;
+    return emit(Opcode::Add, bit_type(value->type),
+                {value, constant(value->type, operand.integer)});
+}
+
 Value *FunctionLowering::read(const ptx::Operand &operand, Scalar type) {
     switch (operand.kind) {
     case ptx::OperandKind::Register:
-        return fit(read_register(operand), type);
+        return fit(read_sum(operand), type);
     case ptx::OperandKind::SpecialRegister:
         return fit(read_special(operand), type);
     case ptx::OperandKind::Symbol:

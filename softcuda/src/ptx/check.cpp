@@ -70,6 +70,10 @@ class FormChecker {
                                                        " or newer, the module's .version is " +
                                                        std::to_string(module_.version_major) + "." +
                                                        std::to_string(module_.version_minor)};
+        if (form_.names_no_members() && version >= 64 && module_.target.sm >= 70)
+            return Mismatch{instruction_.location,
+                            in_backticks(instruction_.spelling) +
+                                " lacks `.sync`, which PTX 6.4 or newer needs for sm_70 or newer"};
         return std::nullopt;
     }
 

@@ -74,9 +74,23 @@ class CallChecker {
         return std::nullopt;
     }
 
+    /// A vector of registers for a vector register.
+    Result check_vector(const Operand &given, const Variable &declared, unsigned count) const {
+        const std::size_t got = given.is(OperandKind::Vector) ? given.elements.size() : 1;
+        if (got != count)
+            return Mismatch{given.location, "expected " + std::to_string(count) + " element" +
+                                                (count == 1 ? "" : "s") + ", got " +
+                                                std::to_string(got)};
+        for (const Operand &element : given.elements)
+            if (Result wrong = check_register(element, declared))
+                return wrong;
+        return std::nullopt;
+    }
+
     Result check_value(const Operand &given, const Variable &declared) const {
-        if (given.is(OperandKind::Vector) || (declared.reg != no_index && declared.vector > 1))
-            return Mismatch{given.location, "vector registers cannot be passed to functions here"};
+        const unsigned count = declared.space == Space::Reg ? declared.vector : 1;
+        if (given.is(OperandKind::Vector) || count > 1)
+            return check_vector(given, declared, count);
         const Variable *variable = module_.variable(function_, given.symbol);
         if (given.is(OperandKind::Symbol) && variable != nullptr &&
             variable->space == Space::Param) {
@@ -88,6 +102,11 @@ class CallChecker {
                                                     std::to_string(declared.bytes())};
             return std::nullopt;
         }
+        return check_register(given, declared);
+    }
+
+    /// Of a register or an address: its type. A number fits each type.
+    Result check_register(const Operand &given, const Variable &declared) const {
         if (given.is(OperandKind::Register) || given.is(OperandKind::Symbol)) {
             ScalarType type = given.is(OperandKind::Symbol) ? ScalarType::B64
                                                             : function_.registers[given.index].type;

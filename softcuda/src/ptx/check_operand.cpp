@@ -97,9 +97,21 @@ std::string OperandChecker::register_text(const Operand &operand) const {
     return "`" + reg.name() + "` is " + (reg.vector > 1 ? "a vector of " : "") + dotted(reg.type);
 }
 
+/// Whether `%r1+4` is allowed: a source of a whole number, as st and add have.
+bool OperandChecker::may_add(const OperandRule &rule, const Operand &operand,
+                             ScalarType type) const {
+    const bool is_source = rule.shape == OperandShape::Source ||
+                           rule.shape == OperandShape::SourceOrSymbol ||
+                           (rule.shape == OperandShape::Vector && !rule.is_destination);
+    return is_source && is_integer(class_of(type)) &&
+           is_integer(class_of(function_.registers[operand.index].type));
+}
+
 std::optional<Mismatch> OperandChecker::check(const OperandRule &rule, const Operand &operand,
                                               unsigned position) const {
     ScalarType type = resolve(rule.type, modifiers_, module_.address_bits);
+    if (operand.is(OperandKind::Register) && operand.integer != 0 && !may_add(rule, operand, type))
+        return Mismatch{operand.location, "a constant can be added to an integer source only"};
     switch (rule.shape) {
     case OperandShape::Destination:
         if (!operand.is(OperandKind::Register) && !(rule.may_sink && operand.is(OperandKind::Sink)))

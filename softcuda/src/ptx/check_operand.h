@@ -30,6 +30,8 @@ class OperandChecker {
   private:
     using Result = std::optional<Mismatch>;
 
+    [[nodiscard]] bool may_add(const OperandRule &rule, const Operand &operand,
+                               ScalarType type) const;
     Result check_value(const OperandRule &rule, const Operand &operand, ScalarType type) const;
     Result check_register(const OperandRule &rule, const Operand &operand, ScalarType type) const;
     Result check_constant(const Operand &operand, ScalarType type) const;

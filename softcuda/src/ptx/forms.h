@@ -91,6 +91,13 @@ struct Form {
     unsigned sm;
     bool needs_suffix; ///< the target must be that of one architecture: sm_90a
 
+    /// What lanes did together before sm_70: without a mask of those that take part. From PTX 6.4
+    /// on only older targets have it.
+    [[nodiscard]] bool names_no_members() const {
+        return (opcode == Opcode::Vote && operands.size() == 2) ||
+               (opcode == Opcode::Shfl && operands.size() == 4);
+    }
+
     /// How many operands an instruction with these modifiers has.
     struct Count {
         std::size_t least, most;

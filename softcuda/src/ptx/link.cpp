@@ -36,7 +36,8 @@ bool may_repeat(Linkage linkage) { return linkage == Linkage::Weak || linkage ==
 
 class Linker {
   public:
-    Linker(std::span<const LinkInput> inputs, std::string &log) : inputs_(inputs), log_(log) {}
+    Linker(std::span<const LinkInput> inputs, std::string &log, std::uint32_t most_registers)
+        : inputs_(inputs), log_(log), most_registers_(most_registers) {}
 
     std::optional<std::string> run() {
         for (const LinkInput &input : inputs_)
@@ -51,6 +52,8 @@ class Linker {
         }
         if (!log_.empty())
             return std::nullopt;
+        for (std::size_t index = 0; index < modules_.size(); index++)
+            drop_results(modules_[index], index);
         for (std::size_t index = 0; index < modules_.size(); index++)
             settle(modules_[index], index);
         return text();
@@ -98,9 +101,55 @@ class Linker {
             known = {symbol.linkage, is_function, true, bytes_of(symbol), module};
     }
 
+    /// A module may expect results of a function that has none (Numba does, of functions in C):
+    /// NVIDIA's linker does not compare types. Nobody writes such results, here as there.
+    void drop_results(Module &module, std::size_t index) {
+        std::set<std::uint32_t> without;
+        for (std::uint32_t number = 0; number < module.functions.size(); number++) {
+            Function &function = module.functions[number];
+            if (function.returns.empty() || !is_void_elsewhere(function, index))
+                continue;
+            function.returns.clear();
+            without.insert(number);
+        }
+        for (Function &function : module.functions)
+            for (Statement &statement : function.body)
+                if (auto *call = std::get_if<Instruction>(&statement);
+                    call && call->opcode == Opcode::Call && without.contains(callee_of(*call)))
+                    drop_results(*call);
+    }
+
+    void drop_results(Instruction &call) {
+        std::vector<Operand> &changed =
+            operands_.emplace_back(call.operands.begin(), call.operands.end());
+        changed.front().elements = {};
+        call.operands = changed;
+    }
+
+    static std::uint32_t callee_of(const Instruction &call) {
+        const Operand &target = call.operand(1);
+        const bool is_name =
+            target.is(OperandKind::Symbol) && target.symbol.kind == SymbolKind::Function;
+        return is_name ? target.symbol.index : no_index;
+    }
+
+    /// Whether the function is defined in another module, without results.
+    bool is_void_elsewhere(const Function &function, std::size_t index) const {
+        const auto known = shared_.find(std::string(function.name));
+        if (function.linkage == Linkage::Internal || known == shared_.end() ||
+            !known->second.defined || known->second.module == index)
+            return false;
+        const std::vector<Function> &others = modules_[known->second.module].functions;
+        return std::ranges::any_of(others, [&](const Function &other) {
+            return other.name == function.name && other.has_body && other.returns.empty();
+        });
+    }
+
     void settle(Module &module, std::size_t index) {
         module.files.clear();
         for (Function &function : module.functions) {
+            if (function.is_entry())
+                limit_registers(function);
             if (function.linkage == Linkage::Internal)
                 function.name = own_name(function.name, index);
             else
@@ -119,6 +168,12 @@ class Linker {
                     variable.linkage = Linkage::Extern; // is not printed
             }
         }
+    }
+
+    void limit_registers(Function &kernel) const {
+        if (most_registers_ != 0 &&
+            (kernel.max_registers == 0 || kernel.max_registers > most_registers_))
+            kernel.max_registers = most_registers_;
     }
 
     void settle_function(Function &function, std::size_t index) {
@@ -172,20 +227,23 @@ class Linker {
 
     std::span<const LinkInput> inputs_;
     std::string &log_;
+    std::uint32_t most_registers_; ///< of a kernel; 0: no limit
     std::deque<Module> modules_;
     std::map<std::string, Shared> shared_;
     std::set<std::string> all_names_, taken_;
-    std::deque<std::string> names_; ///< that were made here
+    std::deque<std::string> names_;             ///< that were made here
+    std::deque<std::vector<Operand>> operands_; ///< likewise
 };
 
 } // namespace
 
-std::optional<std::string> link(std::span<const LinkInput> inputs, std::string &log) {
+std::optional<std::string> link(std::span<const LinkInput> inputs, std::string &log,
+                                std::uint32_t most_registers) {
     if (inputs.empty()) {
         log = "error: there is nothing to link\n";
         return std::nullopt;
     }
-    return Linker(inputs, log).run();
+    return Linker(inputs, log, most_registers).run();
 }
 
 } // namespace softcuda::ptx

@@ -59,7 +59,7 @@ enum class Component : std::uint8_t {
 
 enum class OperandKind : std::uint8_t {
     None,            ///< left out (the fourth operand of a call without prototype)
-    Register,        ///< `%r1`, `%v.x`, `!%p1`: index, component, negated
+    Register,        ///< `%r1`, `%v.x`, `!%p1`, `%r1+4`: index, component, negated, integer (added)
     Sink,            ///< `_`: the result is not wanted
     SpecialRegister, ///< `%tid.x`: special, component; `%envreg2`: index 2
     Integer,         ///< `-1`, `WARP_SZ`, `2*3+1`: integer, to be cut to the width of its use

@@ -101,7 +101,12 @@ Operand OperandParser::operand() {
         return bracketed();
     if (tokens_.at("{"))
         return with_pair(vector());
-    return simple();
+    Operand made = simple();
+    // ptxas adds a constant to a source register, as in an address.
+    if (made.is(OperandKind::Register) && made.component == Component::None && !made.negated &&
+        tokens_.at("+"))
+        offset(made);
+    return made;
 }
 
 Operand OperandParser::simple() {

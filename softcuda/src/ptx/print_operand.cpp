@@ -112,7 +112,7 @@ std::string print_operand(const Operand &operand, const PrintNames &names) {
     case OperandKind::None:
         return "";
     case OperandKind::Register:
-        return reg(operand, names, "!");
+        return reg(operand, names, "!") + offset(operand.integer);
     case OperandKind::Sink:
         return "_";
     case OperandKind::SpecialRegister:

@@ -10,6 +10,7 @@
 // in clusters and warps are fibers, ranges and chunks count clusters.
 #pragma once
 
+#include "rt/busy_time.h"
 #include "rt/counts.h"
 #include "rt/guard.h"
 #include "rt/kernel_abi.h"
@@ -41,6 +42,7 @@ class Grid {
         LaunchWatch *watch = nullptr;     ///< of a checked kernel; outlives the grid
         LaunchCounter *counter = nullptr; ///< of a profiled kernel; outlives the grid
         BlockTime *block_time = nullptr;  ///< may be null; outlives the grid
+        BusyTime *busy_time = nullptr;    ///< of the device; may be null; outlives the grid
     };
 
     enum class Outcome { Done, Faulted, Interrupted, OutOfMemory };

@@ -154,11 +154,16 @@ void WorkerPool::expel_locked(std::unique_lock<std::mutex> &lock, const Grid &gr
 }
 
 void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, Seat &seat) {
+    BusyTime *const busy = grid.work().busy_time;
     grid.participants_++;
+    if (busy)
+        busy->begin(monotonic_nanoseconds());
     lock.unlock();
     prepare_when_possible();
     grid.run_blocks(seat);
     lock.lock();
+    if (busy)
+        busy->end(monotonic_nanoseconds());
     grid.exhausted_ = true;
     stand_up_locked(seat);
     if (grid.interrupt_)
@@ -218,6 +223,9 @@ bool WorkerPool::run_here(Grid &grid) {
     lock.unlock();
     grid.run_all(*seat);
     lock.lock();
+    const Grid::Work &work = grid.work();
+    if (work.busy_time && work.block_time)
+        work.busy_time->add(work.blocks * work.block_time->load(std::memory_order_relaxed));
     stand_up_locked(*seat);
     return true;
 }
@@ -242,6 +250,11 @@ void WorkerPool::interrupt_all_of(const void *owner) {
     for (const std::shared_ptr<Grid> &grid : grids)
         if (grid->work().owner == owner)
             interrupt_locked(lock, *grid);
+}
+
+std::uint64_t WorkerPool::total(const BusyTime &time) {
+    std::lock_guard lock(mutex_);
+    return time.total(monotonic_nanoseconds());
 }
 
 void WorkerPool::interrupt_locked(std::unique_lock<std::mutex> &lock, Grid &grid) {

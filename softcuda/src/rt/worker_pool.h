@@ -41,6 +41,9 @@ class WorkerPool {
     void interrupt(Grid &grid);
     void interrupt_all_of(const void *owner);
 
+    /// Nanoseconds in which grids that name `time` have run, up to now.
+    [[nodiscard]] std::uint64_t total(const BusyTime &time);
+
   private:
     [[noreturn]] void worker_loop();
     void look_out(std::uint64_t seen) const noexcept;

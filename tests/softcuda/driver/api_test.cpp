@@ -196,9 +196,12 @@ TEST_F(ApiTest, AtomicsOfTheProcessor) {
 }
 
 TEST_F(ApiTest, BatchesOfHintsAreChecked) {
-    CUdeviceptr ranges[] = {allocate(64), allocate(64)};
+    CUdeviceptr ranges[2] = {};
+    for (CUdeviceptr &range : ranges)
+        ASSERT_EQ(cuMemAllocManaged(&range, 64, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
     std::size_t sizes[] = {64, 64}, first[] = {0, 1};
-    CUmemLocation places[2] = {};
+    CUmemLocation places[2] = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+                               {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0}};
     auto prefetch = [&](std::size_t count, std::size_t place_count) {
         return cuMemPrefetchBatchAsync(ranges, sizes, count, places, first, place_count, 0,
                                        nullptr);
@@ -212,6 +215,34 @@ TEST_F(ApiTest, BatchesOfHintsAreChecked) {
     ranges[1] = 64;
     EXPECT_EQ(prefetch(2, 2), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(cuMemDiscardBatchAsync(ranges, sizes, 2, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(ApiTest, SettingsOfCoreFilesAreKept) {
+    bool value = true;
+    std::size_t bytes = sizeof value;
+    ASSERT_EQ(cuCoredumpGetAttributeGlobal(CU_COREDUMP_ENABLE_ON_EXCEPTION, &value, &bytes),
+              CUDA_SUCCESS);
+    EXPECT_FALSE(value);
+    value = true;
+    EXPECT_EQ(cuCoredumpSetAttributeGlobal(CU_COREDUMP_ENABLE_ON_EXCEPTION, &value, &bytes),
+              CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(cuCoredumpSetAttributeGlobal(CU_COREDUMP_LIGHTWEIGHT, &value, &bytes), CUDA_SUCCESS);
+    char text[1024] = "core.of.all", mine[] = "core.of.mine";
+    bytes = 11; // without the final zero
+    ASSERT_EQ(cuCoredumpSetAttributeGlobal(CU_COREDUMP_FILE, text, &bytes), CUDA_SUCCESS);
+    bytes = sizeof mine;
+    ASSERT_EQ(cuCoredumpSetAttribute(CU_COREDUMP_FILE, mine, &bytes), CUDA_SUCCESS);
+    bytes = sizeof text;
+    ASSERT_EQ(cuCoredumpGetAttribute(CU_COREDUMP_FILE, text, &bytes), CUDA_SUCCESS);
+    EXPECT_STREQ(text, "core.of.mine");
+    ASSERT_EQ(cuCoredumpGetAttributeGlobal(CU_COREDUMP_FILE, text, &bytes), CUDA_SUCCESS);
+    EXPECT_STREQ(text, "core.of.all");
+    bytes = 3;
+    EXPECT_EQ(cuCoredumpGetAttribute(CU_COREDUMP_FILE, text, &bytes), CUDA_ERROR_INVALID_VALUE);
+    ASSERT_EQ(cuCoredumpGetAttribute(CU_COREDUMP_FILE, nullptr, &bytes), CUDA_SUCCESS);
+    EXPECT_EQ(bytes, 1024U);
+    EXPECT_EQ(cuCoredumpGetAttribute(CUcoredumpSettings(99), text, &bytes),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "rt/device_call_abi.h"
 #include "support/device_call.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -403,6 +404,10 @@ class FakeProgram final : public Program {
 
     [[nodiscard]] const std::vector<KernelInfo> &kernels() const override { return kernels_; }
     [[nodiscard]] const std::vector<Variable> &variables() const override { return variables_; }
+    void limit_registers(std::uint32_t most) override {
+        for (KernelInfo &kernel : kernels_)
+            kernel.registers = most == 0 ? kernel.registers : std::min(kernel.registers, most);
+    }
 
     std::shared_ptr<const CompiledKernel> compile(std::size_t index, const Shape &,
                                                   std::string &log) override {
@@ -434,7 +439,8 @@ std::uint64_t fake::address_of(const char *kernel) {
     return 0;
 }
 
-std::optional<std::string> Program::link(const std::vector<LinkInput> &inputs, std::string &log) {
+std::optional<std::string> Program::link(const std::vector<LinkInput> &inputs, std::string &log,
+                                         std::uint32_t) {
     for (const LinkInput &input : inputs) {
         if (input.ptx.starts_with("// fake"))
             continue;

@@ -113,6 +113,35 @@ TEST_F(GraphTest, KernelParametersAreCopiedAndCanBeChanged) {
     EXPECT_EQ(cuGraphKernelNodeSetParams(node, &params), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(GraphTest, AKernelWithoutBlocksIsSetBeforeTheLaunch) {
+    CUDA_KERNEL_NODE_PARAMS params = append_params(5);
+    params.gridDimX = 0;
+    CUgraphNode node = nullptr;
+    ASSERT_EQ(cuGraphAddKernelNode(&node, graph_, nullptr, 0, &params), CUDA_SUCCESS);
+    CUgraphExec exec = instantiate();
+    EXPECT_EQ(cuGraphLaunch(exec, nullptr), CUDA_ERROR_INVALID_VALUE);
+    params.gridDimX = 1;
+    ASSERT_EQ(cuGraphExecKernelNodeSetParams(exec, node, &params), CUDA_SUCCESS);
+    EXPECT_EQ(run(exec), (List{5}));
+}
+
+TEST_F(GraphTest, AConditionIsOfItsOwnGraph) {
+    CUgraph other = nullptr;
+    ASSERT_EQ(cuGraphCreate(&other, 0), CUDA_SUCCESS);
+    CUgraphConditionalHandle handle = 0;
+    ASSERT_EQ(cuGraphConditionalHandleCreate(&handle, other, nullptr, 1, 0), CUDA_SUCCESS);
+    CUgraphNodeParams params{};
+    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    params.conditional.handle = handle;
+    params.conditional.type = CU_GRAPH_COND_TYPE_IF;
+    params.conditional.size = 1;
+    CUgraphNode node = nullptr;
+    EXPECT_EQ(cuGraphAddNode(&node, graph_, nullptr, nullptr, 0, &params),
+              CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuGraphAddNode(&node, other, nullptr, nullptr, 0, &params), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(other), CUDA_SUCCESS);
+}
+
 TEST_F(GraphTest, CopiesFillsAndHostFunctions) {
     const CUdeviceptr memory = allocate(16);
     std::vector<std::int32_t> result(4);

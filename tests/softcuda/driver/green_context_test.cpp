@@ -1,6 +1,7 @@
 // green_context_test.cpp -- parts of a device's multiprocessors.
 #include "driver_test.h"
 
+#include <algorithm>
 #include <set>
 
 namespace {
@@ -15,7 +16,8 @@ class GreenContextTest : public DriverTest {
     CUdevResource part_of_one() {
         CUdevResource part{};
         unsigned groups = 1;
-        EXPECT_EQ(cuDevSmResourceSplitByCount(&part, &groups, &all_, nullptr, 0, 1), CUDA_SUCCESS);
+        EXPECT_EQ(cuDevSmResourceSplitByCount(&part, &groups, &all_, nullptr, kAlone, 1),
+                  CUDA_SUCCESS);
         return part;
     }
 
@@ -38,8 +40,27 @@ class GreenContextTest : public DriverTest {
         return std::set<std::int32_t>(words.begin(), words.end()).size();
     }
 
+    static constexpr unsigned kAlone = 1; // CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING
     CUdevResource all_{};
 };
+
+TEST_F(GreenContextTest, GroupsArePairsUnlessAskedFor) {
+    const unsigned pair = std::min(2U, all_.sm.smCount);
+    EXPECT_EQ(all_.sm.minSmPartitionSize, pair);
+    EXPECT_EQ(all_.sm.smCoscheduledAlignment, pair);
+    for (const unsigned least : {0U, 1U, pair}) {
+        CUdevResource part{};
+        unsigned groups = 1;
+        ASSERT_EQ(cuDevSmResourceSplitByCount(&part, &groups, &all_, nullptr, 0, least),
+                  CUDA_SUCCESS);
+        EXPECT_EQ(part.sm.smCount, pair) << least;
+    }
+    EXPECT_EQ(part_of_one().sm.smCount, 1U);
+    unsigned groups = 1;
+    EXPECT_EQ(cuDevSmResourceSplitByCount(nullptr, &groups, &all_, nullptr, 4, 1),
+              CUDA_ERROR_INVALID_VALUE)
+        << "an unknown flag";
+}
 
 TEST_F(GreenContextTest, ResourcesAreSplit) {
     int multiprocessors = 0;
@@ -48,11 +69,13 @@ TEST_F(GreenContextTest, ResourcesAreSplit) {
     const auto count = static_cast<unsigned>(multiprocessors);
     EXPECT_EQ(all_.sm.smCount, count);
     unsigned groups = 0;
-    ASSERT_EQ(cuDevSmResourceSplitByCount(nullptr, &groups, &all_, nullptr, 0, 1), CUDA_SUCCESS);
+    ASSERT_EQ(cuDevSmResourceSplitByCount(nullptr, &groups, &all_, nullptr, kAlone, 1),
+              CUDA_SUCCESS);
     ASSERT_EQ(groups, count);
     std::vector<CUdevResource> parts(groups);
     CUdevResource rest{};
-    ASSERT_EQ(cuDevSmResourceSplitByCount(parts.data(), &groups, &all_, &rest, 0, 1), CUDA_SUCCESS);
+    ASSERT_EQ(cuDevSmResourceSplitByCount(parts.data(), &groups, &all_, &rest, kAlone, 1),
+              CUDA_SUCCESS);
     EXPECT_EQ(rest.type, CU_DEV_RESOURCE_TYPE_INVALID);
     EXPECT_EQ(parts.back().sm.smCount, 1U);
     CUdevResourceDesc description = nullptr;

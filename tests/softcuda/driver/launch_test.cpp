@@ -303,6 +303,17 @@ TEST_F(LaunchTest, OccupancyIsThatOfTheArchitecture) {
               CUDA_SUCCESS);
     EXPECT_EQ(block, 768);
     EXPECT_GE(grid, 1);
+    std::size_t bytes = 0;
+    ASSERT_EQ(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function("add"), 1, 32),
+              CUDA_SUCCESS);
+    EXPECT_EQ(bytes, 48U * 1024); // what the function may have, and no more
+    CUfunction add = function("add");
+    ASSERT_EQ(cuFuncSetAttribute(add, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 64 * 1024),
+              CUDA_SUCCESS);
+    ASSERT_EQ(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, add, 1, 32), CUDA_SUCCESS);
+    EXPECT_EQ(bytes, 64U * 1024);
+    ASSERT_EQ(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, add, 4, 32), CUDA_SUCCESS);
+    EXPECT_EQ(bytes, 24U * 1024); // a fourth of 100 KB without what each block costs
 }
 
 } // namespace

@@ -53,4 +53,20 @@ TEST_F(LinkTest, FailuresAreToldInTheClientsBuffer) {
     ASSERT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
 }
 
+TEST_F(LinkTest, AModuleReportsNoMoreRegistersThanItMayHave) {
+    CUjit_option option = CU_JIT_MAX_REGISTERS;
+    void *most = reinterpret_cast<void *>(std::uintptr_t{20});
+    CUmodule module = nullptr;
+    ASSERT_EQ(cuModuleLoadDataEx(&module, fake::kImage, 1, &option, &most), CUDA_SUCCESS);
+    CUfunction add = nullptr;
+    ASSERT_EQ(cuModuleGetFunction(&add, module, "add"), CUDA_SUCCESS);
+    int registers = 0;
+    ASSERT_EQ(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, add), CUDA_SUCCESS);
+    EXPECT_EQ(registers, 20);
+    ASSERT_EQ(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function("add")),
+              CUDA_SUCCESS);
+    EXPECT_EQ(registers, 32) << "another module of the same code";
+    EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+}
+
 } // namespace

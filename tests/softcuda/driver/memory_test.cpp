@@ -337,6 +337,70 @@ TEST_F(MemoryTest, APoolGivesNoMoreThanItsMaximum) {
     EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
 }
 
+/// One number that the driver keeps of a range of managed memory.
+int range_number(CUmem_range_attribute attribute, CUdeviceptr memory, std::size_t bytes) {
+    int number = -77;
+    EXPECT_EQ(cuMemRangeGetAttribute(&number, sizeof number, attribute, memory, bytes),
+              CUDA_SUCCESS);
+    return number;
+}
+
+TEST_F(MemoryTest, HintsOfManagedMemoryAreToldByPages) {
+    constexpr std::size_t page = 4096;
+    CUdeviceptr memory = 0;
+    ASSERT_EQ(cuMemAllocManaged(&memory, 4 * page, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+    const CUmemLocation device{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+    const CUmemLocation host{.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
+    const CUmemLocation node{.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 0};
+    EXPECT_EQ(range_number(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory, 4 * page), 0);
+    EXPECT_EQ(range_number(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory, 4 * page),
+              CU_DEVICE_INVALID);
+    ASSERT_EQ(cuMemAdvise(memory, 4 * page, CU_MEM_ADVISE_SET_READ_MOSTLY, device), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemAdvise(memory + page, 1, CU_MEM_ADVISE_UNSET_READ_MOSTLY, device), CUDA_SUCCESS);
+    EXPECT_EQ(range_number(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory, page), 1);
+    EXPECT_EQ(range_number(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory, page + 1), 0);
+    EXPECT_EQ(range_number(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory + 2 * page, page), 1);
+
+    ASSERT_EQ(cuMemAdvise(memory, page, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host), CUDA_SUCCESS);
+    EXPECT_EQ(range_number(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory, page), CU_DEVICE_CPU);
+    EXPECT_EQ(range_number(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory, 2 * page),
+              CU_DEVICE_INVALID);
+    ASSERT_EQ(cuMemAdvise(memory, page, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, node), CUDA_SUCCESS);
+    EXPECT_EQ(range_number(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, memory, page),
+              CU_MEM_LOCATION_TYPE_HOST_NUMA);
+
+    int accessors[3] = {7, 7, 7};
+    for (const CUmemLocation &one : {device, host})
+        ASSERT_EQ(cuMemAdvise(memory, page, CU_MEM_ADVISE_SET_ACCESSED_BY, one), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemAdvise(memory, page, CU_MEM_ADVISE_SET_ACCESSED_BY, node),
+              CUDA_ERROR_INVALID_VALUE);
+    ASSERT_EQ(cuMemRangeGetAttribute(accessors, sizeof accessors,
+                                     CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, memory, page),
+              CUDA_SUCCESS);
+    EXPECT_EQ(std::vector<int>(accessors, accessors + 3),
+              (std::vector<int>{CU_DEVICE_CPU, 0, CU_DEVICE_INVALID}));
+
+    ASSERT_EQ(cuMemPrefetchAsync(memory, 2 * page, device, 0, nullptr), CUDA_SUCCESS);
+    int prefetched = 7, mostly = 7;
+    void *data[] = {&prefetched, &mostly};
+    std::size_t sizes[] = {4, 4};
+    CUmem_range_attribute attributes[] = {CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+                                          CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY};
+    ASSERT_EQ(cuMemRangeGetAttributes(data, sizes, attributes, 2, memory, page), CUDA_SUCCESS);
+    EXPECT_EQ(prefetched, 0);
+    EXPECT_EQ(mostly, 1);
+    EXPECT_EQ(cuMemRangeGetAttribute(&mostly, 2, attributes[1], memory, page),
+              CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemRangeGetAttribute(&mostly, 4, attributes[1], memory, 4 * page + 1),
+              CUDA_ERROR_INVALID_VALUE);
+    ASSERT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemRangeGetAttribute(&mostly, 4, attributes[1], memory, page),
+              CUDA_ERROR_INVALID_VALUE);
+    const CUdeviceptr plain = allocate(page);
+    EXPECT_EQ(cuMemAdvise(plain, page, CU_MEM_ADVISE_SET_READ_MOSTLY, device),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(MemoryTest, KnowsItsOwnAddressesOnly) {
     CUdeviceptr memory = 0;
     ASSERT_EQ(cuMemAlloc(&memory, 1000), CUDA_SUCCESS);

@@ -185,4 +185,59 @@ TEST_F(VirtualMemoryTest, SharedMemoryKeepsWhatItHeld) {
     EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
 }
 
+TEST_F(VirtualMemoryTest, PoolsAreShared) {
+    CUmemPoolProps properties{};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    properties.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+    CUmemoryPool pool = nullptr, other = nullptr;
+    ASSERT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+    int file = -1;
+    const auto type = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    ASSERT_EQ(cuMemPoolExportToShareableHandle(&file, pool, type, 0), CUDA_SUCCESS);
+    void *handle = reinterpret_cast<void *>(static_cast<std::intptr_t>(file));
+    ASSERT_EQ(cuMemPoolImportFromShareableHandle(&other, handle, type, 0), CUDA_SUCCESS);
+    ASSERT_EQ(close(file), 0);
+
+    const CUdeviceptr of_no_pool = allocate(4);
+    std::size_t before = 0, after = 0, total = 0;
+    ASSERT_EQ(cuMemGetInfo(&before, &total), CUDA_SUCCESS);
+    // The second piece has the pages of one that was freed, which are zero again.
+    CUdeviceptr first = 0, second = 0;
+    ASSERT_EQ(cuMemAllocFromPoolAsync(&first, 9000, pool, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemsetD8(first, 5, 9000), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemFreeAsync(first, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemAllocFromPoolAsync(&first, 400, pool, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemAllocFromPoolAsync(&second, 400, pool, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(second, 100), std::vector<std::int32_t>(100, 0));
+
+    CUmemPoolPtrExportData data{};
+    ASSERT_EQ(cuMemPoolExportPointer(&data, second), CUDA_SUCCESS);
+    CUdeviceptr mapped = 0;
+    EXPECT_EQ(cuMemPoolImportPointer(&mapped, pool, &data), CUDA_ERROR_INVALID_VALUE)
+        << "not an imported pool";
+    ASSERT_EQ(cuMemPoolImportPointer(&mapped, other, &data), CUDA_SUCCESS);
+    ASSERT_NE(mapped, second);
+    ASSERT_EQ(launch("store", 1, 1, nullptr, mapped, 123), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(second, 1).front(), 123);
+    ASSERT_EQ(cuMemGetInfo(&after, &total), CUDA_SUCCESS);
+    EXPECT_EQ(before - after, 800U) << "what is imported counts for the one who exported it";
+
+    CUdeviceptr none = 0;
+    EXPECT_EQ(cuMemAllocFromPoolAsync(&none, 400, other, nullptr), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemPoolExportPointer(&data, of_no_pool), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuMemPoolImportFromShareableHandle(&other, nullptr, type, 0),
+              CUDA_ERROR_INVALID_VALUE);
+    ASSERT_EQ(cuMemFreeAsync(mapped, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemFreeAsync(second, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemFreeAsync(first, nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemGetInfo(&after, &total), CUDA_SUCCESS);
+    EXPECT_EQ(after, before);
+    EXPECT_EQ(cuMemPoolDestroy(other), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+}
+
 } // namespace

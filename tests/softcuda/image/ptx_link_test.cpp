@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 using softcuda::ptx::link;
 using softcuda::ptx::LinkInput;
 
@@ -16,13 +18,13 @@ struct Linked {
     std::string log;
 };
 
-Linked link_all(const std::vector<std::string> &bodies) {
+Linked link_all(const std::vector<std::string> &bodies, std::uint32_t most_registers = 0) {
     std::vector<LinkInput> inputs;
     for (const std::string &body : bodies)
         inputs.push_back(
             {std::string(1, static_cast<char>('a' + inputs.size())) + ".ptx", kHead + body});
     Linked linked;
-    linked.text = link(inputs, linked.log);
+    linked.text = link(inputs, linked.log, most_registers);
     return linked;
 }
 
@@ -118,6 +120,35 @@ TEST(PtxLinkTest, ClashesAndErrorsNameTheModules) {
     const Linked mixed = link_all({kCallee, ".visible .global .b32 twice;\n"});
     EXPECT_NE(mixed.log.find("a function in one"), std::string::npos) << mixed.log;
     EXPECT_FALSE(link_all({}).text.has_value());
+}
+
+TEST(PtxLink, KernelsGetTheLimitOfRegisters) {
+    const auto module = parse(link_all({".entry a { ret; } .entry b .maxnreg 24 { ret; }",
+                                        ".visible .func f { ret; } .entry c .maxnreg 64 { ret; }"},
+                                       40));
+    ASSERT_TRUE(module.has_value());
+    std::map<std::string, unsigned> limits;
+    for (const softcuda::ptx::Function &function : module->functions)
+        limits[std::string(function.name)] = function.max_registers;
+    EXPECT_EQ(limits.at("a"), 40U);
+    EXPECT_EQ(limits.at("b"), 24U);
+    EXPECT_EQ(limits.at("c"), 40U);
+    EXPECT_EQ(limits.at("f"), 0U);
+}
+
+TEST(PtxLink, ResultsThatAFunctionDoesNotHaveAreDropped) {
+    const Linked linked = link_all({R"(
+.extern .func (.param .b32 r) quiet (.param .b64 x);
+.visible .entry k(.param .u64 p) {
+    .reg .b64 %d<2>;
+    ld.param.u64 %d1, [p];
+    { .param .b64 a; .param .b32 b; st.param.b64 [a], %d1; call.uni (b), quiet, (a); }
+    ret;
+})",
+                                    R"(
+.visible .func quiet (.param .b64 x) { ret; })"});
+    ASSERT_TRUE(parse(linked).has_value());
+    EXPECT_NE(linked.text->find("call.uni quiet, (a)"), std::string::npos) << *linked.text;
 }
 
 } // namespace

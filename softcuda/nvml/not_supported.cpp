@@ -1,0 +1,16 @@
+// not_supported.cpp -- the functions of nvml.def that are not supported. A handle that is no
+// device's, or a library that is not initialised, is an error before that.
+#include "call.h"
+
+using namespace softnvml;
+
+#define NVML_OF_DEVICE(name)                                                                       \
+    NVML_EXPORT name(nvmlDevice_t device) {                                                        \
+        return with_device(device,                                                                 \
+                           [](const ScuDevice &) { throw Failure(NVML_ERROR_NOT_SUPPORTED); });    \
+    }
+#define NVML_REFUSED(name)                                                                         \
+    NVML_EXPORT name() {                                                                           \
+        return initialized([] { throw Failure(NVML_ERROR_NOT_SUPPORTED); });                       \
+    }
+#include "nvml.def"

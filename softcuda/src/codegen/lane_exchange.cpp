@@ -1,92 +1,13 @@
 // lane_exchange.cpp -- what lanes leave for an exchange, and what they find when they have met.
-#include "codegen/lane_exchange.h"
-
-#include "codegen/supported.h"
 #include "codegen/warp_emitter.h"
-#include "ir/exchange.h"
+#include "rt/kernel_abi.h"
 
 #include <cstddef>
 
 namespace softcuda::codegen {
 
 using ir::Opcode;
-using rt::Exchange;
 using rt::LaneState;
-
-namespace {
-
-Exchange shuffle_of(ir::ShuffleMode mode) {
-    switch (mode) {
-    case ir::ShuffleMode::Up:
-        return Exchange::ShuffleUp;
-    case ir::ShuffleMode::Down:
-        return Exchange::ShuffleDown;
-    case ir::ShuffleMode::Butterfly:
-        return Exchange::ShuffleButterfly;
-    case ir::ShuffleMode::Index:
-        break;
-    }
-    return Exchange::ShuffleIndex;
-}
-
-Exchange vote_of(ir::VoteMode mode) {
-    switch (mode) {
-    case ir::VoteMode::All:
-        return Exchange::VoteAll;
-    case ir::VoteMode::Any:
-        return Exchange::VoteAny;
-    case ir::VoteMode::Uniform:
-        return Exchange::VoteUniform;
-    case ir::VoteMode::Ballot:
-        break;
-    }
-    return Exchange::Ballot;
-}
-
-Exchange reduction_of(const ir::Instruction &i) {
-    const bool with_sign = ir::is_signed(i.attributes.type);
-    if (!ir::is_floating(i.attributes.type))
-        switch (i.attributes.atomic) {
-        case ir::AtomicOp::Add:
-            return Exchange::ReduceAdd;
-        case ir::AtomicOp::And:
-            return Exchange::ReduceAnd;
-        case ir::AtomicOp::Or:
-            return Exchange::ReduceOr;
-        case ir::AtomicOp::Xor:
-            return Exchange::ReduceXor;
-        case ir::AtomicOp::Min:
-            return with_sign ? Exchange::ReduceMinSigned : Exchange::ReduceMinUnsigned;
-        case ir::AtomicOp::Max:
-            return with_sign ? Exchange::ReduceMaxSigned : Exchange::ReduceMaxUnsigned;
-        default:
-            break;
-        }
-    throw Unsupported("this redux operation is not supported", i);
-}
-
-} // namespace
-
-Exchange exchange_of(const ir::Instruction &i) {
-    switch (i.opcode) {
-    case Opcode::Shuffle:
-        return shuffle_of(i.attributes.shuffle);
-    case Opcode::Vote:
-        return vote_of(i.attributes.vote);
-    case Opcode::Match:
-        return i.attributes.match == ir::MatchMode::Any ? Exchange::MatchAny : Exchange::MatchAll;
-    case Opcode::WarpReduce:
-        return reduction_of(i);
-    case Opcode::ElectOne:
-        return Exchange::Elect;
-    case Opcode::Mma:
-        return Exchange::Matrix;
-    default:
-        return Exchange::Meet;
-    }
-}
-
-bool receives_result(const ir::Instruction &i) { return ir::is_exchange(i) && !i.is(Opcode::Mma); }
 
 // Lanes that stand elsewhere have left theirs already.
 void WarpEmitter::send_exchange(const ir::Instruction &i) {

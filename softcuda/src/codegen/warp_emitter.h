@@ -100,16 +100,14 @@ class WarpEmitter {
 
     // lane_flow.cpp
     void emit_lanes();
-    void number_places(const std::vector<ir::Block *> &order);
-    void add_place(rt::PlaceKind kind, rt::Exchange exchange, const llvm::Twine &name);
     void make_lane_state(std::uint32_t entry_place);
     void begin_place(std::uint32_t place);
     void go_to_place(std::uint32_t place, llvm::Value *lanes);
-    void emit_lane_block(const ir::Block *block);
+    void emit_place(std::uint32_t number);
     void send_exchange(const ir::Instruction &exchange); // lane_exchange.cpp
     void receive_exchange(const ir::Instruction &exchange);
-    void wait_for_members(const ir::Instruction &exchange, std::uint32_t place);
-    void leave_lanes(const ir::Block *block);
+    void wait_at(std::uint32_t place);
+    void leave_place(const warp::Place &place);
     [[nodiscard]] llvm::Value *lane_member(std::size_t offset);
 
     llvm::BasicBlock *block_for(const ir::Block *block);
@@ -148,9 +146,6 @@ class WarpEmitter {
     std::vector<const ir::Block *> work_;
     // In the lane tier, by place:
     std::vector<llvm::BasicBlock *> places_;
-    std::vector<std::uint8_t> kinds_, exchanges_;
-    std::map<const ir::Block *, std::uint32_t> place_of_block_;
-    std::map<const ir::Instruction *, std::uint32_t> place_of_exchange_;
     llvm::Value *lane_state_ = nullptr, *waiting_ = nullptr;
     llvm::BasicBlock *dispatch_ = nullptr;
     llvm::Instruction *lane_prologue_ = nullptr; ///< where slots are initialised, in the lane tier

@@ -234,6 +234,26 @@ def test_instructions_by_class(memory):
 
 
 @needs_softcuda
+def test_exchanges_of_lanes_that_are_apart(memory):
+    source = """
+    __global__ void apart(int *out, int n) {
+        int t = threadIdx.x, x;
+        if (t < n) {
+            out[t + 64] = t;
+            x = __shfl_xor_sync(~0u, t, 1);
+        } else {
+            out[t + 128] = 2 * t;
+            x = __shfl_xor_sync(~0u, 3 * t, 1);
+        }
+        out[t] = x;
+    }"""
+    kernel = profile_of(source, "apart", memory, np.int32(7))
+    assert kernel.classes["exchange"] == 2
+    assert line_with(kernel, "__shfl_xor_sync(~0u, t").lanes == 7
+    assert line_with(kernel, "__shfl_xor_sync(~0u, 3 * t").lanes == 25
+
+
+@needs_softcuda
 def test_resources_and_occupancy(memory):
     source = """
     __global__ void share(float *out) {

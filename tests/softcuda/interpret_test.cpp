@@ -103,8 +103,9 @@ int main() {
     CHECK(finds("by its shape: uniform", [](KernelPlan &plan) {
         plan.divergence.shapes[id(plan, Opcode::Load)] = kUniform;
     }));
-    CHECK(finds("outside of its range 0 .. 30",
-                [](KernelPlan &plan) { plan.ranges[id(plan, Opcode::Mul)] = {0, 30}; }));
+    CHECK(finds("outside of its range 0 .. 30", [](KernelPlan &plan) {
+        plan.ranges[id(plan, Opcode::Mul)] = {0, 30};
+    }));
     CHECK(finds("is not what is known of lane 20", [](KernelPlan &plan) {
         plan.masks.known[the(plan, Opcode::Compare).result()] = {0x1fffff, 0};
     }));
@@ -113,8 +114,7 @@ int main() {
     CHECK(finds("thread 20 leaves another number", [](KernelPlan &plan) {
         flow(plan, "few").edges[0].joins[0].how = warp::Join::How::Set;
     }));
-    CHECK(finds("which the region does not fetch",
-                [](KernelPlan &plan) { plan.regions[1].fetches.clear(); }));
+    CHECK(finds("which was not kept", [](KernelPlan &plan) { plan.regions[1].fetches.clear(); }));
     CHECK(finds("differs between its warps", [](KernelPlan &plan) {
         for (warp::Fetch &fetch : plan.regions[1].fetches)
             fetch.from = warp::Fetch::From::Block;

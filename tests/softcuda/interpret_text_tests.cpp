@@ -4,7 +4,7 @@
 //
 // What a kernel leaves in its buffers has to be equal: as compiled code in the tier that softcuda
 // chooses, by the interpreter of the IR, which runs each thread by itself, and by that of the warp
-// program, with the plans for each of the tiers regions and fibers. A claim of a plan that does not
+// program, with the plans for each of the tiers that can run it. A claim of a plan that does not
 // hold for the values of the lanes fails, too. --why says of each file what an interpreter lacks.
 // launch_file.h says what a file looks like; those of failing launches are left out.
 #include "launch_driver.h"
@@ -177,7 +177,7 @@ class Comparison {
         std::string why;
         for (const std::optional<rt::Tier> tier :
              {std::optional<rt::Tier>{}, std::optional(rt::Tier::Regions),
-              std::optional(rt::Tier::Fibers)}) {
+              std::optional(rt::Tier::Fibers), std::optional(rt::Tier::Lanes)}) {
             const compiler::PlannedKernel planned = compiler::plan_kernel(
                 module, kernel, shape, {.cooperative = file_.launch.cooperative, .wanted = tier},
                 jit::Target::from_environment());

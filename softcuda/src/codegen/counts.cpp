@@ -117,10 +117,10 @@ void Counts::begin() {
     // Has its value in finish(), when all lines are known.
     llvm::Type *word = b.getInt32Ty(), *pointer = b.getPtrTy();
     llvm::StructType *type = llvm::StructType::get(pointer, pointer, word, word);
-    table_ = kernel_.own_constant(llvm::Constant::getNullValue(type), "counts");
+    table_ = kernel_.code.own_constant(llvm::Constant::getNullValue(type), "counts");
     const llvm::FunctionCallee find =
-        kernel_.runtime_function("scu_count_begin", pointer, {pointer, pointer});
-    lines_here_ = b.CreateCall(find, {kernel_.invariants.worker, table_}, "counts");
+        kernel_.code.runtime_function("scu_count_begin", pointer, {pointer, pointer});
+    lines_here_ = b.CreateCall(find, {kernel_.frame.invariants.worker, table_}, "counts");
 }
 
 void Counts::enter(const ir::Block *block) {
@@ -178,13 +178,13 @@ void Counts::add_access(WarpEmitter &w, const ir::Instruction &i, const Address 
             {file(i.location.file), w.i32(i.location.line), w.i32(static_cast<std::uint32_t>(kind)),
              w.i32(static_cast<std::uint32_t>(space_of(i.attributes.space))),
              w.i32(address.bytes)}));
-    llvm::Value *all = all_addresses(w, address), *places = kernel_.call_slot(all->getType());
+    llvm::Value *all = all_addresses(w, address), *places = kernel_.frame.call_slot(all->getType());
     w.b.CreateStore(all, places);
-    llvm::Value *arguments[] = {kernel_.invariants.worker, table_, w.i32(found->second),
+    llvm::Value *arguments[] = {kernel_.frame.invariants.worker, table_, w.i32(found->second),
                                 w.mask_bits(), places};
     llvm::Type *pointer = w.b.getPtrTy(), *word = w.b.getInt32Ty();
-    w.b.CreateCall(kernel_.runtime_function("scu_count_access", w.b.getVoidTy(),
-                                            {pointer, pointer, word, word, pointer}),
+    w.b.CreateCall(kernel_.code.runtime_function("scu_count_access", w.b.getVoidTy(),
+                                                 {pointer, pointer, word, word, pointer}),
                    arguments);
 }
 
@@ -198,7 +198,7 @@ void Counts::finish() {
             line.place.first = known->place.first;
         lines.push_back(
             structure({file(line.place.first), b.getInt32(line.place.second),
-                       llvm::ConstantDataArray::get(kernel_.context, line.instructions)}));
+                       llvm::ConstantDataArray::get(kernel_.code.context, line.instructions)}));
     }
     llvm::Constant *none = llvm::ConstantPointerNull::get(b.getPtrTy());
     table_->setInitializer(
@@ -210,12 +210,12 @@ void Counts::finish() {
 llvm::Constant *Counts::file(std::uint32_t number) {
     const auto &files = kernel_.plan.files;
     return llvm::cast<llvm::Constant>(
-        kernel_.text(number < files.size() ? files[number] : "kernel.ptx"));
+        kernel_.code.text(number < files.size() ? files[number] : "kernel.ptx"));
 }
 
 llvm::Constant *Counts::array(const std::vector<llvm::Constant *> &elements) {
     auto *type = llvm::ArrayType::get(elements.front()->getType(), elements.size());
-    return kernel_.own_constant(llvm::ConstantArray::get(type, elements), "counted");
+    return kernel_.code.own_constant(llvm::ConstantArray::get(type, elements), "counted");
 }
 
 void count_access(WarpEmitter &w, const ir::Instruction &i, const Address &address) {

@@ -27,7 +27,7 @@ bool fits_register(std::uint64_t bytes) {
 } // namespace
 
 DebugFrame::DebugFrame(KernelEmitter &kernel, llvm::Value *warp)
-    : kernel_(kernel), lines_(kernel.lines), source_(*kernel.plan.function.debug) {
+    : kernel_(kernel), lines_(kernel.code.lines), source_(*kernel.plan.function.debug) {
     std::uint64_t size = kHomes;
     for (const ir::DebugVariable &variable : source_.variables) {
         const std::uint64_t bytes = source_.bytes_of(variable.type);
@@ -35,7 +35,8 @@ DebugFrame::DebugFrame(KernelEmitter &kernel, llvm::Value *warp)
         homes_.emplace_back(size, has_home ? bytes : 0);
         size += has_home ? (bytes * kLanes + 63) / 64 * 64 : 0;
     }
-    frame_ = kernel.stack_slot(llvm::ArrayType::get(kernel.builder.getInt8Ty(), size), "__warp");
+    frame_ =
+        kernel.frame.stack_slot(llvm::ArrayType::get(kernel.builder.getInt8Ty(), size), "__warp");
     frame_->setAlignment(llvm::Align(64));
     kernel.builder.CreateMemSet(frame_, kernel.builder.getInt8(0), size, llvm::Align(64));
     fill(warp);
@@ -52,7 +53,7 @@ void DebugFrame::store(llvm::Value *value, std::uint64_t offset) {
 
 void DebugFrame::fill(llvm::Value *warp) {
     llvm::IRBuilder<> &b = kernel_.builder;
-    const Invariants &known = kernel_.invariants;
+    const Invariants &known = kernel_.frame.invariants;
     llvm::Value *local = b.CreateMul(b.CreateZExt(warp, b.getInt64Ty()),
                                      b.getInt64(kernel_.plan.local_stride * kLanes));
     if (known.depth)
@@ -79,7 +80,8 @@ llvm::Constant *DebugFrame::thread_table() {
                 words.insert(words.end(), {x, y, z});
     // Lanes without a thread read on.
     words.resize(words.size() + std::size_t{3} * kLanes);
-    return kernel_.constant(llvm::ConstantDataArray::get(kernel_.context, words), "threads");
+    return kernel_.code.constant(llvm::ConstantDataArray::get(kernel_.code.context, words),
+                                 "threads");
 }
 
 // A lane that does not take part is no good choice.

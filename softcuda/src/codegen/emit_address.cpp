@@ -34,7 +34,7 @@ Lanes add_thread_frames(WarpEmitter &w, const Lanes &offset) {
     std::uint64_t stride = w.kernel.plan.local_stride;
     llvm::Value *first =
         w.b.CreateMul(w.b.CreateZExt(w.warp, w.b.getInt64Ty()), w.i64(stride * kLanes));
-    llvm::Value *window = w.b.CreateAdd(integer_of(w, w.kernel.invariants.local), first);
+    llvm::Value *window = w.b.CreateAdd(integer_of(w, w.kernel.frame.invariants.local), first);
     unsigned groups = offset.shape.groups;
     analysis::LanePattern pattern;
     llvm::SmallVector<llvm::Constant *, kLanes> first_frames;
@@ -47,7 +47,7 @@ Lanes add_thread_frames(WarpEmitter &w, const Lanes &offset) {
     }
     Lanes result{.shape = offset.shape};
     result.shape.align = 0;
-    result.shape.offsets = w.kernel.pattern(pattern);
+    result.shape.offsets = w.kernel.patterns.intern(pattern);
     llvm::Value *frames = groups == 1 ? first_frames[0] : llvm::ConstantVector::get(first_frames);
     result.base = w.b.CreateAdd(w.b.CreateAdd(offset.base, repeat(w.b, window, 1, groups)), frames);
     return result;
@@ -77,7 +77,7 @@ Lanes narrow_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
 // is a multiple of 2^32. They are signed here, which is what hardware gathers want: memory is
 // reserved on both sides of a window (seat.h).
 Lanes window_offset(WarpEmitter &w, const Lanes &value, std::int64_t extra) {
-    if (w.kernel.target.has_narrow_windows())
+    if (w.kernel.code.target.has_narrow_windows())
         return narrow_offset(w, value, extra);
     unsigned groups = value.shape.groups;
     Lanes result{.base = w.b.CreateTrunc(value.base, with_lanes(w.b.getInt32Ty(), groups)),
@@ -120,8 +120,9 @@ llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
     unsigned lanes =
         type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
     auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, lanes); };
-    llvm::Value *distance = w.b.CreateSub(addresses, everywhere(w.kernel.invariants.global_base));
-    llvm::Value *limit = w.kernel.invariants.global_size;
+    llvm::Value *distance =
+        w.b.CreateSub(addresses, everywhere(w.kernel.frame.invariants.global_base));
+    llvm::Value *limit = w.kernel.frame.invariants.global_size;
     unsigned shift =
         std::has_single_bit(bytes) ? static_cast<unsigned>(std::countr_zero(bytes)) : 0;
     if (shift > 0) {
@@ -136,7 +137,7 @@ llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
 // arena, or the pointer is misaligned. Borders are drawn an element too narrow rather than too
 // wide.
 llvm::Value *suspect_indices(WarpEmitter &w, const Address &address) {
-    const Invariants &known = w.kernel.invariants;
+    const Invariants &known = w.kernel.frame.invariants;
     llvm::Value *pointer = integer_of(w, address.window);
     const unsigned shift = static_cast<unsigned>(std::countr_zero(address.scale));
     auto border = [&](llvm::Value *end) {
@@ -165,11 +166,12 @@ void touches_nothing(llvm::CallInst *check) {
 
 // Each lane's address by itself.
 void check_all(WarpEmitter &w, const Address &address, unsigned access) {
-    llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
+    llvm::Value *all = all_addresses(w, address),
+                *places = w.kernel.frame.call_slot(all->getType());
     w.b.CreateStore(all, places);
     touches_nothing(call_rarely(w, "scu_check_addresses",
-                                {w.kernel.invariants.worker, w.kernel.invariants.frame, places,
-                                 w.mask_bits(), w.i32(address.bytes), w.i32(access)}));
+                                {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame,
+                                 places, w.mask_bits(), w.i32(address.bytes), w.i32(access)}));
 }
 
 // An rt::LanePlaces.
@@ -179,15 +181,15 @@ llvm::Value *lane_places(WarpEmitter &w, const Address &address, unsigned access
         offsets.push_back(static_cast<std::uint64_t>(address.lanes.shape.offset(lane)));
     llvm::Constant *places = llvm::ConstantStruct::getAnon(
         {llvm::ConstantDataArray::get(w.context, offsets), w.i32(address.bytes), w.i32(access)});
-    return w.kernel.constant(places, "places");
+    return w.kernel.code.constant(places, "places");
 }
 
 // A base and offsets known now: nothing but the base has to be computed.
 void check_places(WarpEmitter &w, const Address &address, unsigned access) {
     touches_nothing(
         call_rarely(w, "scu_check_places",
-                    {w.kernel.invariants.worker, w.kernel.invariants.frame, address.lanes.base,
-                     lane_places(w, address, access), w.mask_bits()}));
+                    {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame,
+                     address.lanes.base, lane_places(w, address, access), w.mask_bits()}));
 }
 
 /// i1: some lane that matters is not at a multiple of the access's size.
@@ -233,7 +235,7 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, const warp::Acces
                     .alignment = plan.alignment};
     assert(address.lanes.shape.groups == plan.shape.groups && "planned for another shape");
     if (space == Space::Shared)
-        address.window = w.kernel.invariants.shared;
+        address.window = w.kernel.frame.invariants.shared;
     if (plan.line)
         address.lanes.base = place_on(w, *plan.line);
     if (plan.indexed.pointer)
@@ -304,8 +306,8 @@ llvm::CallInst *call_rarely(WarpEmitter &w, const std::string &function,
     llvm::SmallVector<llvm::Type *, 6> types;
     for (llvm::Value *argument : arguments)
         types.push_back(argument->getType());
-    if (!w.kernel.target.is_x86_64())
-        return w.b.CreateCall(w.kernel.runtime_function(function, w.b.getVoidTy(), types),
+    if (!w.kernel.code.target.is_x86_64())
+        return w.b.CreateCall(w.kernel.code.runtime_function(function, w.b.getVoidTy(), types),
                               arguments);
     static constexpr const char *kRegisters[] = {"{rdi},", "{rsi},", "{rdx},",
                                                  "{rcx},", "{r8},",  "{r9},"};
@@ -358,14 +360,14 @@ void emit_to_generic(WarpEmitter &w, const ir::Instruction &i) {
         return;
     }
     if (space == Space::Shared && address.base->getType()->getScalarType()->isIntegerTy(64)) {
-        address = add_uniform(w, address, integer_of(w, w.kernel.invariants.shared));
+        address = add_uniform(w, address, integer_of(w, w.kernel.frame.invariants.shared));
         address.shape = w.shape(result);
         w.define(result, address);
         return;
     }
     Lanes host = host_address(w, i.operand(0), space, 0);
     if (space == Space::Shared)
-        host = add_uniform(w, host, integer_of(w, w.kernel.invariants.shared));
+        host = add_uniform(w, host, integer_of(w, w.kernel.frame.invariants.shared));
     unsigned groups = w.shape(result).groups;
     w.define(result, groups == kLanes ? all_lanes(w.b, host) : first_lanes(w.b, host, groups));
 }
@@ -382,7 +384,8 @@ void emit_from_generic(WarpEmitter &w, const ir::Instruction &i) {
             w.define_full(result, w.b.CreateTrunc(offset, w.type(result->type, kLanes)));
             return;
         }
-        address = add_uniform(w, address, w.b.CreateNeg(integer_of(w, w.kernel.invariants.shared)));
+        address =
+            add_uniform(w, address, w.b.CreateNeg(integer_of(w, w.kernel.frame.invariants.shared)));
     }
     unsigned groups = w.shape(result).groups;
     if (result->type != ir::Type::I64) {
@@ -402,8 +405,8 @@ void emit_is_space(WarpEmitter &w, const ir::Instruction &i) {
             w.b.CreateSub(address, repeat(w.b, integer_of(w, start), 1, groups));
         return w.b.CreateICmpULT(distance, llvm::ConstantInt::get(address->getType(), bytes));
     };
-    const Invariants &known = w.kernel.invariants;
-    const bool narrow = w.kernel.target.has_narrow_windows();
+    const Invariants &known = w.kernel.frame.invariants;
+    const bool narrow = w.kernel.code.target.has_narrow_windows();
     const std::uint64_t shared = narrow ? rt::kNarrowWindow : kWideWindow;
     const std::uint64_t local = narrow ? rt::kNarrowLocal : kWideWindow;
     switch (i.attributes.space) {

@@ -96,9 +96,9 @@ llvm::Value *flushes(WarpEmitter &w, const ir::Instruction &i, llvm::Value *at) 
     if (i.attributes.type != ir::Scalar::F32 || i.attributes.space != ir::Space::Generic)
         return w.b.getFalse();
     llvm::Type *wide = w.b.getInt64Ty();
-    llvm::Value *distance = w.b.CreateSub(w.b.CreatePtrToInt(at, wide),
-                                          w.b.CreatePtrToInt(w.kernel.invariants.shared, wide));
-    const bool narrow = w.kernel.target.has_narrow_windows();
+    llvm::Value *distance = w.b.CreateSub(
+        w.b.CreatePtrToInt(at, wide), w.b.CreatePtrToInt(w.kernel.frame.invariants.shared, wide));
+    const bool narrow = w.kernel.code.target.has_narrow_windows();
     return w.b.CreateICmpUGE(distance, w.i64(narrow ? rt::kNarrowWindow : std::uint64_t{1} << 32));
 }
 

@@ -1,9 +1,10 @@
 // emit_barrier.cpp -- what a warp leaves at a barrier, and what it finds behind it.
 //
-// In the region tier waiting itself is the end of a region (kernel_emitter.cpp). A reducing barrier
+// In the tier regions waiting itself is the end of a region (region_loops.cpp). A reducing barrier
 // adds each warp's part to the worker's accumulators; when all warps have arrived the block loop
 // turns them into results. In the others a call waits and brings the sum.
 
+#include "codegen/lane_flow.h"
 #include "codegen/warp_families.h"
 #include "codegen/watch.h"
 #include "rt/kernel_abi.h"
@@ -15,7 +16,7 @@ namespace softcuda::codegen {
 namespace {
 
 llvm::Value *member(WarpEmitter &w, std::size_t offset) {
-    return w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), w.kernel.invariants.worker, offset);
+    return w.kernel.frame.worker_member(offset);
 }
 
 llvm::Value *reduce_warp(WarpEmitter &w, const ir::Instruction &i) {
@@ -39,10 +40,6 @@ llvm::Value *as_result(WarpEmitter &w, const ir::Instruction &i, llvm::Value *to
     return w.b.CreateZExtOrTrunc(truth, w.type(i.result()->type));
 }
 
-} // namespace
-
-namespace {
-
 rt::BarrierPart part_of(const ir::Instruction &i) {
     if (!i.is(ir::Opcode::BarrierReduce))
         return rt::BarrierPart::Nothing;
@@ -56,48 +53,52 @@ rt::BarrierPart part_of(const ir::Instruction &i) {
     }
 }
 
-// A fiber waits by a call. The barrier's number and count are those of the warp's first lane; in
-// the lane tier, the runtime adds up the votes of all lanes of the warp.
-void emit_fiber_barrier(WarpEmitter &w, const ir::Instruction &i) {
-    const bool lanes = w.kernel.has_lanes();
-    const bool arrives = i.is(ir::Opcode::BarrierArrive), reduces = i.is(ir::Opcode::BarrierReduce);
+/// Emits the call by which a fiber waits. `first`: the arguments before the barrier's number and
+/// count, which are those of the warp's first lane; `part`: what the warp brings.
+void emit_wait(WarpEmitter &w, const ir::Instruction &i, std::string name,
+               llvm::ArrayRef<llvm::Value *> first, llvm::function_ref<llvm::Value *()> part) {
     const ir::Value *count = ir::barrier_threads(i);
-    llvm::SmallVector<llvm::Value *, 6> arguments{w.kernel.invariants.worker};
-    if (lanes)
-        arguments.push_back(w.lane_state());
+    const bool arrives = i.is(ir::Opcode::BarrierArrive);
+    llvm::SmallVector<llvm::Value *, 6> arguments(first.begin(), first.end());
     arguments.push_back(w.of_first_active(ir::barrier_number(i)));
     arguments.push_back(count ? w.of_first_active(count) : w.i32(0));
-    if (!arrives && lanes)
-        arguments.push_back(w.i32(static_cast<std::uint32_t>(part_of(i))));
-    else if (!arrives)
-        arguments.push_back(reduces ? reduce_warp(w, i) : w.i32(0));
-    arguments.push_back(w.kernel.text(w.kernel.plan.place(i)));
+    if (!arrives)
+        arguments.push_back(part());
+    arguments.push_back(w.kernel.code.text(w.kernel.plan.place(i)));
     llvm::SmallVector<llvm::Type *, 6> types;
     for (llvm::Value *argument : arguments)
         types.push_back(argument->getType());
-    std::string name = lanes ? "scu_lane_barrier" : "scu_barrier";
-    llvm::Type *result = w.b.getInt32Ty();
-    if (arrives) {
+    llvm::Type *result = arrives ? w.b.getVoidTy() : w.b.getInt32Ty();
+    if (arrives)
         name += "_arrive";
-        result = w.b.getVoidTy();
-    }
-    llvm::Value *total = w.b.CreateCall(w.kernel.runtime_function(name, result, types), arguments);
-    if (reduces)
+    llvm::Value *total =
+        w.b.CreateCall(w.kernel.code.runtime_function(name, result, types), arguments);
+    if (i.is(ir::Opcode::BarrierReduce))
         w.define(i.result(), as_result(w, i, total));
 }
 
 } // namespace
 
-void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i) {
-    watch_barrier(w, i);
-    if (w.kernel.has_fibers())
-        return emit_fiber_barrier(w, i);
-    if (!w.kernel.has_regions()) // all that come are here, and the warp goes on at once
-        w.kernel.watch_pass(/*all=*/true);
+void emit_fiber_barrier(WarpEmitter &w, const ir::Instruction &i) {
+    emit_wait(w, i, "scu_barrier", {w.kernel.frame.invariants.worker},
+              [&] { return i.is(ir::Opcode::BarrierReduce) ? reduce_warp(w, i) : w.i32(0); });
+}
+
+// The runtime adds up the votes of all lanes of the warp, wherever they are.
+void emit_lane_barrier(WarpEmitter &w, const ir::Instruction &i) {
+    emit_wait(w, i, "scu_lane_barrier", {w.kernel.frame.invariants.worker, w.lane_flow->state()},
+              [&] { return w.i32(static_cast<std::uint32_t>(part_of(i))); });
+}
+
+// Where the block is one warp, all that come are here, and it goes on at once.
+void emit_region_barrier(WarpEmitter &w, const ir::Instruction &i) {
+    const bool waits = w.kernel.plan.has_regions();
+    if (!waits)
+        watch_pass(w.kernel, /*all=*/true);
     if (!i.is(ir::Opcode::BarrierReduce))
         return;
     llvm::Value *part = reduce_warp(w, i);
-    if (!w.kernel.has_regions()) { // the block is one warp
+    if (!waits) {
         w.define(i.result(), as_result(w, i, part));
         return;
     }
@@ -107,18 +108,18 @@ void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i) {
 
 void emit_yield(WarpEmitter &w) {
     llvm::FunctionCallee yield =
-        w.kernel.runtime_function("scu_yield", w.b.getVoidTy(), {w.b.getPtrTy()});
-    w.b.CreateCall(yield, {w.kernel.invariants.worker});
+        w.kernel.code.runtime_function("scu_yield", w.b.getVoidTy(), {w.b.getPtrTy()});
+    w.b.CreateCall(yield, {w.kernel.frame.invariants.worker});
 }
 
 void emit_preemption_point(WarpEmitter &w, const ir::Instruction &i) {
     const auto &points = w.kernel.plan.waits.preemption_points;
     const auto point = points.find(&i);
-    if (point == points.end() || !w.kernel.has_fibers())
+    if (point == points.end())
         return;
-    llvm::FunctionCallee preempt = w.kernel.runtime_function("scu_preempt", w.b.getVoidTy(),
-                                                             {w.b.getPtrTy(), w.b.getInt32Ty()});
-    w.b.CreateCall(preempt, {w.kernel.invariants.worker, w.i32(point->second)});
+    llvm::FunctionCallee preempt = w.kernel.code.runtime_function(
+        "scu_preempt", w.b.getVoidTy(), {w.b.getPtrTy(), w.b.getInt32Ty()});
+    w.b.CreateCall(preempt, {w.kernel.frame.invariants.worker, w.i32(point->second)});
 }
 
 llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i) {

@@ -11,11 +11,12 @@ namespace {
 
 // Calls a runtime function that takes (worker, frame, arguments...), arrays of 32 for each operand.
 void call(WarpEmitter &w, llvm::StringRef name, std::vector<llvm::Value *> arguments) {
-    arguments.insert(arguments.begin(), {w.kernel.invariants.worker, w.kernel.invariants.frame});
+    arguments.insert(arguments.begin(),
+                     {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame});
     std::vector<llvm::Type *> types;
     for (llvm::Value *argument : arguments)
         types.push_back(argument->getType());
-    w.b.CreateCall(w.kernel.runtime_function(name, w.b.getVoidTy(), types), arguments);
+    w.b.CreateCall(w.kernel.code.runtime_function(name, w.b.getVoidTy(), types), arguments);
 }
 
 llvm::Value *array_of(WarpEmitter &w, const ir::Value *value) { return w.spill(w.full(value)); }
@@ -62,11 +63,11 @@ void emit_free(WarpEmitter &w, const ir::Instruction &i) {
 void emit_fault(WarpEmitter &w, rt::Fault kind) {
     llvm::Value *lane =
         w.b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, w.mask_bits(), w.b.getTrue());
-    llvm::FunctionCallee fault = w.kernel.runtime_function(
+    llvm::FunctionCallee fault = w.kernel.code.runtime_function(
         "scu_fault", w.b.getVoidTy(),
         {w.b.getPtrTy(), w.b.getInt32Ty(), w.b.getInt64Ty(), w.b.getInt32Ty()});
-    w.b.CreateCall(fault, {w.kernel.invariants.worker, w.i32(static_cast<std::uint32_t>(kind)),
-                           w.i64(0), lane});
+    w.b.CreateCall(fault, {w.kernel.frame.invariants.worker,
+                           w.i32(static_cast<std::uint32_t>(kind)), w.i64(0), lane});
 }
 
 void emit_trap(WarpEmitter &w, const ir::Instruction &i) {
@@ -75,11 +76,11 @@ void emit_trap(WarpEmitter &w, const ir::Instruction &i) {
 }
 
 // CUDA promises no shortest time; a fiber's best use of it is to let others run.
-void emit_nanosleep(WarpEmitter &w, const ir::Instruction &i) {
-    if (w.kernel.has_fibers())
-        return emit_yield(w);
+void emit_fiber_sleep(WarpEmitter &w, const ir::Instruction &) { emit_yield(w); }
+
+void emit_worker_sleep(WarpEmitter &w, const ir::Instruction &i) {
     llvm::FunctionCallee sleep =
-        w.kernel.runtime_function("scu_nanosleep", w.b.getVoidTy(), {w.b.getInt32Ty()});
+        w.kernel.code.runtime_function("scu_nanosleep", w.b.getVoidTy(), {w.b.getInt32Ty()});
     // The warp sleeps as long as the lane that wants to sleep longest.
     llvm::Value *all = w.full(i.operand(0));
     all = w.b.CreateSelect(w.mask(), all, llvm::Constant::getNullValue(all->getType()));

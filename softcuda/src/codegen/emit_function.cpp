@@ -9,6 +9,7 @@
 // those of the callers: `depth` is where they begin, and each function checks that there is room.
 // It is the same for all lanes: behind what the one took that took most by alloca.
 
+#include "codegen/lane_flow.h"
 #include "codegen/warp_families.h"
 #include "rt/kernel_abi.h"
 
@@ -30,9 +31,9 @@ llvm::Value *ended_in(WarpEmitter &w, llvm::Value *area, const ir::Function &fun
 
 llvm::Value *callee_depth(WarpEmitter &w) {
     llvm::Value *depth = w.i64(w.kernel.plan.frame_bytes);
-    if (w.kernel.invariants.depth)
-        depth = w.b.CreateAdd(depth, w.kernel.invariants.depth);
-    llvm::AllocaInst *mark = w.kernel.stack_mark();
+    if (w.kernel.frame.invariants.depth)
+        depth = w.b.CreateAdd(depth, w.kernel.frame.invariants.depth);
+    llvm::AllocaInst *mark = w.kernel.frame.stack_mark();
     if (!mark)
         return depth;
     llvm::Value *taken = w.b.CreateAdd(w.b.CreateLoad(w.b.getInt64Ty(), mark), w.i64(15));
@@ -40,11 +41,39 @@ llvm::Value *callee_depth(WarpEmitter &w) {
                                      w.b.CreateAnd(taken, ~std::uint64_t{15}));
 }
 
+Lanes take_argument(WarpEmitter &w, std::size_t number) {
+    const ir::Value *argument = w.kernel.plan.function.arguments[number];
+    llvm::Value *all =
+        w.b.CreateAlignedLoad(w.type(argument->type, kLanes),
+                              in_area(w, w.kernel.frame.invariants.call_area, number), kAreaAlign);
+    return {.base = all, .shape = w.shape(argument)};
+}
+
+void emit_depth_check(WarpEmitter &w) {
+    const KernelPlan &plan = w.kernel.plan;
+    if (plan.function.local_bytes == 0)
+        return;
+    llvm::BasicBlock *full = w.new_block("overflow"), *fine = w.new_block("room");
+    llvm::Value *most = w.i64(plan.local_stride - plan.frame_bytes);
+    w.branch_rarely(w.b.CreateICmpUGT(w.kernel.frame.invariants.depth, most), full, fine);
+    w.b.SetInsertPoint(full);
+    emit_fault(w, rt::Fault::StackOverflow);
+    w.b.CreateUnreachable();
+    w.b.SetInsertPoint(fine);
+}
+
 } // namespace
 
+void enter_function(WarpEmitter &w) {
+    w.set_mask(w.active);
+    emit_depth_check(w);
+    for (std::size_t i = 0; i < w.kernel.plan.function.arguments.size(); ++i)
+        w.store(w.kernel.plan.function.arguments[i], take_argument(w, i));
+}
+
 void emit_call(WarpEmitter &w, const ir::Instruction &i) {
-    const Invariants &known = w.kernel.invariants;
-    llvm::AllocaInst *area = w.kernel.stack_slot(
+    const Invariants &known = w.kernel.frame.invariants;
+    llvm::AllocaInst *area = w.kernel.frame.stack_slot(
         llvm::ArrayType::get(w.b.getInt8Ty(),
                              kAreaBytes * (i.operands.size() + i.results.size() + 1)),
         "call");
@@ -67,28 +96,20 @@ void emit_call(WarpEmitter &w, const ir::Instruction &i) {
     llvm::Value *gone = w.b.CreateLoad(w.b.getInt32Ty(), ended);
     if (!w.kernel.plan.function.kernel)
         emit_end(w, gone);
-    w.drop_lanes(gone);
+    w.lane_flow->drop_lanes(gone); // such a caller runs in the tier lanes (choose_tier.cpp)
 }
 
 // The caller finds out which lanes have ended when the others are back.
 void emit_end(WarpEmitter &w, llvm::Value *lanes) {
-    llvm::Value *at = ended_in(w, w.kernel.invariants.call_area, w.kernel.plan.function);
+    llvm::Value *at = ended_in(w, w.kernel.frame.invariants.call_area, w.kernel.plan.function);
     w.b.CreateStore(w.b.CreateOr(w.b.CreateLoad(w.b.getInt32Ty(), at), lanes), at);
-}
-
-Lanes take_argument(WarpEmitter &w, std::size_t number) {
-    const ir::Value *argument = w.kernel.plan.function.arguments[number];
-    llvm::Value *all =
-        w.b.CreateAlignedLoad(w.type(argument->type, kLanes),
-                              in_area(w, w.kernel.invariants.call_area, number), kAreaAlign);
-    return {.base = all, .shape = w.shape(argument)};
 }
 
 // Lanes may return from several places, one after the other.
 void emit_results(WarpEmitter &w, const ir::Instruction &end) {
     std::size_t number = w.kernel.plan.function.arguments.size();
     for (const ir::Value *result : end.operands) {
-        llvm::Value *at = in_area(w, w.kernel.invariants.call_area, number++);
+        llvm::Value *at = in_area(w, w.kernel.frame.invariants.call_area, number++);
         llvm::Value *all = w.full(result);
         llvm::Value *old = w.b.CreateAlignedLoad(all->getType(), at, kAreaAlign);
         w.b.CreateAlignedStore(w.b.CreateSelect(w.mask(), all, old), at, kAreaAlign);
@@ -112,24 +133,11 @@ void emit_alloca(WarpEmitter &w, const ir::Instruction &i) {
     w.b.SetInsertPoint(fine);
     w.define_full(i.result(0), address);
     w.define_full(i.result(1), end);
-    llvm::AllocaInst *mark = w.kernel.stack_mark();
+    llvm::AllocaInst *mark = w.kernel.frame.stack_mark();
     llvm::Value *most = w.b.CreateIntMaxReduce(w.b.CreateSelect(w.mask(), end, everywhere(0)));
     w.b.CreateStore(w.b.CreateBinaryIntrinsic(llvm::Intrinsic::umax,
                                               w.b.CreateLoad(w.b.getInt64Ty(), mark), most),
                     mark);
-}
-
-void emit_depth_check(WarpEmitter &w) {
-    const KernelPlan &plan = w.kernel.plan;
-    if (plan.function.local_bytes == 0)
-        return;
-    llvm::BasicBlock *full = w.new_block("overflow"), *fine = w.new_block("room");
-    llvm::Value *most = w.i64(plan.local_stride - plan.frame_bytes);
-    w.branch_rarely(w.b.CreateICmpUGT(w.kernel.invariants.depth, most), full, fine);
-    w.b.SetInsertPoint(full);
-    emit_fault(w, rt::Fault::StackOverflow);
-    w.b.CreateUnreachable();
-    w.b.SetInsertPoint(fine);
 }
 
 } // namespace softcuda::codegen

@@ -10,7 +10,8 @@ void emit_mma(WarpEmitter &w, const ir::Instruction &i) {
     auto &b = w.b;
     constexpr std::uint64_t kRegister = 8 * kLanes; // room for any class
     auto array = [&](std::size_t registers, const char *name) {
-        return w.kernel.stack_slot(llvm::ArrayType::get(b.getInt64Ty(), registers * kLanes), name);
+        return w.kernel.frame.stack_slot(llvm::ArrayType::get(b.getInt64Ty(), registers * kLanes),
+                                         name);
     };
     auto place = [&](llvm::Value *from, std::size_t n) {
         return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), from, n * kRegister);
@@ -21,7 +22,8 @@ void emit_mma(WarpEmitter &w, const ir::Instruction &i) {
         llvm::Value *value = with_hardware_nan(b, *i.operand(n), w.full(i.operand(n)));
         b.CreateAlignedStore(value, place(operands, n), llvm::Align(8));
     }
-    b.CreateCall(matrix_function(w.kernel.module, w.kernel.target, i), {results, operands});
+    b.CreateCall(matrix_function(w.kernel.code.module, w.kernel.code.target, i),
+                 {results, operands});
     for (std::size_t n = 0; n < i.results.size(); ++n)
         w.define_full(i.result(n), b.CreateAlignedLoad(w.type(i.result(n)->type, kLanes),
                                                        place(results, n), llvm::Align(8)));

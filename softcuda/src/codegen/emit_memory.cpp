@@ -169,7 +169,7 @@ Values gather(WarpEmitter &w, const Address &address, const Element &element) {
     llvm::Type *type = with_lanes(element.type, kLanes);
     for (unsigned e = 0; e < element.count; ++e) {
         const unsigned extra = e * element.bytes;
-        if (!w.kernel.target.has_avx512())
+        if (!w.kernel.code.target.has_avx512())
             values.push_back(gather_singly(w, address, element.type, extra));
         else if (element.bytes < kLeastGathered)
             values.push_back(gather_from_words(w, address, element.type, extra));
@@ -190,7 +190,7 @@ void scatter(WarpEmitter &w, const Address &address, const Element &element, con
                                    llvm::Align(1));
     if (!lanes.empty())
         return;
-    const bool whole = w.kernel.target.has_avx512() && element.bytes >= kLeastGathered;
+    const bool whole = w.kernel.code.target.has_avx512() && element.bytes >= kLeastGathered;
     for (unsigned e = 0; e < element.count; ++e)
         if (whole)
             w.b.CreateMaskedScatter(values[e], pointers(w, address, e * element.bytes),
@@ -243,10 +243,10 @@ llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address) {
 Address as_contiguous(WarpEmitter &w, const Address &address) {
     Address result = address;
     llvm::Value *all = all_lanes(w.b, address.lanes);
-    result.lanes =
-        Lanes{.base = w.b.CreateExtractElement(all, std::uint64_t{0}),
-              .shape = analysis::Shape{
-                  .groups = 1, .offsets = w.kernel.pattern(adjacent_places(address.bytes))}};
+    result.lanes = Lanes{
+        .base = w.b.CreateExtractElement(all, std::uint64_t{0}),
+        .shape = analysis::Shape{
+            .groups = 1, .offsets = w.kernel.patterns.intern(adjacent_places(address.bytes))}};
     return result;
 }
 
@@ -311,18 +311,20 @@ Placed place_access(WarpEmitter &w, const warp::AccessPlan &plan, const Address 
 // holds one array over the lanes for each element.
 llvm::CallInst *call_slow_access(WarpEmitter &w, const char *function, const Address &address,
                                  const Element &element, llvm::Value *buffer) {
-    llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
+    llvm::Value *all = all_addresses(w, address),
+                *places = w.kernel.frame.call_slot(all->getType());
     w.b.CreateStore(all, places);
     const std::uint32_t form = element.bytes | element.count << 16; // rt::LaneForm
-    llvm::CallInst *call = call_rarely(w, function,
-                                       {w.kernel.invariants.worker, w.kernel.invariants.frame,
-                                        places, w.mask_bits(), w.i32(form), buffer});
+    llvm::CallInst *call =
+        call_rarely(w, function,
+                    {w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame, places,
+                     w.mask_bits(), w.i32(form), buffer});
     call->setDoesNotThrow();
     return call;
 }
 
 llvm::Value *slow_buffer(WarpEmitter &w, const Element &element) {
-    return w.kernel.call_slot(
+    return w.kernel.frame.call_slot(
         llvm::ArrayType::get(with_lanes(element.type, kLanes), element.count));
 }
 
@@ -454,7 +456,8 @@ Values access_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Addr
     llvm::Value *suspect = address.lanes.wrapped;
     if (llvm::Value *outside = is_suspect(w, placed.checked))
         suspect = w.b.CreateOr(suspect, outside);
-    return either(w, suspect, slowly, [&] { return access(placed); }, Likely::No);
+    return either(
+        w, suspect, slowly, [&] { return access(placed); }, Likely::No);
 }
 
 Values load_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,

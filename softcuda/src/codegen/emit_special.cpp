@@ -39,7 +39,7 @@ llvm::Value *thread_index(WarpEmitter &w, unsigned dimension, unsigned groups) {
 }
 
 llvm::Value *special_base(WarpEmitter &w, const ir::Instruction &i, unsigned groups) {
-    const Invariants &known = w.kernel.invariants;
+    const Invariants &known = w.kernel.frame.invariants;
     Special special = i.attributes.special;
     auto dimension = [&](Special x) {
         return static_cast<unsigned>(special) - static_cast<unsigned>(x);
@@ -115,7 +115,7 @@ llvm::Value *load_parameter(WarpEmitter &w, const ir::Instruction &i, const ir::
                              ? w.type(result.type)
                              : w.b.getIntNTy(bytes * 8);
     llvm::Value *address = w.b.CreateConstInBoundsGEP1_64(
-        w.b.getInt8Ty(), w.kernel.invariants.params,
+        w.b.getInt8Ty(), w.kernel.frame.invariants.params,
         static_cast<std::uint64_t>(i.attributes.offset) + std::uint64_t{result.index} * bytes);
     llvm::LoadInst *load = w.b.CreateAlignedLoad(stored, address, llvm::Align(1), "param");
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(w.context, {}));
@@ -132,13 +132,13 @@ llvm::Value *symbol_address(WarpEmitter &w, const ir::Instruction &i) {
     if (a.space == ir::Space::Shared || a.space == ir::Space::Local) {
         llvm::Value *at = llvm::ConstantInt::get(
             type, w.kernel.plan.function.variables.at(a.symbol).offset + offset);
-        llvm::Value *depth = w.kernel.invariants.depth;
+        llvm::Value *depth = w.kernel.frame.invariants.depth;
         return a.space == ir::Space::Local && depth
                    ? w.b.CreateAdd(at, w.b.CreateZExtOrTrunc(depth, type))
                    : at;
     }
-    llvm::Value *entry =
-        w.b.CreateConstInBoundsGEP1_64(w.b.getInt64Ty(), w.kernel.invariants.symbols, a.symbol);
+    llvm::Value *entry = w.b.CreateConstInBoundsGEP1_64(
+        w.b.getInt64Ty(), w.kernel.frame.invariants.symbols, a.symbol);
     llvm::LoadInst *load = w.b.CreateLoad(w.b.getInt64Ty(), entry, "symbol");
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(w.context, {}));
     return w.b.CreateTrunc(w.b.CreateAdd(load, w.i64(offset)), type);
@@ -156,13 +156,14 @@ Lanes emit_special(WarpEmitter &w, const ir::Instruction &i, const ir::Value &re
         made.base = symbol_address(w, i);
         return made;
     case ir::Opcode::ParamAddress:
-        made.base = w.b.CreateAdd(w.b.CreatePtrToInt(w.kernel.invariants.params, w.b.getInt64Ty()),
-                                  w.i64(static_cast<std::uint64_t>(i.attributes.offset)));
+        made.base =
+            w.b.CreateAdd(w.b.CreatePtrToInt(w.kernel.frame.invariants.params, w.b.getInt64Ty()),
+                          w.i64(static_cast<std::uint64_t>(i.attributes.offset)));
         return made;
     case ir::Opcode::StackBase:
         made.base = w.i64(w.kernel.plan.frame_bytes);
-        if (w.kernel.invariants.depth)
-            made.base = w.b.CreateAdd(made.base, w.kernel.invariants.depth);
+        if (w.kernel.frame.invariants.depth)
+            made.base = w.b.CreateAdd(made.base, w.kernel.frame.invariants.depth);
         return made;
     default:
         break;
@@ -178,7 +179,8 @@ void emit_clock(WarpEmitter &w, const ir::Instruction &i) {
     case Special::GlobalTimer:
     case Special::GlobalTimerLo:
     case Special::GlobalTimerHi:
-        now = w.b.CreateCall(w.kernel.runtime_function("scu_globaltimer", w.b.getInt64Ty(), {}));
+        now =
+            w.b.CreateCall(w.kernel.code.runtime_function("scu_globaltimer", w.b.getInt64Ty(), {}));
         break;
     default:
         now = w.b.CreateIntrinsic(w.b.getInt64Ty(), llvm::Intrinsic::readcyclecounter, {});

@@ -23,7 +23,7 @@ class Cut {
   public:
     Cut(const WarpEmitter &w, const StridedWindow &window, unsigned bytes)
         : length_(window.length),
-          width_(std::min(w.kernel.target.vector_bits() / 8 / bytes, window.length)) {}
+          width_(std::min(w.kernel.code.target.vector_bits() / 8 / bytes, window.length)) {}
 
     [[nodiscard]] unsigned width() const { return width_; }
     [[nodiscard]] unsigned count() const { return (length_ + width_ - 1) / width_; }
@@ -156,8 +156,8 @@ llvm::Value *may_access_windows(WarpEmitter &w, const Address &address,
         return w.b.getTrue();
     llvm::Type *wide = w.b.getInt64Ty();
     const std::uint64_t fixed = (w.kernel.plan.function.static_shared_bytes + 15) / 16 * 16;
-    llvm::Value *shared =
-        w.b.CreateAdd(w.b.CreateZExt(w.kernel.invariants.dynamic_shared, wide), w.i64(fixed + 63));
+    llvm::Value *shared = w.b.CreateAdd(
+        w.b.CreateZExt(w.kernel.frame.invariants.dynamic_shared, wide), w.i64(fixed + 63));
     shared = w.b.CreateAnd(shared, w.i64(~std::uint64_t{63})); // whole vectors
     llvm::Value *holds = w.b.getTrue();
     for (unsigned group = 0; group < plan.windows.size(); ++group) {

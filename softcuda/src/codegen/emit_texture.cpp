@@ -10,7 +10,7 @@ namespace {
 llvm::Value *array_of_pointers(WarpEmitter &w, const std::vector<llvm::Value *> &pointers) {
     llvm::ArrayType *type =
         llvm::ArrayType::get(w.b.getPtrTy(), std::max<std::size_t>(1, pointers.size()));
-    llvm::Value *array = w.kernel.stack_slot(type, "pointers");
+    llvm::Value *array = w.kernel.frame.stack_slot(type, "pointers");
     for (std::size_t n = 0; n < pointers.size(); n++)
         w.b.CreateStore(pointers[n], w.b.CreateConstInBoundsGEP2_64(type, array, 0, n));
     return array;
@@ -21,14 +21,15 @@ void call(WarpEmitter &w, const ir::Instruction &i, const std::vector<llvm::Valu
     for (std::size_t n = 1; n < i.operands.size(); n++)
         operands.push_back(w.spill(w.full(i.operand(n))));
     std::vector<llvm::Value *> arguments = {
-        w.kernel.invariants.worker,    w.kernel.invariants.frame,
-        w.i32(i.attributes.immediate), w.mask_bits(),
-        w.spill(w.full(i.operand(0))), array_of_pointers(w, operands),
+        w.kernel.frame.invariants.worker, w.kernel.frame.invariants.frame,
+        w.i32(i.attributes.immediate),    w.mask_bits(),
+        w.spill(w.full(i.operand(0))),    array_of_pointers(w, operands),
         array_of_pointers(w, results)};
     std::vector<llvm::Type *> types;
     for (llvm::Value *argument : arguments)
         types.push_back(argument->getType());
-    w.b.CreateCall(w.kernel.runtime_function("scu_texture", w.b.getVoidTy(), types), arguments);
+    w.b.CreateCall(w.kernel.code.runtime_function("scu_texture", w.b.getVoidTy(), types),
+                   arguments);
 }
 
 } // namespace

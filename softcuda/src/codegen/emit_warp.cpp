@@ -79,7 +79,7 @@ llvm::Value *permute(WarpEmitter &w, llvm::Value *value, llvm::Value *source) {
         return b.CreateShuffleVector(value, *lanes);
     llvm::Type *type = value->getType();
     llvm::Type *words = with_lanes(b.getInt32Ty(), kLanes);
-    if (w.kernel.target.has_avx512()) {
+    if (w.kernel.code.target.has_avx512()) {
         value = b.CreateBitCast(value, words);
         auto half = [&](llvm::Value *v, unsigned first) {
             llvm::SmallVector<int, 16> lanes;
@@ -89,7 +89,7 @@ llvm::Value *permute(WarpEmitter &w, llvm::Value *value, llvm::Value *source) {
         };
         llvm::Value *low = half(value, 0), *high = half(value, 16);
         llvm::Function *permute2 =
-            jit::intrinsic(w.kernel.module, llvm::Intrinsic::x86_avx512_vpermi2var_d_512);
+            jit::intrinsic(w.kernel.code.module, llvm::Intrinsic::x86_avx512_vpermi2var_d_512);
         llvm::SmallVector<int, kLanes> all;
         for (unsigned lane = 0; lane < kLanes; ++lane)
             all.push_back(static_cast<int>(lane));

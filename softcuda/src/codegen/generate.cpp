@@ -27,12 +27,13 @@ Generated generate(const KernelPlan &plan, std::span<const CalleePlan> callees,
     SourceLines lines(made.module.get(), plan.files,
                       plan.function.debug ? SourceLines::Detail::Variables
                                           : SourceLines::Detail::Lines);
-    KernelEmitter emitter(made.module.get(), plan, target, lines);
+    CodeModule code(made.module.get(), target, lines);
+    KernelEmitter emitter(code, plan);
     emitter.emit(kEntryName);
     for (const CalleePlan &callee : callees)
-        KernelEmitter(made.module.get(), *callee.plan, target, lines).emit_function(callee.symbol);
+        KernelEmitter(code, *callee.plan).emit_function(callee.symbol);
     lines.finish();
-    made.scratch_bytes = emitter.scratch_bytes();
+    made.scratch_bytes = emitter.scratch.bytes();
     return made;
 }
 

@@ -58,7 +58,7 @@ llvm::Value *gather_singly(WarpEmitter &w, const Address &address, llvm::Type *e
                            unsigned extra) {
     if (w.kernel.plan.wants_short_code)
         return gather_in_loop(w, address, element, extra);
-    llvm::Value *zero = w.kernel.constant(llvm::Constant::getNullValue(element), "zero");
+    llvm::Value *zero = w.kernel.code.constant(llvm::Constant::getNullValue(element), "zero");
     llvm::Value *all = addresses_or(w, address, extra, zero);
     llvm::Value *values = llvm::PoisonValue::get(with_lanes(element, kLanes));
     for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -90,7 +90,7 @@ void scatter_singly(WarpEmitter &w, const Address &address, llvm::Value *values,
     if (w.kernel.plan.wants_short_code)
         return scatter_in_loop(w, address, values, extra);
     llvm::Type *element = values->getType()->getScalarType();
-    llvm::Value *all = addresses_or(w, address, extra, w.kernel.call_slot(element));
+    llvm::Value *all = addresses_or(w, address, extra, w.kernel.frame.call_slot(element));
     for (unsigned lane = 0; lane < kLanes; ++lane)
         w.b.CreateAlignedStore(w.b.CreateExtractElement(values, lane), place_of(w, all, lane),
                                llvm::Align(1));

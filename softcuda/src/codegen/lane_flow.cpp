@@ -1,4 +1,4 @@
-// lane_flow.cpp -- control flow in the lane tier: each lane has a place in the program of its own.
+// lane_flow.cpp -- control flow in the tier lanes, place by place.
 //
 //     dispatch:  place = scu_next_place(...)         the runtime chooses a place, and lanes there
 //                switch place
@@ -7,189 +7,210 @@
 //                waiting[c] |= mask & not p
 //                goto dispatch
 //
-// Every block is a place. So is every exchange between lanes and every barrier: there lanes wait
-// for others, and the rest of the block follows when they are complete. Values are kept in memory
-// from place to place, and a lane changes its own part of them only.
+// Which places there are, and where lanes go on from each, is planned (warp/lane_plan.h). Values
+// are kept in memory from place to place, and a lane changes its own part of them only.
+
+#include "codegen/lane_flow.h"
 
 #include "codegen/counts.h"
-#include "codegen/debug_frame.h"
-#include "codegen/lane_exchange.h"
-#include "codegen/warp_emitter.h"
+#include "codegen/edges.h"
 #include "codegen/warp_families.h"
-#include "codegen/watch.h"
-#include "ir/dominators.h"
-#include "ir/exchange.h"
 #include "rt/kernel_abi.h"
-
-#include <cstddef>
 
 namespace softcuda::codegen {
 
 using ir::Opcode;
 using rt::LaneState;
-using rt::PlaceKind;
 
 namespace {
 
-PlaceKind kind_of(const ir::Instruction &i) {
-    if (!ir::waits_for_lanes(i))
-        return PlaceKind::Plain;
-    return ir::is_block_barrier(i) ? PlaceKind::Barrier : PlaceKind::Members;
+std::uint8_t kind_at(const warp::Place &place) { return static_cast<std::uint8_t>(place.kind); }
+
+std::uint8_t exchange_at(const warp::Place &place) {
+    if (!place.exchange)
+        throw Unsupported("this redux operation is not supported", *place.awaited());
+    return static_cast<std::uint8_t>(*place.exchange);
 }
 
 } // namespace
 
-void WarpEmitter::add_place(PlaceKind kind, rt::Exchange exchange, const llvm::Twine &name) {
-    kinds_.push_back(static_cast<std::uint8_t>(kind));
-    exchanges_.push_back(static_cast<std::uint8_t>(exchange));
-    places_.push_back(new_block(name));
+LaneFlow::LaneFlow(WarpEmitter &w, llvm::BasicBlock *done)
+    : w_(w), b_(w.b), kernel_(w.kernel), plan_(w.kernel.plan.lanes), done_(done) {}
+
+void LaneFlow::emit() {
+    for (const warp::Place &place : plan_.places)
+        places_.push_back(w_.new_block(place.block->name + (place.awaited() ? ".exchange" : "")));
+    make_state();
+    go_to(0, w_.active);
+    if (!kernel_.plan.function.kernel)
+        enter_function(w_);
+    dispatch_ = w_.new_block("dispatch");
+    w_.clear_slots_before(b_.CreateBr(dispatch_));
+    b_.SetInsertPoint(dispatch_);
+    llvm::FunctionCallee next = kernel_.code.runtime_function("scu_next_place", b_.getInt32Ty(),
+                                                              {b_.getPtrTy(), b_.getPtrTy()});
+    llvm::Value *place = b_.CreateCall(next, {kernel_.frame.invariants.worker, state_});
+    llvm::SwitchInst *choice = b_.CreateSwitch(place, done_, static_cast<unsigned>(places_.size()));
+    for (std::uint32_t number = 0; number < places_.size(); ++number)
+        choice->addCase(b_.getInt32(number), places_[number]);
+    for (std::uint32_t number = 0; number < places_.size(); ++number)
+        emit_place(number);
 }
 
-void WarpEmitter::number_places(const std::vector<ir::Block *> &order) {
-    for (const ir::Block *block : order) {
-        place_of_block_[block] = static_cast<std::uint32_t>(places_.size());
-        add_place(PlaceKind::Plain, rt::Exchange::Meet, block->name);
-        for (const ir::Instruction *i : block->instructions)
-            if (PlaceKind kind = kind_of(*i); kind != PlaceKind::Plain) {
-                place_of_exchange_[i] = static_cast<std::uint32_t>(places_.size());
-                add_place(kind, kind == PlaceKind::Members ? exchange_of(*i) : rt::Exchange::Meet,
-                          block->name + ".exchange");
-            }
-    }
+llvm::Value *LaneFlow::member(std::size_t offset) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), state_, offset);
 }
 
-llvm::Value *WarpEmitter::lane_member(std::size_t offset) {
-    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), lane_state_, offset);
+llvm::Value *LaneFlow::make_table(const char *name, std::uint8_t (*of)(const warp::Place &place)) {
+    std::vector<std::uint8_t> by_place;
+    for (const warp::Place &place : plan_.places)
+        by_place.push_back(of(place));
+    return kernel_.code.own_constant(llvm::ConstantDataArray::get(w_.context, by_place), name);
 }
 
-void WarpEmitter::make_lane_state(std::uint32_t entry_place) {
-    std::uint64_t count = places_.size();
+void LaneFlow::make_state() {
+    const std::uint64_t count = plan_.places.size();
     auto array = [&](const char *name) {
-        llvm::Value *made = kernel.stack_slot(llvm::ArrayType::get(b.getInt32Ty(), count), name);
-        b.CreateMemSet(made, b.getInt8(0), 4 * count, llvm::Align(4));
+        llvm::Value *made =
+            kernel_.frame.stack_slot(llvm::ArrayType::get(b_.getInt32Ty(), count), name);
+        b_.CreateMemSet(made, b_.getInt8(0), 4 * count, llvm::Align(4));
         return made;
     };
     waiting_ = array("waiting");
     llvm::Value *since = array("since");
-    lane_state_ = kernel.stack_slot(
-        llvm::ArrayType::get(b.getInt64Ty(), (sizeof(LaneState) + 7) / 8), "lane.state");
-    b.CreateMemSet(lane_state_, b.getInt8(0), sizeof(LaneState), llvm::Align(8));
-    auto table = [&](const std::vector<std::uint8_t> &by_place, const char *name) {
-        llvm::Constant *bytes = llvm::ConstantDataArray::get(context, by_place);
-        return new llvm::GlobalVariable(kernel.module, bytes->getType(), true,
-                                        llvm::GlobalValue::PrivateLinkage, bytes, name);
-    };
-    b.CreateStore(waiting_, lane_member(offsetof(LaneState, waiting)));
-    b.CreateStore(since, lane_member(offsetof(LaneState, since)));
-    b.CreateStore(table(kinds_, "kinds"), lane_member(offsetof(LaneState, kinds)));
-    b.CreateStore(table(exchanges_, "exchanges"), lane_member(offsetof(LaneState, exchanges)));
-    b.CreateStore(i32(static_cast<std::uint32_t>(count)), lane_member(offsetof(LaneState, places)));
-    go_to_place(entry_place, active_);
+    state_ = kernel_.frame.stack_slot(
+        llvm::ArrayType::get(b_.getInt64Ty(), (sizeof(LaneState) + 7) / 8), "lane.state");
+    b_.CreateMemSet(state_, b_.getInt8(0), sizeof(LaneState), llvm::Align(8));
+    b_.CreateStore(waiting_, member(offsetof(LaneState, waiting)));
+    b_.CreateStore(since, member(offsetof(LaneState, since)));
+    b_.CreateStore(make_table("kinds", kind_at), member(offsetof(LaneState, kinds)));
+    b_.CreateStore(make_table("exchanges", exchange_at), member(offsetof(LaneState, exchanges)));
+    b_.CreateStore(b_.getInt32(static_cast<std::uint32_t>(count)),
+                   member(offsetof(LaneState, places)));
 }
 
-void WarpEmitter::emit_lanes() {
-    const std::vector<ir::Block *> order = ir::reverse_postorder(kernel.plan.function);
-    number_places(order);
-    make_lane_state(0);
-    if (!kernel.plan.function.kernel)
-        enter_function();
-    llvm::BasicBlock *dispatch = new_block("dispatch");
-    dispatch_ = dispatch;
-    lane_prologue_ = b.CreateBr(dispatch);
-    b.SetInsertPoint(dispatch);
-    llvm::FunctionCallee next =
-        kernel.runtime_function("scu_next_place", b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy()});
-    llvm::Value *place = b.CreateCall(next, {kernel.invariants.worker, lane_state_});
-    llvm::SwitchInst *choice = b.CreateSwitch(place, done_, static_cast<unsigned>(places_.size()));
-    for (std::uint32_t number = 0; number < places_.size(); ++number)
-        choice->addCase(i32(number), places_[number]);
-    for (const ir::Block *block : order)
-        emit_lane_block(block);
+void LaneFlow::begin_place(std::uint32_t number) {
+    w_.forget_values();
+    b_.SetInsertPoint(places_[number]);
+    w_.set_mask(w_.mask_from_bits(
+        b_.CreateLoad(b_.getInt32Ty(), member(offsetof(LaneState, mask)), "mask")));
+    w_.show_mask();
 }
 
-void WarpEmitter::begin_place(std::uint32_t place) {
-    here_.clear();
-    b.SetInsertPoint(places_[place]);
-    mask_ = mask_from_bits(
-        b.CreateLoad(b.getInt32Ty(), lane_member(offsetof(LaneState, mask)), "mask"));
-    if (DebugFrame *debugger = kernel.debug_frame())
-        debugger->set_mask(*this, mask_);
+void LaneFlow::go_to(std::uint32_t place, llvm::Value *lanes) {
+    llvm::Value *at = b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), waiting_, place);
+    b_.CreateStore(b_.CreateOr(b_.CreateLoad(b_.getInt32Ty(), at), w_.bits_of(lanes)), at);
 }
 
-void WarpEmitter::go_to_place(std::uint32_t place, llvm::Value *lanes) {
-    llvm::Value *at = b.CreateConstInBoundsGEP1_64(b.getInt32Ty(), waiting_, place);
-    b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt32Ty(), at), bits_of(lanes)), at);
-}
-
-void WarpEmitter::emit_lane_block(const ir::Block *block) {
-    begin_place(place_of_block_.at(block));
-    if (kernel.counts)
-        kernel.counts->enter(block);
-    for (const ir::Instruction *i : block->instructions) {
-        if (i == block->terminator())
+void LaneFlow::emit_place(std::uint32_t number) {
+    const warp::Place &place = plan_.places[number];
+    begin_place(number);
+    if (kernel_.counts && plan_.of_block[place.block->id] == number)
+        kernel_.counts->enter(place.block);
+    for (const ir::Instruction *i : place.instructions()) {
+        if (i == place.block->terminator())
             break;
-        fetch_from_here();
-        const auto found = place_of_exchange_.find(i);
-        if (found != place_of_exchange_.end())
-            wait_for_members(*i, found->second);
-        if (ir::is_exchange(*i))
-            watch_meeting(*this, *i);
-        if (found != place_of_exchange_.end() && receives_result(*i))
-            receive_exchange(*i);
-        else
-            emit_instruction(*i);
-        emit_preemption_point(*this, *i);
+        w_.fetch_from_here();
+        if (i != place.awaited() || !place.receives()) {
+            w_.emit_instruction(*i);
+            continue;
+        }
+        w_.begin_instruction(*i);
+        receive_results(*i);
     }
-    fetch_from_here();
-    if (kernel.counts)
-        kernel.counts->add(*this, *block->terminator());
-    leave_lanes(block);
+    w_.fetch_from_here();
+    if (place.ends_block())
+        leave_place(place);
+    else
+        wait_at(place.next.front());
 }
 
-void WarpEmitter::wait_for_members(const ir::Instruction &exchange, std::uint32_t place) {
-    const ir::Value *named =
-        ir::is_block_barrier(exchange) ? ir::barrier_number(exchange) : ir::members_of(exchange);
-    llvm::Value *members =
-        named ? full(named) : llvm::Constant::getAllOnesValue(with_lanes(b.getInt32Ty(), kLanes));
-    b.CreateMaskedStore(members, lane_member(offsetof(LaneState, members)), llvm::Align(4), mask_);
-    if (exchange.is(Opcode::BarrierReduce)) {
-        llvm::Value *at = lane_member(offsetof(LaneState, votes));
-        llvm::Value *others =
-            b.CreateAnd(b.CreateLoad(b.getInt32Ty(), at), b.CreateNot(mask_bits()));
-        llvm::Value *votes = b.CreateAnd(bits_of(full(exchange.operand(0))), mask_bits());
-        b.CreateStore(b.CreateOr(others, votes), at);
-    }
-    if (receives_result(exchange))
-        send_exchange(exchange);
-    go_to_place(place, mask_);
-    b.CreateBr(dispatch_);
-    begin_place(place);
-    fetch_from_here();
+// Lanes leave what they bring to the instruction at which they wait.
+void LaneFlow::wait_at(std::uint32_t number) {
+    const warp::Place &place = plan_.places[number];
+    const ir::Instruction &awaited = *place.awaited();
+    llvm::Value *named = place.named
+                             ? w_.full(place.named)
+                             : llvm::Constant::getAllOnesValue(with_lanes(b_.getInt32Ty(), kLanes));
+    b_.CreateMaskedStore(named, member(offsetof(LaneState, members)), llvm::Align(4), w_.mask());
+    if (awaited.is(Opcode::BarrierReduce))
+        send_vote(awaited);
+    if (place.receives())
+        send_operands(awaited);
+    go_to(number, w_.mask());
+    b_.CreateBr(dispatch_);
 }
 
-void WarpEmitter::drop_lanes(llvm::Value *bits) {
-    mask_ = b.CreateAnd(mask_, b.CreateNot(mask_from_bits(bits)));
-    llvm::BasicBlock *left = new_block("left");
-    b.CreateCondBr(any(mask_), left, dispatch_);
-    b.SetInsertPoint(left);
-    if (DebugFrame *debugger = kernel.debug_frame())
-        debugger->set_mask(*this, mask_);
-    fetch_from_here();
+void LaneFlow::send_vote(const ir::Instruction &barrier) {
+    llvm::Value *at = member(offsetof(LaneState, votes));
+    llvm::Value *others =
+        b_.CreateAnd(b_.CreateLoad(b_.getInt32Ty(), at), b_.CreateNot(w_.mask_bits()));
+    llvm::Value *votes = b_.CreateAnd(w_.bits_of(w_.full(barrier.operand(0))), w_.mask_bits());
+    b_.CreateStore(b_.CreateOr(others, votes), at);
 }
 
-void WarpEmitter::leave_lanes(const ir::Block *block) {
-    const ir::Instruction &end = *block->terminator();
-    const warp::BlockFlow &flow = kernel.plan.masks.of(block);
+// Lanes that are elsewhere have left theirs already.
+void LaneFlow::send_operands(const ir::Instruction &i) {
+    auto leave = [&](const ir::Value *value, std::size_t offset, llvm::Type *element) {
+        llvm::Value *all = w_.full(value);
+        llvm::Type *bits = with_lanes(b_.getIntNTy(ir::bits(value->type)), kLanes);
+        all = b_.CreateZExt(b_.CreateBitCast(all, bits), with_lanes(element, kLanes));
+        b_.CreateMaskedStore(all, member(offset), llvm::Align(4), w_.mask());
+    };
+    if (i.is(Opcode::WarpBarrier) || i.is(Opcode::ElectOne))
+        return;
+    leave(i.operand(0), offsetof(LaneState, sent), b_.getInt64Ty());
+    if (!i.is(Opcode::Shuffle))
+        return;
+    leave(i.operand(1), offsetof(LaneState, source), b_.getInt32Ty());
+    leave(i.operand(2), offsetof(LaneState, control), b_.getInt32Ty());
+}
+
+void LaneFlow::receive_results(const ir::Instruction &i) {
+    if (i.results.empty())
+        return;
+    const ir::Value *result = i.result(0);
+    llvm::Value *all = b_.CreateAlignedLoad(with_lanes(b_.getInt64Ty(), kLanes),
+                                            member(offsetof(LaneState, received)), llvm::Align(8));
+    all = b_.CreateTrunc(all, with_lanes(b_.getIntNTy(ir::bits(result->type)), kLanes));
+    w_.define_full(result, b_.CreateBitCast(all, w_.type(result->type, kLanes)));
+    if (i.results.size() > 1)
+        w_.define_full(i.result(1), w_.mask_from_bits(b_.CreateLoad(
+                                        b_.getInt32Ty(), member(offsetof(LaneState, valid)))));
+}
+
+void LaneFlow::drop_lanes(llvm::Value *bits) {
+    w_.set_mask(b_.CreateAnd(w_.mask(), b_.CreateNot(w_.mask_from_bits(bits))));
+    llvm::BasicBlock *left = w_.new_block("left");
+    b_.CreateCondBr(w_.any(w_.mask()), left, dispatch_);
+    b_.SetInsertPoint(left);
+    w_.show_mask();
+    w_.fetch_from_here();
+}
+
+void LaneFlow::leave_place(const warp::Place &place) {
+    const ir::Instruction &end = *place.block->terminator();
+    const warp::BlockFlow &flow = kernel_.plan.masks.of(place.block);
+    if (kernel_.counts)
+        kernel_.counts->add(w_, end);
     if (end.is(Opcode::Return))
-        emit_results(*this, end);
-    if (end.is(Opcode::Exit) && !kernel.plan.function.kernel)
-        emit_end(*this, mask_bits());
-    const auto masks = flow.parts ? edge_masks(block) : llvm::SmallVector<llvm::Value *, 4>{mask_};
+        emit_results(w_, end);
+    if (end.is(Opcode::Exit) && !kernel_.plan.function.kernel)
+        emit_end(w_, w_.mask_bits());
+    const auto masks =
+        flow.parts ? edge_masks(w_, place.block) : llvm::SmallVector<llvm::Value *, 4>{w_.mask()};
     for (std::size_t i = 0; i < flow.edges.size(); ++i) {
-        pass_edge(flow.edges[i], masks[i]);
-        go_to_place(place_of_block_.at(flow.edges[i].to), masks[i]);
+        join_values(w_, flow.edges[i], masks[i]);
+        go_to(place.next[i], masks[i]);
     }
-    b.CreateBr(dispatch_);
+    b_.CreateBr(dispatch_);
+}
+
+void emit_lane_flow(WarpEmitter &w, llvm::BasicBlock *done, const BarrierExit &) {
+    LaneFlow flow(w, done);
+    w.lane_flow = &flow;
+    flow.emit();
+    w.lane_flow = nullptr;
 }
 
 } // namespace softcuda::codegen

@@ -12,7 +12,7 @@ namespace softcuda::codegen {
 namespace {
 
 bool is_masked_by_processor(const WarpEmitter &w, const Row &row) {
-    const jit::Target &target = w.kernel.target;
+    const jit::Target &target = w.kernel.code.target;
     return w.mask_is_full() || target.has_avx512() || (target.has_avx2() && row.bytes >= 4);
 }
 
@@ -65,7 +65,7 @@ llvm::Value *load_row(WarpEmitter &w, const Row &row) {
     llvm::Value *all = w.b.CreateAlignedLoad(row.type(), row.pointer, llvm::Align(1));
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.some);
-    llvm::Value *copy = w.kernel.call_slot(row.type());
+    llvm::Value *copy = w.kernel.frame.call_slot(row.type());
     w.b.CreateStore(zeros, copy);
     copy_active(w, row, ways.bits, row.pointer, copy);
     llvm::Value *loaded = w.b.CreateLoad(row.type(), copy);
@@ -88,7 +88,7 @@ void store_row(WarpEmitter &w, const Row &row, llvm::Value *all) {
     w.b.CreateAlignedStore(all, row.pointer, llvm::Align(1));
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.some);
-    llvm::Value *copy = w.kernel.call_slot(row.type());
+    llvm::Value *copy = w.kernel.frame.call_slot(row.type());
     w.b.CreateStore(all, copy);
     copy_active(w, row, ways.bits, copy, row.pointer);
     w.b.CreateBr(ways.after);

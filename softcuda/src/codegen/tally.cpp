@@ -22,7 +22,7 @@ const Tally *Tallies::find(unsigned region) {
     Tally &tally = it->second;
     if (added) {
         tally = {.variable = counted->variable, .type = counted->type, .tables = 0};
-        tally.tables = kernel_.reserve_scratch(table_bytes(tally) * (kTables - 1));
+        tally.tables = kernel_.scratch.reserve(table_bytes(tally) * (kTables - 1));
     }
     return &tally;
 }
@@ -41,9 +41,9 @@ void Tallies::emit_end(unsigned region) {
         type = with_lanes(type, static_cast<unsigned>(step / bytes));
     llvm::BasicBlock *before = b.GetInsertBlock();
     llvm::BasicBlock *loop =
-        llvm::BasicBlock::Create(kernel_.context, "add.up", before->getParent());
+        llvm::BasicBlock::Create(kernel_.code.context, "add.up", before->getParent());
     llvm::BasicBlock *after =
-        llvm::BasicBlock::Create(kernel_.context, "added.up", before->getParent());
+        llvm::BasicBlock::Create(kernel_.code.context, "added.up", before->getParent());
     b.CreateBr(loop);
     b.SetInsertPoint(loop);
     llvm::PHINode *at = b.CreatePHI(wide, 2);
@@ -52,11 +52,11 @@ void Tallies::emit_end(unsigned region) {
         return b.CreateGEP(b.getInt8Ty(), start, b.CreateAdd(at, b.getInt64(offset)));
     };
     const llvm::Align align(bytes);
-    llvm::Value *total = place(kernel_.invariants.shared, tally.variable->offset);
+    llvm::Value *total = place(kernel_.frame.invariants.shared, tally.variable->offset);
     llvm::Value *sum = b.CreateAlignedLoad(type, total, align);
     for (unsigned table = 0; table + 1 < kTables; ++table) {
         llvm::Value *part =
-            place(kernel_.invariants.scratch, tally.tables + table * table_bytes(tally));
+            place(kernel_.frame.invariants.scratch, tally.tables + table * table_bytes(tally));
         sum = b.CreateAdd(sum, b.CreateAlignedLoad(type, part, align));
         b.CreateAlignedStore(llvm::Constant::getNullValue(type), part, align);
     }
@@ -71,7 +71,7 @@ void Tallies::emit_start() {
     llvm::IRBuilder<> &b = kernel_.builder;
     for (const auto &[region, tally] : made_)
         b.CreateMemSet(
-            b.CreateConstGEP1_64(b.getInt8Ty(), kernel_.invariants.scratch, tally.tables),
+            b.CreateConstGEP1_64(b.getInt8Ty(), kernel_.frame.invariants.scratch, tally.tables),
             b.getInt8(0), table_bytes(tally) * (kTables - 1), llvm::Align(64));
 }
 
@@ -113,7 +113,7 @@ llvm::Value *TalliedLanes::unknown(llvm::Value *word) {
 
 llvm::Value *TalliedLanes::table(unsigned lane) const {
     const unsigned number = lane % kTables;
-    const Invariants &known = w_.kernel.invariants;
+    const Invariants &known = w_.kernel.frame.invariants;
     return number == 0
                ? w_.b.CreateConstGEP1_64(w_.b.getInt8Ty(), known.shared, tally_.variable->offset)
                : w_.b.CreateConstGEP1_64(w_.b.getInt8Ty(), known.scratch,

@@ -1,11 +1,15 @@
 // tally.h -- several tables in the place of one for atomics that only count.
 #pragma once
 
-#include "codegen/address.h"
+#include "ir/ir.h"
+#include "jit/llvm.h"
 
 #include <map>
 
 namespace softcuda::codegen {
+
+class KernelEmitter;
+class WarpEmitter;
 
 /// The tables of a variable that a region counts in (warp/region_plan.h). Lanes that hit one place
 /// one after the other would wait for each other's store, so each of four lanes in a row has a

@@ -1,35 +1,36 @@
-// warp_emitter.h -- the code that one warp runs in one region of a kernel.
+// warp_emitter.h -- values and masks of one warp in one region of a kernel, for the emitters of
+// instructions.
 //
-// Instructions are emitted family by family (emit_*.h); this class knows where values and masks
-// are. A value used outside its block, a phi and a mask live in stack slots, which LLVM turns into
-// registers again; so no block has to dominate another in the order that a warp visits them in.
+// Instructions are emitted family by family (warp_families.h); this class knows where values are,
+// and which lanes run. A value used outside its block, and a phi, live in stack slots, which LLVM
+// turns into registers again; so no block has to dominate another in the order that a warp visits
+// them in. How a warp goes from block to block is the business of WarpFlow and LaneFlow.
 #pragma once
 
 #include "codegen/kernel_emitter.h"
 #include "codegen/lanes.h"
-#include "rt/kernel_abi.h"
+#include "codegen/region_memory.h"
 
-#include <map>
 #include <unordered_map>
-#include <vector>
 
 namespace softcuda::codegen {
 
+class LaneFlow;
+
 class WarpEmitter {
   public:
-    /// `warp` is the warp's number in its block, an i32; `active` its lanes that exist or that
-    /// call, a <32 x i1>. Code starts at the builder's position; the warp leaves to `done`.
-    WarpEmitter(KernelEmitter &kernel, unsigned region, llvm::Value *warp, llvm::Value *active,
-                llvm::BasicBlock *done);
-
-    /// Called at a barrier with the number of the region that follows; emits the way out.
-    using BarrierExit = std::function<void(unsigned region)>;
-    void emit(const BarrierExit &at_barrier);
+    /// `warp_number` is the warp's number in its block, an i32; `active_lanes` its lanes that exist
+    /// or that call, a <32 x i1>.
+    WarpEmitter(KernelEmitter &owner, unsigned region, llvm::Value *warp_number,
+                llvm::Value *active_lanes);
 
     KernelEmitter &kernel;
     llvm::LLVMContext &context;
     llvm::IRBuilder<> &b;
     llvm::Value *const warp;
+    llvm::Value *const active;
+    RegionMemory region_memory;
+    LaneFlow *lane_flow = nullptr; ///< in the tier lanes
 
     // Operands.
     [[nodiscard]] const analysis::Shape &shape(const ir::Value *value) const;
@@ -56,14 +57,32 @@ class WarpEmitter {
     [[nodiscard]] llvm::Value *any(llvm::Value *lanes_mask);     ///< i1
     [[nodiscard]] llvm::Value *bits_of(llvm::Value *lanes_mask); ///< <n x i1> -> iN
     [[nodiscard]] llvm::Value *mask_from_bits(llvm::Value *bits, unsigned lanes = kLanes);
+    /// Lanes by warp as a mask; null where they are not known now.
+    [[nodiscard]] llvm::Constant *known_mask(const warp::LanesByWarp &lanes);
 
-    /// In the lane tier: goes on without some lanes, given as bits, if any are left.
-    void drop_lanes(llvm::Value *bits);
-    /// The rt::LaneState of the warp, in the lane tier.
-    [[nodiscard]] llvm::Value *lane_state() const { return lane_state_; }
-
-    [[nodiscard]] const Tally *tally() const { return kernel.tally(number_); }
+    [[nodiscard]] const Tally *tally() const { return kernel.tallies.find(number_); }
     [[nodiscard]] const warp::Region &region() const { return region_; }
+
+    // For the flow from block to block.
+    /// The lanes that run what is emitted from here on.
+    void set_mask(llvm::Value *lanes) { mask_ = lanes; }
+    /// Has a debugger see the mask.
+    void show_mask();
+    /// Slots that must start empty are cleared before this instruction.
+    void clear_slots_before(llvm::Instruction *end_of_prologue) { prologue_ = end_of_prologue; }
+    /// A basic block or a place begins: values of others are fetched again.
+    void forget_values() { here_.clear(); }
+    /// Values of others are fetched here, until the next call.
+    void fetch_from_here();
+    /// At each use a value is fetched as the plan says.
+    void fetch_at_use(const warp::Fetch &fetch) { read_only_.emplace(fetch.value->id, &fetch); }
+    /// Writes a value to its slot; blend: the lanes of `lanes_mask` only.
+    void store(const ir::Value *value, const Lanes &lanes);
+    void blend(const ir::Value *value, Lanes lanes, llvm::Value *lanes_mask);
+    /// What is emitted for all instructions but phis and terminators: what is told and counted
+    /// before the instruction, then the instruction itself.
+    void emit_instruction(const ir::Instruction &i);
+    void begin_instruction(const ir::Instruction &i);
 
     // Small tools.
     llvm::BasicBlock *new_block(const llvm::Twine &name);
@@ -82,60 +101,19 @@ class WarpEmitter {
         llvm::AllocaInst *base = nullptr, *wrapped = nullptr, *correction = nullptr;
     };
 
-    void emit_block(const ir::Block *block);
-    void arrive(const ir::Block *block);
-    void emit_instruction(const ir::Instruction &i);
+    void dispatch(const ir::Instruction &i);
     void emit_elementwise_lanes(const ir::Instruction &i);
     void carry_check(const ir::Instruction &i, Lanes &result);
     void check_widening(const ir::Instruction &i, Lanes &result);
-    void leave(const ir::Block *block);
-    void leave_uniform(const ir::Block *block);
-    [[nodiscard]] llvm::SmallVector<llvm::Value *, 4> edge_masks(const ir::Block *block);
-    void pass_edge(const warp::Edge &edge, llvm::Value *edge_mask);
-    [[nodiscard]] Lanes at_phi(const ir::Value *phi, const Lanes &incoming);
-    void go_to(const ir::Block *next);
-    void end_region(const warp::RegionEnd &end);
-    void enter_region();
-    void enter_function();
-
-    // lane_flow.cpp
-    void emit_lanes();
-    void number_places(const std::vector<ir::Block *> &order);
-    void add_place(rt::PlaceKind kind, rt::Exchange exchange, const llvm::Twine &name);
-    void make_lane_state(std::uint32_t entry_place);
-    void begin_place(std::uint32_t place);
-    void go_to_place(std::uint32_t place, llvm::Value *lanes);
-    void emit_lane_block(const ir::Block *block);
-    void send_exchange(const ir::Instruction &exchange); // lane_exchange.cpp
-    void receive_exchange(const ir::Instruction &exchange);
-    void wait_for_members(const ir::Instruction &exchange, std::uint32_t place);
-    void leave_lanes(const ir::Block *block);
-    [[nodiscard]] llvm::Value *lane_member(std::size_t offset);
-
-    llvm::BasicBlock *block_for(const ir::Block *block);
     Slot &slot(const ir::Value *value);
     void clear(const Slot &at);
-    void store(const ir::Value *value, const Lanes &lanes);
     Lanes load(const ir::Value *value);
-    llvm::AllocaInst *mask_slot(const ir::Block *owner);
-    llvm::AllocaInst *arrival_slot(const ir::Block *owner);
-    llvm::Value *mask_of(const ir::Block *block);
-    [[nodiscard]] llvm::Constant *lanes_here(const warp::LanesByWarp &lanes);
     Lanes rematerialize(const ir::Value *value);
-    void fetch_from_here();
-    /// Keeps a value for the region behind a barrier, and finds it there again.
-    void keep(const warp::Fetch &fetch);
-    Lanes fetch(const warp::Fetch &fetch);
     Lanes recompute(const ir::Value *value);
-    void scratch_store(std::uint32_t id, llvm::Value *value);
-    llvm::Value *scratch_load(std::uint32_t id, llvm::Type *type);
 
     unsigned number_; ///< the region's
     const warp::Region &region_;
-    llvm::Value *active_;
-    llvm::BasicBlock *done_;
-    llvm::BasicBlock *prologue_ = nullptr; ///< where slots are initialised
-    const BarrierExit *at_barrier_ = nullptr;
+    llvm::Instruction *prologue_ = nullptr; ///< slots are cleared before it
     /// Where values from elsewhere are fetched: behind this instruction (null: first) of this
     /// block.
     llvm::BasicBlock *fetch_block_ = nullptr;
@@ -143,17 +121,6 @@ class WarpEmitter {
     llvm::Value *mask_ = nullptr;
     std::unordered_map<std::uint32_t, Lanes> here_; ///< values of the present block
     std::unordered_map<std::uint32_t, Slot> slots_;
-    std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
-    std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
-    std::vector<const ir::Block *> work_;
-    // In the lane tier, by place:
-    std::vector<llvm::BasicBlock *> places_;
-    std::vector<std::uint8_t> kinds_, exchanges_;
-    std::map<const ir::Block *, std::uint32_t> place_of_block_;
-    std::map<const ir::Instruction *, std::uint32_t> place_of_exchange_;
-    llvm::Value *lane_state_ = nullptr, *waiting_ = nullptr;
-    llvm::BasicBlock *dispatch_ = nullptr;
-    llvm::Instruction *lane_prologue_ = nullptr; ///< where slots are initialised, in the lane tier
     std::unordered_map<std::uint32_t, const warp::Fetch *> read_only_; ///< fetched at each use
     bool recomputing_ = false; ///< what is emitted is there already, for other regions
 };

@@ -25,10 +25,9 @@ void emit_match(WarpEmitter &w, const ir::Instruction &i);
 void emit_active_mask(WarpEmitter &w, const ir::Instruction &i);
 void emit_warp_reduce(WarpEmitter &w, const ir::Instruction &i);
 void emit_elect(WarpEmitter &w, const ir::Instruction &i);
-void emit_mma(WarpEmitter &w, const ir::Instruction &i);             // emit_matrix.cpp
-void emit_barrier_arrival(WarpEmitter &w, const ir::Instruction &i); // emit_barrier.cpp
-llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i);
-/// Gives way to other warps: for what waits for memory to change. Only where has_fibers().
+void emit_mma(WarpEmitter &w, const ir::Instruction &i);                    // emit_matrix.cpp
+llvm::Value *emit_barrier_result(WarpEmitter &w, const ir::Instruction &i); // emit_barrier.cpp
+/// Gives way to other warps: for what waits for memory to change. Only where warps are fibers.
 void emit_yield(WarpEmitter &w);
 /// Lets the scheduler interrupt the warp behind a preemption point (transform/find_waits.h);
 /// nothing where the instruction is none.
@@ -47,11 +46,9 @@ void emit_trap(WarpEmitter &w, const ir::Instruction &i);
 /// Ends the launch, for the first active lane.
 void emit_fault(WarpEmitter &w, rt::Fault fault);
 void emit_call(WarpEmitter &w, const ir::Instruction &i); // emit_function.cpp
-/// In a function that is called: an argument, what a `return` gives back, and whether its local
-/// variables have room.
-Lanes take_argument(WarpEmitter &w, std::size_t number);
+/// A function that is called: it takes its arguments, if its local variables have room.
+void enter_function(WarpEmitter &w);
+/// What a `return` gives back.
 void emit_results(WarpEmitter &w, const ir::Instruction &end);
-void emit_depth_check(WarpEmitter &w);
-void emit_nanosleep(WarpEmitter &w, const ir::Instruction &i);
 
 } // namespace softcuda::codegen

@@ -15,12 +15,21 @@ namespace softcuda::codegen {
 
 using ir::Opcode;
 
-void WarpEmitter::emit_instruction(const ir::Instruction &i) {
-    b.SetCurrentDebugLocation(kernel.lines.at(i.location));
+void WarpEmitter::begin_instruction(const ir::Instruction &i) {
+    b.SetCurrentDebugLocation(kernel.code.lines.at(i.location));
     if (kernel.counts && !recomputing_)
         kernel.counts->add(*this, i);
-    if (ir::is_exchange(i) && !kernel.has_lanes())
+    if (ir::is_exchange(i))
         watch_meeting(*this, i);
+}
+
+void WarpEmitter::emit_instruction(const ir::Instruction &i) {
+    begin_instruction(i);
+    dispatch(i);
+    emit_preemption_point(*this, i);
+}
+
+void WarpEmitter::dispatch(const ir::Instruction &i) {
     if (is_elementwise(i.opcode)) {
         emit_elementwise_lanes(i);
         return;
@@ -34,7 +43,7 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     case Opcode::ParamAddress:
     case Opcode::StackBase:
     case Opcode::WarpBarrier:
-        return; // lanes of a warp never wait for each other
+        return; // the lanes that have come are all that do
     case Opcode::DebugValue:
         if (DebugFrame *debugger = kernel.debug_frame())
             debugger->set_value(*this, i);
@@ -100,7 +109,8 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
     case Opcode::Barrier:
     case Opcode::BarrierArrive:
     case Opcode::BarrierReduce:
-        emit_barrier_arrival(*this, i);
+        watch_barrier(*this, i);
+        kernel.tier.barrier(*this, i);
         return;
     case Opcode::Call:
         emit_call(*this, i);
@@ -124,7 +134,7 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
         emit_trap(*this, i);
         return;
     case Opcode::Nanosleep:
-        emit_nanosleep(*this, i);
+        kernel.tier.sleep(*this, i);
         return;
     default:
         throw Unsupported("'" + std::string(ir::info(i.opcode).name) +
@@ -137,7 +147,7 @@ void WarpEmitter::emit_instruction(const ir::Instruction &i) {
 void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
     const auto known = kernel.plan.masks.known.find(i.result(0));
     if (known != kernel.plan.masks.known.end())
-        if (llvm::Constant *lanes = lanes_here(known->second)) {
+        if (llvm::Constant *lanes = known_mask(known->second)) {
             define_full(i.result(), lanes);
             return;
         }
@@ -150,7 +160,7 @@ void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
         operands.push_back(checked ? refined_bases(b, lanes(operand), groups)
                                    : firsts(operand, groups));
     std::vector<llvm::Value *> results;
-    emit_elementwise(b, kernel.target, i, operands, results);
+    emit_elementwise(b, kernel.code.target, i, operands, results);
     for (std::size_t k = 0; k < results.size(); ++k) {
         Lanes made{.base = results[k], .shape = shape(i.result(k))};
         if (made.shape.groups != groups) {
@@ -257,7 +267,7 @@ void WarpEmitter::check_widening(const ir::Instruction &i, Lanes &result) {
     for (const ir::Value *operand : i.operands)
         operands.push_back(full(operand));
     std::vector<llvm::Value *> exact;
-    emit_elementwise(b, kernel.target, i, operands, exact);
+    emit_elementwise(b, kernel.code.target, i, operands, exact);
     Lanes pattern = result;
     pattern.shape.checked = false;
     result.correction = b.CreateSub(exact[0], all_lanes(b, pattern));

@@ -1,8 +1,10 @@
-// warp_values.cpp -- where a warp's values and masks are kept.
+// warp_values.cpp -- where a warp's values are kept.
 
 #include "codegen/source_lines.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/warp_families.h"
+
+#include <utility>
 
 namespace softcuda::codegen {
 
@@ -59,10 +61,10 @@ void WarpEmitter::define(const ir::Value *value, const Lanes &result) {
     here_[value->id] = result;
     if (recomputing_ || !kernel.plan.outlives_block[value->id])
         return;
-    Lanes kept = result;
     if (kernel.plan.masks.independent_lanes && result.shape.divergent())
-        kept.base = b.CreateSelect(mask_, result.base, load(value).base);
-    store(value, kept);
+        blend(value, result, mask_);
+    else
+        store(value, result);
 }
 
 void WarpEmitter::define_full(const ir::Value *value, llvm::Value *all) {
@@ -107,12 +109,12 @@ WarpEmitter::Slot &WarpEmitter::slot(const ir::Value *value) {
     Slot &at = slots_[value->id];
     if (!at.base) {
         const analysis::Shape &s = shape(value);
-        at.base = kernel.stack_slot(type(value->type, s.groups));
-        if (kernel.has_lanes())
+        at.base = kernel.frame.stack_slot(type(value->type, s.groups));
+        if (kernel.plan.masks.independent_lanes)
             keep_in_memory(at.base);
         if (s.checked) {
-            at.wrapped = kernel.stack_slot(b.getInt1Ty());
-            at.correction = kernel.stack_slot(type(value->type, kLanes));
+            at.wrapped = kernel.frame.stack_slot(b.getInt1Ty());
+            at.correction = kernel.frame.stack_slot(type(value->type, kLanes));
         }
         if (kernel.plan.masks.starts_zero[value->id])
             clear(at);
@@ -123,11 +125,8 @@ WarpEmitter::Slot &WarpEmitter::slot(const ir::Value *value) {
 // A value that no side of a join has defined yet is some number: LLVM may do anything with none.
 void WarpEmitter::clear(const Slot &at) {
     llvm::IRBuilder<>::InsertPointGuard guard(b);
-    if (prologue_)
-        b.SetInsertPoint(prologue_);
-    else
-        b.SetInsertPoint(lane_prologue_);
-    b.SetCurrentDebugLocation(kernel.lines.nowhere());
+    b.SetInsertPoint(prologue_);
+    b.SetCurrentDebugLocation(kernel.code.lines.nowhere());
     for (llvm::AllocaInst *place : {at.base, at.wrapped, at.correction})
         if (place)
             b.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);
@@ -142,6 +141,13 @@ void WarpEmitter::store(const ir::Value *value, const Lanes &lanes) {
     }
 }
 
+void WarpEmitter::blend(const ir::Value *value, Lanes lanes, llvm::Value *lanes_mask) {
+    const Slot &at = slot(value);
+    llvm::Value *old = b.CreateLoad(at.base->getAllocatedType(), at.base);
+    lanes.base = b.CreateSelect(lanes_mask, lanes.base, old);
+    store(value, lanes);
+}
+
 void WarpEmitter::fetch_from_here() {
     fetch_block_ = b.GetInsertBlock();
     fetch_after_ = fetch_block_->empty() ? nullptr : &fetch_block_->back();
@@ -151,7 +157,7 @@ Lanes WarpEmitter::load(const ir::Value *value) {
     if (warp::is_recomputed(kernel.plan, value))
         return recompute(value);
     if (const auto fetched = read_only_.find(value->id); fetched != read_only_.end())
-        return fetch(*fetched->second);
+        return region_memory.fetch(*fetched->second);
     Slot &at = slot(value);
     Lanes found{.shape = shape(value)};
     found.base = b.CreateLoad(at.base->getAllocatedType(), at.base);
@@ -170,62 +176,11 @@ Lanes WarpEmitter::rematerialize(const ir::Value *value) {
     return emit_special(*this, i, *value);
 }
 
-llvm::Value *WarpEmitter::bits_of(llvm::Value *lanes_mask) {
-    auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(lanes_mask->getType());
-    return vector ? b.CreateBitCast(lanes_mask, b.getIntNTy(vector->getNumElements())) : lanes_mask;
-}
-
-llvm::Value *WarpEmitter::mask_bits() { return bits_of(mask_); }
-
-llvm::Value *WarpEmitter::any(llvm::Value *lanes_mask) {
-    llvm::Value *bits = bits_of(lanes_mask);
-    return b.CreateICmpNE(bits, llvm::Constant::getNullValue(bits->getType()), "any");
-}
-
-llvm::Value *WarpEmitter::mask_from_bits(llvm::Value *bits, unsigned lanes) {
-    bits = b.CreateTrunc(bits, b.getIntNTy(lanes));
-    return lanes == 1 ? bits : b.CreateBitCast(bits, with_lanes(b.getInt1Ty(), lanes));
-}
-
-bool WarpEmitter::mask_is_full() const {
-    auto *known = llvm::dyn_cast<llvm::Constant>(mask_);
-    return known && known->isAllOnesValue();
-}
-
-llvm::BasicBlock *WarpEmitter::new_block(const llvm::Twine &name) {
-    return llvm::BasicBlock::Create(context, name, b.GetInsertBlock()->getParent());
-}
-
-llvm::ConstantInt *WarpEmitter::i32(std::uint32_t value) { return b.getInt32(value); }
-llvm::ConstantInt *WarpEmitter::i64(std::uint64_t value) { return b.getInt64(value); }
-
-llvm::Value *WarpEmitter::spill(llvm::Value *vector) {
-    llvm::AllocaInst *at = kernel.stack_slot(vector->getType(), "spill");
-    b.CreateStore(vector, at);
-    return at;
-}
-
-void WarpEmitter::for_each_lane(llvm::Value *bits,
-                                const std::function<void(llvm::Value *lane)> &body) {
-    llvm::BasicBlock *before = b.GetInsertBlock();
-    llvm::BasicBlock *loop = new_block("lane");
-    llvm::BasicBlock *after = new_block("lanes.done");
-    b.CreateCondBr(b.CreateICmpNE(bits, i32(0)), loop, after);
-    b.SetInsertPoint(loop);
-    llvm::PHINode *left = b.CreatePHI(b.getInt32Ty(), 2, "lanes.left");
-    left->addIncoming(bits, before);
-    llvm::Value *lane = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b.getTrue());
-    body(lane);
-    llvm::Value *rest = b.CreateAnd(left, b.CreateSub(left, i32(1)));
-    left->addIncoming(rest, b.GetInsertBlock());
-    b.CreateCondBr(b.CreateICmpNE(rest, i32(0)), loop, after);
-    b.SetInsertPoint(after);
-}
-
-void WarpEmitter::branch_rarely(llvm::Value *condition, llvm::BasicBlock *rare,
-                                llvm::BasicBlock *usual) {
-    llvm::MDNode *weights = llvm::MDBuilder(context).createBranchWeights(1, 1 << 20);
-    b.CreateCondBr(condition, rare, usual, weights);
+Lanes WarpEmitter::recompute(const ir::Value *value) {
+    const bool outer = std::exchange(recomputing_, true);
+    emit_instruction(*value->definition);
+    recomputing_ = outer;
+    return here_.at(value->id);
 }
 
 } // namespace softcuda::codegen

@@ -119,7 +119,7 @@ std::optional<std::int64_t> step_of(const analysis::Shape &shape) {
 }
 
 llvm::Constant *text(WarpEmitter &w, const std::string &text) {
-    return llvm::cast<llvm::Constant>(w.kernel.text(text));
+    return llvm::cast<llvm::Constant>(w.kernel.code.text(text));
 }
 
 /// The site as data of the module, in the order of rt::WatchSite.
@@ -149,7 +149,7 @@ llvm::Constant *site_constant(WarpEmitter &w, const ir::Instruction &i, const rt
 }
 
 llvm::GlobalVariable *variable_of(WarpEmitter &w, llvm::Constant *value) {
-    return new llvm::GlobalVariable(w.kernel.module, value->getType(), false,
+    return new llvm::GlobalVariable(w.kernel.code.module, value->getType(), false,
                                     llvm::GlobalValue::PrivateLinkage, value, "site");
 }
 
@@ -162,7 +162,7 @@ void call(WarpEmitter &w, const char *function, llvm::ArrayRef<llvm::Value *> ar
     llvm::SmallVector<llvm::Type *, 6> types;
     for (llvm::Value *argument : arguments)
         types.push_back(argument->getType());
-    w.b.CreateCall(w.kernel.runtime_function(function, w.b.getVoidTy(), types), arguments);
+    w.b.CreateCall(w.kernel.code.runtime_function(function, w.b.getVoidTy(), types), arguments);
 }
 
 } // namespace
@@ -178,7 +178,7 @@ llvm::Value *watch_sites(WarpEmitter &w, const ir::Instruction &i) {
         site.acquire = site.release = kind == WatchKind::Atomic;
         sites.push_back(site_constant(w, i, site, nullptr));
     }
-    w.kernel.announce_warp(w.warp);
+    w.kernel.frame.announce_warp(w.warp);
     return variable_of(w, llvm::ConstantArray::get(
                               llvm::ArrayType::get(sites[0]->getType(), sites.size()), sites));
 }
@@ -200,15 +200,15 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
         has_window ? VariableSearch(w.kernel.plan.function).find(i.operand(0)) : nullptr;
     // Dynamic shared memory is as long as the launch says; local variables of a function that is
     // called lie at another place in each call.
-    const bool moves = site.space == WatchSpace::Local && w.kernel.invariants.depth;
+    const bool moves = site.space == WatchSpace::Local && w.kernel.frame.invariants.depth;
     if (variable && (variable->size == 0 || moves))
         variable = nullptr;
     llvm::GlobalVariable *data = emit_site(w, i, site, variable);
     const auto tell = [&](llvm::Value *piece) {
         llvm::Value *stored = llvm::ConstantPointerNull::get(w.b.getPtrTy());
         if (!values.empty() && always) {
-            stored =
-                w.kernel.call_slot(llvm::ArrayType::get(values.front()->getType(), values.size()));
+            stored = w.kernel.frame.call_slot(
+                llvm::ArrayType::get(values.front()->getType(), values.size()));
             for (std::size_t e = 0; e < values.size(); ++e)
                 w.b.CreateStore(values[e], w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), stored,
                                                                           e * site.bytes * kLanes));
@@ -216,13 +216,14 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
         if (const auto step = always ? step_of(address.lanes.shape) : std::nullopt) {
             llvm::Value *first = w.b.CreatePtrToInt(group_pointer(w, address, 0), w.b.getInt64Ty());
             return call(w, "scu_watch_row",
-                        {w.kernel.invariants.worker, data, w.mask_bits(), first,
+                        {w.kernel.frame.invariants.worker, data, w.mask_bits(), first,
                          w.i64(static_cast<std::uint64_t>(*step)), stored});
         }
-        llvm::Value *all = all_addresses(w, address), *places = w.kernel.call_slot(all->getType());
+        llvm::Value *all = all_addresses(w, address),
+                    *places = w.kernel.frame.call_slot(all->getType());
         w.b.CreateStore(all, places);
         call(w, "scu_watch_access",
-             {w.kernel.invariants.worker, data, w.mask_bits(), places, stored, piece});
+             {w.kernel.frame.invariants.worker, data, w.mask_bits(), places, stored, piece});
     };
     if (always)
         tell(llvm::ConstantPointerNull::get(w.b.getPtrTy()));
@@ -233,20 +234,21 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
 void watch_free(WarpEmitter &w, const ir::Instruction &i) {
     if (!is_checked(w))
         return;
-    llvm::Value *all = w.full(i.operand(0)), *places = w.kernel.call_slot(all->getType());
+    llvm::Value *all = w.full(i.operand(0)), *places = w.kernel.frame.call_slot(all->getType());
     w.b.CreateStore(all, places);
-    w.kernel.announce_warp(w.warp);
+    w.kernel.frame.announce_warp(w.warp);
     rt::WatchSite site = site_of(i, WatchKind::Free);
     site.bytes = site.count = 1;
     call(w, "scu_watch_access",
-         {w.kernel.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), places,
+         {w.kernel.frame.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), places,
           llvm::ConstantPointerNull::get(w.b.getPtrTy()),
           llvm::ConstantPointerNull::get(w.b.getPtrTy())});
 }
 
 void watch_copy_group(WarpEmitter &w, const ir::Instruction &i) {
     if (tells_all(w))
-        call(w, "scu_watch_copies", {w.kernel.invariants.worker, w.i32(i.attributes.immediate)});
+        call(w, "scu_watch_copies",
+             {w.kernel.frame.invariants.worker, w.i32(i.attributes.immediate)});
 }
 
 void watch_fence(WarpEmitter &w, const ir::Instruction &i) {
@@ -255,7 +257,8 @@ void watch_fence(WarpEmitter &w, const ir::Instruction &i) {
     const WatchScope scope =
         i.attributes.scope == ir::Scope::Block ? WatchScope::Block : WatchScope::Device;
     call(w, "scu_watch_fence",
-         {w.kernel.invariants.worker, w.i32(static_cast<std::uint32_t>(scope)), w.mask_bits()});
+         {w.kernel.frame.invariants.worker, w.i32(static_cast<std::uint32_t>(scope)),
+          w.mask_bits()});
 }
 
 void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
@@ -266,9 +269,9 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
         named ? w.full(named)
               : llvm::Constant::getAllOnesValue(with_lanes(w.b.getInt32Ty(), kLanes));
     rt::WatchSite site = site_of(i, WatchKind::Meeting);
-    site.acquire = i.is(Opcode::WarpBarrier); // the one that orders memory
-    site.strong = !w.kernel.has_lanes();      // in lock step, all who come are here
-    llvm::Value *array = w.kernel.call_slot(llvm::ArrayType::get(members->getType(), 2));
+    site.acquire = i.is(Opcode::WarpBarrier);             // the one that orders memory
+    site.strong = !w.kernel.plan.masks.independent_lanes; // together, all who come are here
+    llvm::Value *array = w.kernel.frame.call_slot(llvm::ArrayType::get(members->getType(), 2));
     w.b.CreateStore(members, array);
     llvm::Value *sources = llvm::ConstantPointerNull::get(w.b.getPtrTy());
     // That the last lanes of a sum by shuffle_down read beyond their group is usual and harmless.
@@ -277,7 +280,7 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i) {
         w.b.CreateStore(shuffle_source(w, i), sources);
     }
     call(w, "scu_watch_meeting",
-         {w.kernel.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), array,
+         {w.kernel.frame.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits(), array,
           sources});
 }
 
@@ -286,9 +289,40 @@ void watch_barrier(WarpEmitter &w, const ir::Instruction &i) {
         return;
     rt::WatchSite site = site_of(i, WatchKind::Barrier);
     // Lanes come one by one: the runtime tells who has come.
-    site.strong = !(i.attributes.apart && w.kernel.has_lanes());
+    site.strong = !(i.attributes.apart && w.kernel.plan.masks.independent_lanes);
     call(w, "scu_watch_barrier",
-         {w.kernel.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits()});
+         {w.kernel.frame.invariants.worker, emit_site(w, i, site, nullptr), w.mask_bits()});
+}
+
+namespace {
+
+bool has_order(const KernelEmitter &kernel) {
+    return (kernel.plan.request.watch & rt::kWatchOrder) != 0;
+}
+
+} // namespace
+
+void watch_block(KernelEmitter &kernel) {
+    llvm::IRBuilder<> &b = kernel.builder;
+    if ((kernel.plan.request.watch & (rt::kWatchWrites | rt::kWatchOrder)) != 0)
+        b.CreateCall(kernel.code.runtime_function("scu_watch_block", b.getVoidTy(), {b.getPtrTy()}),
+                     {kernel.frame.invariants.worker});
+}
+
+void watch_arrival(KernelEmitter &kernel) {
+    llvm::IRBuilder<> &b = kernel.builder;
+    if (has_order(kernel))
+        b.CreateCall(
+            kernel.code.runtime_function("scu_watch_arrival", b.getVoidTy(), {b.getPtrTy()}),
+            {kernel.frame.invariants.worker});
+}
+
+void watch_pass(KernelEmitter &kernel, bool all) {
+    llvm::IRBuilder<> &b = kernel.builder;
+    if (has_order(kernel))
+        b.CreateCall(kernel.code.runtime_function("scu_watch_pass", b.getVoidTy(),
+                                                  {b.getPtrTy(), b.getInt32Ty()}),
+                     {kernel.frame.invariants.worker, b.getInt32(all)});
 }
 
 } // namespace softcuda::codegen

@@ -20,4 +20,10 @@ void watch_meeting(WarpEmitter &w, const ir::Instruction &i);
 /// Before a barrier of the block.
 void watch_barrier(WarpEmitter &w, const ir::Instruction &i);
 
+// In the loops over warps: a thread block begins; a warp arrives at a barrier; all warps of the
+// block, or those that have arrived, pass one.
+void watch_block(KernelEmitter &kernel);
+void watch_arrival(KernelEmitter &kernel);
+void watch_pass(KernelEmitter &kernel, bool all);
+
 } // namespace softcuda::codegen

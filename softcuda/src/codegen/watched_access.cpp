@@ -156,7 +156,7 @@ class WrittenBytes {
 /// The site's piece: kept by the function while it runs, and empty at first.
 llvm::AllocaInst *new_piece(WarpEmitter &w) {
     llvm::Type *word = w.b.getInt64Ty();
-    llvm::AllocaInst *piece = w.kernel.stack_slot(llvm::ArrayType::get(word, 3), "piece");
+    llvm::AllocaInst *piece = w.kernel.frame.stack_slot(llvm::ArrayType::get(word, 3), "piece");
     llvm::IRBuilder<> behind(piece->getParent(), std::next(piece->getIterator()));
     behind.CreateStore(llvm::Constant::getNullValue(piece->getAllocatedType()), piece);
     return piece;
@@ -224,7 +224,7 @@ void tell_if_suspect(WarpEmitter &w, const ir::Instruction &i, const Address &ad
         w.b.CreateBr(after);
     }
     w.b.SetInsertPoint(rare);
-    w.kernel.announce_warp(w.warp);
+    w.kernel.frame.announce_warp(w.warp);
     tell(piece);
     w.b.CreateBr(after);
     w.b.SetInsertPoint(after);

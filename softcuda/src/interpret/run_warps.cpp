@@ -1,7 +1,7 @@
 // run_warps.cpp -- the warps of all blocks, in the order of their tier.
 //
-// In regions, all warps of a block run up to their next barriers, then all pass them. In fibers
-// they take turns and meet at numbered barriers. All blocks of the grid are resident.
+// In regions, all warps of a block run up to their next barriers, then all pass them. In the other
+// tiers they take turns and meet at numbered barriers. All blocks of the grid are resident.
 #include "interpret/run_warps.h"
 
 #include "interpret/warp_run.h"
@@ -126,15 +126,10 @@ class BlockRun {
 };
 
 void run_blocks(const WarpProgram &program, Launch &launch) {
-    if (program.kernel->tier.tier == rt::Tier::Lanes)
-        refuse("the tier lanes: " + program.kernel->tier.reason);
     CheckedPlans plans;
     plans.try_emplace(program.kernel, *program.kernel);
-    for (const auto &[number, plan] : program.functions) {
-        if (plan->tier.tier == rt::Tier::Lanes)
-            refuse("the tier lanes, of a called function: " + plan->tier.reason);
+    for (const auto &[number, plan] : program.functions)
         plans.try_emplace(plan, *plan);
-    }
     std::vector<std::unique_ptr<BlockRun>> blocks;
     for (std::uint64_t index = 0; index < launch.blocks(); ++index)
         blocks.push_back(std::make_unique<BlockRun>(program, plans, launch, index));

@@ -1,8 +1,9 @@
 // run_warps.h -- the interpreter of values of the warp program.
 //
 // Each warp of a block runs the plans (warp/kernel_plan.h) as code generation emits them: masks,
-// joins, regions with what they keep and fetch, shapes, access plans. What a plan claims is checked
-// against the values of the lanes: a claim that does not hold is an Outcome of the kind Wrong.
+// joins, regions with what they keep and fetch, places of lanes, shapes, access plans. What a plan
+// claims is checked against the values of the lanes: a claim that does not hold is an Outcome of
+// the kind Wrong.
 #pragma once
 
 #include "interpret/machine.h"
@@ -20,7 +21,7 @@ struct WarpProgram {
     std::map<std::uint32_t, const warp::KernelPlan *> functions;
 };
 
-/// Runs a launch in the tier regions or fibers. What the kernel stores is in `launch.memory`.
+/// Runs a launch in the tier of its plan. What the kernel stores is in `launch.memory`.
 [[nodiscard]] Outcome run_warps(const WarpProgram &program, Launch &launch);
 
 } // namespace softcuda::interpret

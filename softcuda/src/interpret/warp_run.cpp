@@ -39,7 +39,7 @@ void BlockValues::publish() {
 WarpRun::WarpRun(const WarpProgram &program, const CheckedPlans &plans, Launch &launch,
                  BlockMemory &memory, BlockValues &shared, unsigned warp)
     : program_(program), plans_(plans), launch_(launch), memory_(memory), shared_(shared),
-      warp_(warp) {
+      warp_(warp), random_(warp) {
     for (unsigned lane = 0; lane < kLanes && warp * kLanes + lane < launch.threads(); ++lane)
         active_ |= std::uint32_t{1} << lane;
     start(plans.at(program.kernel), active_, 0);
@@ -61,17 +61,24 @@ void WarpRun::start(const CheckedPlan &checked, std::uint32_t active, std::uint6
     const KernelPlan &plan = *checked.plan;
     if (!plan.function.kernel && depth > plan.local_stride - plan.frame_bytes)
         throw Stopped(Stop::Faulted, "a stack overflow");
+    const bool apart = !plan.lanes.places.empty();
     frames_.push_back({.checked = &checked,
                        .active = active,
                        .depth = depth,
-                       .now = empty(plan, false),
+                       .now = empty(plan, apart),
                        .kept = plan.has_regions() ? empty(plan, true) : WarpMemory{},
-                       .results = {plan.function.returns.size(), LaneValues{}}});
-    enter(plan.function.entry());
+                       .here = {},
+                       .results = {plan.function.returns.size(), LaneValues{}},
+                       .positions = {}});
+    if (!apart)
+        return enter(plan.function.entry());
+    frame().positions.emplace(plan.lanes, active, random_());
+    next_place();
 }
 
 void WarpRun::run(std::uint64_t &left) {
-    while (status_ == Status::Ready && left != 0) {
+    gives_way_ = false;
+    while (status_ == Status::Ready && left != 0 && !gives_way_) {
         --left;
         step();
     }
@@ -79,16 +86,20 @@ void WarpRun::run(std::uint64_t &left) {
 
 void WarpRun::step() {
     Frame &f = frame();
+    if (f.place && f.next == f.place->end)
+        return wait_at_next_place();
     const Instruction &i = *f.block->instructions[f.next];
     if (ir::info(i.opcode).terminator)
-        return leave();
+        return f.place ? leave_place() : leave();
     if (i.is(Opcode::Call))
         return call(i);
     f.next++;
     if (i.is(Opcode::Phi))
         return;
+    if (f.place && f.place->awaited() == &i && f.place->receives())
+        return define(i, f.positions->received());
     if (ir::is_block_barrier(i))
-        return run_barrier(i);
+        return f.place ? pass_barrier(i) : run_barrier(i);
     if (ir::is_exchange(i) || i.is(Opcode::ActiveMask))
         return run_exchange(i);
     run_own(i);
@@ -98,6 +109,7 @@ void WarpRun::step() {
 
 void WarpRun::enter(const Block *block) {
     Frame &f = frame();
+    forget_here();
     const KernelPlan &plan = f.plan();
     while (block) {
         f.block = block;
@@ -137,6 +149,14 @@ std::uint32_t WarpRun::arrive(const Block *block) {
     if (mask.clears)
         f.now.arrivals[block->id] = 0;
     return lanes;
+}
+
+/// Code keeps these values in registers, for this basic block or place only.
+void WarpRun::forget_here() {
+    Frame &f = frame();
+    for (std::uint32_t id : f.here)
+        f.now.lost[id] = true;
+    f.here.clear();
 }
 
 void WarpRun::check_phis(const Block *block) {
@@ -188,33 +208,43 @@ std::size_t WarpRun::common_way() {
     return std::min<std::size_t>(end.is(Opcode::Branch) ? (base & 1) ^ 1 : base, ways.size() - 1);
 }
 
+/// Of a basic block whose lanes may part: the lanes that take each edge, which they do here.
+std::vector<std::uint32_t> WarpRun::take_edges(const BlockFlow &flow) {
+    const std::vector<std::uint32_t> ways =
+        flow.parts ? lanes_by_way() : std::vector<std::uint32_t>{frame().lanes};
+    std::vector<std::uint32_t> taken;
+    for (const Edge &edge : flow.edges) {
+        taken.push_back(0);
+        for (unsigned way : edge.successors)
+            taken.back() |= ways.at(way);
+    }
+    std::vector<Copies> copies; // all edges read before any of them writes
+    for (std::size_t n = 0; n < flow.edges.size(); ++n)
+        copies.push_back(read_edge(flow.edges[n], taken[n]));
+    for (std::size_t n = 0; n < flow.edges.size(); ++n)
+        take(flow.edges[n], taken[n], copies[n]);
+    return taken;
+}
+
 void WarpRun::leave() {
     Frame &f = frame();
-    const KernelPlan &plan = f.plan();
-    const BlockFlow &flow = plan.masks.of(f.block);
+    const BlockFlow &flow = f.plan().masks.of(f.block);
     const Instruction &end = *f.block->terminator();
     if (end.blocks.empty()) {
         if (end.is(Opcode::Return))
             store_results(end);
         if (end.is(Opcode::Exit) && frames_.size() > 1 && f.lanes != 0)
-            refuse("threads that end in a called function");
-        return enter(flow.next);
+            wrong("threads end in a called function whose lanes run together");
+    } else if (flow.parts) {
+        take_edges(flow);
+    } else {
+        return leave_together(flow);
     }
-    if (flow.parts) {
-        const std::vector<std::uint32_t> ways = lanes_by_way();
-        std::vector<std::uint32_t> taken;
-        for (const Edge &edge : flow.edges) {
-            taken.push_back(0);
-            for (unsigned way : edge.successors)
-                taken.back() |= ways.at(way);
-        }
-        std::vector<Copies> copies; // all edges read before any of them writes
-        for (std::size_t n = 0; n < flow.edges.size(); ++n)
-            copies.push_back(read_edge(flow.edges[n], taken[n]));
-        for (std::size_t n = 0; n < flow.edges.size(); ++n)
-            take(flow.edges[n], taken[n], copies[n]);
-        return enter(flow.next);
-    }
+    enter(flow.next);
+}
+
+void WarpRun::leave_together(const BlockFlow &flow) {
+    Frame &f = frame();
     const auto way = static_cast<unsigned>(common_way());
     const auto edge = std::ranges::find_if(flow.edges, [&](const Edge &candidate) {
         return flow.edges.size() == 1 || std::ranges::count(candidate.successors, way) != 0;
@@ -222,9 +252,9 @@ void WarpRun::leave() {
     if (edge == flow.edges.end())
         wrong("no edge leads to successor " + std::to_string(way));
     take(*edge, f.lanes, read_edge(*edge, f.lanes));
-    if (!plan.has_regions() || !warp::barrier_at_end(f.block))
+    if (!f.plan().has_regions() || !warp::barrier_at_end(f.block))
         return enter(edge->next);
-    const auto &ends = plan.regions[region_].ends;
+    const auto &ends = f.plan().regions[region_].ends;
     const auto found = std::ranges::find(ends, f.block, &warp::RegionEnd::block);
     if (found == ends.end())
         wrong("the region should not end here");
@@ -264,15 +294,23 @@ void WarpRun::take(const Edge &edge, std::uint32_t lanes, const Copies &copies) 
         f.now.arrivals[edge.to->id] = lanes;
 }
 
+/// All lanes are at the end of the function. Its caller goes on without those that have ended.
 void WarpRun::finish() {
     if (frames_.size() == 1) {
         status_ = Status::Ended;
         return;
     }
     std::vector<LaneValues> results = std::move(frame().results);
+    const std::uint32_t ended = frame().ended;
     frames_.pop_back();
     Frame &caller = frame();
+    if (ended != 0 && !caller.place)
+        wrong("threads end in a called function, but the caller's lanes run together");
+    caller.ended |= ended;
+    caller.lanes &= ~ended;
     const Instruction &i = *caller.block->instructions[caller.next++];
+    if (ended != 0 && caller.lanes == 0)
+        return next_place();
     results.resize(i.results.size());
     define(i, std::move(results));
 }
@@ -336,6 +374,8 @@ void WarpRun::pass(const Barriers::Passed &passed) {
     const Instruction &barrier = *barrier_;
     const bool regions = frame().plan().has_regions();
     status_ = Status::Ready;
+    if (frame().positions)
+        frame().positions->passed = passed;
     if (regions)
         enter_region();
     if (!barrier.results.empty()) {

@@ -3,9 +3,11 @@
 
 #include "interpret/barriers.h"
 #include "interpret/check_claims.h"
+#include "interpret/lane_positions.h"
 #include "interpret/run_warps.h"
 
 #include <optional>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -43,7 +45,8 @@ class WarpRun {
     WarpRun(const WarpProgram &program, const CheckedPlans &plans, Launch &launch,
             BlockMemory &memory, BlockValues &shared, unsigned warp);
 
-    /// Runs until the warp waits or ends, or until `left` instructions are over.
+    /// Runs until the warp waits or ends, until it gives way at some preemption point, or until
+    /// `left` instructions are over.
     void run(std::uint64_t &left);
     /// Ends the wait at a barrier. In regions, the warp enters the region behind the barrier.
     void pass(const Barriers::Passed &passed);
@@ -66,7 +69,13 @@ class WarpRun {
         std::uint64_t depth = 0; ///< where the function's local variables begin
         std::uint64_t taken = 0; ///< the end of the most that alloca has given a lane
         WarpMemory now, kept;
+        /// Values of this basic block or place that code does not keep for others, by Value::id.
+        std::vector<std::uint32_t> here;
         std::vector<LaneValues> results; ///< of a function
+        std::uint32_t ended = 0;         ///< lanes that have ended in it
+        // In the tier lanes:
+        std::optional<LanePositions> positions;
+        const warp::Place *place = nullptr;
 
         [[nodiscard]] const warp::KernelPlan &plan() const { return *checked->plan; }
     };
@@ -80,13 +89,22 @@ class WarpRun {
     void enter(const ir::Block *block);
     std::uint32_t arrive(const ir::Block *block);
     void leave();
+    void leave_together(const warp::BlockFlow &flow);
     std::vector<std::uint32_t> lanes_by_way();
+    std::vector<std::uint32_t> take_edges(const warp::BlockFlow &flow);
     std::size_t common_way();
     using Copies = std::vector<std::pair<const warp::Join *, LaneValues>>;
     Copies read_edge(const warp::Edge &edge, std::uint32_t lanes);
     void take(const warp::Edge &edge, std::uint32_t lanes, const Copies &copies);
     void check_phis(const ir::Block *block);
+    void forget_here();
     void finish();
+
+    // lane_run.cpp
+    void next_place();
+    void wait_at_next_place();
+    void leave_place();
+    void pass_barrier(const ir::Instruction &barrier);
 
     LaneValues read(const ir::Value *value);
     LaneValues compute_again(const ir::Value *value);
@@ -113,6 +131,8 @@ class WarpRun {
     Arrival arrival_;
     const ir::Instruction *barrier_ = nullptr; ///< at which it waits
     unsigned region_ = 0;
+    std::mt19937 random_;
+    bool gives_way_ = false;
 };
 
 } // namespace softcuda::interpret

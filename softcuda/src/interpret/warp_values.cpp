@@ -23,6 +23,7 @@ template <typename Body> void for_lanes(std::uint32_t lanes, Body body) {
 }
 
 constexpr std::uint32_t kAllLanes = ~std::uint32_t{0};
+constexpr unsigned kPreemptions = 4; ///< a warp gives way at one preemption point of so many
 
 std::uint64_t cut(std::uint64_t value, ir::Type type) {
     const unsigned width = ir::bits(type);
@@ -46,7 +47,7 @@ LaneValues WarpRun::read(const Value *value) {
     if (warp::is_rematerialized(value) || warp::is_recomputed(f.plan(), value))
         return compute_again(value);
     if (f.now.lost[value->id] && f.lanes != 0)
-        wrong("reads " + ir::to_text(*value) + ", which the region does not fetch");
+        wrong("reads " + ir::to_text(*value) + ", which was not kept for it");
     return f.now.values[value->id];
 }
 
@@ -77,8 +78,13 @@ void WarpRun::define(const Instruction &i, std::vector<LaneValues> results) {
         for (std::uint64_t &lane : results[n])
             lane = cut(lane, result->type);
         f.checked->claims.check_value(result, results[n], here());
-        f.now.values[result->id] = results[n];
+        // Lanes elsewhere may have values of their own.
+        const bool blends = f.place && f.plan().divergence.of(result).divergent();
+        for_lanes(blends ? f.lanes : kAllLanes,
+                  [&](unsigned lane) { f.now.values[result->id][lane] = results[n][lane]; });
         f.now.lost[result->id] = false;
+        if (!f.plan().outlives_block[result->id])
+            f.here.push_back(result->id);
     }
 }
 
@@ -110,6 +116,8 @@ void WarpRun::run_own(const Instruction &i) {
             f.taken = std::max(f.taken, out[1]);
     });
     define(i, std::move(results));
+    // Some of the times only, for warps may block each other by where they give way.
+    gives_way_ = f.plan().waits.preemption_points.contains(&i) && random_() % kPreemptions == 0;
 }
 
 /// The lanes that are here exchange values with those that they name, in groups of equal members.
@@ -163,7 +171,7 @@ void WarpRun::run_barrier(const Instruction &i) {
                 .lanes = active_,
                 .voters = reduces ? f.lanes : 0,
                 .votes = votes};
-    if (program_.kernel->tier.tier == rt::Tier::Fibers) {
+    if (program_.kernel->tier.tier != rt::Tier::Regions) {
         barrier_ = &i;
         status_ = Status::AtBarrier; // run_warps.cpp lets an arrival go on at once
         return;
@@ -199,6 +207,7 @@ void WarpRun::call(const Instruction &i) {
     for (std::size_t n = 0; n < arguments.size() && n < taken.size(); ++n) {
         checked.claims.check_value(taken[n], arguments[n], here());
         frame().now.values[taken[n]->id] = arguments[n];
+        frame().now.lost[taken[n]->id] = false;
     }
 }
 

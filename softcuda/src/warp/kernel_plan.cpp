@@ -2,13 +2,16 @@
 #include "warp/kernel_plan.h"
 
 #include "analysis/coordinates.h"
-#include "ir/exchange.h"
 #include "transform/find_parted_exchange.h"
 
 #include <algorithm>
 #include <cstddef>
 
 namespace softcuda::warp {
+
+using ir::Instruction;
+using ir::Opcode;
+using ir::Value;
 
 namespace {
 
@@ -119,15 +122,25 @@ void find_shapes_of_lanes(KernelPlan &plan) {
 
 namespace {
 
+/// Calls `body` with the instructions of each place in the tier lanes, else of each basic block:
+/// code keeps values in memory between two of these pieces.
+template <typename Body> void for_pieces(const KernelPlan &plan, Body body) {
+    for (const Place &place : plan.lanes.places)
+        body(place.instructions());
+    if (plan.lanes.places.empty())
+        for (const ir::Block *block : plan.function.blocks)
+            body(std::span<Instruction *const>(block->instructions));
+}
+
 /// Calls `use` with each value that code for an instruction reads: its operands, and what the plan
 /// of its access names beside them.
-template <typename Use> void for_uses(const KernelPlan &plan, const ir::Instruction &i, Use use) {
-    for (const ir::Value *operand : i.operands)
+template <typename Use> void for_uses(const KernelPlan &plan, const Instruction &i, Use use) {
+    for (const Value *operand : i.operands)
         use(operand);
     const auto access = plan.accesses.find(&i);
     if (access == plan.accesses.end())
         return;
-    for (const ir::Value *part : {access->second.indexed.pointer, access->second.indexed.index})
+    for (const Value *part : {access->second.indexed.pointer, access->second.indexed.index})
         if (part)
             use(part);
     for (const Step::Term &term : access->second.prefetch.ahead.terms)
@@ -136,31 +149,27 @@ template <typename Use> void for_uses(const KernelPlan &plan, const ir::Instruct
 
 } // namespace
 
-// In the tier of lanes a basic block is cut where lanes wait: other lanes may run anything before
-// these go on.
 void find_outliving(KernelPlan &plan) {
-    const bool cuts = plan.tier.tier == rt::Tier::Lanes;
     plan.outlives_block.assign(plan.function.value_count(), false);
     // By Value::id: the piece of a basic block that has defined the value so far.
     std::vector<std::uint32_t> made_in(plan.function.value_count(), 0);
     std::uint32_t piece = 0;
-    for (const ir::Block *block : plan.function.blocks) {
+    for_pieces(plan, [&](std::span<Instruction *const> instructions) {
         ++piece;
-        for (const ir::Instruction *i : block->instructions) {
-            piece += cuts && ir::waits_for_lanes(*i) ? 1 : 0;
-            for_uses(plan, *i, [&](const ir::Value *value) {
-                if (value->definition && (i->is(ir::Opcode::Phi) || made_in[value->id] != piece))
+        for (const Instruction *i : instructions) {
+            for_uses(plan, *i, [&](const Value *value) {
+                if (value->definition && (i->is(Opcode::Phi) || made_in[value->id] != piece))
                     plan.outlives_block[value->id] = true;
             });
-            for (const ir::Value *result : i->results)
+            for (const Value *result : i->results)
                 made_in[result->id] = piece;
         }
-    }
+    });
 }
 
 void lay_out_local_memory(KernelPlan &plan) {
-    plan.takes_memory = any_instruction(
-        plan.function, [](const ir::Instruction &i) { return i.is(ir::Opcode::Alloca); });
+    plan.takes_memory =
+        any_instruction(plan.function, [](const Instruction &i) { return i.is(Opcode::Alloca); });
     plan.frame_bytes = local_memory_of(plan.function);
     const std::uint64_t own =
         plan.frame_bytes + (needs_call_stack(plan.function) ? plan.launch.call_stack : 0);

@@ -12,6 +12,7 @@
 #include "transform/schedule.h"
 #include "warp/access_plan.h"
 #include "warp/choose_tier.h"
+#include "warp/lane_plan.h"
 #include "warp/mask_plan.h"
 #include "warp/region_plan.h"
 
@@ -53,8 +54,8 @@ struct KernelPlan {
     /// An exchange whose members may come from several places; null: none.
     const ir::Instruction *parted_exchange = nullptr;
     TierChoice tier;
-    /// By Value::id: used outside its basic block, by a phi, or, in the tier lanes, after a place
-    /// at which lanes wait.
+    /// By Value::id: used outside its basic block, by a phi, or, in the tier lanes, at another
+    /// place than that which defines it. Code keeps such values in memory.
     std::vector<bool> outlives_block;
 
     std::uint64_t local_stride = 0; ///< bytes of local memory of a thread, those it calls included
@@ -70,6 +71,7 @@ struct KernelPlan {
     std::vector<Region> regions;
     analysis::Lockstep lockstep; ///< if it holds, all warps are in the same region
     MaskPlan masks;
+    LanePlan lanes;       ///< where lanes may be apart; empty unless the tier is lanes
     AccessPlans accesses; ///< of every load, store and atomic
 
     /// `file:line` of an instruction.

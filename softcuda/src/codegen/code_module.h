@@ -1,0 +1,36 @@
+// code_module.h -- what all functions of one LLVM module share: constants, texts, the runtime.
+#pragma once
+
+#include "jit/llvm.h"
+#include "jit/target.h"
+
+#include <map>
+#include <string>
+
+namespace softcuda::codegen {
+
+class SourceLines;
+
+class CodeModule {
+  public:
+    CodeModule(llvm::Module &module, const jit::Target &target, SourceLines &lines);
+
+    llvm::Module &module;
+    llvm::LLVMContext &context;
+    const jit::Target &target;
+    SourceLines &lines;
+
+    /// A constant in memory, once for all equal ones.
+    [[nodiscard]] llvm::GlobalVariable *constant(llvm::Constant *value, const llvm::Twine &name);
+    /// One that is not shared.
+    llvm::GlobalVariable *own_constant(llvm::Constant *value, const llvm::Twine &name);
+    /// A constant C string.
+    [[nodiscard]] llvm::Value *text(const std::string &text);
+    [[nodiscard]] llvm::FunctionCallee runtime_function(llvm::StringRef name, llvm::Type *result,
+                                                        llvm::ArrayRef<llvm::Type *> parameters);
+
+  private:
+    std::map<llvm::Constant *, llvm::GlobalVariable *> constants_;
+};
+
+} // namespace softcuda::codegen

@@ -1,0 +1,72 @@
+// function_frame.h -- the LLVM function that is being emitted: what it knows from its start on, and
+// its space on the stack.
+#pragma once
+
+#include "codegen/alias_scopes.h"
+#include "codegen/code_module.h"
+#include "warp/kernel_plan.h"
+
+#include <cstddef>
+#include <map>
+
+namespace softcuda::codegen {
+
+/// What generated code reads at the start of a launch or of a block.
+struct Invariants {
+    llvm::Value *frame, *worker;
+    llvm::Value *params, *symbols;
+    llvm::Value *global_base, *global_size;
+    llvm::Value *grid[3], *dynamic_shared, *grid_id, *workspace;
+    llvm::Value *cluster[3], *explicit_cluster;
+    llvm::Value *shared, *local, *scratch;
+    llvm::Value *worker_id, *worker_count;
+    llvm::Value *block[3];     ///< blockIdx, changes from block to block
+    llvm::Value *launch_index; ///< of the block, as the grid counts them; where warps are fibers
+    // In a function that is called (emit_function.cpp), else null:
+    llvm::Value *depth;     ///< i64: where its local variables begin in a thread's local memory
+    llvm::Value *call_area; ///< its arguments and results
+};
+
+class FunctionFrame {
+  public:
+    FunctionFrame(CodeModule &code, llvm::IRBuilder<> &builder, AliasScopes &scopes,
+                  const warp::KernelPlan &plan);
+
+    Invariants invariants{};
+
+    /// Emission of the function begins.
+    void begin(llvm::Function *function);
+    [[nodiscard]] llvm::Function *function() const { return function_; }
+    [[nodiscard]] llvm::BasicBlock *new_block(const llvm::Twine &name);
+    /// Emits the reading of all invariants but those of the block.
+    void read();
+    /// And of those: `index` is the linear index of the block, an i64.
+    void read_block_index(llvm::Value *index);
+
+    /// Stack space that lives as long as the function runs.
+    llvm::AllocaInst *stack_slot(llvm::Type *type, const llvm::Twine &name = "");
+    /// Stack space for one call at a time: the same for all calls that need this type.
+    llvm::AllocaInst *call_slot(llvm::Type *type);
+    /// An i64 in stack space: how high lanes of this function have ever stood in the thread's local
+    /// memory by alloca. Null in a function without alloca.
+    llvm::AllocaInst *stack_mark();
+
+    /// The address of a member of WorkerState.
+    [[nodiscard]] llvm::Value *worker_member(std::size_t offset);
+    /// Tells the runtime which warp runs: before what it may report.
+    void announce_warp(llvm::Value *warp);
+
+  private:
+    [[nodiscard]] llvm::Value *load_member(llvm::Value *object, std::size_t offset,
+                                           llvm::Type *type, const llvm::Twine &name);
+
+    CodeModule &code_;
+    llvm::IRBuilder<> &builder_;
+    AliasScopes &scopes_;
+    const warp::KernelPlan &plan_;
+    llvm::Function *function_ = nullptr;
+    std::map<llvm::Type *, llvm::AllocaInst *> call_slots_;
+    llvm::AllocaInst *stack_mark_ = nullptr;
+};
+
+} // namespace softcuda::codegen

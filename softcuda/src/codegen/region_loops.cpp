@@ -1,0 +1,322 @@
+// region_loops.cpp -- the function of a kernel in the tier regions: a range of its thread blocks.
+//
+//     entry(frame, worker, first, count)
+//         read the frame                                 invariant in the launch
+//         for block in first .. first + count            blockIdx
+//             no barrier:    for warp: body
+//             with barriers: next[warp] = region 0
+//                            until all warps are done: run each warp's next region
+//
+//                            in lockstep: run all warps' region, go on to the next one
+//
+// A region is what a warp does from the start, or from behind a barrier, to the next barrier or the
+// end. That all warps have run one region is the barrier. Values that a warp still needs behind the
+// barrier are kept in WorkerState::scratch, an array over the warps each.
+
+#include "codegen/kernel_emitter.h"
+#include "codegen/warp_emitter.h"
+#include "codegen/watch.h"
+#include "jit/interleave_warps.h"
+#include "rt/kernel_abi.h"
+
+#include <bit>
+#include <cstddef>
+
+namespace softcuda::codegen {
+
+namespace {
+
+/// A warp in the loop over all of them: emits what it does, and its way to `after`.
+struct Turn {
+    llvm::Value *warp;
+    llvm::Constant *active; ///< its lanes that exist
+    llvm::BasicBlock *after;
+};
+using RunWarp = llvm::function_ref<void(const Turn &turn)>;
+
+class RegionLoops {
+  public:
+    explicit RegionLoops(KernelEmitter &kernel)
+        : kernel_(kernel), plan_(kernel.plan), frame_(kernel.frame), b_(kernel.builder) {}
+
+    llvm::Function *emit(const std::string &name);
+
+  private:
+    void emit_block(llvm::BasicBlock *next_block);
+    void emit_in_lockstep(llvm::BasicBlock *next_block);
+    void emit_generations(llvm::BasicBlock *next_block);
+    void emit_warps(unsigned region, llvm::BasicBlock *after, RunWarp run);
+    void emit_full_warps(unsigned region, llvm::BasicBlock *after, RunWarp run);
+    void emit_some_warps(unsigned region, std::uint64_t bits, llvm::BasicBlock *after, RunWarp run);
+    void emit_warp_range(unsigned region, unsigned first, unsigned end, llvm::BasicBlock *after,
+                         RunWarp run);
+    void take_turn(unsigned region, const Turn &turn, RunWarp run);
+    void emit_warp(unsigned region, const Turn &turn, const BarrierExit &at_barrier);
+    void publish_barrier_sum();
+    void clear_barrier_sum();
+
+    KernelEmitter &kernel_;
+    const KernelPlan &plan_;
+    FunctionFrame &frame_;
+    llvm::IRBuilder<> &b_;
+};
+
+llvm::Function *RegionLoops::emit(const std::string &name) {
+    llvm::Type *wide = b_.getInt64Ty();
+    llvm::Function *function = kernel_.new_function(name, {wide, wide});
+    frame_.begin(function);
+    function->addParamAttr(1, llvm::Attribute::NoAlias);
+    llvm::Value *first = function->getArg(2), *count = function->getArg(3);
+    llvm::BasicBlock *entry = frame_.new_block("entry"), *block = frame_.new_block("block");
+    llvm::BasicBlock *next = frame_.new_block("block.next"), *end = frame_.new_block("end");
+    b_.SetInsertPoint(entry);
+    kernel_.read_frame();
+    llvm::Value *last = b_.CreateAdd(first, count);
+    b_.CreateCondBr(b_.CreateICmpULT(first, last), block, end);
+
+    b_.SetInsertPoint(block);
+    llvm::PHINode *index = b_.CreatePHI(wide, 2, "index");
+    index->addIncoming(first, entry);
+    frame_.read_block_index(index);
+    watch_block(kernel_);
+    emit_block(next);
+
+    b_.SetInsertPoint(next);
+    llvm::Value *following = b_.CreateAdd(index, b_.getInt64(1));
+    index->addIncoming(following, next);
+    b_.CreateCondBr(b_.CreateICmpULT(following, last), block, end);
+    b_.SetInsertPoint(entry->getTerminator());
+    kernel_.tallies.emit_start();
+    b_.SetInsertPoint(end);
+    b_.CreateRetVoid();
+    kernel_.scopes.separate(*function);
+    return function;
+}
+
+void RegionLoops::emit_block(llvm::BasicBlock *next_block) {
+    if (!plan_.has_regions())
+        return emit_warps(0, next_block, [&](const Turn &turn) { emit_warp(0, turn, {}); });
+    if (plan_.lockstep.holds)
+        return emit_in_lockstep(next_block);
+    emit_generations(next_block);
+}
+
+void RegionLoops::clear_barrier_sum() {
+    b_.CreateStore(b_.getInt32(0), frame_.worker_member(offsetof(rt::WorkerState, barrier_sum)));
+}
+
+// What the warps have added up at the barrier becomes its result.
+void RegionLoops::publish_barrier_sum() {
+    llvm::Value *sum = frame_.worker_member(offsetof(rt::WorkerState, barrier_sum));
+    b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), sum),
+                   frame_.worker_member(offsetof(rt::WorkerState, barrier_result)));
+    b_.CreateStore(b_.getInt32(0), sum);
+}
+
+// Each region is a loop over all warps; each of them says where the block goes on, all the same.
+// Where a region has only one successor LLVM finds that out and jumps.
+void RegionLoops::emit_in_lockstep(llvm::BasicBlock *next_block) {
+    llvm::AllocaInst *next_region = frame_.stack_slot(b_.getInt32Ty(), "next.region");
+    clear_barrier_sum();
+    std::vector<llvm::BasicBlock *> starts;
+    for (std::size_t r = 0; r < plan_.regions.size(); ++r)
+        starts.push_back(frame_.new_block("region." + llvm::Twine(r)));
+    b_.CreateBr(starts[0]);
+    for (unsigned r = 0; r < plan_.regions.size(); ++r) {
+        llvm::BasicBlock *barrier = frame_.new_block("barrier");
+        b_.SetInsertPoint(starts[r]);
+        b_.CreateStore(b_.getInt32(~0u), next_region);
+        emit_warps(r, barrier, [&](const Turn &turn) {
+            emit_warp(r, turn, [&](unsigned behind) {
+                b_.CreateStore(b_.getInt32(behind), next_region);
+                b_.CreateBr(turn.after);
+            });
+        });
+        b_.SetInsertPoint(barrier);
+        kernel_.tallies.emit_end(r);
+        watch_pass(kernel_, true);
+        publish_barrier_sum();
+        kernel_.block_values.publish();
+        llvm::SwitchInst *choice =
+            b_.CreateSwitch(b_.CreateLoad(b_.getInt32Ty(), next_region), next_block);
+        for (unsigned to = 1; to < plan_.regions.size(); ++to)
+            choice->addCase(b_.getInt32(to), starts[to]);
+    }
+}
+
+// In each generation every warp that is not done runs one region. Nearly always all warps are in
+// the same region; `pending` has a bit for each one that some warp is in.
+void RegionLoops::emit_generations(llvm::BasicBlock *next_block) {
+    llvm::Type *wide = b_.getInt64Ty(), *pointer = b_.getPtrTy();
+    const unsigned warps = plan_.launch.warps();
+    llvm::AllocaInst *following_regions = frame_.stack_slot(wide, "following");
+    // By warp: its next region. One array is read while the other is written.
+    auto array = [&](std::uint32_t number) {
+        return kernel_.scratch.address(kernel_.scratch.slot(ScratchMemory::array_key(number), 4),
+                                       b_.getInt32(0));
+    };
+    auto next_region_of = [&](llvm::Value *of_warps, llvm::Value *warp) {
+        return b_.CreateInBoundsGEP(b_.getInt32Ty(), of_warps, warp);
+    };
+    llvm::Value *first_array = array(0), *second_array = array(1);
+    for (unsigned warp = 0; warp < warps; ++warp)
+        b_.CreateStore(b_.getInt32(0), next_region_of(first_array, b_.getInt32(warp)));
+    clear_barrier_sum();
+
+    llvm::BasicBlock *before = b_.GetInsertBlock();
+    llvm::BasicBlock *generation = frame_.new_block("generation"),
+                     *choose = frame_.new_block("choose");
+    llvm::BasicBlock *barrier = frame_.new_block("barrier"),
+                     *impossible = frame_.new_block("impossible");
+    b_.CreateBr(generation);
+    b_.SetInsertPoint(generation);
+    llvm::PHINode *starting = b_.CreatePHI(wide, 2, "starting");
+    llvm::PHINode *reading = b_.CreatePHI(pointer, 2, "reading");
+    llvm::PHINode *writing = b_.CreatePHI(pointer, 2, "writing");
+    starting->addIncoming(b_.getInt64(1), before);
+    reading->addIncoming(first_array, before);
+    writing->addIncoming(second_array, before);
+    b_.CreateStore(b_.getInt64(0), following_regions);
+    b_.CreateBr(choose);
+
+    // A warp that is in this region runs it. What it leaves through is a barrier, or its end.
+    auto run_region = [&](unsigned region, const Turn &turn) {
+        llvm::BasicBlock *run = frame_.new_block("run"), *done = frame_.new_block("warp.done");
+        llvm::Value *mine = b_.CreateLoad(b_.getInt32Ty(), next_region_of(reading, turn.warp));
+        b_.CreateCondBr(b_.CreateICmpEQ(mine, b_.getInt32(region)), run, turn.after);
+        b_.SetInsertPoint(run);
+        const Turn ending{.warp = turn.warp, .active = turn.active, .after = done};
+        emit_warp(region, ending, [&](unsigned behind) {
+            b_.CreateStore(b_.getInt32(behind), next_region_of(writing, turn.warp));
+            watch_arrival(kernel_);
+            llvm::Value *bits = b_.CreateLoad(wide, following_regions);
+            b_.CreateStore(b_.CreateOr(bits, b_.getInt64(std::uint64_t{1} << behind)),
+                           following_regions);
+            b_.CreateBr(turn.after);
+        });
+        b_.SetInsertPoint(done);
+        for (llvm::Value *of_warps : {reading, writing})
+            b_.CreateStore(b_.getInt32(~0u), next_region_of(of_warps, turn.warp));
+        b_.CreateBr(turn.after);
+    };
+
+    b_.SetInsertPoint(choose);
+    llvm::PHINode *pending = b_.CreatePHI(wide, 2, "pending");
+    pending->addIncoming(starting, generation);
+    llvm::Value *region = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, pending, b_.getTrue());
+    llvm::Value *rest = b_.CreateAnd(pending, b_.CreateSub(pending, b_.getInt64(1)));
+    llvm::BasicBlock *ran = frame_.new_block("ran");
+    llvm::SwitchInst *choice = b_.CreateSwitch(region, impossible, plan_.regions.size());
+    for (unsigned r = 0; r < plan_.regions.size(); ++r) {
+        llvm::BasicBlock *start = frame_.new_block("region." + llvm::Twine(r));
+        choice->addCase(b_.getInt64(r), start);
+        b_.SetInsertPoint(start);
+        emit_warps(r, ran, [&](const Turn &turn) { run_region(r, turn); });
+    }
+    b_.SetInsertPoint(impossible);
+    b_.CreateUnreachable();
+
+    b_.SetInsertPoint(ran);
+    pending->addIncoming(rest, ran);
+    b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt64(0)), choose, barrier);
+    b_.SetInsertPoint(barrier);
+    llvm::Value *following = b_.CreateLoad(wide, following_regions);
+    watch_pass(kernel_, false);
+    publish_barrier_sum();
+    starting->addIncoming(following, barrier);
+    reading->addIncoming(writing, barrier);
+    writing->addIncoming(reading, barrier);
+    b_.CreateCondBr(b_.CreateICmpNE(following, b_.getInt64(0)), generation, next_block);
+}
+
+// The last warp may have lanes without a thread; the others' masks are full, and known to be.
+void RegionLoops::emit_warps(unsigned region, llvm::BasicBlock *after, RunWarp run) {
+    const unsigned warps = plan_.launch.warps();
+    if (plan_.launch.threads() % kLanes == 0)
+        return emit_full_warps(region, after, run);
+    if (warps > 1) {
+        llvm::BasicBlock *last = frame_.new_block("last.warp");
+        emit_warp_range(region, 0, warps - 1, last, run);
+        b_.SetInsertPoint(last);
+    }
+    take_turn(
+        region,
+        {.warp = b_.getInt32(warps - 1), .active = kernel_.last_warps_lanes(), .after = after},
+        run);
+}
+
+// All of them, or those that have anything to do.
+void RegionLoops::emit_full_warps(unsigned region, llvm::BasicBlock *after, RunWarp run) {
+    const unsigned warps = plan_.launch.warps();
+    const std::uint64_t bits =
+        plan_.regions[region].active_warps & (~std::uint64_t{0} >> (64 - warps));
+    const auto first = static_cast<unsigned>(std::countr_zero(bits));
+    const auto end = static_cast<unsigned>(std::bit_width(bits));
+    if (static_cast<unsigned>(std::popcount(bits)) != end - first)
+        emit_some_warps(region, bits, after, run);
+    else if (end - first == 1)
+        take_turn(
+            region,
+            {.warp = b_.getInt32(first), .active = kernel_.all_lanes_active(), .after = after},
+            run);
+    else
+        emit_warp_range(region, first, end, after, run);
+}
+
+void RegionLoops::emit_some_warps(unsigned region, std::uint64_t bits, llvm::BasicBlock *after,
+                                  RunWarp run) {
+    llvm::Type *wide = b_.getInt64Ty();
+    llvm::BasicBlock *before = b_.GetInsertBlock();
+    llvm::BasicBlock *loop = frame_.new_block("warp"), *next = frame_.new_block("warp.next");
+    b_.CreateBr(loop);
+    b_.SetInsertPoint(loop);
+    llvm::PHINode *left = b_.CreatePHI(wide, 2, "warps.left");
+    left->addIncoming(b_.getInt64(bits), before);
+    llvm::Value *warp = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b_.getTrue());
+    take_turn(region,
+              {.warp = b_.CreateTrunc(warp, b_.getInt32Ty(), "w"),
+               .active = kernel_.all_lanes_active(),
+               .after = next},
+              run);
+    b_.SetInsertPoint(next);
+    llvm::Value *rest = b_.CreateAnd(left, b_.CreateSub(left, b_.getInt64(1)));
+    left->addIncoming(rest, next);
+    b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt64(0)), loop, after);
+}
+
+void RegionLoops::emit_warp_range(unsigned region, unsigned first, unsigned end,
+                                  llvm::BasicBlock *after, RunWarp run) {
+    llvm::BasicBlock *before = b_.GetInsertBlock();
+    llvm::BasicBlock *loop = frame_.new_block("warp"), *next = frame_.new_block("warp.next");
+    b_.CreateBr(loop);
+    b_.SetInsertPoint(loop);
+    llvm::PHINode *warp = b_.CreatePHI(b_.getInt32Ty(), 2, "w");
+    warp->addIncoming(b_.getInt32(first), before);
+    take_turn(region, {.warp = warp, .active = kernel_.all_lanes_active(), .after = next}, run);
+    b_.SetInsertPoint(next);
+    llvm::Value *following = b_.CreateAdd(warp, b_.getInt32(1), "", true, true);
+    warp->addIncoming(following, next);
+    llvm::BranchInst *latch =
+        b_.CreateCondBr(b_.CreateICmpULT(following, b_.getInt32(end)), loop, after);
+    if (plan_.regions[region].quiet)
+        jit::mark_warp_loop(*latch);
+}
+
+void RegionLoops::take_turn(unsigned region, const Turn &turn, RunWarp run) {
+    if (!plan_.regions[region].quiet)
+        frame_.announce_warp(turn.warp);
+    run(turn);
+}
+
+void RegionLoops::emit_warp(unsigned region, const Turn &turn, const BarrierExit &at_barrier) {
+    WarpEmitter emitter(kernel_, region, turn.warp, turn.active);
+    kernel_.tier.flow(emitter, turn.after, at_barrier);
+}
+
+} // namespace
+
+llvm::Function *emit_block_range(KernelEmitter &kernel, const std::string &name) {
+    return RegionLoops(kernel).emit(name);
+}
+
+} // namespace softcuda::codegen

@@ -1,0 +1,263 @@
+// warp_flow.cpp -- a warp whose lanes run together, from block to block: the plan of mask_plan.h
+// turned into branches, and that of region_plan.h into what is kept at barriers.
+
+#include "codegen/counts.h"
+#include "codegen/edges.h"
+#include "codegen/source_lines.h"
+#include "codegen/warp_families.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace softcuda::codegen {
+
+using ir::Opcode;
+
+namespace {
+
+class WarpFlow {
+  public:
+    WarpFlow(WarpEmitter &w, llvm::BasicBlock *done, const BarrierExit &at_barrier)
+        : w_(w), b_(w.b), kernel_(w.kernel), plan_(w.kernel.plan), done_(done),
+          at_barrier_(at_barrier) {}
+
+    void emit();
+
+  private:
+    void emit_block(const ir::Block *block);
+    void arrive(const ir::Block *block);
+    void leave(const ir::Block *block);
+    void leave_uniform(const ir::Block *block);
+    void pass_edge(const warp::Edge &edge, llvm::Value *edge_mask);
+    void go_to(const ir::Block *next) { b_.CreateBr(next ? block_for(next) : done_); }
+    void enter_region();
+    void end_region(const warp::RegionEnd &end);
+    llvm::BasicBlock *block_for(const ir::Block *block);
+    llvm::AllocaInst *mask_slot(const ir::Block *owner);
+    llvm::AllocaInst *arrival_slot(const ir::Block *owner);
+    llvm::Value *mask_of(const ir::Block *block);
+
+    WarpEmitter &w_;
+    llvm::IRBuilder<> &b_;
+    KernelEmitter &kernel_;
+    const KernelPlan &plan_;
+    llvm::BasicBlock *done_;
+    const BarrierExit &at_barrier_;
+    llvm::Instruction *prologue_ = nullptr; ///< slots are cleared before it
+    std::map<const ir::Block *, llvm::AllocaInst *> masks_, arrivals_;
+    std::map<const ir::Block *, llvm::BasicBlock *> blocks_;
+    std::vector<const ir::Block *> work_;
+};
+
+void WarpFlow::emit() {
+    llvm::BasicBlock *start = w_.new_block("region");
+    {
+        const llvm::DebugLoc here = b_.getCurrentDebugLocation();
+        b_.SetCurrentDebugLocation(kernel_.code.lines.nowhere());
+        prologue_ = b_.CreateBr(start);
+        b_.SetCurrentDebugLocation(here);
+    }
+    w_.clear_slots_before(prologue_);
+    b_.SetInsertPoint(start);
+    if (w_.region().barrier)
+        enter_region();
+    else if (!plan_.function.kernel)
+        enter_function(w_);
+    b_.CreateBr(block_for(w_.region().entry));
+    while (!work_.empty()) {
+        const ir::Block *block = work_.back();
+        work_.pop_back();
+        emit_block(block);
+    }
+}
+
+llvm::BasicBlock *WarpFlow::block_for(const ir::Block *block) {
+    auto [it, added] = blocks_.try_emplace(block, nullptr);
+    if (added) {
+        it->second = w_.new_block(block->name);
+        work_.push_back(block);
+    }
+    return it->second;
+}
+
+void WarpFlow::emit_block(const ir::Block *block) {
+    w_.forget_values();
+    b_.SetInsertPoint(blocks_.at(block));
+    arrive(block);
+    if (kernel_.counts)
+        kernel_.counts->enter(block);
+    for (const ir::Instruction *i : block->instructions) {
+        if (i == block->terminator())
+            break;
+        w_.fetch_from_here();
+        w_.emit_instruction(*i);
+    }
+    w_.fetch_from_here();
+    if (kernel_.counts)
+        kernel_.counts->add(w_, *block->terminator());
+    leave(block);
+}
+
+// Takes over the lanes that came here, and goes on elsewhere if there are none.
+void WarpFlow::arrive(const ir::Block *block) {
+    const warp::BlockMask &plan = plan_.masks.of(block).mask;
+    if (kernel_.debug_frame()) // which lanes come is no line's business
+        b_.SetCurrentDebugLocation(kernel_.code.lines.nowhere());
+    llvm::Value *mask = nullptr;
+    if (plan.from == warp::BlockMask::From::Arrivals) {
+        llvm::AllocaInst *arrivals = arrival_slot(block);
+        mask = b_.CreateLoad(arrivals->getAllocatedType(), arrivals, "mask");
+        if (llvm::Constant *lanes = w_.known_mask(plan.lanes))
+            mask = b_.CreateAnd(w_.active, lanes);
+        b_.CreateStore(mask, mask_slot(block));
+        if (plan.clears)
+            b_.CreateStore(llvm::Constant::getNullValue(mask->getType()), arrivals);
+    } else {
+        mask = mask_of(block);
+    }
+    if (plan.guarded) {
+        llvm::BasicBlock *body = w_.new_block(block->name + ".body");
+        b_.CreateCondBr(w_.any(mask), body, plan.skip_to ? block_for(plan.skip_to) : done_);
+        b_.SetInsertPoint(body);
+    }
+    w_.set_mask(mask);
+    w_.show_mask();
+}
+
+void WarpFlow::leave(const ir::Block *block) {
+    const warp::BlockFlow &flow = plan_.masks.of(block);
+    if (kernel_.debug_frame())
+        b_.SetCurrentDebugLocation(kernel_.code.lines.at(block->terminator()->location));
+    if (plan_.yields_behind(block))
+        emit_yield(w_);
+    const std::vector<warp::RegionEnd> &ends = w_.region().ends;
+    const auto end = std::ranges::find(ends, block, &warp::RegionEnd::block);
+    if (end != ends.end()) {
+        pass_edge(flow.edges[0], w_.mask());
+        end_region(*end);
+    } else if (flow.parts || flow.edges.empty()) {
+        if (block->terminator()->is(Opcode::Return))
+            emit_results(w_, *block->terminator());
+        const auto masks = edge_masks(w_, block);
+        for (std::size_t i = 0; i < masks.size(); ++i)
+            pass_edge(flow.edges[i], masks[i]);
+        go_to(flow.next);
+    } else {
+        leave_uniform(block);
+    }
+}
+
+void WarpFlow::leave_uniform(const ir::Block *block) {
+    const ir::Instruction &end = *block->terminator();
+    const std::vector<warp::Edge> &edges = plan_.masks.of(block).edges;
+    if (edges.size() == 1) {
+        pass_edge(edges[0], w_.mask());
+        go_to(edges[0].next);
+        return;
+    }
+    llvm::Value *condition = w_.scalar(end.operand(0));
+    std::vector<llvm::BasicBlock *> ways;
+    for (std::size_t i = 0; i < edges.size(); ++i)
+        ways.push_back(w_.new_block(block->name + ".way"));
+    if (end.is(Opcode::Branch)) {
+        b_.CreateCondBr(condition, ways[0], ways[1]);
+    } else {
+        // An index beyond the table goes to its last entry: PTX leaves it undefined.
+        llvm::SwitchInst *choice = b_.CreateSwitch(condition, ways.back());
+        for (std::size_t i = 0; i + 1 < ways.size(); ++i)
+            choice->addCase(
+                llvm::cast<llvm::ConstantInt>(llvm::ConstantInt::get(condition->getType(), i)),
+                ways[i]);
+    }
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        b_.SetInsertPoint(ways[i]);
+        pass_edge(edges[i], w_.mask());
+        go_to(edges[i].next);
+    }
+}
+
+// Hands the lanes in `edge_mask` and what the target's phis take from here to the target.
+void WarpFlow::pass_edge(const warp::Edge &edge, llvm::Value *edge_mask) {
+    join_values(w_, edge, edge_mask);
+    if (edge.arrive == warp::Edge::Arrive::Nothing)
+        return;
+    llvm::AllocaInst *arrivals = arrival_slot(edge.to);
+    if (edge.arrive == warp::Edge::Arrive::Add)
+        edge_mask = b_.CreateOr(edge_mask, b_.CreateLoad(arrivals->getAllocatedType(), arrivals));
+    b_.CreateStore(edge_mask, arrivals);
+}
+
+// Saves what is needed behind the barrier and leaves the region.
+void WarpFlow::end_region(const warp::RegionEnd &end) {
+    const warp::Region &next = plan_.regions[end.region];
+    for (const warp::Fetch &fetch : next.fetches)
+        if (llvm::is_contained(end.keeps, fetch.value))
+            w_.region_memory.keep(fetch, w_.lanes(fetch.value));
+    for (const ir::Block *owner : end.masks)
+        w_.region_memory.keep_mask(owner, mask_of(owner));
+    // The block behind takes its lanes from here: its own arrivals, or an owner's mask saved above.
+    if (next.arrives) {
+        llvm::AllocaInst *arrivals = arrival_slot(next.entry);
+        w_.region_memory.keep_mask(next.entry,
+                                   b_.CreateLoad(arrivals->getAllocatedType(), arrivals));
+    }
+    at_barrier_(end.region);
+}
+
+void WarpFlow::enter_region() {
+    const warp::Region &region = w_.region();
+    for (const warp::Fetch &fetched : region.fetches)
+        if (fetched.set)
+            w_.store(fetched.value, w_.region_memory.fetch(fetched));
+        else
+            w_.fetch_at_use(fetched);
+    for (const ir::Block *owner : region.masks)
+        b_.CreateStore(w_.region_memory.fetch_mask(owner), mask_slot(owner));
+    if (region.arrives)
+        b_.CreateStore(w_.region_memory.fetch_mask(region.entry), arrival_slot(region.entry));
+    const ir::Instruction &barrier = *region.barrier;
+    if (barrier.is(Opcode::BarrierReduce))
+        w_.store(barrier.result(),
+                 {.base = emit_barrier_result(w_, barrier), .shape = w_.shape(barrier.result())});
+}
+
+llvm::AllocaInst *WarpFlow::mask_slot(const ir::Block *owner) {
+    llvm::AllocaInst *&at = masks_[owner];
+    if (!at)
+        at = kernel_.frame.stack_slot(w_.active->getType(), "mask." + owner->name);
+    return at;
+}
+
+llvm::AllocaInst *WarpFlow::arrival_slot(const ir::Block *owner) {
+    llvm::AllocaInst *&at = arrivals_[owner];
+    if (!at) {
+        at = kernel_.frame.stack_slot(w_.active->getType(), "arrivals." + owner->name);
+        llvm::IRBuilder<>::InsertPointGuard guard(b_);
+        b_.SetInsertPoint(prologue_);
+        b_.SetCurrentDebugLocation(kernel_.code.lines.nowhere());
+        b_.CreateStore(llvm::Constant::getNullValue(w_.active->getType()), at);
+    }
+    return at;
+}
+
+// The lanes of a block that the warp has visited.
+llvm::Value *WarpFlow::mask_of(const ir::Block *block) {
+    const warp::BlockMask &plan = plan_.masks.of(block).mask;
+    if (plan.from == warp::BlockMask::From::Active)
+        return w_.active;
+    if (llvm::Constant *lanes = w_.known_mask(plan.lanes))
+        return b_.CreateAnd(w_.active, lanes);
+    if (plan.from == warp::BlockMask::From::Owner)
+        return mask_of(plan.owner);
+    llvm::AllocaInst *at = mask_slot(block);
+    return b_.CreateLoad(at->getAllocatedType(), at);
+}
+
+} // namespace
+
+void emit_warp_flow(WarpEmitter &w, llvm::BasicBlock *done, const BarrierExit &at_barrier) {
+    WarpFlow(w, done, at_barrier).emit();
+}
+
+} // namespace softcuda::codegen

@@ -1,0 +1,99 @@
+// verify_lanes.cpp -- whether places are all of a kernel, and lanes come from one to the next.
+#include "ir/dominators.h"
+#include "ir/exchange.h"
+#include "warp/kernel_plan.h"
+#include "warp/lane_plan.h"
+
+namespace softcuda::warp {
+
+namespace {
+
+using ir::Block;
+using ir::Instruction;
+using rt::PlaceKind;
+
+class Verifier {
+  public:
+    explicit Verifier(const KernelPlan &plan) : plan_(plan), places_(plan.lanes.places) {}
+
+    std::vector<std::string> run() {
+        if (!plan_.masks.independent_lanes) {
+            if (!places_.empty())
+                wrong_.emplace_back("there are places, but lanes run together");
+            return std::move(wrong_);
+        }
+        std::size_t number = 0;
+        for (const Block *block : ir::reverse_postorder(plan_.function))
+            number = check_block(block, number);
+        if (number != places_.size())
+            wrong_.emplace_back("there are places of no basic block");
+        for (number = 0; number < places_.size() && wrong_.empty(); ++number) {
+            check_wait(number);
+            check_next(number);
+        }
+        return std::move(wrong_);
+    }
+
+  private:
+    void require(bool holds, std::size_t number, const std::string &what) {
+        if (!holds)
+            wrong_.push_back("place " + std::to_string(number) + ": " + what);
+    }
+
+    /// Checks that places from `number` on are all of the block, and returns the next number.
+    std::size_t check_block(const Block *block, std::size_t number) {
+        require(plan_.lanes.of_block.at(block->id) == number, number,
+                "is not where lanes enter " + block->name);
+        std::uint32_t covered = 0;
+        for (; number < places_.size() && places_[number].block == block; ++number) {
+            require(places_[number].first == covered, number,
+                    "leaves out instructions, or has them twice");
+            covered = places_[number].end;
+        }
+        require(covered == block->instructions.size(), number - 1,
+                "is the last one of " + block->name + ", but does not end it");
+        return number;
+    }
+
+    void check_wait(std::size_t number) {
+        const Place &place = places_[number];
+        for (std::uint32_t n = place.first; n < place.end; ++n) {
+            const Instruction &i = *place.block->instructions[n];
+            const bool waits = n == place.first && place.kind != PlaceKind::Plain;
+            require(ir::waits_for_lanes(i) == waits, number,
+                    waits ? "waits for nothing" : "does not wait at an exchange or a barrier");
+        }
+        const Instruction *awaited = place.awaited();
+        if (!awaited)
+            return;
+        const bool barrier = ir::is_block_barrier(*awaited);
+        require(barrier == (place.kind == PlaceKind::Barrier), number,
+                "is of another kind than its instruction");
+        require(place.named == (barrier ? ir::barrier_number(*awaited) : ir::members_of(*awaited)),
+                number, "has lanes name something else than the instruction does");
+        require(barrier || place.exchange == exchange_of(*awaited), number,
+                "is another exchange than its instruction");
+    }
+
+    void check_next(std::size_t number) {
+        const Place &place = places_[number];
+        if (!place.ends_block())
+            return require(place.next.size() == 1 && place.next[0] == number + 1, number,
+                           "does not lead to the next one of its basic block");
+        const std::vector<Edge> &edges = plan_.masks.of(place.block).edges;
+        require(place.next.size() == edges.size(), number, "has lanes that go nowhere");
+        for (std::size_t n = 0; n < edges.size() && n < place.next.size(); ++n)
+            require(place.next[n] == plan_.lanes.of_block[edges[n].to->id], number,
+                    "does not lead to " + edges[n].to->name);
+    }
+
+    const KernelPlan &plan_;
+    const std::vector<Place> &places_;
+    std::vector<std::string> wrong_;
+};
+
+} // namespace
+
+std::vector<std::string> verify_lanes(const KernelPlan &plan) { return Verifier(plan).run(); }
+
+} // namespace softcuda::warp

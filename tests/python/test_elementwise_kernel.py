@@ -262,7 +262,7 @@ def test_arguments_are_left_alone(device):
 def test_source_holds_the_texts():
     kernel = ElementwiseKernel("float *x, int n2", "x[i] += n2", "shift")
     source = kernel.source()
-    assert "__global__ void shift(float *x, int n2, size_t n)" in source
+    assert "__global__ void shift(float *x, int n2, unsigned long long n)" in source
     assert "x[i] += n2" in source
     assert "complex" not in source
     complex_kernel = ElementwiseKernel("pycuda::complex<float> *x", "x[i] *= 2")

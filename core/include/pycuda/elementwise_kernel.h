@@ -46,10 +46,15 @@ struct IndexRange {
 /// A kernel over the elements of arrays. Compiled for the first arrays of each form: arrays whose
 /// elements lie one after the other in the same order, strided ones, more than 2^31 elements.
 ///
+/// A text that uses arrays as `x[i]` alone, and does not ask which thread runs it, is walked as
+/// operations on arrays are. Others run in a loop over the elements in each thread.
+///
 /// The text sees `i` (the element), `n` (how many; not with a range), `tid`, `total_threads` and
 /// `cta_start`. `x[i]` is right whatever the strides; a strided `x` is an object with operators
 /// [], * and +, no pointer. Any thread may call any function.
 class ElementwiseKernel {
+    struct State;
+
   public:
     /// Throws std::invalid_argument where no argument is an array.
     ElementwiseKernel(std::vector<KernelArgument> arguments, ElementwiseText text);
@@ -77,10 +82,15 @@ class ElementwiseKernel {
 
       private:
         friend class ElementwiseKernel;
+        struct Walked;
         Call(std::span<const ArrayView> arrays, StreamRef stream);
+        void run_threads(State &state);
+        bool try_walk(State &state);
+        bool try_strides(const State &state);
 
         std::span<const ArrayView> arrays_;
-        std::unique_ptr<OperandForms> forms_; ///< null where all are flat
+        std::unique_ptr<Walked> walked_;      ///< null where no walk needs strides
+        std::unique_ptr<OperandForms> forms_; ///< null where all are flat or walked
         std::shared_ptr<const KernelVariant> variant_;
         std::optional<IndexRange> range_;
         std::uint64_t count_ = 0;
@@ -111,8 +121,6 @@ class ElementwiseKernel {
     std::string source() const;
 
   private:
-    struct State;
-
     std::unique_ptr<State> state_;
 };
 

@@ -21,6 +21,14 @@
 namespace pycuda {
 namespace {
 
+/// 0: steps along the last axis are parameters; 1: all are one element.
+std::uint64_t step_code(const ElementWalk &walk) noexcept {
+    if (!walk.has_step)
+        return walk.unit_steps ? 1 : 0;
+    return 2 + static_cast<std::uint64_t>(std::ranges::find(known_steps, walk.step) -
+                                          std::begin(known_steps));
+}
+
 /// What tells the kernels of operations apart.
 KernelKey key_of(const TypedOperation &operation, unsigned numbers, const ElementWalk &walk) {
     KernelKey key = 1; // an operation
@@ -29,17 +37,20 @@ KernelKey key_of(const TypedOperation &operation, unsigned numbers, const Elemen
     const int operands = operation.operands();
     for (int i = 0; i < max_operands; ++i)
         add(i < operands ? static_cast<std::uint64_t>(operation.stored[i]) : 0, 4);
-    for (std::uint64_t of_operands : {std::uint64_t{numbers}, walk.single, walk.kept})
+    // Rolled walks keep and cross nothing; others have no known step.
+    for (std::uint64_t of_operands : {std::uint64_t{numbers}, walk.single,
+                                      walk.kept | (walk.unit & 15), walk.crossed | walk.unit >> 4})
         add(of_operands, max_operands);
     // The operand that the loop's type is about; the others follow from the operation.
     add(static_cast<std::uint64_t>(operation.loop.in[operands == 3 ? 1 : 0]), 4);
     add(static_cast<std::uint64_t>(operation.out), 4);
     add(walk.masked, 1);
     add(walk.mask_is_single, 1);
-    add(static_cast<std::uint64_t>(walk.walk), 2); // with the types, says the length of vectors
+    // With the types, says the length of vectors and the side of tiles.
+    add(static_cast<std::uint64_t>(walk.walk), 3);
     add(walk.rolled, 1);
     add(walk.axes, 6);
-    add(walk.unit_steps, 1);
+    add(step_code(walk), 3);
     add(walk.wide_index, 1);
     return key;
 }
@@ -78,9 +89,10 @@ void run(Operation operation, const LoopTypes &loop, const Array &out,
         numbers |= unsigned{!operands[i].is_array()} << i;
     }
     const ElementOperands call{{&out, 1}, operands, typed.stored, options.where};
-    const ElementPlan plan(call, {.rolled = is_rolled(options.form),
-                                  .is_long = is_long(typed),
-                                  .in_order = operation == Operation::Arange});
+    const ElementPlan plan(
+        call, {.rolled = is_rolled(options.form),
+               .is_long = is_long(typed),
+               .order = operation == Operation::Arange ? IndexOrder::C : IndexOrder::Any});
     const Function &kernel =
         out.context()->kernels().find(key_of(typed, numbers, plan.walk()), [&] {
             return expression_source(expression_of(typed, numbers), plan.walk());

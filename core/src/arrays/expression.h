@@ -6,11 +6,15 @@
 //                       steps:    3 = multiply(2, 0), 4 = exp(3), 5 = add(4, 1)
 //                       results:  5
 //
+// Instead of steps, a user may write statements (ElementwiseKernel): an InPlaceExpression.
+//
 // The walk is chosen for the arrays of a call (expression_launch.h). Each walk is a file in
 // device/.
 #pragma once
 
 #include "arrays/operation_types.h"
+
+#include <pycuda/kernel_argument.h>
 
 #include <array>
 #include <cstddef>
@@ -50,12 +54,25 @@ struct Expression {
     ScalarType type_of(int value) const noexcept;
 };
 
+/// Statements of a user, which read and write one element of each walked array as `x[i]`.
+struct InPlaceExpression {
+    std::string kernel;     ///< its name
+    std::string before;     ///< includes and declarations
+    std::string statements; ///< with line numbers of their own
+    std::span<const KernelArgument> parameters;
+    /// Of each array among the parameters: whether it is accessed element by element. Others are
+    /// pointers.
+    std::vector<bool> walked;
+    bool wide_index = false; ///< `i` has 64 bits
+};
+
 /// How threads go over the elements.
 enum class Walk : std::uint8_t {
     Vectors,  ///< contiguous: accesses of 16 bytes
     Elements, ///< contiguous, element by element
     Rows,     ///< strided, with a long last axis: threads along this axis, blocks over the others
     Flat,     ///< strided, each thread computes the indices of its elements
+    Tiles,    ///< strided, some operands run along the axis before the last: through shared memory
 };
 
 /// What a kernel's source depends on beside its expression. Bit k of `single` and `kept` is about
@@ -63,22 +80,36 @@ enum class Walk : std::uint8_t {
 struct ElementWalk {
     Walk walk = Walk::Vectors;
     std::uint8_t vector_length = 1; ///< elements in one access, of Vectors
-    std::uint8_t axes = 0;          ///< of Rows and Flat
+    std::uint8_t axes = 0;          ///< of strided walks
     bool unit_steps = false;        ///< of Rows: contiguous along the last axis
-    bool wide_index = false;        ///< of Rows and Flat: 64-bit
+    bool wide_index = false;        ///< of strided walks: 64-bit
     bool rolled = false;            ///< loops instead of a copy of the code for each element
     bool masked = false;
     bool mask_is_single = false;
     std::uint64_t single = 0; ///< arrays of one element, which is read once
     /// Of Rows, if not rolled: arrays that are the same in all rows.
     std::uint64_t kept = 0;
+    std::uint64_t crossed = 0;  ///< of Tiles: operands that run along the axis before the last
+    std::uint8_t tile_side = 0; ///< of Tiles
+    /// Of rolled Rows with has_step: results, mask and operands, as they come, that are contiguous
+    /// along the last axis. The others advance by `step` elements. A CPU reads a known step as
+    /// vectors, an unknown one element by element.
+    std::uint64_t unit = 0;
+    bool has_step = false;
+    std::int8_t step = 0; ///< one of known_steps
 
     bool operator==(const ElementWalk &) const = default;
-    bool is_strided() const noexcept { return walk == Walk::Rows || walk == Walk::Flat; }
+    bool is_strided() const noexcept {
+        return walk == Walk::Rows || walk == Walk::Flat || walk == Walk::Tiles;
+    }
     bool is_single(std::size_t operand) const noexcept { return single >> operand & 1; }
     bool is_kept(std::size_t operand) const noexcept { return kept >> operand & 1; }
+    bool is_crossed(std::size_t operand) const noexcept { return crossed >> operand & 1; }
     bool has_mask_elements() const noexcept { return masked && !mask_is_single; }
 };
+
+/// The steps for which kernels are compiled.
+inline constexpr std::int8_t known_steps[] = {0, 2, 3, 4, -1, -2};
 
 /// Threads of a block, and elements of a thread if the walk is not Vectors. As in device/walk.cuh.
 inline constexpr int elementwise_block = 256;
@@ -96,5 +127,13 @@ bool is_long(const TypedOperation &operation) noexcept;
 ///   strided:     Geometry: n, rows, extents, and for each axis the strides in bytes of the
 ///                results, the mask, and the operands that are read element by element
 std::string expression_source(const Expression &expression, const ElementWalk &walk);
+
+/// As above, for a walk without a mask. The kernel has the expression's name, and its parameters
+/// have the order in which the user declared them. With Vectors, all arrays are walked, start at
+/// multiples of 16 bytes, and share no bytes.
+std::string expression_source(const InPlaceExpression &expression, const ElementWalk &walk);
+
+/// A few bytes that tell the walks of one expression apart.
+std::string walk_key(const ElementWalk &walk);
 
 } // namespace pycuda

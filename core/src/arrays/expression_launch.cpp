@@ -8,12 +8,16 @@
 #include "arrays/kernel_arguments.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
 namespace pycuda {
 namespace {
+
+/// What fits the parameters of a kernel beside its other arguments.
+constexpr std::size_t most_geometry_numbers = 400;
 
 unsigned divide_up(std::size_t a, std::size_t b) { return static_cast<unsigned>((a + b - 1) / b); }
 
@@ -50,10 +54,10 @@ ElementPlan::ElementPlan(const ElementOperands &call, const WalkOptions &options
     : call_(call), size_(call.results[0].size()) {
     walk_.rolled = options.rolled;
     find_singles();
-    if (is_contiguous() && (!options.in_order || call.results[0].is_c_contiguous()))
-        choose_contiguous(options.is_long);
+    if (is_contiguous() && (options.order != IndexOrder::C || call.results[0].is_c_contiguous()))
+        choose_contiguous(options);
     else
-        choose_strided(options.in_order);
+        choose_strided(options);
 }
 
 void ElementPlan::find_singles() noexcept {
@@ -74,16 +78,16 @@ bool ElementPlan::is_contiguous() const noexcept {
 }
 
 /// Packs of as many elements as the widest type has in 16 bytes, if all arrays are aligned to them.
-void ElementPlan::choose_contiguous(bool is_long) noexcept {
+void ElementPlan::choose_contiguous(const WalkOptions &options) noexcept {
     walk_.walk = Walk::Elements;
-    if (walk_.rolled || walk_.has_mask_elements())
+    if (walk_.rolled || !options.vectors || walk_.has_mask_elements())
         return;
     std::size_t widest = 1;
     all_arrays([&](const Array &array) {
         widest = std::max(widest, array.item_size());
         return true;
     });
-    const std::size_t length = std::min<std::size_t>(16 / widest, is_long ? 8 : 16);
+    const std::size_t length = std::min<std::size_t>(16 / widest, options.is_long ? 8 : 16);
     if (all_arrays([&](const Array &array) {
             return array.misalignment() % (length * array.item_size()) == 0;
         })) {
@@ -108,10 +112,10 @@ void ElementPlan::add_walkers() {
         layouts_[k] = arrays_[k]->layout().broadcast_to(call_.results[0].shape());
 }
 
-void ElementPlan::choose_strided(bool in_order) {
+void ElementPlan::choose_strided(const WalkOptions &options) {
     constexpr std::int64_t long_axis = 32;
     add_walkers();
-    if (!in_order)
+    if (options.order == IndexOrder::Any)
         sort_axes(layouts_.get(), offsets_.get());
     coalesce(layouts_.get());
     if (layouts_[0].dimensions() == 0) // one element
@@ -122,8 +126,95 @@ void ElementPlan::choose_strided(bool in_order) {
     walk_.walk = layouts_[0].extent(axes - 1) >= long_axis ? Walk::Rows : Walk::Flat;
     walk_.wide_index = needs_wide_index();
     walk_.unit_steps = walk_.walk == Walk::Rows && has_unit_steps();
-    if (walk_.walk == Walk::Rows && !walk_.rolled && axes > 1)
+    if (walk_.walk == Walk::Rows && walk_.rolled && !walk_.unit_steps)
+        find_steps();
+    if (walk_.walk == Walk::Rows && !walk_.rolled && axes > 1) {
         find_kept();
+        if (options.order == IndexOrder::Any && !options.is_long)
+            find_crossed();
+    }
+}
+
+/// Whether all arrays that are not contiguous along the last axis advance by one known step.
+void ElementPlan::find_steps() noexcept {
+    std::uint64_t unit = 0;
+    std::int64_t step = 1;
+    if (layouts_.size() > 64)
+        return;
+    for (std::size_t k = 0; k < layouts_.size(); ++k) {
+        const auto size = static_cast<std::int64_t>(arrays_[k]->item_size());
+        const std::int64_t bytes = layouts_[k].stride(walk_.axes - 1), own = bytes / size;
+        if (bytes % size != 0 || (own != 1 && step != 1 && own != step))
+            return;
+        if (own == 1)
+            unit |= std::uint64_t{1} << k;
+        else
+            step = own;
+    }
+    if (std::ranges::find(known_steps, step) == std::end(known_steps))
+        return;
+    walk_.has_step = true;
+    walk_.step = static_cast<std::int8_t>(step);
+    walk_.unit = unit;
+}
+
+/// The axis that some operand is contiguous along, which is far apart along the last axis, where
+/// the first result is contiguous; -1 if there is none.
+int ElementPlan::crossing_axis() const noexcept {
+    constexpr std::int64_t far = 128; // bytes
+    const int last = walk_.axes - 1;
+    for (std::size_t k = call_.results.size(); k < layouts_.size(); ++k)
+        for (int axis = 0; axis < last; ++axis)
+            if (layouts_[k].stride(axis) == static_cast<std::int64_t>(arrays_[k]->item_size()) &&
+                std::abs(layouts_[k].stride(last)) >= far)
+                return axis;
+    return -1;
+}
+
+/// Large arrays, of which some are transposed beside the results: tiles. The crossing axis becomes
+/// the one before the last.
+void ElementPlan::find_crossed() noexcept {
+    constexpr std::size_t least = 1 << 16, most_arrays = 8, shared_bytes = 48 << 10;
+    const bool fits =
+        size_ >= least && layouts_.size() <= most_arrays && !walk_.has_mask_elements();
+    const int axis = fits ? crossing_axis() : -1;
+    if (axis < 0 || layouts_[0].extent(axis) < 16)
+        return;
+    std::uint64_t crossed = 0;
+    std::size_t widest = 0, bytes = 0, walker = call_.results.size();
+    for (std::size_t k = 0; k < call_.operands.size(); ++k) {
+        if (!has_elements(k))
+            continue;
+        const std::size_t size = arrays_[walker]->item_size();
+        if (layouts_[walker++].stride(axis) != static_cast<std::int64_t>(size))
+            continue;
+        crossed |= std::uint64_t{1} << k;
+        widest = std::max(widest, size);
+        bytes += size;
+    }
+    const std::size_t side = widest <= 2 ? 64 : 32;
+    if (crossed == 0 || bytes * side * (side + 1) > shared_bytes)
+        return;
+    for (Layout &layout : layouts_.get()) {
+        const std::int64_t extent = layout.extent(axis), stride = layout.stride(axis);
+        for (int k = axis; k < walk_.axes - 2; ++k)
+            layout.set(k, layout.extent(k + 1), layout.stride(k + 1));
+        layout.set(walk_.axes - 2, extent, stride);
+    }
+    walk_.tile_side = static_cast<std::uint8_t>(side);
+    if (tile_count() > std::numeric_limits<std::int32_t>::max())
+        return; // Rows does with any order of the axes
+    walk_.walk = Walk::Tiles;
+    walk_.crossed = crossed;
+    walk_.kept = 0;
+    walk_.unit_steps = false;
+}
+
+std::size_t ElementPlan::tile_count() const noexcept {
+    const std::size_t side = walk_.tile_side;
+    const auto width = static_cast<std::size_t>(layouts_[0].extent(walk_.axes - 1));
+    const auto height = static_cast<std::size_t>(layouts_[0].extent(walk_.axes - 2));
+    return (width + side - 1) / side * ((height + side - 1) / side) * (size_ / (width * height));
 }
 
 bool ElementPlan::needs_wide_index() const noexcept {
@@ -171,6 +262,11 @@ std::size_t ElementPlan::rows_per_thread(std::size_t blocks) const noexcept {
 LaunchConfig ElementPlan::config() const noexcept {
     constexpr std::size_t block = elementwise_block, per_thread = elements_per_thread;
     LaunchConfig config;
+    if (walk_.walk == Walk::Tiles) {
+        config.block = {walk_.tile_side, static_cast<unsigned>(block / walk_.tile_side)};
+        config.grid = {static_cast<unsigned>(tile_count())};
+        return config;
+    }
     if (walk_.walk != Walk::Rows) {
         config.block = {elementwise_block};
         config.grid = {divide_up(size_, tile_size(walk_))};
@@ -205,11 +301,13 @@ void ElementPlan::add_operands(KernelArguments &arguments) const {
     }
 }
 
-template <class Index> void ElementPlan::add_geometry(KernelArguments &arguments) const {
+std::size_t ElementPlan::geometry_numbers() const noexcept {
+    return 2 + walk_.axes * (1 + layouts_.size());
+}
+
+template <class Index> void ElementPlan::write_geometry(void *place) const noexcept {
     const Layout &first = layouts_[0];
-    const std::size_t axes = walk_.axes, count = 2 + axes * (1 + layouts_.size());
-    auto *numbers =
-        reinterpret_cast<Index *>(arguments.reserve(count * sizeof(Index), alignof(Index)));
+    auto *numbers = static_cast<Index *>(place);
     *numbers++ = static_cast<Index>(size_);
     *numbers++ = static_cast<Index>(size_ / static_cast<std::size_t>(first.extent(walk_.axes - 1)));
     for (std::int64_t extent : first.shape())
@@ -219,21 +317,41 @@ template <class Index> void ElementPlan::add_geometry(KernelArguments &arguments
             *numbers++ = static_cast<Index>(layout.stride(axis));
 }
 
-void ElementPlan::launch(const Function &kernel, StreamRef stream) const {
-    if (layouts_.size() * (walk_.axes + 2u) > 400)
+void ElementPlan::check_geometry() const {
+    if (layouts_.size() * (walk_.axes + 2u) > most_geometry_numbers) [[unlikely]]
         throw std::invalid_argument(std::to_string(layouts_.size()) + " arrays of " +
                                     std::to_string(walk_.axes) +
                                     " axes that cannot be merged are too many for one kernel");
+}
+
+void ElementPlan::launch(const Function &kernel, StreamRef stream) const {
+    check_geometry();
     StreamUse use(stream);
     KernelArguments arguments(use);
     add_operands(arguments);
+    const std::size_t count = geometry_numbers();
     if (!walk_.is_strided())
         arguments.add(static_cast<std::uint64_t>(size_));
     else if (walk_.wide_index)
-        add_geometry<std::int64_t>(arguments);
+        write_geometry<std::int64_t>(arguments.reserve(8 * count, 8));
     else
-        add_geometry<std::int32_t>(arguments);
+        write_geometry<std::int32_t>(arguments.reserve(4 * count, 4));
     arguments.launch(kernel, config());
+}
+
+void ElementPlan::push_extent(ArgumentBlock &block) const {
+    check_geometry();
+    std::array<std::int64_t, 2 + most_geometry_numbers> numbers;
+    const std::size_t bytes = geometry_numbers() * (walk_.wide_index ? 8 : 4);
+    if (!walk_.is_strided())
+        numbers[0] = static_cast<std::int64_t>(size_);
+    else if (walk_.wide_index)
+        write_geometry<std::int64_t>(numbers.data());
+    else
+        write_geometry<std::int32_t>(numbers.data());
+    if (!block.try_push(numbers.data(), walk_.is_strided() ? bytes : sizeof(std::uint64_t),
+                        ValueKind::Bytes))
+        throw std::logic_error("the kernel does not take the extents that it was made for");
 }
 
 } // namespace pycuda

@@ -6,6 +6,7 @@
 
 #include "arrays/expression.h"
 
+#include <pycuda/argument_block.h>
 #include <pycuda/array_operation.h>
 #include <pycuda/function.h>
 #include <pycuda/launch.h>
@@ -31,11 +32,19 @@ struct ElementOperands {
     const Array *mask = nullptr;
 };
 
+/// What the index of an element is.
+enum class IndexOrder : std::uint8_t {
+    Any,
+    Memory, ///< its place in memory if all arrays have one order and no gaps, else as C
+    C,      ///< its index in C order
+};
+
 /// What the choice depends on beside the arrays.
 struct WalkOptions {
     bool rolled = false;
-    bool is_long = false;  ///< some step is (is_long())
-    bool in_order = false; ///< the index of an element is its index in C order
+    bool is_long = false; ///< some step is (is_long())
+    bool vectors = true;  ///< accesses of 16 bytes are possible
+    IndexOrder order = IndexOrder::Any;
 };
 
 /// Refers to the call's operands, which must outlive it. Does not allocate for a few operands.
@@ -50,6 +59,16 @@ class ElementPlan {
 
     /// Throws std::invalid_argument if there are too many arrays for one kernel, ScalarOverflow.
     void launch(const Function &kernel, StreamRef stream) const;
+
+    // For a kernel whose arguments the caller pushes (InPlaceExpression).
+
+    /// From the address of result k to its first element of the walk, in bytes.
+    std::int64_t offset(std::size_t k) const noexcept {
+        return walk_.is_strided() ? offsets_[k] : 0;
+    }
+    /// Pushes the last argument. Throws as launch().
+    void push_extent(ArgumentBlock &block) const;
+    LaunchConfig config() const noexcept;
 
   private:
     /// A list that does not allocate for a few elements.
@@ -72,17 +91,22 @@ class ElementPlan {
 
     void find_singles() noexcept;
     bool is_contiguous() const noexcept;
-    void choose_contiguous(bool is_long) noexcept;
-    void choose_strided(bool in_order);
+    void choose_contiguous(const WalkOptions &options) noexcept;
+    void choose_strided(const WalkOptions &options);
     void add_walkers();
     void find_kept() noexcept;
+    void find_steps() noexcept;
+    void find_crossed() noexcept;
+    int crossing_axis() const noexcept;
+    std::size_t tile_count() const noexcept;
     bool needs_wide_index() const noexcept;
     bool has_unit_steps() const noexcept;
     bool has_elements(std::size_t operand) const noexcept;
     std::size_t rows_per_thread(std::size_t blocks) const noexcept;
-    LaunchConfig config() const noexcept;
+    void check_geometry() const;
     void add_operands(KernelArguments &arguments) const;
-    template <class Index> void add_geometry(KernelArguments &arguments) const;
+    std::size_t geometry_numbers() const noexcept;
+    template <class Index> void write_geometry(void *place) const noexcept;
     /// Whether `holds(array)` for all arrays that are accessed element by element.
     template <class Holds> bool all_arrays(Holds &&holds) const noexcept;
 

@@ -2,15 +2,22 @@
 //
 // Each step becomes a struct with operate(): stored operands in, the stored result out. compute()
 // calls the steps in order. Around compute() is one of the walks in device/.
+//
+// The statements of a user become a function compute(), whose parameters have the user's names: a
+// walked array is a pycuda_element, which is the same element whatever its index. The walk comes
+// after it in a namespace, without the user's macros, so that the names of both do not meet.
 #include "arrays/expression.h"
 
 #include "arrays/device_code.h"
 
+#include "arrays/device/axes.cuh.h"
+#include "arrays/device/element.cuh.h"
 #include "arrays/device/walk.cuh.h"
 #include "arrays/device/walk_elements.cuh.h"
 #include "arrays/device/walk_long_vectors.cuh.h"
 #include "arrays/device/walk_rolled.cuh.h"
 #include "arrays/device/walk_strided.cuh.h"
+#include "arrays/device/walk_tiles.cuh.h"
 #include "arrays/device/walk_vectors.cuh.h"
 
 #include <algorithm>
@@ -117,19 +124,53 @@ std::string names_code(const Expression &expression, const ElementWalk &walk) {
            arguments + ")\n#define RESULTS(X)" + results + "\n#define MASKS(X)" +
            (mask ? " X(mask)" : "") + "\n#define IF_MASK(x)" + (mask ? " if (x(mask))" : "") +
            "\n" + constant("SINGLE_MASK", walk.masked && walk.mask_is_single) +
+           constant("IN_PLACE", false) +
+           "#define KERNEL run\n#define PROMISES\n"
+           "#define WALKED(X) RESULTS(X) MASKS(X) OPERANDS(X)\n" +
            operand_list("OPERANDS", expression,
                         [&](std::size_t k) { return is_element(expression, walk, k); }) +
            operand_list("SINGLES", expression, [&](std::size_t k) { return walk.is_single(k); });
 }
 
-std::string strided_names(const Expression &expression, const ElementWalk &walk) {
+std::string strided_names(const ElementWalk &walk) {
     return type_alias("Index", walk.wide_index ? "long long" : "int") + "#define AXES " +
            std::to_string(walk.axes) + "\n" + constant("ROWS", walk.walk == Walk::Rows) +
-           constant("UNIT_STEPS", walk.unit_steps) + constant("ANY_KEPT", walk.kept != 0) +
-           operand_list("KEPT", expression, [&](std::size_t k) { return walk.is_kept(k); }) +
-           operand_list("NOT_KEPT", expression, [&](std::size_t k) {
-               return is_element(expression, walk, k) && !walk.is_kept(k);
-           });
+           constant("UNIT_STEPS", walk.unit_steps) + constant("HAS_STEP", walk.has_step) +
+           constant("ANY_KEPT", walk.kept != 0);
+}
+
+/// #define STEP_p0 2: of the arrays that are accessed element by element, in their order.
+std::string steps_code(const ElementWalk &walk, std::span<const std::string> walked) {
+    std::string code;
+    for (std::size_t k = 0; walk.has_step && k < walked.size(); ++k)
+        code += "#define STEP_" + walked[k] + " " +
+                std::to_string(walk.unit >> k & 1 ? 1 : walk.step) + "\n";
+    return code;
+}
+
+/// The operands that a strided walk treats in two ways: those that `has` holds of, and others.
+template <class Has>
+std::string two_lists(const char *with, const char *without, const Expression &expression,
+                      const ElementWalk &walk, Has &&has) {
+    return operand_list(with, expression, has) +
+           operand_list(without, expression,
+                        [&](std::size_t k) { return is_element(expression, walk, k) && !has(k); });
+}
+
+std::string strided_lists(const Expression &expression, const ElementWalk &walk) {
+    std::vector<std::string> walked;
+    for (std::size_t k = 0; k < expression.results.size(); ++k)
+        walked.push_back("out" + number(k));
+    if (walk.has_mask_elements())
+        walked.push_back("mask");
+    for (std::size_t k = 0; k < expression.operands.size(); ++k)
+        if (is_element(expression, walk, k))
+            walked.push_back("p" + number(k));
+    return steps_code(walk, walked) +
+           two_lists("KEPT", "NOT_KEPT", expression, walk,
+                     [&](std::size_t k) { return walk.is_kept(k); }) +
+           two_lists("CROSSED", "DIRECT", expression, walk,
+                     [&](std::size_t k) { return walk.is_crossed(k); });
 }
 
 bool has_long_step(const Expression &expression) {
@@ -162,21 +203,126 @@ bool has_one_loop(const Expression &expression, const ElementWalk &walk) {
            });
 }
 
-std::string walk_code(const Expression &expression, const ElementWalk &walk) {
+/// What the text of a walk depends on beside the walk.
+struct WalkTraits {
+    bool in_turn;  ///< a thread computes its elements in a loop
+    bool is_long;  ///< some step is
+    bool one_loop; ///< has_one_loop()
+};
+
+WalkTraits traits_of(const Expression &expression, const ElementWalk &walk) {
     const std::ptrdiff_t arrays =
         std::ranges::count(expression.operands, false, &Expression::Operand::is_number);
-    const bool in_turn = walk.rolled || has_long_step(expression) || arrays > most_loaded_at_once;
+    const bool is_long = has_long_step(expression);
+    return {walk.rolled || is_long || arrays > most_loaded_at_once, is_long,
+            has_one_loop(expression, walk)};
+}
+
+std::string walk_code(const ElementWalk &walk, const WalkTraits &traits) {
+    std::string code = walk.is_strided() ? strided_names(walk) + std::string(device_code::axes_cuh)
+                                         : std::string();
+    code += constant("IN_TURN", traits.in_turn) + constant("ONE_LOOP", traits.one_loop) +
+            "#define LENGTH " + std::to_string(walk.vector_length) + "\n" +
+            std::string(device_code::walk_cuh);
+    if (walk.walk == Walk::Tiles)
+        return code + "#define TILE " + std::to_string(walk.tile_side) + "\n" +
+               std::string(device_code::walk_tiles_cuh);
     if (walk.is_strided())
-        return strided_names(expression, walk) + constant("IN_TURN", in_turn) +
-               std::string(device_code::walk_strided_cuh);
+        return code + std::string(device_code::walk_strided_cuh);
     if (walk.rolled)
-        return constant("ONE_LOOP", has_one_loop(expression, walk)) +
-               std::string(device_code::walk_rolled_cuh);
+        return code + std::string(device_code::walk_rolled_cuh);
     if (walk.walk == Walk::Elements)
-        return constant("IN_TURN", in_turn) + std::string(device_code::walk_elements_cuh);
-    return "#define LENGTH " + std::to_string(walk.vector_length) + "\n" +
-           std::string(has_long_step(expression) ? device_code::walk_long_vectors_cuh
-                                                 : device_code::walk_vectors_cuh);
+        return code + std::string(device_code::walk_elements_cuh);
+    return code + std::string(traits.is_long ? device_code::walk_long_vectors_cuh
+                                             : device_code::walk_vectors_cuh);
+}
+
+/// Parameter k, as its author named it and as the walks do.
+struct PlacedParameter {
+    const KernelArgument &declared;
+    std::string name; ///< p0, p1 ...
+    bool is_walked;
+};
+
+std::vector<PlacedParameter> place(const InPlaceExpression &expression) {
+    std::vector<PlacedParameter> placed;
+    std::size_t array = 0;
+    for (const KernelArgument &parameter : expression.parameters)
+        placed.push_back({parameter, "p" + number(placed.size()),
+                          parameter.is_vector() && expression.walked[array++]});
+    return placed;
+}
+
+/// Names that the author's text defines as macros are no longer macros after this.
+std::string forget_macros(std::string_view text) {
+    constexpr std::string_view space = " \t";
+    std::string code;
+    for (std::size_t at = text.find('#'); at != std::string_view::npos; at = text.find('#', at)) {
+        at = text.find_first_not_of(space, at + 1);
+        if (at == std::string_view::npos || !text.substr(at).starts_with("define"))
+            continue;
+        const std::size_t name = text.find_first_not_of(space, at + 6);
+        if (name == std::string_view::npos)
+            break;
+        const std::size_t end = text.find_first_of(" \t\r\n(", name);
+        code += "#undef " + std::string(text.substr(name, end - name)) + "\n";
+        at = name;
+    }
+    return code;
+}
+
+/// The function compute(), and the kernel's declaration, which tells the types of its parameters
+/// to readers of the source.
+std::string statements_code(const InPlaceExpression &expression, const ElementWalk &walk,
+                            std::span<const PlacedParameter> parameters) {
+    std::string types, own, kernel;
+    for (const auto &[declared, name, is_walked] : parameters) {
+        types += type_alias("type_" + name, declared.type);
+        own += is_walked              ? ", pycuda_element<type_" + name + "> "
+               : declared.is_vector() ? ", type_" + name + " *"
+                                      : ", type_" + name + " ";
+        own += declared.name;
+        kernel += declared.type + (declared.is_vector() ? " *" : " ") + declared.name + ", ";
+    }
+    return types +
+           type_alias("pycuda_index", expression.wide_index ? "unsigned long" : "unsigned") +
+           "__device__ __forceinline__ void compute([[maybe_unused]] pycuda_index i, "
+           "[[maybe_unused]] size_t n" +
+           own + ") {\ndo {\n" + expression.statements + ";\n} while (0);\n}\n" +
+           (walk.is_strided() ? "struct Geometry;\n" : "") + "extern \"C\" __global__ void " +
+           expression.kernel + "(" + kernel +
+           (walk.is_strided() ? "Geometry g);\n" : "unsigned long long n);\n");
+}
+
+/// What device/walk.cuh says about names.
+std::string in_place_names(const InPlaceExpression &expression, const ElementWalk &walk,
+                           std::span<const PlacedParameter> parameters) {
+    const bool vectors = walk.walk == Walk::Vectors;
+    std::string list, arguments, walked, promises;
+    std::vector<std::string> names;
+    for (const auto &[declared, name, is_walked] : parameters) {
+        list += (list.empty() ? " type_" : ", type_") + name +
+                (!declared.is_vector() ? " "
+                 : vectors             ? " *__restrict__ "
+                                       : " *") +
+                name;
+        arguments +=
+            is_walked ? ", pycuda_element<type_" + name + ">{x(" + name + ")}" : ", " + name;
+        if (is_walked) {
+            walked += " X(" + name + ")";
+            names.push_back(name);
+        }
+        if (vectors && is_walked)
+            promises += name + " = static_cast<type_" + name + " *>(__builtin_assume_aligned(" +
+                        name + ", 16));";
+    }
+    return "#define KERNEL " + expression.kernel + "\n#define PARAMETERS" + list +
+           "\n#define COMPUTE(index, x) compute(static_cast<pycuda_index>(index), " +
+           (walk.is_strided() ? "g.n" : "n") + arguments + ")\n#define PROMISES " + promises +
+           "\n#define RESULTS(X)\n#define MASKS(X)\n#define OPERANDS(X)\n#define SINGLES(X)\n"
+           "#define KEPT(X)\n#define NOT_KEPT(X)\n#define IF_MASK(x)\n#define WALKED(X)" +
+           walked + "\n" + steps_code(walk, names) + constant("SINGLE_MASK", false) +
+           constant("IN_PLACE", true);
 }
 
 std::vector<ScalarType> types_of(const Expression &expression) {
@@ -232,8 +378,30 @@ std::string expression_source(const Expression &expression, const ElementWalk &w
     for (std::size_t k = 0; k < expression.steps.size(); ++k)
         code += step_struct(expression.steps[k].operation, k);
     code += compute_function(expression) + names_code(expression, walk) +
-            std::string(device_code::walk_cuh) + walk_code(expression, walk);
+            strided_lists(expression, walk) + walk_code(walk, traits_of(expression, walk));
     return device_prelude(types_of(expression), code) + code;
+}
+
+std::string expression_source(const InPlaceExpression &expression, const ElementWalk &walk) {
+    const std::vector<PlacedParameter> parameters = place(expression);
+    return expression.before + std::string(device_code::element_cuh) + "namespace pycuda_walk {\n" +
+           statements_code(expression, walk, parameters) + forget_macros(expression.before) +
+           in_place_names(expression, walk, parameters) +
+           walk_code(walk, {.in_turn = true, .is_long = false, .one_loop = false}) + "}\n";
+}
+
+std::string walk_key(const ElementWalk &walk) {
+    std::string key;
+    for (int byte : {static_cast<int>(walk.walk), static_cast<int>(walk.vector_length),
+                     static_cast<int>(walk.axes),
+                     walk.unit_steps | walk.wide_index << 1 | walk.rolled << 2 | walk.masked << 3 |
+                         walk.mask_is_single << 4 | walk.has_step << 5,
+                     static_cast<int>(walk.step)})
+        key += static_cast<char>(byte);
+    for (std::uint64_t operands : {walk.single, walk.kept, walk.crossed, walk.unit})
+        if (operands != 0)
+            key += std::to_string(operands) + "|";
+    return key;
 }
 
 } // namespace pycuda

@@ -18,6 +18,7 @@
 
 #include "arrays/device_code.h"
 
+#include "arrays/device/axes.cuh.h"
 #include "arrays/device/reduction.cuh.h"
 #include "arrays/device/reduction_states.cuh.h"
 
@@ -334,6 +335,7 @@ int team_size(Team team) noexcept {
 std::string reduction_source(const ReductionVariant &variant) {
     const std::string code = types_code(variant) + std::string(device_code::reduction_states_cuh) +
                              state_types_code(variant) + state_code(variant) + names_code(variant) +
+                             std::string(device_code::axes_cuh) +
                              std::string(device_code::reduction_cuh);
     return device_prelude(types_of(variant), code) + code;
 }

@@ -54,17 +54,6 @@ Layout common_shape(std::span<const Array *const> inputs) {
     return shape;
 }
 
-/// What tells the kernels of one program apart.
-std::string walk_key(const ElementWalk &walk) {
-    std::string key;
-    for (std::uint64_t value :
-         {std::uint64_t(walk.walk), std::uint64_t(walk.vector_length), std::uint64_t(walk.axes),
-          std::uint64_t(walk.unit_steps), std::uint64_t(walk.wide_index),
-          std::uint64_t(walk.rolled), walk.single, walk.kept})
-        key += "|" + std::to_string(value);
-    return key;
-}
-
 } // namespace
 
 Fusion::Fusion(int inputs, std::vector<FusedStep> steps, std::vector<int> results,
@@ -223,7 +212,7 @@ Function Fusion::kernel(const Typed &program, const ElementWalk &walk) const {
             if (found.context == context && found.walk == walk && found.kernel.context().usable())
                 return found.kernel;
     }
-    std::string key = text_ + walk_key(walk);
+    std::string key = text_ + "|" + walk_key(walk);
     for (ScalarType type : program.types)
         key += "," + std::to_string(static_cast<int>(type));
     const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};

@@ -5,6 +5,7 @@
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 
+#include "arrays/device/axes.cuh.h"
 #include "kernels/device/product.cuh.h"
 #include "libraries/cublas.h"
 
@@ -113,7 +114,8 @@ std::string tile_source(ScalarType a, ScalarType b, ScalarType type, int axes) {
         "typedef " + std::string(cuda_name(a)) + " A;\ntypedef " + std::string(cuda_name(b)) +
         " B;\ntypedef " + out + " L;\ntypedef " + out + " O;\ntypedef " + compute_name(type) +
         " T;\n#define PRODUCT_AXES " + std::to_string(axes) + "\n#define PRODUCT_ROLLED " +
-        (is_rolled(KernelForm::Chosen) ? "1" : "0") + "\n" + std::string(device_code::product_cuh) +
+        (is_rolled(KernelForm::Chosen) ? "1" : "0") + "\n" + std::string(device_code::axes_cuh) +
+        std::string(device_code::product_cuh) +
         "extern \"C\" __global__ void __launch_bounds__(256) run(const A *a, const B *b, O "
         "*out,\n"
         "        pycuda::ProductGeometry g) {\n    pycuda::matrix_product(a, b, out, g);\n}\n";

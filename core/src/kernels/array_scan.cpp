@@ -7,6 +7,7 @@
 #include "kernels/scan_nodes.h"
 #include "kernels/scan_pipeline.h"
 
+#include "arrays/device/axes.cuh.h"
 #include "kernels/device/array_scan.cuh.h"
 #include "kernels/device/scan.cuh.h"
 #include "kernels/device/scan_pipeline.cuh.h"
@@ -105,7 +106,7 @@ std::string source_of(const Scanning &work) {
             std::string(cuda_name(work.type)) + " L;\ntypedef L O;\ntypedef " +
             compute_name(work.type) + " T;\n#define ARRAY_SCAN_AXES " + std::to_string(work.axes) +
             "\n#define ARRAY_SCAN_TILE " + (work.rolled ? "scan_tile_rolled" : "scan_tile") + "\n" +
-            std::string(device_code::array_scan_cuh);
+            std::string(device_code::axes_cuh) + std::string(device_code::array_scan_cuh);
     if (work.way == Way::Pipeline)
         code += device_code::scan_pipeline_cuh;
     code += "struct Join {\n    __device__ T operator()(T a, T b) const { return " +

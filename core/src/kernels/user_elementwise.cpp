@@ -1,9 +1,13 @@
 // user_elementwise.cpp -- choosing an elementwise kernel's form for the arrays of a call.
+//
+// A text whose arrays are used as `x[i]` alone is an expression like that of operations on arrays,
+// and has their walks. If threads matter to the text, or an array with strides is used in another
+// way, or there is a range, each thread runs a loop.
 #include <pycuda/elementwise_kernel.h>
 
+#include "arrays/device_code.h"
+#include "arrays/expression_launch.h"
 #include "kernels/user_elementwise_source.h"
-
-#include <pycuda/driver.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -12,8 +16,6 @@ namespace pycuda {
 namespace {
 
 constexpr unsigned block_size = 256;
-/// Above this, whole vectors of memory are worth a kernel of their own.
-constexpr std::uint64_t vector_threshold = 1u << 15;
 constexpr std::uint64_t wide_threshold = 1ull << 31;
 constexpr std::size_t vector_bytes = 16;
 
@@ -30,8 +32,54 @@ bool minds_threads(const std::string &text) {
                                [&](std::string_view word) { return mentions(text, word); });
 }
 
-std::size_t largest_item(std::span<const ArrayView> arrays) {
-    return std::ranges::max(arrays, {}, &ArrayView::item_size).item_size;
+/// Gives arrays of the same size the shape of the first one that has gaps or another order. False
+/// if the elements of another such array are counted in another way.
+bool give_one_shape(std::span<Array> arrays) {
+    const auto odd = std::ranges::find_if_not(arrays, &Array::is_c_contiguous);
+    const Layout shape = (odd == arrays.end() ? arrays.front() : *odd).layout();
+    for (Array &array : arrays) {
+        if (array.layout().same_shape(shape))
+            continue;
+        if (!array.is_c_contiguous())
+            return false;
+        array = array.view(Layout::contiguous(shape.shape(), array.item_size()));
+    }
+    return true;
+}
+
+/// What an array covers, gaps included.
+struct Bytes {
+    std::uint64_t begin, end;
+    std::size_t item_size;
+};
+
+Bytes bytes_of(const ArrayView &flat) {
+    return {flat.address, flat.address + flat.size() * flat.item_size, flat.item_size};
+}
+
+Bytes bytes_of(const Array &array) {
+    const Layout::ByteRange range = array.layout().byte_range(array.item_size());
+    const std::uint64_t address = array.unrecorded_address();
+    return {address + static_cast<std::uint64_t>(range.begin),
+            address + static_cast<std::uint64_t>(range.end), array.item_size()};
+}
+
+/// Elements of an access of 16 bytes; 1 if there is no such access, because arrays share bytes or
+/// do not start at multiples of 16.
+template <class Arrays> unsigned vector_length(const Arrays &arrays) {
+    std::size_t largest = 1;
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+        const Bytes mine = bytes_of(arrays[k]);
+        largest = std::max(largest, mine.item_size);
+        if (mine.begin % vector_bytes != 0)
+            return 1;
+        for (std::size_t other = 0; other < k; ++other) {
+            const Bytes theirs = bytes_of(arrays[other]);
+            if (mine.begin < theirs.end && theirs.begin < mine.end)
+                return 1;
+        }
+    }
+    return vector_bytes % largest == 0 ? static_cast<unsigned>(vector_bytes / largest) : 1;
 }
 
 } // namespace
@@ -51,10 +99,21 @@ struct ElementwiseKernel::State {
     std::vector<KernelArgument> arguments;
     ElementwiseText text;
     std::vector<bool> at_i_only; ///< of each array: used as x[i] and in no other way
-    bool takes_neighbours = false;
+    bool walks = false;          ///< threads do not matter, some array is used as x[i] alone
+    bool all_walked = true;      ///< all arrays are
+    bool uses_index = false;     ///< `i` stands alone somewhere
     VariantCache variants;
+};
 
-    int neighbours(std::span<const ArrayView> arrays, std::uint64_t count) const;
+/// Of arrays with strides that are used as x[i] alone.
+struct ElementwiseKernel::Call::Walked {
+    std::vector<Array> arrays;
+    ElementOperands operands;
+    ElementPlan plan;
+    std::vector<std::int64_t> offsets = {}; ///< of the first elements of all arrays of the call
+
+    Walked(std::vector<Array> walked, const WalkOptions &options)
+        : arrays(std::move(walked)), operands{arrays, {}, {}}, plan(operands, options) {}
 };
 
 ElementwiseKernel::ElementwiseKernel(std::vector<KernelArgument> arguments, ElementwiseText text)
@@ -63,15 +122,22 @@ ElementwiseKernel::ElementwiseKernel(std::vector<KernelArgument> arguments, Elem
     state_->text = std::move(text);
     const ElementwiseText &own = state_->text;
     const std::string all = own.loop_prep + "\n" + own.operation + "\n" + own.after_loop;
-    for (const KernelArgument &argument : state_->arguments)
-        if (argument.is_vector())
-            state_->at_i_only.push_back(only_at_i(all, argument.name));
+    std::size_t as_index = 0;
+    for (const KernelArgument &argument : state_->arguments) {
+        if (!argument.is_vector())
+            continue;
+        const bool only = only_at_i(all, argument.name);
+        state_->at_i_only.push_back(only);
+        state_->walks |= only;
+        state_->all_walked &= only;
+        as_index += only ? count_word(all, argument.name) : 0;
+    }
     if (state_->at_i_only.empty())
         throw std::invalid_argument("elementwise kernel '" + own.name +
                                     "' needs at least one array among its arguments");
-    state_->takes_neighbours = !minds_threads(own.operation) && own.loop_prep.empty() &&
-                               own.after_loop.empty() &&
-                               std::ranges::all_of(state_->at_i_only, std::identity());
+    state_->walks &=
+        !minds_threads(own.operation) && own.loop_prep.empty() && own.after_loop.empty();
+    state_->uses_index = count_word(all, "i") != as_index;
 }
 
 ElementwiseKernel::ElementwiseKernel(std::string_view arguments, std::string operation)
@@ -87,15 +153,80 @@ const std::vector<KernelArgument> &ElementwiseKernel::arguments() const noexcept
 const ElementwiseText &ElementwiseKernel::text() const noexcept { return state_->text; }
 
 std::string ElementwiseKernel::source() const {
-    return write_elementwise(state_->arguments, state_->text, {}).text;
+    if (!state_->walks)
+        return write_elementwise(state_->arguments, state_->text, {}).text;
+    return write_elementwise(state_->arguments, state_->text, state_->at_i_only, false,
+                             {.walk = Walk::Elements, .rolled = is_rolled(KernelForm::Chosen)})
+        .text;
 }
 
-int ElementwiseKernel::State::neighbours(std::span<const ArrayView> arrays,
-                                         std::uint64_t count) const {
-    if (!takes_neighbours || count < vector_threshold || !all_aligned(arrays, vector_bytes) ||
-        !all_disjoint(arrays))
-        return 1;
-    return static_cast<int>(std::max<std::size_t>(1, vector_bytes / largest_item(arrays)));
+/// Plans a walk over arrays of which some have strides. False if none fits.
+bool ElementwiseKernel::Call::try_strides(const State &state) {
+    std::vector<Array> walked = arrays_of(arrays_);
+    for (std::size_t k = arrays_.size(); k-- > 0;) {
+        if (state.at_i_only[k])
+            continue;
+        if (!walked[k].is_c_contiguous())
+            return false;
+        walked.erase(walked.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+    if (!give_one_shape(walked))
+        return false;
+    WalkOptions options;
+    options.rolled = is_rolled(KernelForm::Chosen);
+    options.vectors = !options.rolled && state.all_walked && vector_length(walked) > 1;
+    options.order = state.uses_index ? IndexOrder::Memory : IndexOrder::Any;
+    walked_ = std::make_unique<Walked>(std::move(walked), options);
+    walked_->offsets.reserve(arrays_.size());
+    std::size_t walker = 0;
+    for (std::size_t k = 0; k < arrays_.size(); ++k)
+        walked_->offsets.push_back(state.at_i_only[k] ? walked_->plan.offset(walker++) : 0);
+    return true;
+}
+
+/// Chooses a walk, if the text and the arrays allow one.
+bool ElementwiseKernel::Call::try_walk(State &state) {
+    if (!state.walks || range_)
+        return false;
+    ElementWalk walk{.walk = Walk::Elements, .rolled = is_rolled(KernelForm::Chosen)};
+    LaunchConfig config;
+    if (!std::ranges::all_of(arrays_, is_c_contiguous)) {
+        if (!try_strides(state))
+            return false;
+        walk = walked_->plan.walk();
+        config = walked_->plan.config();
+    } else {
+        if (const unsigned length = walk.rolled || !state.all_walked ? 1 : vector_length(arrays_);
+            length > 1) {
+            walk.walk = Walk::Vectors;
+            walk.vector_length = static_cast<std::uint8_t>(length);
+        }
+        const std::uint64_t tile = tile_size(walk);
+        config.grid = {static_cast<unsigned>((elements_ + tile - 1) / tile)};
+        config.block = {elementwise_block};
+    }
+    const bool wide = elements_ >= wide_threshold;
+    variant_ = state.variants.get((wide ? "W" : "w") + walk_key(walk), state.text.build, [&] {
+        return write_elementwise(state.arguments, state.text, state.at_i_only, wide, walk);
+    });
+    config.stream = config_.stream;
+    config_ = config;
+    return true;
+}
+
+/// Each thread runs a loop.
+void ElementwiseKernel::Call::run_threads(State &state) {
+    forms_ = find_forms(arrays_);
+    const ElementwiseForm form = {forms_.get(), elements_ >= wide_threshold, range_.has_value()};
+    std::string key(1, static_cast<char>(1 + form.wide + 2 * form.ranged));
+    if (form.operands)
+        key += form.operands->key();
+    variant_ = state.variants.get(key, state.text.build, [&] {
+        return write_elementwise(state.arguments, state.text, form);
+    });
+    const std::uint64_t blocks = (count_ + block_size - 1) / block_size;
+    config_.grid.x = static_cast<unsigned>(std::min<std::uint64_t>(blocks, 0x7fffffff));
+    config_.block.x = block_size;
 }
 
 ElementwiseKernel::Call ElementwiseKernel::prepare(std::span<const ArrayView> arrays,
@@ -107,28 +238,8 @@ ElementwiseKernel::Call ElementwiseKernel::prepare(std::span<const ArrayView> ar
     call.range_ = range;
     call.elements_ = arrays.front().size();
     call.count_ = range ? range->size() : call.elements_;
-    if (call.count_ == 0)
-        return call;
-    call.forms_ = find_forms(arrays);
-    ElementwiseForm form;
-    form.operands = call.forms_.get();
-    form.wide = call.elements_ >= wide_threshold;
-    form.ranged = range.has_value();
-    if (!form.operands && !range)
-        form.neighbours = state_->neighbours(arrays, call.count_);
-
-    std::string key = {static_cast<char>(1 + form.wide + 2 * form.ranged),
-                       static_cast<char>(form.neighbours)};
-    if (form.operands)
-        key += form.operands->key();
-    call.variant_ = state_->variants.get(key, state_->text.build, [&] {
-        return write_elementwise(state_->arguments, state_->text, form);
-    });
-
-    const std::uint64_t per_block = block_size * static_cast<std::uint64_t>(form.neighbours);
-    const std::uint64_t blocks = (call.count_ + per_block - 1) / per_block;
-    call.config_.grid.x = static_cast<unsigned>(std::min<std::uint64_t>(blocks, 0x7fffffff));
-    call.config_.block.x = block_size;
+    if (call.count_ != 0 && !call.try_walk(*state_))
+        call.run_threads(*state_);
     return call;
 }
 
@@ -144,17 +255,20 @@ const Function &ElementwiseKernel::Call::function() const noexcept {
 }
 
 void ElementwiseKernel::Call::push_array(ArgumentBlock &block, std::size_t array) const {
+    const ArrayView &view = arrays_[array];
     if (forms_)
-        forms_->push_array(block, arrays_[array], array);
-    else
-        block.push_pointer(arrays_[array].address);
+        return forms_->push_array(block, view, array);
+    const std::int64_t offset = walked_ ? walked_->offsets[array] : 0;
+    block.push_pointer(view.address + static_cast<CUdeviceptr>(offset));
 }
 
 void ElementwiseKernel::Call::launch(ArgumentBlock &block) const {
     if (forms_)
         forms_->push_extents(block);
     bool taken = true;
-    if (range_)
+    if (walked_)
+        walked_->plan.push_extent(block);
+    else if (range_)
         taken = block.try_push_integer(range_->start) && block.try_push_integer(range_->stop) &&
                 block.try_push_integer(range_->step);
     else

@@ -1,5 +1,7 @@
 // user_elementwise_source.cpp -- writing the CUDA C++ of an elementwise kernel.
 //
+// Where a walk does not fit the text, each thread runs a loop:
+//
 //     extern "C" __global__ void kernel(float *x, size_t n)
 //     {
 //         unsigned tid = threadIdx.x, total_threads = ..., cta_start = ..., i;
@@ -70,25 +72,7 @@ std::string write_loop(const ElementwiseText &text, const ElementwiseForm &form)
                "for (i = start + step * (long)(cta_start + tid); i < stop; "
                "i += step * (long)total_threads)\n" +
                body + "}\n";
-    if (form.neighbours == 1)
-        return "for (i = cta_start + tid; i < n; i += total_threads)\n" + body;
-    // Whole vectors first, then what is left of the last one.
-    const std::string count = std::to_string(form.neighbours);
-    return "{\n"
-           "const pycuda_index pycuda_whole = (pycuda_index)n / " +
-           count +
-           ";\n"
-           "for (pycuda_index pycuda_v = cta_start + tid; pycuda_v < pycuda_whole; "
-           "pycuda_v += total_threads) {\n"
-           "#pragma unroll\n"
-           "for (int pycuda_k = 0; pycuda_k < " +
-           count +
-           "; ++pycuda_k) {\n"
-           "i = pycuda_v * " +
-           count + " + pycuda_k;\n" + body +
-           "}\n}\n"
-           "for (i = pycuda_whole * " +
-           count + " + cta_start + tid; i < n; i += total_threads)\n" + body + "}\n";
+    return "for (i = cta_start + tid; i < n; i += total_threads)\n" + body;
 }
 
 } // namespace
@@ -100,6 +84,12 @@ bool mentions(std::string_view text, std::string_view word) {
         return false;
     });
     return found;
+}
+
+std::size_t count_word(std::string_view text, std::string_view word) {
+    std::size_t count = 0;
+    for_each_word(text, word, [&](std::size_t, std::size_t) { return ++count != 0; });
+    return count;
 }
 
 bool only_at_i(std::string_view text, std::string_view name) {
@@ -155,7 +145,7 @@ std::string includes_for(const std::vector<KernelArgument> &arguments,
 }
 
 std::string declare_parameters(const std::vector<KernelArgument> &arguments,
-                               const OperandForms *operands, bool disjoint) {
+                               const OperandForms *operands) {
     std::string text;
     std::size_t array = 0;
     for (const KernelArgument &argument : arguments) {
@@ -166,7 +156,7 @@ std::string declare_parameters(const std::vector<KernelArgument> &arguments,
             text += "pycuda::StridedArgument<" + argument.type + ", " +
                     axes_of(*operands, find_group(*operands, array)) + "> pycuda_" + argument.name;
         else
-            text += argument.type + (disjoint ? " *__restrict__ " : " *") + argument.name;
+            text += argument.type + " *" + argument.name;
         array += argument.is_vector();
     }
     if (operands)
@@ -208,17 +198,14 @@ std::string promise_alignment(const std::vector<KernelArgument> &arguments) {
 
 KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
                                const ElementwiseText &text, const ElementwiseForm &form) {
-    const bool vectors = form.neighbours > 1;
     const char *index = form.ranged ? "long" : form.wide ? "unsigned long" : "unsigned";
     std::string source = includes_for(
         arguments, {text.preamble, text.operation, text.loop_prep, text.after_loop}, form.operands);
     source += named_text(text.preamble, text.name + ".preamble");
     source += "\nextern \"C\" __global__ void " + text.name + "(" +
-              declare_parameters(arguments, form.operands, vectors) +
+              declare_parameters(arguments, form.operands) +
               (form.ranged ? ", long start, long stop, long step)\n{\n" : ", size_t n)\n{\n");
     source += bind_strided(arguments, form.operands, form.wide || form.ranged);
-    if (vectors)
-        source += promise_alignment(arguments);
     source += "typedef " + std::string(index) +
               " pycuda_index;\n"
               "[[maybe_unused]] const unsigned tid = threadIdx.x;\n"
@@ -234,6 +221,20 @@ KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
         named_text(text.after_loop.empty() ? "" : text.after_loop + ";", text.name + ".after_loop");
     source += "}\n";
     return {std::move(source), {text.name}};
+}
+
+KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
+                               const ElementwiseText &text, const std::vector<bool> &walked,
+                               bool wide, const ElementWalk &walk) {
+    const InPlaceExpression expression{
+        .kernel = text.name,
+        .before = includes_for(arguments, {text.preamble, text.operation}, nullptr) +
+                  named_text(text.preamble, text.name + ".preamble"),
+        .statements = named_text(text.operation, text.name + ".operation"),
+        .parameters = arguments,
+        .walked = walked,
+        .wide_index = wide};
+    return {expression_source(expression, walk), {text.name}};
 }
 
 } // namespace pycuda

@@ -1,6 +1,7 @@
 // user_elementwise_source.h -- the CUDA C++ of an elementwise kernel.
 #pragma once
 
+#include "arrays/expression.h"
 #include "kernels/user_operands.h"
 #include "kernels/user_variants.h"
 
@@ -12,18 +13,21 @@
 
 namespace pycuda {
 
-/// What one form of the kernel takes for granted.
+/// What one form of a kernel takes for granted whose threads run a loop each.
 struct ElementwiseForm {
     const OperandForms *operands = nullptr; ///< null: all arrays are flat
     bool wide = false;                      ///< 2^31 elements or more
     bool ranged = false;                    ///< over start, stop, step instead of n
-    /// No array overlaps another and all start at multiples of 16 bytes: each thread takes this
-    /// many neighbouring elements, in whole vectors of memory. 1 promises nothing.
-    int neighbours = 1;
 };
 
 KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
                                const ElementwiseText &text, const ElementwiseForm &form);
+
+/// The text for a walk (expression.h). `walked` says of each array whether it is used as `x[i]`
+/// alone.
+KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
+                               const ElementwiseText &text, const std::vector<bool> &walked,
+                               bool wide, const ElementWalk &walk);
 
 // Pieces that other kernels of users share.
 
@@ -35,7 +39,7 @@ std::string includes_for(const std::vector<KernelArgument> &arguments,
 /// "float *x, pycuda::StridedArgument<float, 2> pycuda_y, float a": the parameters, in order, then
 /// the groups' extents.
 std::string declare_parameters(const std::vector<KernelArgument> &arguments,
-                               const OperandForms *operands, bool disjoint = false);
+                               const OperandForms *operands);
 /// Statements that make strided parameters usable under their own names.
 std::string bind_strided(const std::vector<KernelArgument> &arguments, const OperandForms *operands,
                          bool wide);
@@ -52,5 +56,7 @@ std::string form_key(bool wide, bool aligned, const OperandForms *operands);
 bool mentions(std::string_view text, std::string_view word);
 /// True where `name` occurs in `text`, and only as `name[i]`.
 bool only_at_i(std::string_view text, std::string_view name);
+/// How often `word` occurs in `text` as a whole identifier.
+std::size_t count_word(std::string_view text, std::string_view word);
 
 } // namespace pycuda

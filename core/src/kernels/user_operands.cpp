@@ -7,57 +7,42 @@
 namespace pycuda {
 namespace {
 
-bool same_shape(const ArrayView &a, const ArrayView &b) noexcept {
-    return std::ranges::equal(a.shape, b.shape);
-}
-
 /// Strides in elements agree wherever an axis has more than one of them.
-bool same_layout(const ArrayView &a, const ArrayView &b) noexcept {
-    for (std::size_t axis = 0; axis < a.shape.size(); ++axis) {
-        const auto a_size = static_cast<std::int64_t>(a.item_size);
-        const auto b_size = static_cast<std::int64_t>(b.item_size);
-        if (a.shape[axis] > 1 && a.strides[axis] * b_size != b.strides[axis] * a_size)
+bool same_layout(const Array &a, const Array &b) noexcept {
+    const auto a_size = static_cast<std::int64_t>(a.item_size());
+    const auto b_size = static_cast<std::int64_t>(b.item_size());
+    for (int axis = 0; axis < a.dimensions(); ++axis)
+        if (a.layout().extent(axis) > 1 &&
+            a.layout().stride(axis) * b_size != b.layout().stride(axis) * a_size)
             return false;
-    }
     return true;
 }
 
-/// Of an array with strides, without axes of length 1.
-Layout layout_of(const ArrayView &view) {
-    Layout layout;
-    for (std::size_t axis = 0; axis < view.shape.size(); ++axis)
-        if (view.shape[axis] != 1)
-            layout.append(view.shape[axis], view.strides[axis]);
-    return layout;
-}
-
 /// Whether all arrays can be walked in the order of memory.
-bool share_memory_order(std::span<const ArrayView> arrays) {
-    auto odd = std::ranges::find_if_not(arrays, is_c_contiguous);
+bool share_memory_order(std::span<const Array> arrays) {
+    auto odd = std::ranges::find_if_not(arrays, &Array::is_c_contiguous);
     if (odd == arrays.end())
         return true;
-    if (!layout_of(*odd).is_dense(odd->item_size))
+    if (!odd->layout().is_dense(odd->item_size()))
         return false;
-    return std::ranges::all_of(arrays, [&](const ArrayView &view) {
-        if (same_shape(view, *odd))
-            return !view.strides.empty() && same_layout(view, *odd);
-        return is_c_contiguous(view) && view.size() != odd->size();
+    return std::ranges::all_of(arrays, [&](const Array &array) {
+        if (array.layout().same_shape(odd->layout()))
+            return same_layout(array, *odd);
+        return array.is_c_contiguous() && array.size() != odd->size();
     });
 }
 
-struct Bytes {
-    CUdeviceptr begin, end;
-};
-
-Bytes bytes_of(const ArrayView &view) {
-    if (view.strides.empty())
-        return {view.address, view.address + view.size() * view.item_size};
-    const Layout::ByteRange range = layout_of(view).byte_range(view.item_size);
-    return {view.address + static_cast<CUdeviceptr>(range.begin),
-            view.address + static_cast<CUdeviceptr>(range.end)};
-}
-
 } // namespace
+
+std::vector<Array> arrays_of(std::span<const ArrayView> views) {
+    std::vector<Array> arrays;
+    arrays.reserve(views.size());
+    for (const ArrayView &view : views)
+        arrays.emplace_back(nullptr, view.address, DType::opaque(view.item_size),
+                            view.strides.empty() ? Layout::contiguous(view.shape, view.item_size)
+                                                 : Layout(view.shape, view.strides));
+    return arrays;
+}
 
 bool is_c_contiguous(const ArrayView &view) noexcept {
     if (view.strides.empty())
@@ -73,21 +58,10 @@ bool is_c_contiguous(const ArrayView &view) noexcept {
     return true;
 }
 
-bool all_disjoint(std::span<const ArrayView> arrays) {
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-        const Bytes a = bytes_of(arrays[i]);
-        for (std::size_t j = i + 1; j < arrays.size(); ++j) {
-            const Bytes b = bytes_of(arrays[j]);
-            if (a.begin < b.end && b.begin < a.end)
-                return false;
-        }
-    }
-    return true;
-}
-
-std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> arrays) {
-    if (std::ranges::all_of(arrays, is_c_contiguous)) [[likely]]
+std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> views) {
+    if (std::ranges::all_of(views, is_c_contiguous)) [[likely]]
         return nullptr;
+    const std::vector<Array> arrays = arrays_of(views);
     auto forms = std::make_unique<OperandForms>(arrays);
     return forms->all_flat() ? nullptr : std::move(forms);
 }
@@ -124,12 +98,12 @@ bool all_aligned(std::span<const ArrayView> arrays, std::size_t bytes) noexcept 
                                [&](const ArrayView &view) { return view.address % bytes == 0; });
 }
 
-OperandForms::OperandForms(std::span<const ArrayView> arrays) {
-    if (std::ranges::all_of(arrays, is_c_contiguous) || share_memory_order(arrays)) [[likely]]
+OperandForms::OperandForms(std::span<const Array> arrays) {
+    if (share_memory_order(arrays)) [[likely]]
         return;
     group_of_.assign(arrays.size(), 0);
     for (std::size_t array = 0; array < arrays.size(); ++array)
-        if (!is_c_contiguous(arrays[array]))
+        if (!arrays[array].is_c_contiguous())
             add_to_group(arrays, array);
     for (StridedGroup &group : groups_) {
         coalesce(group.layouts);
@@ -139,10 +113,10 @@ OperandForms::OperandForms(std::span<const ArrayView> arrays) {
     }
 }
 
-void OperandForms::add_to_group(std::span<const ArrayView> arrays, std::size_t array) {
-    const ArrayView &view = arrays[array];
+void OperandForms::add_to_group(std::span<const Array> arrays, std::size_t array) {
+    const Layout &layout = arrays[array].layout();
     auto group = std::ranges::find_if(groups_, [&](const StridedGroup &other) {
-        return same_shape(arrays[other.members.front()], view);
+        return arrays[other.members.front()].layout().same_shape(layout);
     });
     if (group == groups_.end()) {
         groups_.emplace_back();
@@ -150,7 +124,7 @@ void OperandForms::add_to_group(std::span<const ArrayView> arrays, std::size_t a
         group->layouts.reserve(arrays.size()); // large, so not moved
     }
     group->members.push_back(array);
-    group->layouts.push_back(layout_of(view));
+    group->layouts.push_back(layout);
     group_of_[array] = static_cast<std::size_t>(group - groups_.begin()) + 1;
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <pycuda/argument_block.h>
+#include <pycuda/array.h>
 #include <pycuda/kernel_argument.h>
 #include <pycuda/layout.h>
 
@@ -32,7 +33,7 @@ struct StridedGroup {
 /// The forms of all arrays of a call.
 class OperandForms {
   public:
-    explicit OperandForms(std::span<const ArrayView> arrays);
+    explicit OperandForms(std::span<const Array> arrays);
 
     bool all_flat() const noexcept { return groups_.empty(); }
     const std::vector<StridedGroup> &groups() const noexcept { return groups_; }
@@ -49,11 +50,14 @@ class OperandForms {
     void push_extents(ArgumentBlock &block) const;
 
   private:
-    void add_to_group(std::span<const ArrayView> arrays, std::size_t array);
+    void add_to_group(std::span<const Array> arrays, std::size_t array);
 
     std::vector<StridedGroup> groups_;
     std::vector<std::size_t> group_of_; // of each array, from 1; empty where all are flat
 };
+
+/// The arrays of one call. Their memory belongs to the caller, their elements are bytes.
+std::vector<Array> arrays_of(std::span<const ArrayView> views);
 
 /// True where the elements lie one after the other, the last index running fastest.
 bool is_c_contiguous(const ArrayView &view) noexcept;
@@ -70,8 +74,5 @@ void check_array_sizes(const char *kind, const std::string &name,
 
 /// True where all arrays start at multiples of `bytes`.
 bool all_aligned(std::span<const ArrayView> arrays, std::size_t bytes) noexcept;
-
-/// True where no byte belongs to two of the arrays. Counts whole extents, gaps included.
-bool all_disjoint(std::span<const ArrayView> arrays);
 
 } // namespace pycuda

@@ -43,7 +43,7 @@ struct Geometry {
 #define BEGIN_AT(name) const char *at_##name = base_##name;
 #define ADD_DENSE(name) at_##name += r * Index(sizeof(type_##name));
 #define ADD_ONE_AXIS(name) at_##name += r * g.stride[0][walker_##name];
-#define ADD_AXIS(name) at_##name += step * g.stride[axis][walker_##name];
+#define ADD_AXIS(name) at_##name += at * g.stride[axis][walker_##name];
 #define ADD_LANE(name) at_##name += lane * Index(sizeof(type_##name));
 #define ELEMENT(name) *reinterpret_cast<const type_##name *>(at_##name)
 
@@ -77,14 +77,7 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
     // The first element of output m.
     WALKERS(BASE);
 #if KEPT_AXES > 0
-    Index rest = m;
-#pragma unroll
-    for (int axis = KEPT_AXES - 1; axis >= 0; --axis) {
-        const Index whole = axis == 0 ? 0 : rest / g.kept[axis];
-        const Index at = rest - whole * g.kept[axis];
-        WALKERS(MOVE_BASE);
-        rest = whole;
-    }
+    FOR_EACH_AXIS(m, KEPT_AXES - 1, g.kept, WALKERS(MOVE_BASE))
 #endif
 #if GROUPED
     T origin = T(0);
@@ -101,14 +94,7 @@ extern "C" __global__ void __launch_bounds__(256) run(PARAMETERS, Geometry g) {
 #elif REDUCED_AXES == 1
         WALKERS(ADD_ONE_AXIS);
 #else
-        Index left = DENSE ? r - lane : r;
-#pragma unroll
-        for (int axis = REDUCED_AXES - 1; axis >= 0; --axis) {
-            const Index whole = axis == 0 ? 0 : left / g.reduced[axis];
-            const Index step = left - whole * g.reduced[axis];
-            WALKERS(ADD_AXIS);
-            left = whole;
-        }
+        FOR_EACH_AXIS(DENSE ? r - lane : r, REDUCED_AXES - 1, g.reduced, WALKERS(ADD_AXIS))
 #if DENSE
         WALKERS(ADD_LANE);
 #endif

@@ -3,19 +3,26 @@
 // The generated text in front of this file defines, for results called out0, out1 ..., operands
 // called p0, p1 ... and the mask:
 //
+//   KERNEL                           the kernel's name
 //   type_out0, type_p0, type_mask    the types in memory
 //   struct Results                   a member for each result
 //   COMPUTE(index, x)                computes Results; x(p0) is the text for an element of p0
 //   PARAMETERS                       of the kernel, except the last one
 //   RESULTS(X)                       X(out0) X(out1) ...
 //   OPERANDS(X), MASKS(X)            the same for operands and the mask read element by element
+//   WALKED(X)                        all of these
+//   IN_PLACE                         1 if COMPUTE is a user's statements, which read and write
+//                                    elements themselves: x(p0) is the text for the address of an
+//                                    element, all arrays are WALKED only, IN_TURN is 1
+//   PROMISES                         statements that tell the compiler of the arrays' alignment
 //   SINGLES(X)                       the same for operands of one element
 //   SINGLE_MASK                      1 if the mask has one element
 //   IF_MASK(x)                       "if (x(mask))", or nothing
 //   LENGTH                           elements of a pack
 //   IN_TURN                          1 if a thread computes its elements in a loop
 //   ONE_LOOP                         of walk_rolled.cuh
-//   Index, AXES, ROWS, UNIT_STEPS, KEPT(X), NOT_KEPT(X), ANY_KEPT    of walk_strided.cuh
+//   Index, AXES, ROWS, UNIT_STEPS, HAS_STEP, STEP_p0, KEPT(X), NOT_KEPT(X), ANY_KEPT    of
+//                                    walk_strided.cuh
 #pragma once
 
 constexpr int block = 256, per_thread = 4;
@@ -23,18 +30,30 @@ constexpr int block = 256, per_thread = 4;
 #define READ_SINGLE(name) const type_##name single_##name = *name;
 #if SINGLE_MASK
 #define BEGIN                                                                                      \
+    PROMISES                                                                                       \
     SINGLES(READ_SINGLE)                                                                           \
     if (!*mask)                                                                                    \
     return
 #else
-#define BEGIN SINGLES(READ_SINGLE)
+#define BEGIN                                                                                      \
+    PROMISES                                                                                       \
+    SINGLES(READ_SINGLE)
+#endif
+
+/// Computes one element, if the mask is true there; `element`, `place` and `store` are the texts
+/// for its value in an array, for its address, and for writing a result.
+#if IN_PLACE
+#define EVALUATE(index, element, place, store) COMPUTE(index, place);
+#else
+#define EVALUATE(index, element, place, store)                                                     \
+    IF_MASK(element) {                                                                             \
+        const Results results = COMPUTE(index, element);                                           \
+        RESULTS(store)                                                                             \
+    }
 #endif
 
 #define ELEMENT_I(name) name[i]
+#define PLACE_I(name) (name + i)
 #define STORE_I(name) name[i] = results.name;
 /// Computes element i.
-#define COMPUTE_I                                                                                  \
-    IF_MASK(ELEMENT_I) {                                                                           \
-        const Results results = COMPUTE(i, ELEMENT_I);                                             \
-        RESULTS(STORE_I)                                                                           \
-    }
+#define COMPUTE_I EVALUATE(i, ELEMENT_I, PLACE_I, STORE_I)

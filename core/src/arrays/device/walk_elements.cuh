@@ -5,7 +5,7 @@
 #define LOAD(name) array_##name[u] = name[i];
 #define LOADED(name) array_##name[u]
 
-extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, unsigned long long n) {
+extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, unsigned long long n) {
     BEGIN;
     const unsigned long long first = blockIdx.x * (256ull * per_thread) + threadIdx.x;
 #if IN_TURN
@@ -32,10 +32,7 @@ extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, unsigned lon
     for (int u = 0; u < per_thread; ++u) {
         const unsigned long long i = first + u * blockDim.x;
         if (i < n)
-            IF_MASK(LOADED) {
-                const Results results = COMPUTE(i, LOADED);
-                RESULTS(STORE_I);
-            }
+            EVALUATE(i, LOADED, PLACE_I, STORE_I)
     }
 #endif
 }

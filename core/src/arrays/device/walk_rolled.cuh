@@ -12,7 +12,7 @@
         value_##name = name[i];
 #define VALUE(name) value_##name
 
-extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, unsigned long long n) {
+extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, unsigned long long n) {
     BEGIN;
     const unsigned long long first = blockIdx.x * (256ull * per_thread);
 #if ONE_LOOP

@@ -5,22 +5,20 @@
 #pragma once
 
 #define WALKER(name) walker_##name,
-enum Walker { RESULTS(WALKER) MASKS(WALKER) OPERANDS(WALKER) walkers };
+enum Walker { WALKED(WALKER) walkers };
 
 struct Geometry {
     Index n, rows, extent[AXES], stride[AXES][walkers];
 };
 
-#define WALKED(X)                                                                                  \
-    RESULTS(X)                                                                                     \
-    MASKS(X)                                                                                       \
-    OPERANDS(X)
 #define OFFSET(name) Index offset_##name = 0;
 #define ADVANCE(name) offset_##name += at * g.stride[axis][walker_##name];
 #define AT(name, bytes) (*(type_##name *)((char *)name + (bytes)))
 
 #if UNIT_STEPS
 #define ALONG(name) x *Index(sizeof(type_##name))
+#elif HAS_STEP
+#define ALONG(name) x *(STEP_##name * Index(sizeof(type_##name)))
 #else
 #define ALONG(name) x *g.stride[AXES - 1][walker_##name]
 #endif
@@ -28,12 +26,13 @@ struct Geometry {
 #if ROWS
 
 #define ELEMENT_X(name) AT(name, offset_##name + ALONG(name))
+#define PLACE_X(name) (&ELEMENT_X(name))
 #define STORE_X(name) ELEMENT_X(name) = results.name;
 #define ARRAY(name) type_##name array_##name[per_thread];
 #define LOAD(name) array_##name[u] = ELEMENT_X(name);
 #define LOADED(name) array_##name[u]
 
-extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, Geometry g) {
+extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, Geometry g) {
     BEGIN;
     const Index inner = g.extent[AXES - 1], rows = g.rows;
     const Index first = blockIdx.x * (blockDim.x * per_thread) + threadIdx.x;
@@ -52,24 +51,14 @@ extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, Geometry g) 
          row += gridDim.y * blockDim.y) {
         WALKED(OFFSET);
 #if AXES > 1
-        Index rest = row;
-#pragma unroll
-        for (int axis = AXES - 2; axis >= 0; --axis) {
-            const Index whole = axis == 0 ? 0 : rest / g.extent[axis];
-            const Index at = rest - whole * g.extent[axis];
-            WALKED(ADVANCE);
-            rest = whole;
-        }
+        FOR_EACH_AXIS(row, AXES - 2, g.extent, WALKED(ADVANCE))
 #endif
 #if IN_TURN
 #pragma unroll 1
         for (int u = 0; u < per_thread; ++u) {
             const Index x = first + u * Index(blockDim.x);
             if (x < inner)
-                IF_MASK(ELEMENT_X) {
-                    const Results results = COMPUTE((unsigned long long)row * inner + x, ELEMENT_X);
-                    RESULTS(STORE_X);
-                }
+                EVALUATE((unsigned long long)row * inner + x, ELEMENT_X, PLACE_X, STORE_X)
         }
 #else
         // All loads come before the first store, as in walk_elements.cuh.
@@ -87,10 +76,7 @@ extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, Geometry g) 
         for (int u = 0; u < per_thread; ++u) {
             const Index x = first + u * Index(blockDim.x);
             if (x < inner)
-                IF_MASK(LOADED) {
-                    const Results results = COMPUTE((unsigned long long)row * inner + x, LOADED);
-                    RESULTS(STORE_X);
-                }
+                EVALUATE((unsigned long long)row * inner + x, LOADED, PLACE_X, STORE_X)
         }
 #endif
     }
@@ -99,9 +85,10 @@ extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, Geometry g) 
 #else
 
 #define ELEMENT_AT_OFFSET(name) AT(name, offset_##name)
+#define PLACE_AT_OFFSET(name) (&ELEMENT_AT_OFFSET(name))
 #define STORE_AT_OFFSET(name) ELEMENT_AT_OFFSET(name) = results.name;
 
-extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, Geometry g) {
+extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, Geometry g) {
     BEGIN;
     const Index first = blockIdx.x * Index(blockDim.x * per_thread) + threadIdx.x;
     constexpr int copies = IN_TURN ? 1 : per_thread;
@@ -111,18 +98,8 @@ extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, Geometry g) 
         if (i >= g.n)
             return;
         WALKED(OFFSET);
-        Index rest = i;
-#pragma unroll
-        for (int axis = AXES - 1; axis >= 0; --axis) {
-            const Index whole = axis == 0 ? 0 : rest / g.extent[axis];
-            const Index at = rest - whole * g.extent[axis];
-            WALKED(ADVANCE);
-            rest = whole;
-        }
-        IF_MASK(ELEMENT_AT_OFFSET) {
-            const Results results = COMPUTE(i, ELEMENT_AT_OFFSET);
-            RESULTS(STORE_AT_OFFSET);
-        }
+        FOR_EACH_AXIS(i, AXES - 1, g.extent, WALKED(ADVANCE))
+        EVALUATE(i, ELEMENT_AT_OFFSET, PLACE_AT_OFFSET, STORE_AT_OFFSET)
     }
 }
 

@@ -8,10 +8,11 @@
     const auto pack_##name = *reinterpret_cast<const PACK(name) *>(name + start);
 #define RESULT_PACK(name) PACK(name) pack_##name;
 #define PACK_ELEMENT(name) pack_##name.v[k]
+#define PACK_PLACE(name) (name + start + k)
 #define SET_ELEMENT(name) pack_##name.v[k] = results.name;
 #define STORE_PACK(name) *reinterpret_cast<PACK(name) *>(name + start) = pack_##name;
 
-extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, unsigned long long n) {
+extern "C" __global__ void __launch_bounds__(block) KERNEL(PARAMETERS, unsigned long long n) {
     BEGIN;
     const unsigned long long tile = block * LENGTH, first = blockIdx.x * tile;
     const unsigned long long start = first + threadIdx.x * LENGTH;
@@ -19,10 +20,8 @@ extern "C" __global__ void __launch_bounds__(block) run(PARAMETERS, unsigned lon
         OPERANDS(LOAD_PACK);
         RESULTS(RESULT_PACK);
 #pragma unroll
-        for (int k = 0; k < LENGTH; ++k) {
-            const Results results = COMPUTE(start + k, PACK_ELEMENT);
-            RESULTS(SET_ELEMENT);
-        }
+        for (int k = 0; k < LENGTH; ++k)
+            EVALUATE(start + k, PACK_ELEMENT, PACK_PLACE, SET_ELEMENT)
         RESULTS(STORE_PACK);
         return;
     }

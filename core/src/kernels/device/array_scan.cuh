@@ -28,18 +28,16 @@ template <bool Vectors> struct ArrayScanElements {
 
     __device__ ArrayScanElements(const A *from, O *to, const ArrayScanGeometry &g, long long row)
         : in(reinterpret_cast<const char *>(from)), out(reinterpret_cast<char *>(to)),
-          in_step(g.in_step), out_step(g.out_step) {
-#pragma unroll
-        for (int axis = array_scan_axes - 1; axis >= 0; --axis) {
-            const long long whole = axis == 0 ? 0 : row / g.extent[axis];
-            const long long at = row - whole * g.extent[axis];
-            in += at * g.stride[axis][0];
-            out += at * g.stride[axis][1];
-            row = whole;
-        }
+          in_step(g.in_step),
+          out_step(g.out_step){FOR_EACH_AXIS(row, array_scan_axes - 1, g.extent,
+                                             {
+                                                 in += at * g.stride[axis][0];
+                                                 out += at * g.stride[axis][1];
+                                             })} /// The first of elements without gaps.
+              __device__ const A
+              * memory() const {
+        return reinterpret_cast<const A *>(in);
     }
-    /// The first of elements without gaps.
-    __device__ const A *memory() const { return reinterpret_cast<const A *>(in); }
     __device__ static T from_memory(A x) { return array_convert<T>(array_convert<L>(x)); }
     __device__ static O to_memory(T x) { return array_convert<O>(x); }
 

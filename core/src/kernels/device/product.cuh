@@ -75,14 +75,10 @@ __device__ void matrix_product(const A *a, const B *b, O *out, const ProductGeom
     out += rest * g.rows * g.columns;
     const char *a_from = reinterpret_cast<const char *>(a);
     const char *b_from = reinterpret_cast<const char *>(b);
-#pragma unroll
-    for (int axis = product_axes - 1; axis >= 0; --axis) {
-        const long long whole = axis == 0 ? 0 : rest / g.extent[axis];
-        const long long at = rest - whole * g.extent[axis];
+    FOR_EACH_AXIS(rest, product_axes - 1, g.extent, {
         a_from += at * g.stride[axis][0];
         b_from += at * g.stride[axis][1];
-        rest = whole;
-    }
+    })
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     T sum[product_rows][product_columns];
 #pragma unroll

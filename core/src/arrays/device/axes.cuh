@@ -1,0 +1,15 @@
+// axes.cuh -- from an element's number to its index along each axis.
+#pragma once
+
+/// Runs APPLY for the axes `last` ... 0 with `at`, the index along `axis`. The last axis runs
+/// fastest.
+#define FOR_EACH_AXIS(number, last, extents, APPLY)                                                \
+    {                                                                                              \
+        auto axes_left = number;                                                                   \
+        _Pragma("unroll") for (int axis = last; axis >= 0; --axis) {                               \
+            const decltype(axes_left) whole = axis == 0 ? 0 : axes_left / extents[axis];           \
+            const auto at = axes_left - whole * extents[axis];                                     \
+            APPLY;                                                                                 \
+            axes_left = whole;                                                                     \
+        }                                                                                          \
+    }

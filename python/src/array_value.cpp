@@ -298,6 +298,13 @@ int array_gather_indexed(nb::handle out, nb::handle base, nb::list arrays,
                           indexed_axes(arrays, extents, strides));
 }
 
+int array_scatter_indexed(nb::handle base, nb::handle in, nb::list arrays,
+                          const std::vector<std::int64_t> &extents,
+                          const std::vector<std::int64_t> &strides) {
+    return scatter_indexed(require_array(base, "base"), require_array(in, "in"),
+                           indexed_axes(arrays, extents, strides));
+}
+
 } // namespace
 
 void bind_array_operations(nb::module_ &module) {
@@ -318,6 +325,7 @@ void bind_array_operations(nb::module_ &module) {
                nb::arg("stream") = nb::none());
     module.def("_array_offsets", on_device_of_arrays(array_offsets));
     module.def("_array_gather_indexed", on_device_of_arrays(array_gather_indexed));
+    module.def("_array_scatter_indexed", on_device_of_arrays(array_scatter_indexed));
     module.def("_array_gather",
                on_device_of_arrays(+[](nb::handle out, nb::handle base, nb::handle offsets) {
                    gather(require_array(out, "out"), require_array(base, "base"),

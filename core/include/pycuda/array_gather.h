@@ -32,6 +32,11 @@ ElementOffsets element_offsets(std::span<const IndexedAxis> axes,
 int gather_indexed(const Array &out, const Array &base, std::span<const IndexedAxis> axes,
                    StreamRef stream = current_stream());
 
+/// The element at that place = in[i]. `in` has the indices' shape. Gives ElementOffsets::outside;
+/// unless that is -1, nothing was written. Where two places are the same, one of the values stays.
+int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedAxis> axes,
+                    StreamRef stream = current_stream());
+
 /// out[i] = the element at base[i]'s address plus offsets[i] bytes. `base` and `offsets` (int64)
 /// broadcast to the shape of `out`; the caller has checked that all places are inside.
 void gather(const Array &out, const Array &base, const Array &offsets,

@@ -6,6 +6,10 @@
 #include "arrays/kernel_table.h"
 #include "arrays/word.h"
 
+#include "arrays/device/axes.cuh.h"
+#include "arrays/device/indexed.cuh.h"
+
+#include <pycuda/array_operation.h>
 #include <pycuda/copy.h>
 #include <pycuda/launch.h>
 
@@ -20,61 +24,37 @@ namespace {
 
 constexpr unsigned block = 256;
 
-/// Offsets, or elements of some words each.
-struct Result {
-    std::size_t word = 0, words = 0; ///< 0: offsets
+enum class Task : std::uint8_t { Offsets, Gather, Scatter, Check };
+
+/// What a kernel does, as indexed.cuh has it.
+struct Indexing {
+    Task task;
+    std::size_t word = 1, words = 1; ///< of an element
+    std::size_t arrays = 1;
+    int dimensions = 1;
+
+    KernelKey key() const noexcept {
+        KernelKey key = 11;
+        for (auto [value, bits] : {std::pair{static_cast<std::size_t>(task), 2},
+                                   {words, 24},
+                                   {word, 5},
+                                   {arrays, 7},
+                                   {static_cast<std::size_t>(dimensions), 7}})
+            key = key << bits | value;
+        return key;
+    }
 };
 
-KernelKey key_of(const Result &result, std::size_t arrays, int dimensions) {
-    KernelKey key = 11;
-    for (auto [value, bits] : {std::pair{result.words, 24},
-                               {result.word, 5},
-                               {arrays, 7},
-                               {static_cast<std::size_t>(dimensions), 7}})
-        key = key << bits | value;
-    return key;
-}
-
-std::string store(const Result &result) {
-    if (result.words == 0)
-        return "    static_cast<long long *>(out)[place] = total;\n";
-    const std::string words = std::to_string(result.words);
-    return "    if (!inside)\n        return;\n"
-           "    const Word *from = reinterpret_cast<const Word *>(base + total);\n"
-           "    for (int word = 0; word < " +
-           words + "; ++word)\n        static_cast<Word *>(out)[place * " + words +
-           " + word] = from[word];\n";
-}
-
-std::string source_of(const Result &result, std::size_t arrays, int dimensions) {
-    const std::string count = std::to_string(arrays), axes = std::to_string(dimensions);
-    return std::string("typedef ") + word_name(result.word) +
-           " Word;\nstruct Geometry {\n    const char *indices[" + count +
-           "];\n    long long size[" + count + "], step[" + count + "], n, extent[" + axes +
-           "], stride[" + axes + "][" + count +
-           "];\n};\n"
-           "extern \"C\" __global__ void __launch_bounds__(256) run(void *out, int *outside,\n"
-           "        const char *base, Geometry g) {\n"
-           "    const long long place = (long long)blockIdx.x * 256 + threadIdx.x;\n"
-           "    if (place >= g.n)\n        return;\n"
-           "    long long rest = place, at[" +
-           count + "] = {}, total = 0;\n    bool inside = true;\n#pragma unroll\n" +
-           "    for (int axis = " + std::to_string(dimensions - 1) +
-           "; axis >= 0; --axis) {\n"
-           "        const long long whole = axis == 0 ? 0 : rest / g.extent[axis];\n"
-           "        const long long here = rest - whole * g.extent[axis];\n#pragma unroll\n"
-           "        for (int k = 0; k < " +
-           count +
-           "; ++k)\n            at[k] += here * g.stride[axis][k];\n        rest = whole;\n    }\n"
-           "#pragma unroll\n    for (int k = 0; k < " +
-           count +
-           "; ++k) {\n"
-           "        long long i = *reinterpret_cast<const long long *>(g.indices[k] + at[k]);\n"
-           "        if (i < 0)\n            i += g.size[k];\n"
-           "        if (i < 0 || i >= g.size[k]) {\n            outside[k] = 1;\n"
-           "            inside = false;\n        }\n"
-           "        total += i * g.step[k];\n    }\n" +
-           store(result) + "}\n";
+std::string source_of(const Indexing &indexing) {
+    std::string code = std::string("typedef ") + word_name(indexing.word) + " Word;\n" +
+                       "#define ARRAYS " + std::to_string(indexing.arrays) + "\n#define AXES " +
+                       std::to_string(indexing.dimensions) + "\n#define WORDS " +
+                       std::to_string(indexing.words) + "\n";
+    constexpr std::pair<Task, const char *> names[] = {
+        {Task::Offsets, "OFFSETS"}, {Task::Gather, "GATHER"}, {Task::Scatter, "SCATTER"}};
+    for (auto [task, name] : names)
+        code += std::string("#define ") + name + (task == indexing.task ? " 1\n" : " 0\n");
+    return code + std::string(device_code::axes_cuh) + std::string(device_code::indexed_cuh);
 }
 
 void check(std::span<const IndexedAxis> axes) {
@@ -89,57 +69,89 @@ void check(std::span<const IndexedAxis> axes) {
     }
 }
 
-/// `out` is contiguous; `base` is where elements are, or null.
-void launch(std::span<const IndexedAxis> axes, const Result &result, const Array &out,
-            const Array *base, const Array &outside, StreamUse &use) {
-    std::vector<Layout> layouts = {out.layout()};
+/// What is beside the indices: offsets or elements of their shape, `step` bytes apart, and where
+/// elements are. Either may be null.
+struct Ends {
+    const Array *dense = nullptr;
+    std::int64_t step = 0;
+    const Array *base = nullptr;
+};
+
+void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &ends,
+            const Array &outside, StreamUse &use) {
+    std::vector<Layout> layouts;
     for (const IndexedAxis &axis : axes)
         layouts.push_back(axis.indices->layout());
+    const std::size_t count = axes[0].indices->size();
     coalesce(layouts);
     if (layouts[0].dimensions() == 0)
         for (Layout &layout : layouts)
             layout.append(1, 0);
-    const int dimensions = layouts[0].dimensions();
+    indexing.arrays = axes.size();
+    indexing.dimensions = layouts[0].dimensions();
     const Function &kernel =
-        out.context()->kernels().find(key_of(result, axes.size(), dimensions),
-                                      [&] { return source_of(result, axes.size(), dimensions); });
+        outside.context()->kernels().find(indexing.key(), [&] { return source_of(indexing); });
     KernelArguments arguments(use);
-    arguments.add(out);
+    arguments.add(ends.dense);
+    arguments.add(ends.step);
     arguments.add(outside);
-    arguments.add(base);
+    arguments.add(ends.base);
     for (const IndexedAxis &axis : axes)
         arguments.add(axis.indices);
     for (const IndexedAxis &axis : axes)
         arguments.add(axis.extent);
     for (const IndexedAxis &axis : axes)
         arguments.add(axis.stride);
-    arguments.add(static_cast<std::int64_t>(out.size()));
+    arguments.add(static_cast<std::int64_t>(count));
     for (std::int64_t extent : layouts[0].shape())
         arguments.add(extent);
-    for (int axis = 0; axis < dimensions; ++axis)
-        for (const Layout &layout : std::span(layouts).subspan(1))
+    for (int axis = 0; axis < indexing.dimensions; ++axis)
+        for (const Layout &layout : layouts)
             arguments.add(layout.stride(axis));
     LaunchConfig config;
     config.block = {block};
-    config.grid = {static_cast<unsigned>((out.size() + block - 1) / block)};
+    config.grid = {static_cast<unsigned>((count + block - 1) / block)};
     arguments.launch(kernel, config);
 }
 
 /// The first axis that an index is not on, or -1.
-int run(std::span<const IndexedAxis> axes, const Result &result, const Array &out,
-        const Array *base, StreamRef stream) {
-    if (out.size() == 0)
+int run(std::span<const IndexedAxis> axes, const Indexing &indexing, const Ends &ends,
+        StreamRef stream) {
+    const Array &indices = *axes[0].indices;
+    if (indices.size() == 0)
         return -1;
     std::vector<std::int32_t> outside(axes.size());
     const std::int64_t count[] = {static_cast<std::int64_t>(axes.size())};
-    const Array on_device = Array::scratch(out.context(), count, ScalarType::Int32, stream);
+    const Array on_device = Array::scratch(indices.context(), count, ScalarType::Int32, stream);
     StreamUse use(stream);
     fill_32_async(use.address(on_device), 0, outside.size(), use.stream());
-    launch(axes, result, out, base, on_device, use);
+    launch(axes, indexing, ends, on_device, use);
     copy_to_host(outside.data(), use.address(on_device), outside.size() * sizeof(std::int32_t),
                  use.stream());
     const auto found = std::ranges::find(outside, 1);
     return found == outside.end() ? -1 : static_cast<int>(found - outside.begin());
+}
+
+/// Elements go between `dense` and `base` in words.
+Indexing indexing_of(Task task, const Array &dense, std::int64_t step, const Array &base,
+                     std::span<const IndexedAxis> axes) {
+    std::uint64_t places =
+        dense.misalignment() | base.misalignment() | static_cast<std::uint64_t>(step);
+    for (const IndexedAxis &axis : axes)
+        places |= static_cast<std::uint64_t>(axis.stride);
+    Indexing indexing{.task = task, .word = word_bytes(base.item_size(), places)};
+    indexing.words = base.item_size() / indexing.word;
+    return indexing;
+}
+
+void check_elements(const Array &dense, const Array &base, std::span<const IndexedAxis> axes) {
+    check(axes);
+    if (dense.dtype() != base.dtype())
+        throw std::invalid_argument("elements of " + base.dtype().name() +
+                                    " cannot be moved from or to " + dense.dtype().name());
+    if (!std::ranges::equal(dense.shape(), axes[0].indices->shape()))
+        throw std::invalid_argument("elements that go to or come from indexed places must have "
+                                    "the shape of the indices");
 }
 
 } // namespace
@@ -151,25 +163,35 @@ ElementOffsets element_offsets(std::span<const IndexedAxis> axes, StreamRef stre
         first.memory() ? first.context() : ArrayContext::current();
     ElementOffsets result{
         Array::empty(context, first.shape(), ScalarType::Int64, Order::C, stream)};
-    result.outside = run(axes, {}, result.offsets, nullptr, stream);
+    result.outside = run(axes, {.task = Task::Offsets}, {.dense = &result.offsets}, stream);
     return result;
 }
 
 int gather_indexed(const Array &out, const Array &base, std::span<const IndexedAxis> axes,
                    StreamRef stream) {
-    check(axes);
-    if (out.dtype() != base.dtype())
-        throw std::invalid_argument("elements of " + base.dtype().name() + " cannot be moved to " +
-                                    out.dtype().name());
-    if (!std::ranges::equal(out.shape(), axes[0].indices->shape()) || !out.is_c_contiguous())
-        throw std::invalid_argument("what indexed elements go to must be contiguous and of the "
-                                    "shape of the indices");
-    std::uint64_t places = out.misalignment() | base.misalignment();
-    for (const IndexedAxis &axis : axes)
-        places |= static_cast<std::uint64_t>(axis.stride);
-    Result result{.word = word_bytes(out.item_size(), places)};
-    result.words = out.item_size() / result.word;
-    return run(axes, result, out, &base, stream);
+    check_elements(out, base, axes);
+    if (!out.is_c_contiguous())
+        throw std::invalid_argument("what indexed elements go to must be contiguous");
+    const auto step = static_cast<std::int64_t>(out.item_size());
+    return run(axes, indexing_of(Task::Gather, out, step, base, axes), {&out, step, &base}, stream);
+}
+
+int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedAxis> axes,
+                    StreamRef stream) {
+    check_elements(in, base, axes);
+    base.require_writable("the array to assign to");
+    const bool is_one =
+        std::ranges::all_of(in.layout().strides(), [](std::int64_t stride) { return stride == 0; });
+    if ((!is_one && !in.is_c_contiguous()) || in.may_share_bytes(base)) {
+        const Array copy = Array::scratch(base.context(), in.shape(), in.dtype(), stream);
+        assign(copy, in, Casting::No, stream);
+        return scatter_indexed(base, copy, axes, stream);
+    }
+    const int outside = run(axes, {.task = Task::Check}, {}, stream);
+    if (outside >= 0 || in.size() == 0)
+        return outside;
+    const std::int64_t step = is_one ? 0 : static_cast<std::int64_t>(in.item_size());
+    return run(axes, indexing_of(Task::Scatter, in, step, base, axes), {&in, step, &base}, stream);
 }
 
 } // namespace pycuda

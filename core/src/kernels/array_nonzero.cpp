@@ -41,6 +41,7 @@ struct Finding {
     ScalarType type; ///< of the array that is searched
     unsigned axes = 1;
     std::size_t word = 1, words = 1; ///< of the values that are written, as many in each
+    bool packed = false;             ///< sixteen bytes are counted at once
 
     KernelKey key() const noexcept {
         KernelKey key = 9;
@@ -48,7 +49,8 @@ struct Finding {
                                    {static_cast<std::size_t>(type), 4},
                                    {std::size_t{axes}, 7},
                                    {word, 5},
-                                   {words, 40}})
+                                   {std::size_t{packed}, 1},
+                                   {words, 39}})
             key = key << bits | value;
         return key;
     }
@@ -65,6 +67,31 @@ UNROLL
         const long long i = first + row * 32;
         mine += __popc(__ballot_sync(0xffffffffu, i < n && array_true(array_convert<C>(in[i]))));
     }
+    if (lane == 0)
+        warps[warp] = mine;
+    __syncthreads();
+)__";
+
+/// As count_warps, of bytes that start at a multiple of 16: sixteen are read at once.
+constexpr const char *count_packed = R"__(
+    __shared__ unsigned warps[8];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const long long first = blockIdx.x * 4096ll + warp * 512 + lane;
+    const long long from = blockIdx.x * 4096ll + threadIdx.x * 16;
+    unsigned mine = 0;
+    if (from + 16 <= n) {
+        const uint4 bytes = *reinterpret_cast<const uint4 *>(in + from);
+        const unsigned words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
+#pragma unroll
+        for (unsigned word : words) // the upper bit of each byte that is not zero
+            mine += __popc((((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u);
+    } else {
+        for (long long i = from; i < n && i < from + 16; ++i)
+            mine += array_true(array_convert<C>(in[i]));
+    }
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+        mine += __shfl_xor_sync(0xffffffffu, mine, distance);
     if (lane == 0)
         warps[warp] = mine;
     __syncthreads();
@@ -132,7 +159,8 @@ std::string source_of(const Finding &finding) {
                        std::to_string(finding.axes) +
                        "]; };\nextern \"C\" __global__ void __launch_bounds__(256) run(const A "
                        "*__restrict__ in, " +
-                       parameters(finding) + ") {" + replaced(count_warps, "UNROLL", unroll);
+                       parameters(finding) + ") {" +
+                       (finding.packed ? count_packed : replaced(count_warps, "UNROLL", unroll));
     if (finding.step == Step::Count)
         code += "    if (threadIdx.x != 0)\n        return;\n"
                 "    for (int w = 1; w < 8; ++w)\n        mine += warps[w];\n"
@@ -145,7 +173,9 @@ std::string source_of(const Finding &finding) {
     return device_prelude(types, code) + code;
 }
 
-void launch_step(const Finding &finding, const Array &in, KernelArguments &arguments) {
+void launch_step(Finding finding, const Array &in, KernelArguments &arguments) {
+    finding.packed =
+        in.item_size() == 1 && in.misalignment() % 16 == 0 && !is_rolled(KernelForm::Chosen);
     const Function &kernel =
         in.context()->kernels().find(finding.key(), [&] { return source_of(finding); });
     LaunchConfig config;

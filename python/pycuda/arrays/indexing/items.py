@@ -314,5 +314,9 @@ class _AdvancedIndex:
         while source.ndim > len(shape) and source.shape[0] == 1:
             source = source[0]
         source = broadcast_to(source, shape)
-        if 0 not in self.shape:
+        if shape == self.shape:
+            self._refuse(
+                _driver._array_scatter_indexed(self.view, source, *self._indexed_axes())
+            )
+        elif 0 not in self.shape:
             _driver._array_scatter(self._base(), self._addressed(), source)

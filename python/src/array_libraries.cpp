@@ -71,43 +71,43 @@ template <class Work> void run_unlocked(Work &&work) {
     work();
 }
 
+/// By a solver whose pivots are of some type.
+template <auto solver, ScalarType pivot>
 void lu(nb::handle a, nb::handle pivots, nb::handle info, nb::handle stream) {
     const Array &matrix = matrices(a, "a");
     const Stack stack(matrix);
-    const Array &to = operand(pivots, "pivots", ScalarType::Int64, {stack.count, stack.rows});
+    const Array &to = operand(pivots, "pivots", pivot, {stack.count, stack.rows});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
     const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] { solver_lu(matrix, to, status, queue); });
+    run_unlocked([&] { solver(matrix, to, status, queue); });
 }
+
+/// LU factors, their pivots, and right sides.
+struct Factors {
+    Factors(nb::handle factors, nb::handle order, ScalarType pivot, nb::handle b)
+        : matrices(python::matrices(factors, "factors")), stack(matrices),
+          pivots(operand(order, "pivots", pivot, {stack.count, stack.rows})),
+          sides(operand(b, "b", stack.type, {stack.count, -1, stack.rows})) {}
+    const Array &matrices;
+    Stack stack;
+    const Array &pivots, &sides;
+};
 
 void lu_solve(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed, nb::handle info,
               nb::handle stream) {
-    const Array &lu = matrices(factors, "factors");
-    const Stack stack(lu);
-    const Array &order = operand(pivots, "pivots", ScalarType::Int64, {stack.count, stack.rows});
-    const Array &sides = operand(b, "b", stack.type, {stack.count, -1, stack.rows});
-    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
+    const Factors lu(factors, pivots, ScalarType::Int64, b);
+    const Array &status = operand(info, "info", ScalarType::Int32, {lu.stack.count});
     const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] { solver_lu_solve(lu, order, sides, transposed, status, queue); });
-}
-
-void lu_stack(nb::handle a, nb::handle pivots, nb::handle info, nb::handle stream) {
-    const Array &matrix = matrices(a, "a");
-    const Stack stack(matrix);
-    const Array &to = operand(pivots, "pivots", ScalarType::Int32, {stack.count, stack.rows});
-    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] { solver_lu_stack(matrix, to, status, queue); });
+    run_unlocked(
+        [&] { solver_lu_solve(lu.matrices, lu.pivots, lu.sides, transposed, status, queue); });
 }
 
 void lu_solve_stack(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed,
                     nb::handle stream) {
-    const Array &lu = matrices(factors, "factors");
-    const Stack stack(lu);
-    const Array &order = operand(pivots, "pivots", ScalarType::Int32, {stack.count, stack.rows});
-    const Array &sides = operand(b, "b", stack.type, {stack.count, -1, stack.rows});
+    const Factors lu(factors, pivots, ScalarType::Int32, b);
     const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] { solver_lu_solve_stack(lu, order, sides, transposed, queue); });
+    run_unlocked(
+        [&] { solver_lu_solve_stack(lu.matrices, lu.pivots, lu.sides, transposed, queue); });
 }
 
 void cholesky(nb::handle a, bool upper, nb::handle info, nb::handle stream) {
@@ -149,8 +149,19 @@ void eigh(nb::handle a, nb::handle values, bool vectors, bool upper, nb::handle 
     });
 }
 
-void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, bool jacobi, nb::handle info,
-         nb::handle stream) {
+SvdWay svd_way(const std::string &name) {
+    if (name == "jacobi")
+        return SvdWay::Jacobi;
+    if (name == "polar")
+        return SvdWay::Polar;
+    if (name != "qr")
+        throw_value_error("singular values are found by \"qr\", \"jacobi\" or \"polar\", not \"" +
+                          name + "\"");
+    return SvdWay::QR;
+}
+
+void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, const std::string &way,
+         nb::handle info, nb::handle stream) {
     const Array &matrix = matrices(a, "a");
     const Stack stack(matrix);
     const Array &values = operand(s, "s", real_type(stack.type), {stack.count, stack.columns});
@@ -161,10 +172,8 @@ void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, bool jacobi, nb
     }
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
     const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] {
-        solver_svd(matrix, values, left, right, jacobi ? SvdWay::Jacobi : SvdWay::QR, status,
-                   queue);
-    });
+    const SvdWay chosen = svd_way(way);
+    run_unlocked([&] { solver_svd(matrix, values, left, right, chosen, status, queue); });
 }
 
 void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, nb::handle stream) {
@@ -267,13 +276,13 @@ void bind_array_libraries(nb::module_ &module) {
                nb::arg("a"), nb::arg("stream") = nb::none());
     module.def("_small_cholesky", on_device_of_arrays(small_cholesky), nb::arg("a"),
                nb::arg("upper"), nb::arg("failed"), nb::arg("stream") = nb::none());
-    module.def("_library_lu", on_device_of_arrays(lu), nb::arg("a"), nb::arg("pivots"),
-               nb::arg("info"), nb::arg("stream") = nb::none());
+    module.def("_library_lu", on_device_of_arrays(lu<solver_lu, ScalarType::Int64>), nb::arg("a"),
+               nb::arg("pivots"), nb::arg("info"), nb::arg("stream") = nb::none());
     module.def("_library_lu_solve", on_device_of_arrays(lu_solve), nb::arg("factors"),
                nb::arg("pivots"), nb::arg("b"), nb::arg("transposed"), nb::arg("info"),
                nb::arg("stream") = nb::none());
-    module.def("_library_lu_stack", on_device_of_arrays(lu_stack), nb::arg("a"), nb::arg("pivots"),
-               nb::arg("info"), nb::arg("stream") = nb::none());
+    module.def("_library_lu_stack", on_device_of_arrays(lu<solver_lu_stack, ScalarType::Int32>),
+               nb::arg("a"), nb::arg("pivots"), nb::arg("info"), nb::arg("stream") = nb::none());
     module.def("_library_lu_solve_stack", on_device_of_arrays(lu_solve_stack), nb::arg("factors"),
                nb::arg("pivots"), nb::arg("b"), nb::arg("transposed"),
                nb::arg("stream") = nb::none());
@@ -287,7 +296,7 @@ void bind_array_libraries(nb::module_ &module) {
                nb::arg("vectors"), nb::arg("upper"), nb::arg("info"),
                nb::arg("stream") = nb::none());
     module.def("_library_svd", on_device_of_arrays(svd), nb::arg("a"), nb::arg("s"),
-               nb::arg("u").none(), nb::arg("v").none(), nb::arg("jacobi"), nb::arg("info"),
+               nb::arg("u").none(), nb::arg("v").none(), nb::arg("way"), nb::arg("info"),
                nb::arg("stream") = nb::none());
     module.def("_library_fourier", on_device_of_arrays(fourier), nb::arg("input"),
                nb::arg("output"), nb::arg("first"), nb::arg("rank"), nb::arg("inverse"),

@@ -52,12 +52,16 @@ void solver_eigh(const Array &a, const Array &values, bool vectors, Triangle tri
 enum class SvdWay {
     QR,     ///< gesvd: bidiagonal form, then QR steps; V^H
     Jacobi, ///< gesvdj: rotations, quicker up to some thousand columns; V itself
+    /// gesvdp: polar decomposition, then eigenvalues; V itself. The quickest one, but matrices that
+    /// are not of full rank have errors far above the rounding of their type.
+    Polar,
 };
 
 /// Singular values, falling, in `s`, (count, columns), of matrices with at least as many rows as
-/// columns. `u`: (count, columns or rows, rows); `v`: (count, columns, columns), V^H for QR and V
-/// for Jacobi. Both may be null for QR: values alone. `a` is destroyed. Stacks whose matrices have
-/// at most 32 rows, with a square `u`, are done at once by Jacobi.
+/// columns. `u`: (count, columns or rows, rows); `v`: (count, columns, columns), V^H for QR, else
+/// V. Both may be null for QR: values alone. Polar has as many columns of `u` as of `a`. `a` is
+/// destroyed. Stacks whose matrices have at most 32 rows, with a square `u`, are done at once by
+/// Jacobi.
 void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdWay way,
                 const Array &info, StreamRef stream);
 

@@ -359,6 +359,28 @@ void svd_by_jacobi(const Array &a, const Array &s, const Array &u, const Array &
                                  call.place<int>(info, i), call.jacobi());
 }
 
+void svd_by_polar(const Array &a, const Array &s, const Array &u, const Array &v, const Array &info,
+                  StreamRef stream) {
+    const Extents extents(a);
+    const std::int64_t m = extents.rows, n = extents.columns;
+    const int type = data_type(a), real = data_type(s);
+    SolverCall call(a, stream);
+    std::size_t on_device = 0, on_host = 0;
+    cusolver()->gesvdp_size(call.handle(), call.params(), with_vectors, economy, m, n, type,
+                            call.place<void>(a, 0), m, real, call.place<void>(s, 0), type,
+                            call.place<void>(u, 0), m, type, call.place<void>(v, 0), n, type,
+                            &on_device, &on_host);
+    Workspaces work(a, on_device, on_host, stream);
+    for (std::int64_t i = 0; i < extents.count; ++i) {
+        double perturbation = 0; // which the matrix may have got, so that it has full rank
+        cusolver()->gesvdp(call.handle(), call.params(), with_vectors, economy, m, n, type,
+                           call.place<void>(a, i), m, real, call.place<void>(s, i), type,
+                           call.place<void>(u, i), m, type, call.place<void>(v, i), n, type,
+                           work.device.get(), work.device_bytes, work.host.data(), work.host.size(),
+                           call.place<int>(info, i), &perturbation);
+    }
+}
+
 } // namespace
 
 void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, SvdWay way,
@@ -366,8 +388,13 @@ void solver_svd(const Array &a, const Array &s, const Array *u, const Array *v, 
     if (way == SvdWay::QR)
         return svd_by_qr(a, s, u, v, info, stream);
     if (u == nullptr || v == nullptr)
-        throw std::invalid_argument("singular values by rotations need memory for the vectors");
-    svd_by_jacobi(a, s, *u, *v, info, stream);
+        throw std::invalid_argument("singular values by rotations or by the polar decomposition "
+                                    "need memory for the vectors");
+    if (way == SvdWay::Jacobi)
+        return svd_by_jacobi(a, s, *u, *v, info, stream);
+    if (u->layout().extent(1) != a.layout().extent(1))
+        throw std::invalid_argument("the polar decomposition gives as many vectors as columns");
+    svd_by_polar(a, s, *u, *v, info, stream);
 }
 
 } // namespace pycuda

@@ -236,6 +236,30 @@ void svd(const Matrix<T> &a, Real<T> *s, T *u, int64_t u_columns, T *v, bool adj
 
 } // namespace
 
+FAKE cusolverDnXgesvdp_bufferSize(Handle *, void *, int, int, int64_t, int64_t, int, const void *,
+                                  int64_t, int, const void *, int, const void *, int64_t, int,
+                                  const void *, int64_t, int, std::size_t *device,
+                                  std::size_t *host) {
+    set_sizes(device, host);
+    return 0;
+}
+FAKE cusolverDnXgesvdp(Handle *h, void *, int, int economy, int64_t m, int64_t n, int type, void *a,
+                       int64_t lda, int, void *s, int, void *u, int64_t, int, void *v, int64_t, int,
+                       void *d, std::size_t ds, void *w, std::size_t ws, int *info,
+                       double *perturbation) {
+    if (m < n)
+        return 3;
+    if (const int failed = use(h, d, ds, w, ws))
+        return failed;
+    *perturbation = 0;
+    *info = 0;
+    return fake::with_type(type, [&](auto number) {
+        using T = decltype(number);
+        svd(matrix<T>(a, m, n, lda), static_cast<Real<T> *>(s), static_cast<T *>(u),
+            economy == 1 ? n : m, static_cast<T *>(v), false);
+        return 0;
+    });
+}
 FAKE cusolverDnXgesvd_bufferSize(Handle *, void *, signed char, signed char, int64_t, int64_t, int,
                                  const void *, int64_t, int, const void *, int, const void *,
                                  int64_t, int, const void *, int64_t, int, std::size_t *device,

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from pycuda import _driver
+from pycuda._driver import Context, device_attribute
 from pycuda.arrays.creation.filled import empty, eye, zeros
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import where
@@ -25,6 +26,7 @@ from pycuda.arrays.indexing.triangles import tril, triu
 from pycuda.arrays.linalg.products import matmul
 from pycuda.arrays.shapes.views import broadcast_to, matrix_transpose
 from pycuda.arrays.ufuncs.universal_functions import UFUNCS
+from pycuda.tools import context_dependent_memoize
 
 #: Stacks of matrices up to this extent are factored all at once by cuBLAS, larger ones one after the other; up
 #: to the second one if there are at least so many. Measured on an H200.
@@ -32,6 +34,10 @@ _MOST_STACKED, _MOST_OF_MANY, _MANY = 256, 512, 8
 
 #: Stacks of matrices up to this extent get their singular values all at once by cuSOLVER.
 LARGEST_ROTATED_AT_ONCE = 32
+
+#: Matrices of float32 from this extent on get them by the polar decomposition, which takes a half to a third of
+#: the time of QR steps on an H200.
+_LEAST_POLAR = 128
 
 
 def takes(dtype) -> bool:
@@ -187,39 +193,59 @@ def _more_orthonormal(stack):
     )
 
 
-def svd(a, dtype, full: bool, vectors: bool, rotate: bool | None = None):
+@context_dependent_memoize
+def _doubles_are_quick() -> bool:
+    """Whether the device computes in float64 at half the speed of float32, as few do."""
+    attribute = device_attribute.SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
+    return Context.get_device().get_attribute(attribute) <= 2
+
+
+def _way_of_svd(a, dtype, full: bool) -> str:
+    shape, single = a.shape[-2:], np.finfo(dtype).bits == 32
+    if math.prod(a.shape[:-2]) > 1 and max(shape) <= LARGEST_ROTATED_AT_ONCE:
+        return "jacobi"
+    fits = min(shape) >= _LEAST_POLAR and (not full or shape[0] == shape[1])
+    return "polar" if single and fits and _doubles_are_quick() else "qr"
+
+
+def svd(a, dtype, full: bool, vectors: bool, way: str | None = None):
     """(U, S, Vh) of a stack of matrices (matrices, m, n); U and Vh are None without ``vectors``.
 
-    ``rotate``: by rotations, quick for small matrices all at once (None: for those); else, and where they do not
-    end, by QR steps. cuSOLVER's rotations leave vectors whose products are off by some 1000 roundings in
-    matrices of 512 columns: they are not used for large ones, and are mended for small ones.
+    ``way``: "jacobi", by rotations, quick for small matrices all at once; "polar", by the polar decomposition,
+    quick for large ones; "qr", by QR steps, also where the others do not end. None chooses.
+
+    cuSOLVER's rotations leave vectors whose products are off by some 1000 roundings in matrices of 512 columns: they
+    are not used for large ones, and are mended for small ones. Its polar decomposition is exact to the rounding only
+    for matrices of full rank: matrices of float32 are decomposed in float64, where the error is 5e-10 of the norm at
+    most without full rank, and those of float64 are left to QR.
     """
-    if rotate is None:
-        rotate = (
-            math.prod(a.shape[:-2]) > 1 and max(a.shape[-2:]) <= LARGEST_ROTATED_AT_ONCE
-        )
+    way = way or _way_of_svd(a, dtype, full and vectors)
     wide = (
         a.shape[-2] <= a.shape[-1]
     )  # LAPACK's matrix is ours or, if it is wide, the transposed one
-    stack = stacked(a if wide else matrix_transpose(a), dtype)
+    kind = np.result_type(dtype, np.float64) if way == "polar" else dtype
+    stack = stacked(a if wide else matrix_transpose(a), kind)
     count, columns, rows = stack.shape
-    s = empty((count, columns), dtype.type(0).real.dtype)
+    s = empty((count, columns), kind.type(0).real.dtype)
     status = _status(count)
     u = v = None
-    if vectors or rotate:
-        at_once = rotate and count > 1 and rows <= LARGEST_ROTATED_AT_ONCE
+    if vectors or way != "qr":
+        at_once = way == "jacobi" and count > 1 and rows <= LARGEST_ROTATED_AT_ONCE
         width = rows if at_once or (full and vectors) else columns
-        u = empty((count, width, rows), dtype)
-        v = empty((count, columns, columns), dtype)
-    _driver._library_svd(stack, s, u, v, rotate, status)
+        u = empty((count, width, rows), kind)
+        v = empty((count, columns, columns), kind)
+    _driver._library_svd(stack, s, u, v, way, status)
     if bool(status.any()):
-        if not rotate:
+        if way == "qr":
             raise LinAlgError("SVD did not converge")
-        return svd(a, dtype, full, vectors, rotate=False)
+        return svd(a, dtype, full, vectors, "qr")
+    s = s.astype(dtype.type(0).real.dtype, copy=False)
     if not vectors:
         return None, s, None
-    if rotate:  # V instead of its adjoint
+    if way == "jacobi":
         u, v = _more_orthonormal(u), _more_orthonormal(v)
+    u, v = u.astype(dtype, copy=False), v.astype(dtype, copy=False)
+    if way != "qr":  # V instead of its adjoint
         v = matrix_transpose(v).conj().copy("C")
     if not full and u.shape[1] > columns:
         u = u[:, :columns].copy("C")

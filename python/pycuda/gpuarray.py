@@ -25,6 +25,7 @@ from pycuda.arrays import registry as _registry
 from pycuda.arrays.array_class.copying import restored as _restored  # noqa: F401  (in pickles)
 from pycuda.arrays.array_class.flags import ArrayFlags as ArrayFlags
 from pycuda.arrays.array_class.gpu_array import GPUArray as GPUArray
+from pycuda.arrays.creation.conversion import check_equal as _check_equal
 from pycuda.arrays.creation.filled import empty as _empty
 from pycuda.arrays.interop.vector_types import vec as vec
 
@@ -67,14 +68,10 @@ def _compact_strides(a) -> tuple[int, ...]:
 
 def _memcpy_discontig(dst, src, async_: bool = False, stream=None) -> None:
     """Copy between arrays of the same shape and type, on the host or the device."""
-    if src.shape != dst.shape:
-        raise ValueError(
-            f"src and dst must have the same shape: {src.shape}, {dst.shape}"
-        )
-    if src.dtype != dst.dtype:
-        raise TypeError(
-            f"src and dst must have the same dtype: {src.dtype}, {dst.dtype}"
-        )
+    _check_equal(src.shape, dst.shape, "src and dst must have the same shape")
+    _check_equal(
+        src.dtype, dst.dtype, "src and dst must have the same dtype", TypeError
+    )
     if isinstance(dst, ArrayBase):
         if isinstance(src, ArrayBase):
             _driver._array_assign(dst, src, stream=stream)

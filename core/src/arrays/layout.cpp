@@ -47,30 +47,31 @@ std::size_t Layout::size() const noexcept {
     return size;
 }
 
-bool Layout::is_c_contiguous(std::size_t item_size) const noexcept {
+namespace {
+
+/// Whether there are no gaps; axes run fast in the order from `fastest` on, in steps of 1 or -1.
+inline bool is_contiguous(const Layout &layout, std::size_t item_size, int fastest,
+                          int step) noexcept {
     std::int64_t expected = static_cast<std::int64_t>(item_size);
     bool contiguous = true;
-    for (int axis = dimensions_ - 1; axis >= 0; --axis) {
-        if (shape_[axis] == 0)
+    for (int axis = fastest; axis >= 0 && axis < layout.dimensions(); axis += step) {
+        if (layout.extent(axis) == 0)
             return true;
-        if (shape_[axis] != 1 && strides_[axis] != expected)
+        if (layout.extent(axis) != 1 && layout.stride(axis) != expected)
             contiguous = false;
-        expected *= shape_[axis];
+        expected *= layout.extent(axis);
     }
     return contiguous;
 }
 
+} // namespace
+
+bool Layout::is_c_contiguous(std::size_t item_size) const noexcept {
+    return is_contiguous(*this, item_size, dimensions_ - 1, -1);
+}
+
 bool Layout::is_f_contiguous(std::size_t item_size) const noexcept {
-    std::int64_t expected = static_cast<std::int64_t>(item_size);
-    bool contiguous = true;
-    for (int axis = 0; axis < dimensions_; ++axis) {
-        if (shape_[axis] == 0)
-            return true;
-        if (shape_[axis] != 1 && strides_[axis] != expected)
-            contiguous = false;
-        expected *= shape_[axis];
-    }
-    return contiguous;
+    return is_contiguous(*this, item_size, 0, 1);
 }
 
 Layout Layout::dense(std::size_t item_size) const noexcept {

@@ -125,7 +125,12 @@ Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef
     return out;
 }
 
-Array invert_small(const Array &a, const Array &failed, StreamRef stream) {
+namespace {
+
+/// Matrices of the same shape, made of `a` by a kernel with some more parameters.
+template <class... More>
+Array transformed(Form form, const Array &a, const Array &failed, StreamRef stream,
+                  const More &...more) {
     const Stack stack(a);
     check_flag(failed);
     const Array out = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
@@ -137,11 +142,10 @@ Array invert_small(const Array &a, const Array &failed, StreamRef stream) {
         arguments.add(array);
     arguments.add(static_cast<int>(stack.n));
     arguments.add(stack.count);
-    launch(Form::Invert, a, stack, arguments);
+    (arguments.add(more), ...);
+    launch(form, a, stack, arguments);
     return out;
 }
-
-namespace {
 
 void determine(const Array &a, const Array &out, const Array *logarithms, StreamRef stream) {
     const Stack stack(a);
@@ -158,6 +162,10 @@ void determine(const Array &a, const Array &out, const Array *logarithms, Stream
 }
 
 } // namespace
+
+Array invert_small(const Array &a, const Array &failed, StreamRef stream) {
+    return transformed(Form::Invert, a, failed, stream);
+}
 
 Array determine_small(const Array &a, StreamRef stream) {
     const std::array count = {Stack(a).count};
@@ -176,20 +184,7 @@ SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream) {
 }
 
 Array cholesky_small(const Array &a, bool upper, const Array &failed, StreamRef stream) {
-    const Stack stack(a);
-    check_flag(failed);
-    const Array out = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
-    if (out.size() == 0)
-        return out;
-    StreamUse use(stream);
-    KernelArguments arguments(use);
-    for (const Array *array : {&a, &out, &failed})
-        arguments.add(array);
-    arguments.add(static_cast<int>(stack.n));
-    arguments.add(stack.count);
-    arguments.add(static_cast<int>(upper));
-    launch(Form::Cholesky, a, stack, arguments);
-    return out;
+    return transformed(Form::Cholesky, a, failed, stream, static_cast<int>(upper));
 }
 
 } // namespace pycuda

@@ -277,6 +277,21 @@ struct ScanSpan {
     bool whole;
 };
 
+/// The part of tile `tile` that a thread has.
+template <int Rows, int Neighbours, int Threads> struct ScanPart {
+    using Index = unsigned long long;
+    static constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
+    int lane, warp;
+    Index start, tiles; ///< the tile's first element, and how many tiles there are
+    ScanSpan span;
+
+    __device__ ScanPart(Index tile, Index count)
+        : lane(threadIdx.x % 32), warp(threadIdx.x / 32), start(tile * tile_size),
+          tiles((count + tile_size - 1) / tile_size),
+          span{start + warp * (32 * Rows * Neighbours) + lane * Neighbours, count,
+               start + tile_size <= count} {}
+};
+
 /// What a row of scan_rows() gives: `before_warp` precedes the warp, if `anything` does. Exclusive
 /// scans give `neutral` for the first element.
 template <bool Exclusive, class T, int Neighbours, class Op>
@@ -358,42 +373,35 @@ template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class 
 __device__ void scan_tile(const Elements &elements, unsigned long long count,
                           unsigned long long tile, unsigned long long *nodes, const T &neutral,
                           const Op &op) {
-    using Index = unsigned long long;
-    constexpr int warps = Threads / 32;
-    constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
-    const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32;
-
-    const Index start = tile * tile_size;
-    const ScanSpan span = {start + warp * (32 * Rows * Neighbours) + lane * Neighbours, count,
-                           start + tile_size <= count};
+    const ScanPart<Rows, Neighbours, Threads> part(tile, count);
+    const ScanSpan &span = part.span;
     T values[Rows][Neighbours];
     if (span.whole) {
 #pragma unroll
         for (int row = 0; row < Rows; ++row)
             elements.load(span.first + row * (32 * Neighbours), values[row]);
     } else { // what lies past the end is never used; any value will do
-        const T filler = elements.get(start);
+        const T filler = elements.get(part.start);
 #pragma unroll
         for (int row = 0; row < Rows; ++row)
 #pragma unroll
             for (int k = 0; k < Neighbours; ++k) {
-                const Index at = span.first + row * (32 * Neighbours) + k;
+                const unsigned long long at = span.first + row * (32 * Neighbours) + k;
                 values[row][k] = at < count ? elements.get(at) : filler;
             }
     }
 
     T before[Rows];
-    const T warp_total = scan_rows(values, before, lane, op);
-    const Index tiles = (count + tile_size - 1) / tile_size;
-    const T before_warp = find_before_warp<warps>(warp_total, nodes, tile, tiles, warp, lane, op);
-    const bool anything = tile != 0 || warp != 0;
+    const T warp_total = scan_rows(values, before, part.lane, op);
+    const T before_warp = find_before_warp<Threads / 32>(warp_total, nodes, tile, part.tiles,
+                                                         part.warp, part.lane, op);
+    const bool anything = tile != 0 || part.warp != 0;
     if (span.whole)
-        store_rows<Exclusive, true>(elements, span, values, before, lane, anything, before_warp,
-                                    neutral, op);
+        store_rows<Exclusive, true>(elements, span, values, before, part.lane, anything,
+                                    before_warp, neutral, op);
     else
-        store_rows<Exclusive, false>(elements, span, values, before, lane, anything, before_warp,
-                                     neutral, op);
+        store_rows<Exclusive, false>(elements, span, values, before, part.lane, anything,
+                                     before_warp, neutral, op);
 }
 
 } // namespace pycuda

@@ -41,16 +41,10 @@ template <class T, int Rows, int Neighbours, int Threads, bool Exclusive, class 
 __device__ void scan_tile_rolled(const Elements &elements, unsigned long long count,
                                  unsigned long long tile, unsigned long long *nodes,
                                  const T &neutral, const Op &op) {
-    using Index = unsigned long long;
-    constexpr int warps = Threads / 32;
-    constexpr Index tile_size = static_cast<Index>(Threads) * Rows * Neighbours;
-    const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32;
-    const Index start = tile * tile_size;
-    const ScanSpan span = {start + warp * (32 * Rows * Neighbours) + lane * Neighbours, count,
-                           start + tile_size <= count};
-    const T filler = elements.get(start);
-    const ScanRows<T, Neighbours, Elements> rows{elements, span, filler};
+    const ScanPart<Rows, Neighbours, Threads> part(tile, count);
+    const int lane = part.lane, warp = part.warp;
+    const T filler = elements.get(part.start);
+    const ScanRows<T, Neighbours, Elements> rows{elements, part.span, filler};
 
     T carry = filler; // in lane 0 the total of the rows so far
 #pragma unroll 1
@@ -66,8 +60,8 @@ __device__ void scan_tile_rolled(const Elements &elements, unsigned long long co
             total = op(total, shuffle_down(total, distance));
         carry = row == 0 ? total : op(carry, total);
     }
-    const Index tiles = (count + tile_size - 1) / tile_size;
-    const T before_warp = find_before_warp<warps>(carry, nodes, tile, tiles, warp, lane, op);
+    const T before_warp =
+        find_before_warp<Threads / 32>(carry, nodes, tile, part.tiles, warp, lane, op);
     const bool anything = tile != 0 || warp != 0;
 
 #pragma unroll 1

@@ -97,6 +97,19 @@ __device__ __forceinline__ int find_pivot(const Lane &lane, int step, T element,
     return lane.find_largest(step >= 0 || lane.row >= n ? R(-1) : size == size ? size : infinity);
 }
 
+/// The row and the element that step k divides by. `step` of that row becomes k.
+struct Pivot {
+    int row;
+    T element;
+    __device__ __forceinline__ Pivot(const Lane &lane, int &step, T mine, int k, int n,
+                                     bool &singular)
+        : row(find_pivot(lane, step, mine, n)), element(lane.from(mine, row)) {
+        singular = singular || size_of(element) == R(0);
+        if (lane.row == row)
+            step = k;
+    }
+};
+
 /// L (its multipliers) and U of the matrix in place. Gives the step of this lane's row; `sign` is
 /// that of the order of the rows. True where a pivot is 0.
 __device__ __forceinline__ bool factor(T (&x)[side], const Lane &lane, int n, int &step, R &sign) {
@@ -108,20 +121,16 @@ __device__ __forceinline__ bool factor(T (&x)[side], const Lane &lane, int n, in
     for (int k = 0; k < side; ++k) {
         if (k >= n)
             break;
-        const int pivot = find_pivot(lane, step, x[k], n);
-        const T diagonal = lane.from(x[k], pivot);
-        singular = singular || size_of(diagonal) == R(0);
-        if (lane.row == pivot)
-            step = k;
+        const Pivot pivot(lane, step, x[k], k, n, singular);
         // As many unused rows are before the pivot, so many neighbours would be swapped.
-        sign = __popc(unused & ((1u << pivot) - 1)) % 2 ? -sign : sign;
-        unused &= ~(1u << pivot);
-        const T multiplier = step < 0 ? T(x[k] / diagonal) : T(R(0));
+        sign = __popc(unused & ((1u << pivot.row) - 1)) % 2 ? -sign : sign;
+        unused &= ~(1u << pivot.row);
+        const T multiplier = step < 0 ? T(x[k] / pivot.element) : T(R(0));
         if (step < 0)
             x[k] = multiplier;
 #pragma unroll
         for (int c = k + 1; c < side; ++c)
-            x[c] = without(x[c], multiplier, lane.from(x[c], pivot));
+            x[c] = without(x[c], multiplier, lane.from(x[c], pivot.row));
     }
     return singular;
 }
@@ -191,18 +200,14 @@ __device__ __forceinline__ void invert_small(const T *a, T *out, int *singular, 
     for (int k = 0; k < side; ++k) {
         if (k >= n)
             break;
-        const int pivot = find_pivot(lane, step, x[k], n);
-        const T diagonal = lane.from(x[k], pivot);
-        failed = failed || size_of(diagonal) == R(0);
-        const bool is_pivot = lane.row == pivot;
-        if (is_pivot)
-            step = k;
-        const T inverse = T(T(R(1)) / diagonal), multiplier = x[k];
+        const Pivot pivot(lane, step, x[k], k, n, failed);
+        const bool is_pivot = lane.row == pivot.row;
+        const T inverse = T(T(R(1)) / pivot.element), multiplier = x[k];
 #pragma unroll
         for (int c = 0; c < side; ++c) {
             if (c == k)
                 continue;
-            const T scaled = T(lane.from(x[c], pivot) * inverse);
+            const T scaled = T(lane.from(x[c], pivot.row) * inverse);
             x[c] = is_pivot ? scaled : without(x[c], multiplier, scaled);
         }
         x[k] = is_pivot ? inverse : without(T(R(0)), multiplier, inverse);

@@ -15,7 +15,7 @@ from pycuda.arrays.array_class.flags import ArrayFlags, Derived
 from pycuda.arrays.array_class.numbers import NumberMethods
 from pycuda.arrays.array_class.parts import PartMethods
 from pycuda.arrays.array_class.private import PrivateMethods
-from pycuda.arrays.creation.conversion import to_gpu_async
+from pycuda.arrays.creation.conversion import check_equal, to_gpu_async
 from pycuda.arrays.creation.filled import empty_as, splay
 from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.interop import textures as _textures
@@ -172,14 +172,8 @@ class GPUArray(
         on_device = isinstance(ary, ArrayBase)
         if not on_device:
             ary = np.asarray(ary)
-        if ary.size != self.size:
-            raise ValueError(
-                f"ary and self must be the same size: {ary.size} and {self.size}"
-            )
-        if ary.dtype != self.dtype:
-            raise ValueError(
-                f"ary and self must have the same dtype: {ary.dtype} and {self.dtype}"
-            )
+        check_equal(ary.size, self.size, "ary and self must be the same size")
+        check_equal(ary.dtype, self.dtype, "ary and self must have the same dtype")
         if ary.shape != self.shape:
             warnings.warn("Setting array from one with different shape.", stacklevel=2)
             ary = ary.reshape(self.shape)
@@ -256,14 +250,10 @@ class GPUArray(
         return host if host.strides == source.strides else np.empty_like(host)
 
     def _check_target(self, ary, source):
-        if ary.size != self.size:
-            raise ValueError(
-                f"self and ary must be the same size: {self.size} and {ary.size}"
-            )
-        if ary.dtype != self.dtype:
-            raise TypeError(
-                f"self and ary must have the same dtype: {self.dtype} and {ary.dtype}"
-            )
+        check_equal(self.size, ary.size, "self and ary must be the same size")
+        check_equal(
+            self.dtype, ary.dtype, "self and ary must have the same dtype", TypeError
+        )
         if ary.shape != self.shape:
             warnings.warn(
                 "get() between arrays of different shape is deprecated",

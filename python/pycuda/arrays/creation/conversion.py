@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from pycuda.arrays.array_class.gpu_array import GPUArray
 
 
+def check_equal(first, second, message: str, error: type[Exception] = ValueError):
+    """Raises ``error`` with the message and both values unless they are equal."""
+    if first != second:
+        raise error(f"{message}: {first} and {second}")
+
+
 def as_operand(value):
     """Arrays on the device and numbers as they are; what lives on the host is copied."""
     if isinstance(value, (_driver.ArrayBase, bool, int, float, complex, np.generic)):

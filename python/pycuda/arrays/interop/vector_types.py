@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+#: NumPy's types of CUDA's names, and the longest vector of each.
 _BASES = {
-    "char": (np.int8, 4),
-    "uchar": (np.uint8, 4),
-    "short": (np.int16, 4),
-    "ushort": (np.uint16, 4),
-    "int": (np.int32, 4),
-    "uint": (np.uint32, 4),
-    "long": (np.int64, 4),
-    "ulong": (np.uint64, 4),
-    "float": (np.float32, 4),
-    "longlong": (np.int64, 2),
-    "ulonglong": (np.uint64, 2),
-    "double": (np.float64, 2),
-}
+    "char": ("i1", 4), "short": ("i2", 4), "int": ("i4", 4), "long": ("i8", 4), "longlong": ("i8", 2),
+    "uchar": ("u1", 4), "ushort": ("u2", 4), "uint": ("u4", 4), "ulong": ("u8", 4), "ulonglong": ("u8", 2),
+    "float": ("f4", 4), "double": ("f8", 2),
+}  # fmt: skip
 
 
 class vec:

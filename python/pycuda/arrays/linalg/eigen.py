@@ -21,15 +21,14 @@ from numpy.linalg import LinAlgError
 from pycuda import _device_code
 from pycuda._c_types import real_type
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.creation.filled import empty, eye, zeros
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.selecting import take_along_axis, where
 from pycuda.arrays.interop import host as _host
 from pycuda.arrays.linalg.factoring import (
-    check_square,
     inexact,
     largest,
+    square_matrices,
     stacked,
 )  # fmt: skip
 from pycuda.arrays.linalg.products import matmul
@@ -132,9 +131,7 @@ def eigvals(a):
     >>> gpuarray.sort(linalg.eigvals(gpuarray.array([[2.0, 1.0], [1.0, 2.0]]))).get().round(6)
     array([1., 3.])
     """
-    a = as_array(a)
-    check_square(a)
-    inexact(a)
+    a, _ = square_matrices(a)
     result = _host.call(_eigvals_on_host, a)
     if result is not None:
         return result
@@ -157,9 +154,7 @@ def eig(a):
     >>> gpuarray.sort(values).get().round(6)
     array([2., 3.])
     """
-    a = as_array(a)
-    check_square(a)
-    inexact(a)
+    a, _ = square_matrices(a)
     result = _host.call(_eig_on_host, a)
     if result is not None:
         return EigResult(*result)

@@ -55,6 +55,13 @@ def inexact(*arrays) -> np.dtype:
     )
 
 
+def square_matrices(a):
+    """The array of matrices (..., n, n), and the type to compute in."""
+    a = as_array(a)
+    check_square(a)
+    return a, inexact(a)
+
+
 def largest(a):
     """Of each matrix the largest size of elements, but 1 where it is 0, to divide by."""
     sizes = UFUNCS["absolute"](a).max((1, 2), None, True)
@@ -191,9 +198,7 @@ def inv(a):
     array([[0.5 , 0.  ],
            [0.  , 0.25]])
     """
-    a = as_array(a)
-    check_square(a)
-    kind = inexact(a)
+    a, kind = square_matrices(a)
     if _small.takes(a, kind):
         return _small.inv(a, kind)._reshape(a.shape)
     result = _host.call(np.linalg.inv, a)
@@ -212,9 +217,8 @@ def det(a):
     >>> linalg.det(gpuarray.array([[2.0, 0.0], [0.0, 4.0]]))
     array(8.)
     """
-    a = as_array(a)
-    check_square(a)
-    kind, stack = inexact(a), a.shape[:-2]
+    a, kind = square_matrices(a)
+    stack = a.shape[:-2]
     if _small.takes(a, kind):
         return _small.det(a, kind)._reshape(stack)
     result = _host.call(np.linalg.det, a)
@@ -236,9 +240,8 @@ def slogdet(a):
     >>> linalg.slogdet(gpuarray.array([[1.0, 0.0], [0.0, -1.0]])).sign
     array(-1.)
     """
-    a = as_array(a)
-    check_square(a)
-    kind, stack = inexact(a), a.shape[:-2]
+    a, kind = square_matrices(a)
+    stack = a.shape[:-2]
     if _small.takes(a, kind):
         sign, logarithm = _small.slogdet(a, kind)
         return SlogdetResult(sign._reshape(stack), logarithm._reshape(stack))
@@ -286,9 +289,7 @@ def cholesky(a, /, *, upper: bool = False):
     array([[2., 0.],
            [0., 3.]])
     """
-    a = as_array(a)
-    check_square(a)
-    kind = inexact(a)
+    a, kind = square_matrices(a)
     if _small.takes(a, kind):
         return _small.cholesky(a, kind, upper)._reshape(a.shape)
     result = _host.call(_numpy_cholesky, a, upper=upper)

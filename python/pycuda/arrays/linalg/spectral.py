@@ -39,6 +39,7 @@ from pycuda.arrays.linalg.factoring import (
     inexact,
     largest,
     qr,
+    square_matrices,
 )
 from pycuda.arrays.linalg.lapack import stacked
 from pycuda.arrays.linalg.products import matmul
@@ -299,9 +300,7 @@ def eigvalsh(a, UPLO: str = "L"):
 
 def _eigh(a, uplo: str, vectors: bool) -> EighResult:
     """Without ``vectors``, they are None or an array."""
-    a = as_array(a)
-    check_square(a)
-    kind = inexact(a)
+    a, kind = square_matrices(a)
     if uplo not in ("L", "U", "l", "u"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
     result = _host.call(np.linalg.eigh if vectors else np.linalg.eigvalsh, a, UPLO=uplo)

@@ -123,12 +123,20 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     >>> gpuarray.var(gpuarray.array([1.0, 2.0, 3.0, 4.0]))
     array(1.25)
     """
-    a, ddof, mask = as_array(a), delta_of(ddof, correction), mask_of(where)
-    keepdims = bool(given(keepdims, False))
+    ddof = delta_of(ddof, correction)
     with _Using(stream, allocator):
-        dtype, computed = _types_of_mean(a, dtype)
-        squares, count = _squares(a, axis, computed, keepdims, mask, given(mean))
-        return _divide_by_count(squares, _less(count, ddof), real_type(dtype), out)
+        dtype, _, squares, count = _deviations(
+            a, axis, dtype, ddof, keepdims, where, mean
+        )
+        return _divide_by_count(squares, count, real_type(dtype), out)
+
+
+def _deviations(a, axis, dtype, ddof, keepdims, where, mean):
+    """The result's type, the computed one, the sum of squared deviations, and what to divide it by."""
+    a, mask, keepdims = as_array(a), mask_of(where), bool(given(keepdims, False))
+    dtype, computed = _types_of_mean(a, dtype)
+    squares, count = _squares(a, axis, computed, keepdims, mask, given(mean))
+    return dtype, computed, squares, _less(count, ddof)
 
 
 def _less(count, ddof):
@@ -148,14 +156,12 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     >>> gpuarray.std(gpuarray.array([1.0, 3.0]), correction=1) ** 2
     array(2.)
     """
-    a, ddof, mask = as_array(a), delta_of(ddof, correction), mask_of(where)
-    keepdims = bool(given(keepdims, False))
+    ddof = delta_of(ddof, correction)
     with _Using(stream, allocator):
-        dtype, computed = _types_of_mean(a, dtype)
-        squares, count = _squares(a, axis, computed, keepdims, mask, given(mean))
-        result = _divide_by_count(
-            squares, _less(count, ddof), real_type(computed), None
+        dtype, computed, squares, count = _deviations(
+            a, axis, dtype, ddof, keepdims, where, mean
         )
+        result = _divide_by_count(squares, count, real_type(computed), None)
         if result.dtype.kind == "f":
             UFUNCS["sqrt"](result, out=result)
         else:

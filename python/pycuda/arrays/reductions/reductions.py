@@ -134,11 +134,7 @@ def any(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allo
     >>> gpuarray.any(gpuarray.array([[0, 0], [0, 3]]), axis=0)
     array([False,  True])
     """
-    axis, out, stream, allocator = _by_place(axis, out, stream, allocator)
-    with _Using(stream, allocator):
-        return reduce(
-            as_array(a), "any", axis, None, out, bool(given(keepdims, False)), mask_of(where)
-        )  # fmt: skip
+    return _test("any", a, _by_place(axis, out, stream, allocator), keepdims, where)
 
 
 @public(array_api=True, pycuda="a stream allocator")
@@ -149,10 +145,14 @@ def all(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allo
     >>> gpuarray.all(gpuarray.array([[1, 0], [1, 3]]), axis=0)
     array([ True, False])
     """
-    axis, out, stream, allocator = _by_place(axis, out, stream, allocator)
+    return _test("all", a, _by_place(axis, out, stream, allocator), keepdims, where)
+
+
+def _test(name: str, a, placed, keepdims, where):
+    axis, out, stream, allocator = placed
     with _Using(stream, allocator):
         return reduce(
-            as_array(a), "all", axis, None, out, bool(given(keepdims, False)), mask_of(where)
+            as_array(a), name, axis, None, out, bool(given(keepdims, False)), mask_of(where)
         )  # fmt: skip
 
 

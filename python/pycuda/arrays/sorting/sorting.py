@@ -169,11 +169,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     >>> gpuarray.partition(gpuarray.array([4, 2, 3, 1]), 0)[0]
     array(1)
     """
-    a, axis = _sorted_axis(a, axis, None, order)
-    ranks = _ranks(kth, a, axis, kind)
-    if len(ranks) != 1 or a.dtype.kind == "c":
-        return _sort(a, axis)
-    return _driver._array_partition(a, axis, ranks[0])
+    return _partitioned(a, kth, axis, kind, order, places=False)
 
 
 @public()
@@ -183,11 +179,15 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     >>> gpuarray.argpartition(gpuarray.array([4, 2, 3, 1]), 0)[0]
     array(3)
     """
+    return _partitioned(a, kth, axis, kind, order, places=True)
+
+
+def _partitioned(a, kth, axis, kind, order, places: bool):
     a, axis = _sorted_axis(a, axis, None, order)
     ranks = _ranks(kth, a, axis, kind)
     if len(ranks) != 1 or a.dtype.kind == "c":
-        return _argsort(a, axis)
-    return _driver._array_partition(a, axis, ranks[0], places=True)
+        return (_argsort if places else _sort)(a, axis)
+    return _driver._array_partition(a, axis, ranks[0], places=places)
 
 
 @public(numpy=False)

@@ -1,0 +1,76 @@
+// array_fixture.h -- arrays of given elements, and their elements again, for tests.
+#pragma once
+
+#include "device_fixture.h"
+
+#include <pycuda/array.h>
+#include <pycuda/array_operation.h>
+#include <pycuda/array_reduction.h>
+#include <pycuda/copy.h>
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+namespace pycuda {
+
+using Numbers = std::vector<std::int64_t>;
+
+template <class T> ScalarType type_of() {
+    if constexpr (std::is_same_v<T, float>)
+        return ScalarType::Float32;
+    else if constexpr (std::is_same_v<T, double>)
+        return ScalarType::Float64;
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+        return ScalarType::Int64;
+    else if constexpr (std::is_same_v<T, std::int8_t>)
+        return ScalarType::Int8;
+    else if constexpr (std::is_same_v<T, std::uint16_t>)
+        return ScalarType::UInt16;
+    else
+        return ScalarType::UInt8;
+}
+
+class DeviceArrays : public OnDevice {
+  protected:
+    template <class T>
+    Array array(const std::vector<T> &values, const Numbers &shape,
+                ScalarType type = type_of<T>()) {
+        Array made = Array::empty(ArrayContext::current(), shape, type);
+        copy_to_device(made.unrecorded_address(), values.data(), made.bytes());
+        return made;
+    }
+    Array ramp(const Numbers &shape) {
+        std::vector<float> values(of(shape).size());
+        std::iota(values.begin(), values.end(), 0.0f);
+        return array(values, shape);
+    }
+    static Layout of(const Numbers &shape) { return Layout::contiguous(shape, 4); }
+
+    /// The elements in C order, whatever the layout.
+    template <class T> std::vector<T> values(const Array &from) {
+        Array dense = Array::empty(ArrayContext::current(), from.shape(), from.dtype());
+        assign(dense, from);
+        std::vector<T> result(dense.size());
+        if (dense.size() != 0)
+            copy_to_host(result.data(), dense.unrecorded_address(), dense.bytes());
+        return result;
+    }
+    static Array transposed(const Array &x) {
+        return x.view(x.layout().transposed(std::array{1, 0}));
+    }
+    static Array apply_to(Operation operation, std::initializer_list<Operand> operands,
+                          const ApplyOptions &options = {}) {
+        return apply(operation, {operands.begin(), operands.size()}, options);
+    }
+    static Array reduce_one(Reduction reduction, const Array &x,
+                            const ReduceOptions &options = {}) {
+        const Array *inputs[] = {&x};
+        return reduce(reduction, inputs, options);
+    }
+};
+
+} // namespace pycuda

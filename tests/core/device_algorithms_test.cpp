@@ -1,0 +1,247 @@
+// device_algorithms_test.cpp -- sorts, selections, scans, products and indexing, from C++ alone.
+#include "array_fixture.h"
+
+#include <pycuda/array_gather.h>
+#include <pycuda/array_index.h>
+#include <pycuda/array_nonzero.h>
+#include <pycuda/array_product.h>
+#include <pycuda/array_scan.h>
+#include <pycuda/array_sort.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+namespace pycuda {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
+class DeviceAlgorithms : public DeviceArrays {
+  protected:
+    /// Whole numbers, many of them more than once.
+    static std::vector<float> shuffled(std::size_t count) {
+        std::mt19937 random(7);
+        std::vector<float> values(count);
+        for (float &value : values)
+            value = static_cast<float>(random() % (count / 2 + 1)) - static_cast<float>(count / 4);
+        return values;
+    }
+};
+
+TEST_F(DeviceAlgorithms, BothWaysOfSortingGiveTheOrderOfTheHost) {
+    for (std::size_t count : {1u, 33u, 5000u, 70000u}) {
+        const std::vector<float> host = shuffled(count);
+        const Array x = array(host, {static_cast<std::int64_t>(count)});
+        std::vector<float> sorted = host;
+        std::ranges::sort(sorted);
+        std::vector<std::int64_t> places(count);
+        std::iota(places.begin(), places.end(), 0);
+        std::ranges::stable_sort(places, {}, [&](std::int64_t k) { return host[k]; });
+        for (SortWay way : {SortWay::Blocks, SortWay::Serial}) {
+            EXPECT_EQ(values<float>(sort(x, 0, {.way = way})), sorted) << count;
+            EXPECT_EQ(values<std::int64_t>(argsort(x, 0, {.way = way})), places) << count;
+        }
+        std::ranges::reverse(sorted);
+        EXPECT_EQ(values<float>(sort(x, 0, {.descending = true})), sorted) << count;
+    }
+}
+
+TEST_F(DeviceAlgorithms, SortAlongEachAxisOfAnyLayout) {
+    const Array x = array<float>({3, 1, 2, 9, 7, 8}, {2, 3});
+    EXPECT_THAT(values<float>(sort(x, 1)), ElementsAre(1, 2, 3, 7, 8, 9));
+    EXPECT_THAT(values<float>(sort(x, 0)), ElementsAre(3, 1, 2, 9, 7, 8));
+    EXPECT_THAT(values<float>(sort(transposed(x), 0)), ElementsAre(1, 7, 2, 8, 3, 9));
+    EXPECT_THROW(sort(x, 2), std::invalid_argument);
+}
+
+TEST_F(DeviceAlgorithms, NansSortLastAndZerosBySign) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> sorted =
+        values<float>(sort(array<float>({nan, 0.0f, 1, -0.0f, -2}, {5}), 0));
+    EXPECT_THAT(std::vector(sorted.begin(), sorted.end() - 1), ElementsAre(-2, 0, 0, 1));
+    EXPECT_TRUE(std::signbit(sorted[1]));
+    EXPECT_FALSE(std::signbit(sorted[2]));
+    EXPECT_TRUE(std::isnan(sorted[4]));
+}
+
+TEST_F(DeviceAlgorithms, SelectByRank) {
+    const std::vector<float> host = shuffled(100000);
+    const Array x = array(host, {100000});
+    std::vector<float> sorted = host;
+    std::ranges::sort(sorted);
+    const std::int64_t ranks[] = {0, 49999, 99999};
+    EXPECT_THAT(values<float>(select(x, 0, ranks)),
+                ElementsAre(sorted[0], sorted[49999], sorted[99999]));
+    const std::vector<float> parted = values<float>(partition(x, 0, 1234));
+    EXPECT_EQ(parted[1234], sorted[1234]);
+    EXPECT_LE(*std::max_element(parted.begin(), parted.begin() + 1234), sorted[1234]);
+    EXPECT_GE(*std::min_element(parted.begin() + 1234, parted.end()), sorted[1234]);
+    std::vector<float> again = parted;
+    std::ranges::sort(again);
+    EXPECT_EQ(again, sorted);
+    const std::vector<std::int64_t> places = values<std::int64_t>(argpartition(x, 0, 1234));
+    EXPECT_EQ(host[places[1234]], sorted[1234]);
+    const std::int64_t outside[] = {100000};
+    EXPECT_THROW(select(x, 0, outside), std::out_of_range);
+}
+
+TEST_F(DeviceAlgorithms, SearchSorted) {
+    const Array sorted = array<float>({1, 3, 3, 5}, {4});
+    const Array wanted = array<float>({0, 3, 4, 9}, {4});
+    EXPECT_THAT(values<std::int64_t>(search_sorted(sorted, wanted, SearchSide::Left)),
+                ElementsAre(0, 1, 3, 4));
+    EXPECT_THAT(values<std::int64_t>(search_sorted(sorted, wanted, SearchSide::Right)),
+                ElementsAre(0, 3, 3, 4));
+}
+
+TEST_F(DeviceAlgorithms, ScansOfAnyLength) {
+    for (std::size_t count : {1u, 31u, 4097u, 300000u}) {
+        std::vector<std::int64_t> host(count), sums(count);
+        for (std::size_t k = 0; k < count; ++k)
+            host[k] = static_cast<std::int64_t>(k * 2654435761u % 1000) - 500;
+        std::partial_sum(host.begin(), host.end(), sums.begin());
+        const Array x = array(host, {static_cast<std::int64_t>(count)});
+        for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled})
+            EXPECT_EQ(values<std::int64_t>(scan(Scan::Sum, x, 0, {.form = form})), sums) << count;
+        scan(Scan::Sum, x, 0, {.out = &x});
+        EXPECT_EQ(values<std::int64_t>(x), sums) << count;
+    }
+}
+
+TEST_F(DeviceAlgorithms, ScansAlongEachAxis) {
+    const Array x = array<float>({3, 1, 2, 1, 7, 1}, {2, 3});
+    EXPECT_THAT(values<float>(scan(Scan::Sum, x, 0)), ElementsAre(3, 1, 2, 4, 8, 3));
+    EXPECT_THAT(values<float>(scan(Scan::Prod, x, 1)), ElementsAre(3, 3, 6, 1, 7, 7));
+    EXPECT_THAT(values<float>(scan(Scan::Max, transposed(x), 1)), ElementsAre(3, 3, 1, 7, 2, 2));
+    EXPECT_THAT(values<float>(scan(Scan::Min, x, 1)), ElementsAre(3, 1, 1, 1, 1, 1));
+    EXPECT_THROW(scan(Scan::Sum, x, 2), std::invalid_argument);
+}
+
+TEST_F(DeviceAlgorithms, ProductsOfAnyShapeAndLayout) {
+    for (const auto &[rows, inner, columns] :
+         {std::array<std::int64_t, 3>{1, 1, 1}, {3, 5, 2}, {65, 33, 70}, {128, 17, 1}}) {
+        const std::vector<float> a = shuffled(rows * inner), b = shuffled(inner * columns);
+        std::vector<float> expected(rows * columns);
+        for (std::int64_t i = 0; i < rows; ++i)
+            for (std::int64_t k = 0; k < inner; ++k)
+                for (std::int64_t j = 0; j < columns; ++j)
+                    expected[i * columns + j] += a[i * inner + k] * b[k * columns + j];
+        const Array left = array(a, {rows, inner}), right = array(b, {inner, columns});
+        for (ProductWay way : {ProductWay::Chosen, ProductWay::Own}) {
+            EXPECT_EQ(values<float>(matrix_product(left, right, {.way = way})), expected);
+            // (a b)^T = b^T a^T
+            const Array turned = matrix_product(transposed(right), transposed(left), {.way = way});
+            EXPECT_EQ(values<float>(transposed(turned)), expected);
+        }
+    }
+}
+
+TEST_F(DeviceAlgorithms, ProductsBroadcastStacks) {
+    const Array a = ramp({2, 1, 2, 2}), b = ramp({3, 2, 1});
+    const Array product = matrix_product(a, b);
+    EXPECT_THAT(product.shape(), ElementsAre(2, 3, 2, 1));
+    EXPECT_THAT(values<float>(product), ElementsAre(1, 3, 3, 13, 5, 23, 5, 7, 23, 33, 41, 59));
+    EXPECT_THROW(matrix_product(a, ramp({3, 1})), std::invalid_argument);
+}
+
+TEST_F(DeviceAlgorithms, PartsOfArrays) {
+    const Array x = ramp({3, 4});
+    EXPECT_THAT(values<float>(part(x, {Index::slice({}, {}, -1), Index(1)})), ElementsAre(9, 5, 1));
+    EXPECT_THAT(values<float>(part(x, {Index::rest(), Index::slice(1, {}, 2)})),
+                ElementsAre(1, 3, 5, 7, 9, 11));
+    EXPECT_THROW(part(x, {Index(3)}), std::out_of_range);
+}
+
+TEST_F(DeviceAlgorithms, IndexedElementsAreTakenAndSet) {
+    const Array x = ramp({3, 4});
+    const Array rows = array<std::int64_t>({0, -1, 2}, {3});
+    const Array columns = array<std::int64_t>({1, -4, 3}, {3});
+    const IndexedAxis axes[] = {{&rows, 3, 16}, {&columns, 4, 4}};
+    const Array taken = array<float>({0, 0, 0}, {3});
+    EXPECT_EQ(gather_indexed(taken, x, axes), -1);
+    EXPECT_THAT(values<float>(taken), ElementsAre(1, 8, 11));
+    EXPECT_EQ(scatter_indexed(x, array<float>({-1, -2, -3}, {3}), axes), -1);
+    EXPECT_THAT(values<float>(x), ElementsAre(0, -1, 2, 3, 4, 5, 6, 7, -2, 9, 10, -3));
+    const std::int64_t none[] = {0};
+    const Array one = array<float>({50}, {1}).view(Layout(rows.shape(), none));
+    EXPECT_EQ(scatter_indexed(x, one, axes), -1);
+    EXPECT_THAT(values<float>(x), ElementsAre(0, 50, 2, 3, 4, 5, 6, 7, 50, 9, 10, 50));
+}
+
+TEST_F(DeviceAlgorithms, NothingIsSetWhereAnIndexIsOutside) {
+    const Array x = ramp({4});
+    const Array places = array<std::int64_t>({0, 4}, {2});
+    const IndexedAxis axes[] = {{&places, 4, 4}};
+    EXPECT_EQ(scatter_indexed(x, array<float>({-1, -2}, {2}), axes), 0);
+    EXPECT_THAT(values<float>(x), ElementsAre(0, 1, 2, 3));
+    const Array taken = array<float>({0, 0}, {2});
+    EXPECT_EQ(gather_indexed(taken, x, axes), 0);
+}
+
+TEST_F(DeviceAlgorithms, ScatterReadsBeforeItWrites) {
+    const Array x = ramp({6});
+    const Array places = array<std::int64_t>({5, 4, 3, 2, 1, 0}, {6});
+    const IndexedAxis axes[] = {{&places, 6, 4}};
+    EXPECT_EQ(scatter_indexed(x, x, axes), -1);
+    EXPECT_THAT(values<float>(x), ElementsAre(5, 4, 3, 2, 1, 0));
+}
+
+TEST_F(DeviceAlgorithms, PlacesThatAreNotZero) {
+    for (std::int64_t count : {1, 500, 4096, 10001}) {
+        std::vector<std::uint8_t> host(count);
+        std::vector<std::int64_t> places;
+        for (std::int64_t k = 0; k < count; ++k)
+            if (k * 40503 % 3 == 0) {
+                host[k] = static_cast<std::uint8_t>(1 << k % 8);
+                places.push_back(k);
+            }
+        EXPECT_EQ(values<std::int64_t>(nonzero(array(host, {count}))), places) << count;
+    }
+    EXPECT_THAT(values<std::int64_t>(nonzero(array<float>({0, 1, 0, 2, 3, 0}, {2, 3}))),
+                ElementsAre(0, 1, 1, 1, 0, 1));
+}
+
+TEST_F(DeviceAlgorithms, TransposedOperandsOfManyElements) {
+    const std::int64_t rows = 300, columns = 517;
+    const std::vector<float> a = shuffled(rows * columns), b = shuffled(rows * columns);
+    const Array x = array(a, {rows, columns}), y = array(b, {columns, rows});
+    std::vector<float> sums(rows * columns);
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j)
+            sums[i * columns + j] = a[i * columns + j] + b[j * rows + i];
+    for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled}) {
+        const Array out = array(std::vector<float>(rows * columns), {rows, columns});
+        apply_to(Operation::Add, {x, transposed(y)}, {.out = &out, .form = form});
+        EXPECT_EQ(values<float>(out), sums);
+    }
+}
+
+TEST_F(DeviceAlgorithms, KnownStepsAlongTheLastAxis) {
+    const Array x = ramp({4, 600});
+    for (std::int64_t step : {-2, -1, 0, 2, 3, 4, 5}) {
+        const std::int64_t shape[] = {4, 100}, strides[] = {2400, 4 * step};
+        const Array strided = x.view(Layout(shape, strides), step < 0 ? 4 * 200 : 0);
+        std::vector<float> sums;
+        for (int row = 0; row < 4; ++row)
+            for (int k = 0; k < 100; ++k)
+                sums.push_back(static_cast<float>(2 * (600 * row) + (step < 0 ? 200 : 0) +
+                                                  static_cast<int>(step) * k + k));
+        const std::int64_t unit[] = {2400, 4};
+        const Array plain = x.view(Layout(shape, unit));
+        for (KernelForm form : {KernelForm::Packed, KernelForm::Rolled})
+            EXPECT_EQ(values<float>(apply_to(Operation::Add, {strided, plain}, {.form = form})),
+                      sums)
+                << step;
+    }
+}
+
+} // namespace
+} // namespace pycuda

@@ -44,10 +44,10 @@ def operands(array):
 
 #: name: (in numpy's words, in torch's; None where torch has no such function).
 OPERATIONS = {
-    "transpose": (lambda np, d: d.m.T.copy(), lambda t, d: d.m.T.contiguous()),
+    "transpose": (lambda np, d: d.m.T.copy("C"), lambda t, d: d.m.T.contiguous()),
     "m + m.T": (lambda np, d: d.m + d.m.T, lambda t, d: d.m + d.m.T),
     "transpose (2, 0, 1)": (
-        lambda np, d: d.cube.transpose(2, 0, 1).copy(),
+        lambda np, d: d.cube.transpose(2, 0, 1).copy("C"),
         lambda t, d: d.cube.permute(2, 0, 1).contiguous(),
     ),
     "astype float16": (lambda np, d: d.x.astype(np.float16), lambda t, d: d.x.half()),

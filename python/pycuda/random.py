@@ -24,7 +24,7 @@ from pycuda.gpuarray import GPUArray
 from pycuda.tools import context_dependent_memoize
 
 _BLOCK = 256
-_BLOCKS_PER_PROCESSOR = 16
+_BLOCKS_PER_PROCESSOR = 32
 
 #: For each distribution of _device/fill.cuh, by bytes of an element: how many four words make.
 _REAL = {

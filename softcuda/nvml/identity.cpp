@@ -38,6 +38,13 @@ std::string uuid_text(const CUuuid &uuid) {
     return text;
 }
 
+/// As NVML and as CUDA write it: the prefix may be missing.
+bool is_named(const ScuDevice &device, std::string_view text) {
+    constexpr std::size_t kPrefix = 4;
+    const std::string uuid = uuid_text(device.uuid);
+    return text == uuid || text == std::string_view(uuid).substr(kPrefix);
+}
+
 /// Gives the first device for which `is_it` holds. Throws Failure(not found).
 template <class Predicate> void find_device(nvmlDevice_t *result, Predicate is_it) {
     const int count = device_count();
@@ -107,7 +114,7 @@ NVML_EXPORT nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t *device) 
 NVML_EXPORT nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device) {
     return initialized([&] {
         require_non_null(uuid, device);
-        find_device(device, [&](const ScuDevice &one) { return uuid_text(one.uuid) == uuid; });
+        find_device(device, [&](const ScuDevice &one) { return is_named(one, uuid); });
     });
 }
 
@@ -120,7 +127,7 @@ NVML_EXPORT nvmlDeviceGetHandleByUUIDV(const nvmlUUID_v1_t *uuid, nvmlDevice_t *
             if (uuid->type == NVML_UUID_TYPE_BINARY)
                 return std::memcmp(uuid->value.bytes, one.uuid.bytes, sizeof one.uuid.bytes) == 0;
             const std::size_t length = strnlen(uuid->value.str, sizeof uuid->value.str);
-            return uuid_text(one.uuid) == std::string_view(uuid->value.str, length);
+            return is_named(one, std::string_view(uuid->value.str, length));
         });
     });
 }

@@ -72,10 +72,8 @@ bool plain(ir::Function &function, const analysis::LaunchShape &) {
 
 void count_registers(ir::Function &function) {
     function.renumber_values();
-    const std::uint32_t estimate = ir::estimate_registers(function);
-    // What is there before is the source's limit (.maxnreg).
-    function.registers =
-        function.registers == 0 ? estimate : std::min(estimate, function.registers);
+    const std::uint32_t limit = function.registers ? function.registers : ~0u; // .maxnreg
+    function.registers = std::min(ir::estimate_registers(function), limit);
 }
 
 // clang-format off

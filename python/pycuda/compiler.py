@@ -74,12 +74,10 @@ def _compile(
             raise TypeError(f"{name} must be a list of strings, such as [{given!r}]")
     options = list(DEFAULT_NVCC_FLAGS if how.options is None else how.options)
     text = str(source)
-    if driver.CUDA_DEBUGGING:
+    if driver.CUDA_DEBUGGING or _debug_sources.FOLDER:
         options += ["-g", "-G"]
-        how = how._replace(cache_dir=False, keep=True)
-    elif _debug_sources.FOLDER:
-        options += ["-g", "-G"]
-        how = how._replace(cache_dir=False)
+        how = how._replace(cache_dir=False, keep=how.keep or driver.CUDA_DEBUGGING)
+    if _debug_sources.FOLDER and not driver.CUDA_DEBUGGING:
         text = _debug_sources.keep(text)
     try:
         result = _driver.compile_source(
@@ -214,12 +212,8 @@ def preprocess_source(source: object, options: Sequence[str], nvcc: str) -> str:
                 f"nvcc preprocessing failed: {nvcc!r} cannot be run ({reason})", command
             ) from None
     if done.returncode != 0:
-        raise driver.CompileError(
-            f"nvcc preprocessing of {file.name} failed",
-            command,
-            stdout=done.stdout,
-            stderr=done.stderr,
-        )
+        message = f"nvcc preprocessing of {file.name} failed"
+        raise driver.CompileError(message, command, done.stdout, done.stderr)
     return done.stdout
 
 
@@ -238,15 +232,13 @@ class CudaModule:
         name = f"pycuda.compiler.{type(self).__name__}"
         if "module" not in self.__dict__:
             return f"<{name}, not linked yet>"
-        return (
-            f"<{name} with {', '.join(self.module.function_names()) or 'no kernels'}>"
-        )
+        kernels = ", ".join(self.module.function_names()) or "no kernels"
+        return f"<{name} with {kernels}>"
 
     def __getattr__(self, name: str) -> NoReturn:
         # Kernels are no attributes, as in PyCUDA; the message says how to get one.
-        message = f"{type(self).__name__!r} object has no attribute {name!r}"
-        if not name.startswith("_"):
-            message += f"; get_function({name!r}) gets a kernel of this name"
+        hint = "" if name.startswith("_") else f"; get_function({name!r}) gets a kernel"
+        message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
         raise AttributeError(message, name=name, obj=self)
 
     def _bind_module(self) -> None:
@@ -346,9 +338,8 @@ class SourceModule(CudaModule):
         name_expressions: Iterable[str] = (),
     ) -> None:
         if isinstance(source, (bytes, bytearray)):
-            raise TypeError(
-                f"source must be text, not {type(source).__name__}: decode it"
-            )
+            kind = type(source).__name__
+            raise TypeError(f"source must be text, not {kind}: decode it")
         self._check_arch(arch)
         self._source = str(source)
         self._how = _How(

@@ -10,10 +10,10 @@ class Row:
     """A program of a collection, with an OpenMP twin beside it.
 
     ``source``, ``twin``: files in the checkout. ``arguments`` are both programs', unless
-    ``twin_arguments`` says other ones. ``time``: a regular expression whose matches in the output
-    are times; each has the number and the unit in its groups, and they are added up. ``check``:
-    "pass" if the program compares with a reference and prints so, "output" if both must print the
-    same but for times.
+    ``twin_arguments`` are given. ``time``: a regular expression for the times in the output. Its groups
+    are the number and the unit; ``unit`` replaces the second group. ``check``: "pass" if the program
+    compares with a reference and prints ``passed``, "output" if the two programs must print the same
+    numbers, within ``tolerance``, apart from the times.
     """
 
     name: str
@@ -23,6 +23,9 @@ class Row:
     source: str = ""
     twin: str = ""
     check: str = "pass"
+    passed: str = "PASS"
+    tolerance: float = 1e-3
+    unit: str | None = None
     time: str = (
         r"(?:time|Time)[^\n]*?([0-9.]+(?:e[+-]?\d+)?)\s*\(?(us|ms|ns|s|sec|seconds)\b"
     )
@@ -74,4 +77,12 @@ ROWS = [
     Row("laplace3d", "64 64 64 10 1"),
     Row("atomicCost", "1 2"),
     Row("layout", "10"),
+    Row("burger", "512 512 20"),
+    Row("cbsfil", "1024 1024 5"),
+    Row("depixel", "512 512 5", check="output"),
+    Row("flip", "3 128 5"),
+    Row("keogh", "128 200000 5"),
+    Row("langevin", "1000000 10", check="output"),
+    Row("lif", "1000 32 100"),
+    Row("popcount", "1000000 20", passed="Success"),
 ]

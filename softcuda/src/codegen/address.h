@@ -26,6 +26,11 @@ struct Address {
 [[nodiscard]] Address in_groups(WarpEmitter &w, const Address &address,
                                 const warp::AccessPlan &plan);
 
+/// i1: the lanes that matter are at lane 0's place plus their number times the access's size.
+[[nodiscard]] llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address);
+/// The same address by lane 0's, where it has turned out so.
+[[nodiscard]] Address as_contiguous(WarpEmitter &w, const Address &address);
+
 /// <32 x i64>: the exact address of each lane.
 [[nodiscard]] llvm::Value *all_addresses(WarpEmitter &w, const Address &address);
 

@@ -133,6 +133,45 @@ llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
     return w.b.CreateICmpUGE(distance, everywhere(limit), "suspect");
 }
 
+// The same for all lanes, whether they matter or not, where 64-bit comparisons and rotations take
+// several instructions: the arena's size is a power of two, so all distances from its start are in
+// it and aligned if no bit outside of the size's is set in any.
+llvm::Value *any_suspect(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
+    auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, kLanes); };
+    llvm::Value *distances =
+        w.b.CreateSub(addresses, everywhere(w.kernel.frame.invariants.global_base));
+    llvm::Value *inside = w.b.CreateSub(w.kernel.frame.invariants.global_size, w.i64(1));
+    if (std::has_single_bit(bytes))
+        inside = w.b.CreateAnd(inside, w.i64(~std::uint64_t{bytes - 1}));
+    llvm::Value *bits = w.b.CreateAnd(w.b.CreateOrReduce(distances), w.b.CreateNot(inside));
+    return w.b.CreateICmpNE(bits, w.i64(0), "suspect");
+}
+
+// Where any lane is suspect, whether it is one that matters.
+llvm::Value *suspect_lanes(WarpEmitter &w, const Address &address) {
+    auto one_that_matters = [&] {
+        llvm::Value *found = suspects(w, address.lanes.base, address.bytes);
+        return w.any(w.b.CreateAnd(found, w.mask()));
+    };
+    if (w.kernel.code.target.has_avx512())
+        return one_that_matters();
+    llvm::Value *any = any_suspect(w, address.lanes.base, address.bytes);
+    if (w.mask_is_full())
+        return any;
+    llvm::BasicBlock *before = w.b.GetInsertBlock();
+    llvm::BasicBlock *rare = w.new_block("suspects"), *after = w.new_block("suspected");
+    w.branch_rarely(any, rare, after);
+    w.b.SetInsertPoint(rare);
+    llvm::Value *found = one_that_matters();
+    llvm::BasicBlock *rare_end = w.b.GetInsertBlock();
+    w.b.CreateBr(after);
+    w.b.SetInsertPoint(after);
+    llvm::PHINode *joined = w.b.CreatePHI(w.b.getInt1Ty(), 2);
+    joined->addIncoming(w.b.getFalse(), before);
+    joined->addIncoming(found, rare_end);
+    return joined;
+}
+
 // The same for a pointer and indices: whether an index lies outside of those that lead into the
 // arena, or the pointer is misaligned. Borders are drawn an element too narrow rather than too
 // wide.
@@ -225,6 +264,37 @@ Address with_index(WarpEmitter &w, const warp::IndexedAddress &indexed, std::int
     return address;
 }
 
+analysis::LanePattern adjacent_places(unsigned bytes) {
+    analysis::LanePattern pattern;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        pattern[lane] = std::int64_t{bytes} * lane;
+    return pattern;
+}
+
+// Asks for the last lane first where vectors are narrow: mostly that settles it. Lanes whose last
+// one does not matter, and is elsewhere, count as not contiguous.
+template <typename Whole>
+llvm::Value *if_last_fits(WarpEmitter &w, llvm::Value *all, unsigned bytes, Whole whole) {
+    if (w.kernel.code.target.has_avx512())
+        return whole();
+    llvm::Value *first = w.b.CreateExtractElement(all, std::uint64_t{0});
+    llvm::Value *last = w.b.CreateExtractElement(all, std::uint64_t{kLanes - 1});
+    llvm::Value *distance =
+        llvm::ConstantInt::get(first->getType(), std::uint64_t{bytes} * (kLanes - 1));
+    llvm::BasicBlock *before = w.b.GetInsertBlock();
+    llvm::BasicBlock *fits = w.new_block("fits"), *after = w.new_block("asked");
+    w.b.CreateCondBr(w.b.CreateICmpEQ(w.b.CreateSub(last, first), distance), fits, after);
+    w.b.SetInsertPoint(fits);
+    llvm::Value *found = whole();
+    llvm::BasicBlock *fits_end = w.b.GetInsertBlock();
+    w.b.CreateBr(after);
+    w.b.SetInsertPoint(after);
+    llvm::PHINode *joined = w.b.CreatePHI(w.b.getInt1Ty(), 2);
+    joined->addIncoming(w.b.getFalse(), before);
+    joined->addIncoming(found, fits_end);
+    return joined;
+}
+
 } // namespace
 
 Address find_address(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan) {
@@ -247,6 +317,32 @@ Address in_groups(WarpEmitter &w, const Address &address, const warp::AccessPlan
     Address result = address;
     result.lanes.shape = plan.grouped;
     result.lanes.base = first_lanes(w.b, address.lanes, plan.grouped.groups);
+    return result;
+}
+
+llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address) {
+    llvm::Value *all = address.index ? address.index : all_lanes(w.b, address.lanes);
+    if (address.window && !address.index) // the offsets have 32 bits
+        all = w.b.CreateTrunc(all, with_lanes(w.b.getInt32Ty(), kLanes));
+    llvm::Value *first = w.b.CreateExtractElement(all, std::uint64_t{0});
+    const unsigned bytes = address.index ? 1 : address.bytes;
+    return if_last_fits(w, all, bytes, [&] {
+        const analysis::LanePattern pattern = adjacent_places(bytes);
+        const analysis::Shape shape{.groups = 1, .offsets = &pattern};
+        llvm::Value *wanted = w.b.CreateAdd(w.b.CreateVectorSplat(kLanes, first),
+                                            offset_vector(first->getType(), shape));
+        llvm::Value *differs = w.b.CreateAnd(w.b.CreateICmpNE(all, wanted), w.mask());
+        return w.b.CreateNot(w.any(differs));
+    });
+}
+
+Address as_contiguous(WarpEmitter &w, const Address &address) {
+    Address result = address;
+    llvm::Value *all = all_lanes(w.b, address.lanes);
+    result.lanes = Lanes{
+        .base = w.b.CreateExtractElement(all, std::uint64_t{0}),
+        .shape = analysis::Shape{
+            .groups = 1, .offsets = w.kernel.patterns.intern(adjacent_places(address.bytes))}};
     return result;
 }
 
@@ -328,9 +424,9 @@ llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {
         return address.alignment > 1 ? is_misaligned(w, address) : nullptr;
     if (address.index)
         return suspect_indices(w, address);
-    llvm::Value *found = suspects(w, address.lanes.base, address.bytes);
     if (address.lanes.shape.groups == kLanes)
-        found = w.b.CreateAnd(found, w.mask());
+        return suspect_lanes(w, address);
+    llvm::Value *found = suspects(w, address.lanes.base, address.bytes);
     return found->getType()->isVectorTy() ? w.any(found) : found;
 }
 

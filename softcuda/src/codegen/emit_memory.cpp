@@ -219,37 +219,6 @@ void store_contiguous(WarpEmitter &w, const Address &address, const Element &ele
     }
 }
 
-analysis::LanePattern adjacent_places(unsigned bytes) {
-    analysis::LanePattern pattern;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        pattern[lane] = std::int64_t{bytes} * lane;
-    return pattern;
-}
-
-// Are the lanes that matter at lane 0's place plus their number times the access's size?
-llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address) {
-    llvm::Value *all = address.index ? address.index : all_lanes(w.b, address.lanes);
-    if (address.window && !address.index) // the offsets have 32 bits
-        all = w.b.CreateTrunc(all, with_lanes(w.b.getInt32Ty(), kLanes));
-    llvm::Value *first = w.b.CreateExtractElement(all, std::uint64_t{0});
-    const analysis::LanePattern pattern = adjacent_places(address.index ? 1 : address.bytes);
-    analysis::Shape shape{.groups = 1, .offsets = &pattern};
-    llvm::Value *wanted =
-        w.b.CreateAdd(w.b.CreateVectorSplat(kLanes, first), offset_vector(first->getType(), shape));
-    llvm::Value *differs = w.b.CreateAnd(w.b.CreateICmpNE(all, wanted), w.mask());
-    return w.b.CreateNot(w.any(differs));
-}
-
-Address as_contiguous(WarpEmitter &w, const Address &address) {
-    Address result = address;
-    llvm::Value *all = all_lanes(w.b, address.lanes);
-    result.lanes = Lanes{
-        .base = w.b.CreateExtractElement(all, std::uint64_t{0}),
-        .shape = analysis::Shape{
-            .groups = 1, .offsets = w.kernel.patterns.intern(adjacent_places(address.bytes))}};
-    return result;
-}
-
 Address as_divergent(WarpEmitter &w, const Address &address) {
     Address result = address;
     result.lanes =
@@ -456,8 +425,7 @@ Values access_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Addr
     llvm::Value *suspect = address.lanes.wrapped;
     if (llvm::Value *outside = is_suspect(w, placed.checked))
         suspect = w.b.CreateOr(suspect, outside);
-    return either(
-        w, suspect, slowly, [&] { return access(placed); }, Likely::No);
+    return either(w, suspect, slowly, [&] { return access(placed); }, Likely::No);
 }
 
 Values load_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,

@@ -109,9 +109,22 @@ lanes_of_places(const StridedWindow &window, const Cut &cut, unsigned vector) {
     return lanes;
 }
 
+/// One store for each lane, where the processor's masked stores take longer.
+void store_singly(WarpEmitter &w, const Address &address, unsigned group,
+                  const StridedWindow &window, llvm::Value *values) {
+    for (unsigned lane = 0; lane < window.index.size(); ++lane)
+        w.b.CreateAlignedStore(
+            w.b.CreateExtractElement(values, lane),
+            place(w, address, group,
+                  window.first + std::int64_t{window.index[lane]} * address.bytes),
+            llvm::Align(1));
+}
+
 /// Of memory that other threads may write: only the lanes' own places, all of them.
 void store_between(WarpEmitter &w, const Address &address, unsigned group,
                    const StridedWindow &window, llvm::Value *values) {
+    if (!w.kernel.code.target.has_avx512())
+        return store_singly(w, address, group, window, values);
     const Cut cut(w, window, address.bytes);
     for (unsigned v = 0; v < cut.count(); ++v) {
         const auto lanes = lanes_of_places(window, cut, v);

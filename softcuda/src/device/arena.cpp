@@ -7,6 +7,7 @@
 #include "device/arena.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <new>
 #include <sys/mman.h>
@@ -23,12 +24,11 @@ std::uint64_t fair_share(std::uint64_t wanted) {
     rlimit limit{};
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return wanted;
-    const std::uint64_t share = limit.rlim_cur / 8 / kHugePage * kHugePage;
-    return std::clamp(share, kSmallestArena, wanted);
+    return std::clamp(std::bit_floor<std::uint64_t>(limit.rlim_cur / 8), kSmallestArena, wanted);
 }
 
 std::unique_ptr<rt::ReservedRange> reserve_up_to(std::uint64_t wanted) {
-    for (std::uint64_t bytes = fair_share(wanted);; bytes = bytes / 2 / kHugePage * kHugePage) {
+    for (std::uint64_t bytes = fair_share(wanted);; bytes /= 2) {
         try {
             return std::make_unique<rt::ReservedRange>(bytes);
         } catch (const std::bad_alloc &) {
@@ -40,7 +40,7 @@ std::unique_ptr<rt::ReservedRange> reserve_up_to(std::uint64_t wanted) {
 
 } // namespace
 
-Arena::Arena(std::uint64_t wanted) : range_(reserve_up_to(wanted)) {
+Arena::Arena(std::uint64_t wanted) : range_(reserve_up_to(std::bit_floor(wanted))) {
     base_ = reinterpret_cast<std::uint64_t>(range_->begin());
     cursor_ = base_ + rt::page_size();
     free_.emplace(cursor_, base_ + size());

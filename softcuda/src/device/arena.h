@@ -14,7 +14,8 @@ namespace softcuda::device {
 /// next run starts where the last one ended. Not synchronised.
 class Arena {
   public:
-    /// Reserves `wanted` bytes, or as much of it as the process may have. Throws std::bad_alloc.
+    /// Reserves `wanted` bytes, or as much of it as the process may have, rounded down to a power
+    /// of two: generated code relies on that (codegen/emit_address.cpp). Throws std::bad_alloc.
     explicit Arena(std::uint64_t wanted);
 
     [[nodiscard]] std::uint64_t base() const noexcept { return base_; }

@@ -109,6 +109,7 @@ std::uint32_t LanePositions::ready(std::uint32_t place) const {
         return here & at_barriers(static_cast<std::uint32_t>(named_[first]));
     }
     case PlaceKind::Plain:
+    case PlaceKind::Wait:
         break;
     }
     return here;

@@ -20,7 +20,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 12;
+inline constexpr uint32_t kKernelAbiVersion = 13;
 
 inline constexpr unsigned kWarpSize = 32;
 
@@ -76,6 +76,7 @@ enum class PlaceKind : std::uint8_t {
     Plain,   ///< nothing
     Members, ///< the lanes that they name: an exchange within the warp
     Barrier, ///< all lanes of the warp, and then other warps
+    Wait,    ///< nothing, but the lanes may be waiting for other threads: the head of such a loop
 };
 
 /// What lanes do when they meet at PlaceKind::Members. Lanes at several places meet if these have
@@ -115,6 +116,7 @@ struct LaneState {
     std::uint32_t turn;
     std::uint32_t last_place;
     std::uint32_t rounds;  ///< turns that went backwards
+    std::uint32_t waited;  ///< the lanes whose turn it was last at a place of PlaceKind::Wait
     std::uint32_t arrived; ///< at a barrier: the lanes that its arrival also stood for
     std::uint32_t barrier_result;
     std::uint32_t votes; ///< of lanes that wait at a barrier that reduces

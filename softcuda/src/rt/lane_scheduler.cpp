@@ -4,7 +4,9 @@
 // Places are numbered in reverse post-order, so lanes that are behind catch up: usually the lowest
 // place is run, and lanes meet again where their ways do. Lanes that go round a loop are always
 // behind those that have left it; so that these get on as well, a place that has been passed over
-// for long comes first.
+// for long comes first. A loop that waits for other threads is different: the lanes that have left
+// it may hold the lock that the others wait for. Its head comes last, and other warps get their
+// turn before lanes that have just waited in vain try again.
 //
 // Lanes that come to an exchange leave there what they bring, and wait. When all that they name
 // have come to one like it, wherever in the program, the exchange is done for all of them at once.
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 using namespace softcuda::rt;
 
@@ -22,6 +25,10 @@ namespace {
 constexpr std::uint32_t kPatience = 256;
 /// Turns backwards, that is rounds of some loop, after which other warps get theirs.
 constexpr std::uint32_t kRoundsPerYield = 8;
+
+bool is_kind(const LaneState &state, std::uint32_t place, PlaceKind kind) {
+    return static_cast<PlaceKind>(state.kinds[place]) == kind;
+}
 
 /// The lanes that have not ended.
 std::uint32_t live_lanes(const LaneState &state) {
@@ -40,7 +47,7 @@ WaitingPlaces waiting_places(const LaneState &state) {
     WaitingPlaces places;
     places.fill(kNowhere);
     for (std::uint32_t place = 0; place < state.places; place++) {
-        if (static_cast<PlaceKind>(state.kinds[place]) != PlaceKind::Members)
+        if (!is_kind(state, place, PlaceKind::Members))
             continue;
         for (std::uint32_t rest = state.waiting[place] & ~state.met; rest != 0; rest &= rest - 1)
             places[static_cast<std::size_t>(__builtin_ctz(rest))] = place;
@@ -108,8 +115,7 @@ bool can_arrive(const LaneState &state) {
     if (state.arrived != 0)
         return false;
     for (std::uint32_t place = 0; place < state.places; place++)
-        if (state.waiting[place] != 0 &&
-            static_cast<PlaceKind>(state.kinds[place]) != PlaceKind::Barrier)
+        if (state.waiting[place] != 0 && !is_kind(state, place, PlaceKind::Barrier))
             return false;
     return true;
 }
@@ -130,17 +136,18 @@ std::uint32_t ready_at(const LaneState &state, std::uint32_t place, bool at_barr
             return lanes & state.arrived;
         return lanes_at_barrier(state, lanes, state.members[__builtin_ctz(lanes)]);
     case PlaceKind::Plain:
+    case PlaceKind::Wait:
         break;
     }
     return lanes;
 }
 
-// The lowest place at which lanes can go on, or one that has waited too long. If they wait for each
-// other at different exchanges, which a program must not do, those at the lowest go on by
-// themselves.
+// The lowest place at which lanes can go on, those that wait for other threads last, or one that
+// has been passed over for too long. If they wait for each other at different exchanges, which a
+// program must not do, those at the lowest go on by themselves.
 Choice choose(LaneState &state) {
     const bool at_barriers = can_arrive(state);
-    Choice lowest = {state.places, 0}, oldest = lowest, stranded = lowest;
+    Choice lowest = {state.places, 0}, waiting = lowest, oldest = lowest, stranded = lowest;
     for (std::uint32_t place = 0; place < state.places; place++) {
         if (state.waiting[place] == 0) {
             state.since[place] = state.turn;
@@ -148,22 +155,32 @@ Choice choose(LaneState &state) {
         }
         const std::uint32_t ready = ready_at(state, place, at_barriers);
         if (ready == 0) {
-            const bool exchange = static_cast<PlaceKind>(state.kinds[place]) == PlaceKind::Members;
-            if (exchange && stranded.lanes == 0)
+            if (is_kind(state, place, PlaceKind::Members) && stranded.lanes == 0)
                 stranded = {place, state.waiting[place], true};
             continue;
         }
-        if (lowest.lanes == 0)
-            lowest = {place, ready};
+        Choice &first = is_kind(state, place, PlaceKind::Wait) ? waiting : lowest;
+        if (first.lanes == 0)
+            first = {place, ready};
         if (oldest.lanes == 0 ||
             state.turn - state.since[place] > state.turn - state.since[oldest.place])
             oldest = {place, ready};
     }
+    if (lowest.lanes == 0)
+        lowest = waiting;
     if (lowest.lanes == 0 && stranded.lanes != 0)
         perform(static_cast<Exchange>(state.exchanges[stranded.place]), state, stranded.lanes);
     if (lowest.lanes == 0)
         return stranded;
     return state.turn - state.since[oldest.place] > kPatience ? oldest : lowest;
+}
+
+// Whether the lanes were at the head of a loop that waits when it was last their turn there, all of
+// them.
+bool waits_in_vain(LaneState &state, const Choice &next) {
+    if (!is_kind(state, next.place, PlaceKind::Wait))
+        return false;
+    return std::exchange(state.waited, next.lanes) == next.lanes;
 }
 
 } // namespace
@@ -182,7 +199,8 @@ std::uint32_t scu_next_place(WorkerState *worker, LaneState *state) {
     state->met &= ~next.lanes;
     state->since[next.place] = state->turn;
     state->mask = next.lanes;
-    if (next.place <= state->last_place && ++state->rounds % kRoundsPerYield == 0)
+    if (waits_in_vain(*state, next) ||
+        (next.place <= state->last_place && ++state->rounds % kRoundsPerYield == 0))
         scu_yield(worker);
     state->last_place = next.place;
     return next.place;

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace softcuda::transform {
 
@@ -210,20 +213,31 @@ class ValueCloser {
     std::map<Block *, Value *> at_start_;
 };
 
-using Uses = std::map<Value *, std::vector<Instruction *>>;
+/// A value of a loop, and the instructions outside of it that use the value.
+struct Escape {
+    Value *value = nullptr;
+    std::vector<Instruction *> users;
+};
 
-Uses uses_outside(const Function &function, const std::vector<bool> &inside) {
-    Uses uses;
+/// In the order of the values in the function, which is the same in every process.
+std::vector<Escape> escapes(const Function &function, const std::vector<bool> &inside) {
+    std::unordered_map<const Value *, std::vector<Instruction *>> users;
     for (const Block *block : function.blocks)
         for (Instruction *user : block->instructions)
             for (std::size_t i = 0; i < user->operands.size(); ++i) {
-                Value *operand = user->operands[i];
+                const Value *operand = user->operands[i];
                 const Block *where = user->is(Opcode::Phi) ? user->blocks[i] : user->block;
                 if (operand->definition && inside[operand->definition->block->id] &&
                     !inside[where->id])
-                    uses[operand].push_back(user);
+                    users[operand].push_back(user);
             }
-    return uses;
+    std::vector<Escape> found;
+    for (const Block *block : function.blocks)
+        for (const Instruction *i : block->instructions)
+            for (Value *result : i->results)
+                if (const auto used = users.find(result); used != users.end())
+                    found.push_back({.value = result, .users = std::move(used->second)});
+    return found;
 }
 
 } // namespace
@@ -272,7 +286,7 @@ void close_loops(Function &function) {
         std::vector<bool> inside(function.blocks.size(), false);
         for (const Block *block : loop->blocks)
             inside[block->id] = true;
-        for (auto &[value, users] : uses_outside(function, inside)) {
+        for (const auto &[value, users] : escapes(function, inside)) {
             ValueCloser closer(function, value, *loop, dominators, forest, inside);
             for (Instruction *user : users)
                 closer.rewrite(user);

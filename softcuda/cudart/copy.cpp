@@ -47,8 +47,11 @@ cudaError_t copy_lines(const End &to, const End &from, std::size_t width, std::s
                        cudaMemcpyKind kind, const Order &order) {
     return with_context([&] {
         const CUDA_MEMCPY3D copy = make_copy(to, from, width, height, 1, kind);
-        require(to.array || width <= to.pitch, cudaErrorInvalidPitchValue);
-        require(from.array || width <= from.pitch, cudaErrorInvalidPitchValue);
+        const auto fits = [&](const End &end) {
+            const bool one_row = height == 1 && end.pitch == 0; // the pitch is of no use
+            return end.array || width <= end.pitch || one_row;
+        };
+        require(fits(to) && fits(from), cudaErrorInvalidPitchValue);
         copy_box(copy, order);
     });
 }

@@ -30,6 +30,13 @@ void paint_a_level() {
 
     cudaArray_t array;
     CUDA(cudaMallocArray(&array, &format, 4, 4));
+    float row[] = {1, 2, 3, 4}; // a copy of one row needs no pitch
+    CUDA(cudaMemcpy2DToArray(array, 0, 3, row, 0, 16, 1, cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy2DFromArray(painted, 16, array, 0, 3, 16, 1, cudaMemcpyDeviceToHost));
+    CHECK(painted[0] == 1 && painted[3] == 4);
+    CHECK(cudaMemcpy2DToArray(array, 0, 2, row, 0, 8, 2, cudaMemcpyHostToDevice) ==
+          cudaErrorInvalidPitchValue);
+    CHECK(cudaGetLastError() == cudaErrorInvalidPitchValue);
     resource.res.array.array = array;
     CHECK(cudaCreateSurfaceObject(&surface, &resource) == cudaErrorInvalidValue);
     CHECK(cudaGetLastError() == cudaErrorInvalidValue);

@@ -74,8 +74,8 @@ unsigned parse_modes(std::string_view text) {
             if (word == name)
                 found = bits;
         if (found == 0)
-            throw std::invalid_argument("there is no check mode '" + std::string(word) +
-                                        "'; there are mem, race, init, sync and all");
+            throw std::invalid_argument("unknown check mode '" + std::string(word) +
+                                        "'; expected mem, race, init, sync or all");
         modes |= found;
     }
     return modes;

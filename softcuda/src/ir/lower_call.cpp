@@ -230,7 +230,7 @@ void call_own(FunctionLowering &f, const ptx::Instruction &call, const OwnFuncti
         if (operands.size() == arguments.size())
             return f.error(call, "'" + std::string(own.name) + "' is called with " +
                                      std::to_string(arguments.size()) +
-                                     " arguments, which are too few");
+                                     " arguments, expected more");
         operands.push_back(read_argument(f, arguments[operands.size()], {0, register_class(type)}));
     }
     Instruction *made = f.builder().append(own.opcode, {}, operands);

@@ -133,7 +133,8 @@ void lower_float(FunctionLowering &f, const ptx::Instruction &i) {
     Attributes a = attributes(i);
     const bool mixed = i.modifiers.type_count > 1;
     if (i.modifiers.oob)
-        return f.error(i, "which NaN stands for `out of bounds` is not documented");
+        return f.error(
+            i, "`.oob` is not supported: PTX does not document which NaN means `out of bounds`");
     if (a.type == Scalar::None || opcode == Opcode::Undef ||
         ((mixed || a.type == Scalar::F32x2) && !rounds(opcode)))
         return f.unsupported(i);

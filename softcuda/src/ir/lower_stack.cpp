@@ -16,8 +16,8 @@ void allocate(FunctionLowering &f, const ptx::Instruction &i) {
                       ? static_cast<std::uint32_t>(f.read(i.operand(2), Scalar::U32)->bits)
                       : 8;
     if (a.immediate == 0 || (a.immediate & (a.immediate - 1)) != 0)
-        return f.error(i, "an alignment of " + std::to_string(a.immediate) +
-                              ", which is no power of two");
+        return f.error(i, "the alignment is " + std::to_string(a.immediate) +
+                              ", expected a power of two");
     Value *bytes = f.builder().resize(f.read(i.operand(1), type), Type::I64, false);
     const Instruction *made = f.builder().append(Opcode::Alloca, a, {f.stack_top(), bytes});
     f.set_stack_top(made->result(1));

@@ -115,7 +115,7 @@ std::byte *place_of(const Texture &surface, const TextureOperation &operation, c
     bool failed = false;
     std::byte *place = surface_place(surface, operation, coordinates, failed);
     if (failed)
-        fail({.kind = Fault::Trap, .detail = "an access outside of a surface"}, lanes.lane);
+        fail({.kind = Fault::Trap, .detail = "an access outside a surface"}, lanes.lane);
     return place;
 }
 

@@ -79,13 +79,13 @@ std::string source_of(const Result &result, std::size_t arrays, int dimensions) 
 
 void check(std::span<const IndexedAxis> axes) {
     if (axes.empty())
-        throw std::invalid_argument("offsets of elements need indices along an axis at least");
+        throw std::invalid_argument("offsets of elements need indices for at least one axis");
     for (const IndexedAxis &axis : axes) {
         if (axis.indices->scalar_type() != ScalarType::Int64)
-            throw std::invalid_argument("indices must be of int64, not " +
+            throw std::invalid_argument("indices must have dtype int64, not " +
                                         axis.indices->dtype().name());
         if (!std::ranges::equal(axis.indices->shape(), axes[0].indices->shape()))
-            throw std::invalid_argument("indices along several axes must have one shape");
+            throw std::invalid_argument("indices of all axes must have the same shape");
     }
 }
 
@@ -162,8 +162,8 @@ int gather_indexed(const Array &out, const Array &base, std::span<const IndexedA
         throw std::invalid_argument("elements of " + base.dtype().name() + " cannot be moved to " +
                                     out.dtype().name());
     if (!std::ranges::equal(out.shape(), axes[0].indices->shape()) || !out.is_c_contiguous())
-        throw std::invalid_argument("what indexed elements go to must be contiguous and of the "
-                                    "shape of the indices");
+        throw std::invalid_argument(
+            "the output of indexed elements must be contiguous and have the shape of the indices");
     std::uint64_t places = out.misalignment() | base.misalignment();
     for (const IndexedAxis &axis : axes)
         places |= static_cast<std::uint64_t>(axis.stride);

@@ -58,19 +58,19 @@ enum class Walk : std::uint8_t {
     Flat,     ///< strided, each thread computes the indices of its elements
 };
 
-/// What a kernel's source depends on beside its expression. Bit k of `single` and `kept` is about
-/// operand k.
+/// What a kernel's source depends on in addition to its expression. Bit k of `single` and `kept`
+/// describes operand k.
 struct ElementWalk {
     Walk walk = Walk::Vectors;
-    std::uint8_t vector_length = 1; ///< elements in one access, of Vectors
+    std::uint8_t vector_length = 1; ///< for Vectors: elements in one access
     std::uint8_t axes = 0;          ///< of Rows and Flat
-    bool unit_steps = false;        ///< of Rows: contiguous along the last axis
-    bool wide_index = false;        ///< of Rows and Flat: 64-bit
+    bool unit_steps = false;        ///< for Rows: contiguous along the last axis
+    bool wide_index = false;        ///< for Rows and Flat: indices have 64 bits
     bool rolled = false;            ///< loops instead of a copy of the code for each element
     bool masked = false;
     bool mask_is_single = false;
     std::uint64_t single = 0; ///< arrays of one element, which is read once
-    /// Of Rows, if not rolled: arrays that are the same in all rows.
+    /// For Rows, if not rolled: arrays that are the same in all rows.
     std::uint64_t kept = 0;
 
     bool operator==(const ElementWalk &) const = default;
@@ -80,7 +80,8 @@ struct ElementWalk {
     bool has_mask_elements() const noexcept { return masked && !mask_is_single; }
 };
 
-/// Threads of a block, and elements of a thread if the walk is not Vectors. As in device/walk.cuh.
+/// Threads of a block, and elements of a thread for walks other than Vectors. As in
+/// device/walk.cuh.
 inline constexpr int elementwise_block = 256;
 inline constexpr int elements_per_thread = 4;
 

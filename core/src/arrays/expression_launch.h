@@ -31,14 +31,15 @@ struct ElementOperands {
     const Array *mask = nullptr;
 };
 
-/// What the choice depends on beside the arrays.
+/// What the choice depends on in addition to the arrays.
 struct WalkOptions {
     bool rolled = false;
     bool is_long = false;  ///< some step is (is_long())
     bool in_order = false; ///< the index of an element is its index in C order
 };
 
-/// Refers to the call's operands, which must outlive it. Does not allocate for a few operands.
+/// Keeps pointers to the call's operands, which must outlive the plan. Does not allocate for a few
+/// operands.
 class ElementPlan {
   public:
     /// The results must have elements.
@@ -89,7 +90,7 @@ class ElementPlan {
     const ElementOperands &call_;
     std::size_t size_;
     ElementWalk walk_;
-    // Of a strided walk: the results, the mask and the operands that are accessed element by
+    // For a strided walk: the results, the mask and the operands that are accessed element by
     // element, with merged axes and the offset of the first element in bytes.
     ShortList<const Array *> arrays_;
     ShortList<Layout> layouts_;

@@ -12,24 +12,24 @@
 
 namespace pycuda {
 
-/// What one form of the kernel takes for granted.
+/// The assumptions of one variant of the kernel.
 struct ElementwiseForm {
-    const OperandForms *operands = nullptr; ///< null: all arrays are flat
+    const OperandForms *operands = nullptr; ///< null: all arrays are contiguous
     bool wide = false;                      ///< 2^31 elements or more
     bool ranged = false;                    ///< over start, stop, step instead of n
-    /// No array overlaps another and all start at multiples of 16 bytes: each thread takes this
-    /// many neighbouring elements, in whole vectors of memory. 1 promises nothing.
+    /// The number of neighbouring elements that each thread processes by vector accesses. Above 1,
+    /// no array overlaps another, and all arrays start at multiples of 16 bytes.
     int neighbours = 1;
 };
 
 KernelSource write_elementwise(const std::vector<KernelArgument> &arguments,
                                const ElementwiseText &text, const ElementwiseForm &form);
 
-// Pieces that other kernels of users share.
+// Functions that other kinds of user kernels share.
 
 /// `text` with the compiler's messages counting lines from 1 in a file called `name`.
 std::string named_text(std::string_view text, const std::string &name);
-/// The includes that the texts ask for: complex numbers, half precision, strided arrays.
+/// The includes that the texts need: complex numbers, half precision, strided arrays.
 std::string includes_for(const std::vector<KernelArgument> &arguments,
                          const std::vector<std::string_view> &texts, const OperandForms *operands);
 /// "float *x, pycuda::StridedArgument<float, 2> pycuda_y, float a": the parameters, in order, then
@@ -43,9 +43,9 @@ std::string bind_strided(const std::vector<KernelArgument> &arguments, const Ope
 /// Statements that tell the compiler that arrays start at multiples of 16 bytes.
 std::string promise_alignment(const std::vector<KernelArgument> &arguments);
 
-/// A text without line ends, for a macro.
+/// A text without line breaks, for a macro.
 std::string one_line(std::string text);
-/// What tells the variants of a kernel apart that have no further forms.
+/// The key of a variant that depends on the forms of the operands only.
 std::string form_key(bool wide, bool aligned, const OperandForms *operands);
 
 /// True where `word` occurs in `text` as a whole identifier.

@@ -1,4 +1,4 @@
-// modes.cpp -- the words for modes, and which are on.
+// modes.cpp -- the names of the modes, and the enabled modes.
 #include "profile/modes.h"
 
 #include <atomic>

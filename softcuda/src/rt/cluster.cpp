@@ -1,4 +1,4 @@
-// cluster.cpp -- the barrier of a cluster, and whose shared memory an address is in.
+// cluster.cpp -- the barrier of a cluster, and the owner of an address in shared memory.
 #include "rt/cluster.h"
 
 #include "rt/guard.h"

@@ -1,4 +1,4 @@
-// resident_block.cpp -- arrivals at barriers, and what to say when nobody can go on.
+// resident_block.cpp -- arrivals at barriers, and the report of a deadlock.
 #include "rt/resident_block.h"
 
 #include "rt/guard.h"
@@ -11,8 +11,8 @@
 namespace softcuda::rt {
 namespace {
 
-// A stack is as long as a thread's usually is deep, or as long as the launch asks for; its pages
-// cost nothing until they are used. Below each lies a guard that nothing may touch.
+// A stack has the usual size of a thread's stack, or the size that the launch requests; its pages
+// use no memory until they are accessed. Below each stack is an inaccessible guard page.
 constexpr std::uint64_t kLeastSpacing = std::uint64_t{1} << 20;
 constexpr std::uint64_t kStackGuard = std::uint64_t{64} << 10;
 constexpr std::uint32_t kMostWarps = 32;

@@ -1,7 +1,7 @@
 // tensor_copy.cpp -- boxes of tensors, row by row.
 //
-// A row is what the box has of the innermost dimension: it lies in one piece in global memory, and
-// in chunks of 16 bytes, whose order a swizzle changes, in shared memory.
+// A row is the part of the box along the innermost dimension. It is contiguous in global memory. In
+// shared memory it consists of chunks of 16 bytes, whose order a swizzle changes.
 //
 //     tensor   ..[########....    row:  begins 2 elements before the tensor, or ends behind it
 //                 ^ 6 elements          -> 2 filled, 6 copied

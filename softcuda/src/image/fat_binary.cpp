@@ -1,4 +1,4 @@
-// fat_binary.cpp -- the container's layout, found out from what nvcc 13 writes.
+// fat_binary.cpp -- reads the container; its layout was determined from files of nvcc 13.
 //
 //     header    u32 0xBA55ED50   u16 version (1)   u16 header bytes (16)   u64 bytes that follow
 //     entry     u16 kind         u16 0x0101        u32 header bytes        u64 payload, padded

@@ -1,4 +1,4 @@
-// check.cpp -- whether an instruction's operands fit its form.
+// check.cpp -- selects the form of an instruction by its operands.
 #include "ptx/check.h"
 
 #include "ptx/check_call.h"
@@ -144,7 +144,7 @@ class FormChecker {
                             std::to_string(count.integer)};
     }
 
-    /// The two behind scale-d, where there are any, are signs.
+    /// The two operands after scale-d, if present, are signs.
     Result check_scales() const {
         for (std::size_t at = 4; at < std::min<std::size_t>(instruction_.operands.size(), 6); ++at)
             if (const Operand &scale = instruction_.operand(at); scale.integer == 0)

@@ -1,4 +1,4 @@
-// check_call.cpp -- whether a call fits what it calls.
+// check_call.cpp -- checks a call against the signature of the callee.
 #include "ptx/check_call.h"
 
 namespace softcuda::ptx {
@@ -7,7 +7,7 @@ namespace {
 
 using Result = std::optional<Mismatch>;
 
-/// The types that a callee's declaration gives.
+/// The types of a callee's declaration.
 struct Signature {
     std::string name;
     const std::vector<Variable> *returns;

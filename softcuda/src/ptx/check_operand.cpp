@@ -1,4 +1,4 @@
-// check_operand.cpp -- whether one operand fits its rule.
+// check_operand.cpp -- checks one operand against its rule.
 //
 // PTX's agreement of types: .bN takes anything of N bits; .uN and .sN take each other and .bN;
 // .fN takes .fN and .bN. Loads, stores and conversions also take registers wider than the type.

@@ -1,4 +1,4 @@
-// initializer.cpp -- the values that a variable begins with.
+// initializer.cpp -- reads the initialiser of a variable.
 //
 // Lists nest as the dimensions do. What is written becomes (offset, bits) pairs of the values that
 // are not zero, so that neither `x[1000000000] = {1}` nor a table of zeros takes memory.

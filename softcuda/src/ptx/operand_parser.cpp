@@ -1,4 +1,4 @@
-// operand_parser.cpp -- operands as they are written.
+// operand_parser.cpp -- parses operands.
 #include "ptx/operand_parser.h"
 
 #include "ptx/expression.h"
@@ -158,7 +158,8 @@ Operand OperandParser::with_pair(Operand first) {
     return pair;
 }
 
-/// An identifier and what may hang on it: `%r1`, `%v.x`, `%tid.x`, `buffer+4`, `buffer[2]`, `_`.
+/// An identifier with an optional component, offset or subscript: `%r1`, `%v.x`, `%tid.x`,
+/// `buffer+4`, `buffer[2]`, `_`.
 Operand OperandParser::named() {
     bool has_component = tokens_.followed_directly_by('.');
     Token name = tokens_.take();

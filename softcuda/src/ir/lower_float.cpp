@@ -79,7 +79,7 @@ void classify(FunctionLowering &f, const ptx::Instruction &i) {
     f.write(i.operand(0), f.emit(Opcode::Testp, a, {f.read(i.operand(1), a.type)}), Scalar::Pred);
 }
 
-/// min and max of three (PTX 8.8) are those of two, twice.
+/// min and max of three operands (PTX 8.8) are two operations on two operands.
 void extreme_of_three(FunctionLowering &f, const ptx::Instruction &i, Opcode opcode,
                       const Attributes &a) {
     Value *two = f.emit(opcode, a, {f.read(i.operand(1), a.type), f.read(i.operand(2), a.type)});

@@ -1,7 +1,8 @@
-// lower_stack.cpp -- memory that lives as long as a function's call: alloca.
+// lower_stack.cpp -- memory that is freed at the end of a function's call: alloca.
 //
-// The stack's top is a variable of each thread, as if the program had a register for it. It begins
-// behind the local variables; where a call was inlined it is what it was before, once that returns.
+// The top of the stack is a variable of each thread, as if the program had a register for it. It
+// starts after the local variables. After an inlined call returns, the top has its value from
+// before the call.
 #include "ir/lower_families.h"
 
 namespace softcuda::ir {

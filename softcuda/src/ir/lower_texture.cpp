@@ -2,8 +2,8 @@
 //
 //     tex.a2d.v4.f32.f32 {..}, [t, {layer, x, y, _}]   =>   texture_read handle, layer, x, y
 //
-// The handle is what a .u64 register holds, or what the driver has put into a .texref or .surfref
-// variable. What the instruction does with the operands is packed into the attribute `immediate`.
+// The handle is the value of a .u64 register, or the driver's value in a .texref or .surfref
+// variable. The attribute `immediate` encodes the operation of the instruction.
 #include "ir/lower_families.h"
 
 #include "support/texture_operation.h"
